@@ -1,0 +1,264 @@
+"""The neutral event tables: what every importer produces and everything later starts from.
+
+One column store per kind of event. A table of n rows holds NumPy arrays of length n, one per
+column, in any row order (``linking`` sorts what it needs). Texts are interned once in
+``Capture.strings`` and referred to by id; id 0 is the empty text and stands for "not recorded".
+Times are integer nanoseconds since the start of the capture; ``CaptureInfo.base_time_ns`` gives
+that start on the clock of the source, so that captures of several ranks can share an axis.
+A missing integer is -1 unless the column says otherwise.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+Int8s = npt.NDArray[np.int8]
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+
+
+class Strings:
+    """Interned texts. Ids are dense from 0; id 0 is always the empty text."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._ids: dict[str, int] = {"": 0}
+        self._texts: list[str] = [""]
+        for text in texts:
+            self.intern(text)
+
+    def intern(self, text: str) -> int:
+        """The id of ``text``, new if it was not seen before."""
+        found = self._ids.get(text)
+        if found is None:
+            found = self._ids[text] = len(self._texts)
+            self._texts.append(text)
+        return found
+
+    def __getitem__(self, index: int) -> str:
+        return self._texts[index]
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def texts(self) -> list[str]:
+        """All texts, in the order of their ids. Do not change the list."""
+        return self._texts
+
+
+class RangeKind(enum.IntEnum):
+    """What a host range stands for (event model, section 2)."""
+
+    OP = 0
+    """A framework operator: PyTorch ``cpu_op``, ``aten::*`` of ``emit_nvtx``, a TensorRT layer."""
+    MODULE = 1
+    """A call of an ``nn.Module`` or a ``layer:`` range."""
+    ANNOTATION = 2
+    """A range that the user or a library named: ``record_function``, plain NVTX push/pop."""
+    ITERATION = 3
+    """``ProfilerStep#N``. Time of the process, never a parent."""
+    FRAME = 4
+    """A Python function on the stack."""
+    SPAN = 5
+    """An NVTX start/end range: may cross threads and overlap, so never a parent."""
+    DLPROF_TRACE = 6
+    """DLProf's marker with ``traceMarker`` and ``funcStack``, as a Python literal."""
+    DLPROF_OP = 7
+    """DLProf's marker with ``mod``, ``op`` and ``args``, as a Python literal."""
+    DLPROF_CONFIG = 8
+    """DLProf's marker with ``model_config``, as JSON."""
+
+
+class WorkKind(enum.IntEnum):
+    """What ran on the device."""
+
+    KERNEL = 0
+    MEMCPY = 1
+    MEMSET = 2
+    GRAPH = 3
+    """A CUDA graph launched and recorded as a whole: device time without kernels of its own."""
+
+
+@dataclass(slots=True)
+class Ranges:
+    """Host ranges: one row per range on a host thread."""
+
+    start_ns: Int64s
+    end_ns: Int64s
+    thread: Int32s
+    """Row of ``Capture.threads``."""
+    kind: Int8s
+    """``RangeKind``."""
+    name: Int32s
+    domain: Int32s
+    """NVTX domain name; 0 is the default domain."""
+    shapes: Int32s
+    """Shapes of the inputs as JSON text (``[[1,3,32,32],[]]``), as the source wrote them."""
+    dtypes: Int32s
+    """Types of the inputs as JSON text (``["float","Scalar"]``), parallel to ``shapes``."""
+    parameters: Int32s
+    """Values of the scalar inputs as JSON text (PyTorch's ``Concrete Inputs``), parallel to ``shapes``."""
+    stack: Int32s
+    """Call stack as the source wrote it (PyTorch's ``Call stack``), innermost frame first, ``;`` between."""
+    group: Int32s
+    """Process group of a collective (``Process Group Name``)."""
+    sequence: Int64s
+    """Autograd sequence number: a forward op and its backward node share it."""
+    forward_thread: Int64s
+    """PyTorch's ``Fwd thread id``: above 0 on backward nodes."""
+
+
+@dataclass(slots=True)
+class Calls:
+    """Host calls of the CUDA or HIP runtime or driver: one row per call."""
+
+    start_ns: Int64s
+    end_ns: Int64s
+    thread: Int32s
+    name: Int32s
+    correlation: Int64s
+    """Pairs the call with its device work and synchronisations, within one process."""
+
+
+@dataclass(slots=True)
+class DeviceWork:
+    """Kernels, copies, sets and whole-graph launches: one row per piece of work."""
+
+    kind: Int8s
+    """``WorkKind``."""
+    start_ns: Int64s
+    end_ns: Int64s
+    process: Int32s
+    """Host process id, the scope of ``correlation``; 0 where the source has one process only."""
+    device: Int32s
+    """``Device.device_id``."""
+    stream: Int64s
+    correlation: Int64s
+    name: Int32s
+    """Full (demangled) name of a kernel; what the source calls the copy or set otherwise."""
+    short_name: Int32s
+    """Name of a kernel without template arguments and parameters, as Nsight's ``shortName``."""
+    grid: Int32s
+    """Blocks in x, y, z: shape (n, 3); 0 where not recorded."""
+    block: Int32s
+    """Threads in x, y, z: shape (n, 3); 0 where not recorded."""
+    registers: Int32s
+    """Registers per thread."""
+    static_shared_bytes: Int64s
+    dynamic_shared_bytes: Int64s
+    num_bytes: Int64s
+    """Bytes copied or set."""
+    copy_kind: Int32s
+    """CUPTI's number: 1 host to device, 2 device to host, 8 device to device, 10 peer to peer."""
+    graph_node: Int64s
+
+
+@dataclass(slots=True)
+class Syncs:
+    """Synchronisations (CUPTI's record, beside the host call of the same correlation)."""
+
+    start_ns: Int64s
+    end_ns: Int64s
+    process: Int32s
+    device: Int32s
+    stream: Int64s
+    correlation: Int64s
+    sync_type: Int32s
+    event_id: Int64s
+
+
+@dataclass(slots=True)
+class MemoryEvents:
+    """Allocations (positive) and frees (negative) of the framework's allocator."""
+
+    time_ns: Int64s
+    thread: Int32s
+    device: Int32s
+    """``Device.device_id``, -1 for host memory."""
+    num_bytes: Int64s
+    allocated_bytes: Int64s
+    """Running total after the event."""
+    reserved_bytes: Int64s
+    """Held by the allocator after the event."""
+
+
+@dataclass(slots=True)
+class ForwardLinks:
+    """PyTorch's ``fwdbwd`` arrows: a point on the forward op and one on its backward node."""
+
+    forward_thread: Int32s
+    forward_ns: Int64s
+    backward_thread: Int32s
+    backward_ns: Int64s
+
+
+@dataclass(slots=True, frozen=True)
+class Thread:
+    """One host thread."""
+
+    process_id: int
+    thread_id: int
+    name: str = ""
+
+
+@dataclass(slots=True, frozen=True)
+class Device:
+    """One GPU. 0 or an empty text where the source does not say."""
+
+    device_id: int
+    """The number that device work refers to: for PyTorch the trace's device, for Nsight the GPU id."""
+    name: str = ""
+    capability_major: int = 0
+    capability_minor: int = 0
+    sm_count: int = 0
+    memory_bytes: int = 0
+
+
+@dataclass(slots=True)
+class CaptureInfo:
+    """What the source says about itself. Unknown texts are empty, unknown numbers -1."""
+
+    source_format: str
+    """``nsight_systems`` or ``pytorch``."""
+    base_time_ns: int = 0
+    """Start of the capture on the source's clock."""
+    end_ns: int = 0
+    """End of the last event, since the start of the capture."""
+    utc_start_ns: int = -1
+    """Wall-clock time of the start, nanoseconds since 1970, where known."""
+    tool_version: str = ""
+    framework: str = ""
+    cuda_version: str = ""
+    driver_version: str = ""
+    cudnn_version: str = ""
+    nsys_version: str = ""
+    cpu_model: str = ""
+    host_name: str = ""
+    rank: int = -1
+    world_size: int = -1
+    recorded: frozenset[str] = frozenset()
+    """What the capture holds, of: ops, shapes, stacks, modules, memory, steps, nvtx, syncs, graphs."""
+    profile_name: str = ""
+
+
+@dataclass(slots=True)
+class Capture:
+    """Everything an importer read from one source."""
+
+    info: CaptureInfo
+    strings: Strings
+    threads: list[Thread]
+    devices: list[Device]
+    """By ``device_id``. Holds every device that work refers to, named or not."""
+    ranges: Ranges
+    calls: Calls
+    work: DeviceWork
+    syncs: Syncs
+    memory: MemoryEvents
+    forward_links: ForwardLinks
+    skipped: dict[str, int] = field(default_factory=dict)
+    """Events that could not be used: reason in plain words -> count. Shown to the user."""

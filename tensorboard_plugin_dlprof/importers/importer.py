@@ -1,0 +1,43 @@
+"""The protocol of an importer: one module per source format, and nothing else knows a format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from tensorboard_plugin_dlprof.events.tables import Capture
+
+Progress = Callable[[str, float], None]
+"""Called with what is being done and a fraction from 0 to 1 of the whole source; may raise to cancel."""
+
+
+@dataclass(slots=True, frozen=True)
+class ReadOptions:
+    """Limits of one read."""
+
+    max_expanded_bytes: int = 32 << 30
+    """A compressed source may not grow beyond this."""
+    workers: int = 1
+    """Processes that may decode at the same time."""
+
+
+class Importer(Protocol):
+    """Reads one source format."""
+
+    name: str
+    """``pytorch``: stored in the database and shown."""
+    title: str
+    """``PyTorch profiler trace``: used in messages."""
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Whether the file is of this format. ``head`` is its first 64 kB, decompressed. Never raises."""
+
+    def read(self, path: Path, options: ReadOptions, progress: Progress) -> Capture:
+        """The events of the file.
+
+        Raises:
+            BrokenSource: the file is of this format but cannot be read.
+            UnsafeFile: it is no regular file or exceeds a limit.
+        """

@@ -1,0 +1,256 @@
+"""A profile: DLProf's raw tables as columns, the middle of the data's way.
+
+``events`` builds a profile from a capture, ``database`` writes it to and reads it from SQLite,
+``aggregation`` computes everything else from it alone; a database of NVIDIA's is read into the
+same tables. Row orders are those of DLProf (reference: database layout, 4.1): ops by name, then
+op id, as UTF-8 bytes; instances by op, then start; kernels, copies, sets, synchronisations and
+calls by op, name, API start. ``op`` columns are rows of ``ops`` (from 0), ``instance`` counts the
+instances of its op from 0. Texts are ids of ``strings``; 0 is the empty text.
+Times are nanoseconds since the start of the capture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from tensorboard_plugin_dlprof.events.tables import (
+    CaptureInfo,
+    Device,
+    Int8s,
+    Int32s,
+    Int64s,
+    MemoryEvents,
+    Strings,
+)
+
+
+class Eligibility(IntEnum):
+    """DLProf's ``tc_support_status``. 1 was never seen in a genuine database."""
+
+    ELIGIBLE = 0
+    UNASSOCIATED = 2
+    NOT_ELIGIBLE = 3
+
+
+class MatrixUnit(IntEnum):
+    """Whether a kernel uses Tensor Cores (NVIDIA) or matrix cores (AMD)."""
+
+    NO = 0
+    YES = 1
+    UNKNOWN = 2
+
+
+@dataclass(slots=True)
+class Op:
+    """One op: what the model's code called, however often it was called."""
+
+    op_id: str
+    """Upper-case type, ``_``, running number: ``LINEAR_2``."""
+    name: str
+    """Path: ``/ResNet/Sequential[0]/conv2d``."""
+    op_type: str
+    direction: str
+    """``fprop``, ``bprop`` or empty."""
+    data_type: str
+    """DLProf's spelling (``float32``, ``float16``, ``bfloat16``, ...), empty without tensor inputs."""
+    data_format: str
+    output_format: str
+    parameters_format: str
+    eligibility: Eligibility
+    stack_trace: str
+    """Frames outermost first, a newline between."""
+
+
+@dataclass(slots=True)
+class Instances:
+    """Calls of ops."""
+
+    op: Int32s
+    cpu_start: Int64s
+    cpu_stop: Int64s
+    process_id: Int64s
+    thread_id: Int64s
+    input_names: Int32s
+    input_shapes: Int32s
+    """Compact JSON with a trailing newline, ``null\\n`` for nothing, as DLProf stores it."""
+    output_names: Int32s
+    output_shapes: Int32s
+    parameters: Int32s
+
+
+@dataclass(slots=True)
+class Kernels:
+    """Kernel launches. ``api_start`` and ``api_stop`` equal ``gpu_start`` where no call was recorded."""
+
+    op: Int32s
+    instance: Int32s
+    name: Int32s
+    """Short name."""
+    long_name: Int32s
+    matrix_unit: Int8s
+    """``MatrixUnit``; DLProf's ``uses_tc`` is 1 for YES only."""
+    api_start: Int64s
+    api_stop: Int64s
+    gpu_start: Int64s
+    gpu_stop: Int64s
+    grid: Int32s
+    """Shape (n, 3)."""
+    block: Int32s
+    """Shape (n, 3)."""
+    device: Int32s
+    process_id: Int64s
+    thread_id: Int64s
+    stream: Int64s
+    """-1 where not recorded, as the columns below; NVIDIA's databases have none of them."""
+    registers: Int32s
+    static_shared_bytes: Int64s
+    dynamic_shared_bytes: Int64s
+    launched: Int8s
+    """1 where the host call was recorded."""
+
+
+@dataclass(slots=True)
+class Copies:
+    """Memory copies, and sets (``copy_kind`` -1). Whole-graph launches are not among them."""
+
+    op: Int32s
+    instance: Int32s
+    name: Int32s
+    """Name of the API call."""
+    api_start: Int64s
+    api_stop: Int64s
+    gpu_start: Int64s
+    gpu_stop: Int64s
+    num_bytes: Int64s
+    copy_kind: Int32s
+    device: Int32s
+    process_id: Int64s
+    thread_id: Int64s
+    stream: Int64s
+    launched: Int8s
+
+
+@dataclass(slots=True)
+class Syncs:
+    """Synchronising calls."""
+
+    op: Int32s
+    instance: Int32s
+    name: Int32s
+    api_start: Int64s
+    api_stop: Int64s
+    sync_type: Int32s
+    event_id: Int64s
+    device: Int32s
+    process_id: Int64s
+    thread_id: Int64s
+
+
+@dataclass(slots=True)
+class Calls:
+    """API calls without device work."""
+
+    op: Int32s
+    instance: Int32s
+    name: Int32s
+    api_start: Int64s
+    api_stop: Int64s
+    process_id: Int64s
+    thread_id: Int64s
+
+
+@dataclass(slots=True)
+class GraphLaunches:
+    """CUDA graphs recorded as a whole: device time of which the kernels are not known."""
+
+    op: Int32s
+    instance: Int32s
+    gpu_start: Int64s
+    gpu_stop: Int64s
+    device: Int32s
+    stream: Int64s
+
+
+@dataclass(slots=True)
+class TimeSpans:
+    """Host time of one resource (data loader or I/O), for the resource breakdown."""
+
+    start_ns: Int64s
+    stop_ns: Int64s
+
+
+@dataclass(slots=True)
+class IterationCandidate:
+    """One way to cut the capture into iterations (event model, section 6)."""
+
+    source: str
+    """``profiler_step``, ``numbered_range``, ``repeated_range``, ``optimizer_step``, ``data_loader``,
+    ``whole_capture``; ``key_op`` when the user chose one."""
+    label: str
+    """What is shown: ``ProfilerStep#N``, ``train_step``, the key op's name."""
+    values: Int64s
+    """Number of each iteration, ascending; the source's own numbers where it has them."""
+    start_ns: Int64s
+    stop_ns: Int64s
+    """Disjoint, ascending."""
+
+
+@dataclass(slots=True)
+class ModelConfig:
+    """DLProf's ``read_only_model_config``; the defaults are its values without markers."""
+
+    num_workers: int = 0
+    pin_memory: int = 1
+    cudnn_benchmark_disabled: int = 0
+    detect_anomaly: int = 0
+    gradcheck: int = 0
+    gradgradcheck: int = 0
+    autograd_profile: int = 0
+    autograd_set_detect_anomaly: int = 0
+    emit_nvtx: int = 0
+    amp_enabled: int = 0
+
+
+@dataclass(slots=True)
+class Coverage:
+    """What the profile could not tell, in counts that are shown beside the numbers."""
+
+    unlaunched_work: int = 0
+    """Pieces of device work without a recorded host call."""
+    unlaunched_work_ns: int = 0
+    unassociated_work: int = 0
+    """Pieces of device work inside no op, those without a call included."""
+    unassociated_work_ns: int = 0
+    repaired_overlaps: int = 0
+    """Sibling ranges that overlapped and were cut for nesting."""
+    skipped: dict[str, int] = field(default_factory=dict)
+    """``Capture.skipped``."""
+
+
+@dataclass(slots=True)
+class Profile:
+    """DLProf's raw tables, and what it did not store."""
+
+    info: CaptureInfo
+    strings: Strings
+    ops: list[Op]
+    instances: Instances
+    kernels: Kernels
+    memcpys: Copies
+    memsets: Copies
+    syncs: Syncs
+    calls: Calls
+    graphs: GraphLaunches
+    devices: list[Device]
+    data_loader: TimeSpans
+    io: TimeSpans
+    memory: MemoryEvents
+    iterations: list[IterationCandidate]
+    """Best first and never empty; the first is the preselected one."""
+    model_config: ModelConfig
+    gpu_memory_bytes: tuple[int, int]
+    """Total and used, (0, 0) where not measured."""
+    coverage: Coverage
+    dlprof_markers: bool
+    """Made by DLProf's own NVTX markers: DLProf's rules apply to the letter."""

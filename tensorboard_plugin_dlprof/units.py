@@ -1,0 +1,23 @@
+"""Units of measure, and the only conversions between them.
+
+Everywhere in the package a time or duration is an integer number of nanoseconds in a name that
+ends in ``_ns``, a size is an integer number of bytes in ``*_bytes``, a share is a float from 0 to 1
+in ``*_fraction``. The exceptions are DLProf's own column names, which we keep as they are
+(``gpu_start`` in nanoseconds, ``*_pct`` and ``*_utilization`` from 0 to 100, with six decimals).
+"""
+
+from typing import TypeAlias
+
+Nanoseconds: TypeAlias = int
+Bytes: TypeAlias = int
+Fraction: TypeAlias = float
+Percent: TypeAlias = float
+
+NS_PER_US = 1_000
+NS_PER_MS = 1_000_000
+NS_PER_S = 1_000_000_000
+
+
+def percent(part: float, whole: float) -> Percent:
+    """``part`` of ``whole`` in percent, rounded to six decimals as DLProf stores it; 0 of nothing is 0."""
+    return round(100.0 * part / whole, 6) if whole else 0.0
