@@ -12,8 +12,8 @@ Times are nanoseconds since the start of the capture.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
 
+from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass
 from tensorboard_plugin_dlprof.events.tables import (
     CaptureInfo,
     Device,
@@ -23,22 +23,6 @@ from tensorboard_plugin_dlprof.events.tables import (
     MemoryEvents,
     Strings,
 )
-
-
-class Eligibility(IntEnum):
-    """DLProf's ``tc_support_status``. 1 was never seen in a genuine database."""
-
-    ELIGIBLE = 0
-    UNASSOCIATED = 2
-    NOT_ELIGIBLE = 3
-
-
-class MatrixUnit(IntEnum):
-    """Whether a kernel uses Tensor Cores (NVIDIA) or matrix cores (AMD)."""
-
-    NO = 0
-    YES = 1
-    UNKNOWN = 2
 
 
 @dataclass(slots=True)
@@ -237,6 +221,8 @@ class Profile:
     ops: list[Op]
     instances: Instances
     kernels: Kernels
+    kernel_classes: dict[int, KernelClass]
+    """Long name's text id -> class, for every long name of ``kernels``. Empty for a database read back without it."""
     memcpys: Copies
     memsets: Copies
     syncs: Syncs
