@@ -1,0 +1,90 @@
+"""Opens regular files, and nothing else: a profile's path is not trusted.
+
+A FIFO would hang ``open`` for ever, a device could do anything, a symbolic link could lead to a
+file that the owner of the log directory may not read but the server may.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+from tensorboard_plugin_dlprof.errors import NotFound, UnsafeFile
+
+_READ_ONLY = (
+    os.O_RDONLY
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+)
+"""Not every platform has each flag. ``O_NONBLOCK`` returns at once from a FIFO."""
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file for reading, following symbolic links to it.
+
+    Raises:
+        NotFound: there is no such file.
+        UnsafeFile: the path is not a regular file, is a loop of links, or may not be read.
+    """
+    try:
+        descriptor = os.open(resolved(path), _READ_ONLY)
+    except OSError as error:
+        raise _refusal(path, error) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise UnsafeFile(f"{shown(path)} is not a regular file; name a profile file.")
+    return os.fdopen(descriptor, "rb")
+
+
+def shown(path: Path) -> str:
+    """The path as one line of text that every terminal, log and JSON encoder takes.
+
+    File names may hold line breaks, terminal escapes and bytes that are not UTF-8.
+    """
+    text = os.fsencode(path).decode("utf-8", "replace")
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+
+
+def resolved(path: Path) -> Path:
+    """The path without symbolic links.
+
+    Raises:
+        UnsafeFile: the links form a loop, or the path cannot name a file.
+    """
+    try:
+        # Path.resolve raises RuntimeError on a loop until Python 3.12; realpath leaves it to the opening.
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError):
+        raise UnsafeFile(f"{shown(path)} cannot name a file; name a profile file.") from None
+
+
+def inside(path: Path, roots: Iterable[Path]) -> bool:
+    """Whether the file that ``path`` leads to lies in one of the folders, symbolic links resolved on both sides."""
+    real = str(resolved(path))
+    return any(_is_under(real, str(resolved(root))) for root in roots)
+
+
+def _is_under(path: str, root: str) -> bool:
+    try:
+        return os.path.commonpath([path, root]) == root
+    except ValueError:  # another drive on Windows
+        return False
+
+
+def _refusal(path: Path, error: OSError) -> UnsafeFile | NotFound:
+    name = shown(path)
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return NotFound(f"{name} does not exist.")
+    if error.errno == errno.ELOOP:
+        return UnsafeFile(f"{name} is a loop of symbolic links; name the file itself.")
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return UnsafeFile(f"{name} may not be read; give yourself read permission on it.")
+    if error.errno in (errno.ENXIO, errno.EISDIR):  # a socket, a FIFO without writer; Windows on a folder
+        return UnsafeFile(f"{name} is not a regular file; name a profile file.")
+    return UnsafeFile(f"{name} cannot be opened ({os.strerror(error.errno or 0)}); check the file and its storage.")
