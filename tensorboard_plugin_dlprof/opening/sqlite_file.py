@@ -1,0 +1,270 @@
+"""Opens SQLite files that others wrote, so that nothing in them can run, grow or hang.
+
+In this order: ``open_untrusted`` (checks and limits), ``require_tables`` (the names that will be read are
+real tables), TEMP views of our own where wanted, then ``seal`` (nothing but reading from here on). Every use
+stands inside ``reading``, which turns SQLite's errors into one sentence, and queries for a waiting user
+inside ``deadline``. No SQL text that comes from the file is ever executed on purpose: its views are never read.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
+from tensorboard_plugin_dlprof.opening import sqlite_header
+from tensorboard_plugin_dlprof.opening.regular_file import open_regular, resolved, shown
+
+LONGEST_VALUE_BYTES = 16_000_000
+"""Of one text, blob or row; longer values are an error."""
+
+MOST_COLUMNS = 200
+"""Of one table; real files have up to 41."""
+
+MOST_AUTHORIZER_CALLS = 5_000
+"""For one statement or ``deadline``. Real views need at most 93; more is a fan-out of nested views."""
+
+_LIMITS = {
+    "LENGTH": LONGEST_VALUE_BYTES,
+    "SQL_LENGTH": 100_000,
+    "COLUMN": MOST_COLUMNS,
+    "EXPR_DEPTH": 100,
+    "COMPOUND_SELECT": 20,
+    "FUNCTION_ARG": 16,
+    "ATTACHED": 0,
+    "LIKE_PATTERN_LENGTH": 200,
+    "VARIABLE_NUMBER": 999,
+    "TRIGGER_DEPTH": 1,
+    "WORKER_THREADS": 0,
+}
+"""``SQLITE_LIMIT_*``. VDBE_OP is left alone: exceeding it raises MemoryError."""
+
+_SWITCHES = {
+    "ENABLE_VIEW": False,
+    "ENABLE_TRIGGER": False,
+    "ENABLE_LOAD_EXTENSION": False,
+    "TRUSTED_SCHEMA": False,
+    "WRITABLE_SCHEMA": False,
+    "DQS_DML": False,
+    "DQS_DDL": False,
+    "DEFENSIVE": True,
+}
+"""``SQLITE_DBCONFIG_*``. The file's views are off, our TEMP views still work."""
+
+# fmt: off
+_FUNCTIONS = frozenset(
+    {
+        "abs", "avg", "coalesce", "count", "glob", "group_concat", "ifnull", "iif", "instr",
+        "json_group_array", "length", "like", "lower", "ltrim", "max", "min", "nullif", "replace", "round",
+        "rtrim", "substr", "sum", "total", "trim", "upper",
+    }
+)
+# fmt: on
+"""What a sealed connection may call. None of them reads a file or repeats itself without bound."""
+
+
+class UntrustedConnection(sqlite3.Connection):
+    """A connection by ``open_untrusted``. Give it to one borrower at a time: its deadline is theirs."""
+
+    shown_name: str = "the file"
+    """The file as its caller named it, fit for a message."""
+    refusal: type[ProfileError] = BrokenSource
+    """What is raised when the file cannot be used."""
+    authorizer_calls: int = 0
+    """Calls so far, of ``MOST_AUTHORIZER_CALLS``."""
+
+
+def open_untrusted(path: Path, refusal: type[ProfileError] = BrokenSource) -> UntrustedConnection:
+    """Open an SQLite file for reading, never creating or changing anything beside it.
+
+    Args:
+        path: the file, or a symbolic link to it.
+        refusal: what to raise when it is no usable SQLite database.
+
+    Raises:
+        NotFound: there is no such file.
+        UnsafeFile: it is not a regular file, or may not be read.
+        ProfileError: the given ``refusal``: not SQLite, truncated, being written, or damaged.
+    """
+    real = resolved(path)
+    _check_content(path, refusal)
+    _refuse_unfinished_transaction(path, real, refusal)
+    with reading(shown(path), refusal):
+        con = sqlite3.connect(
+            # By hand, a file named "a.sqlite?mode=rwc&x=" would open for writing.
+            f"{real.as_uri()}?mode=ro&immutable=1",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=UntrustedConnection,
+        )
+        try:
+            con.shown_name, con.refusal = shown(path), refusal
+            _harden(con)
+        except BaseException:
+            con.close()
+            raise
+    return con
+
+
+def _check_content(path: Path, refusal: type[ProfileError]) -> None:
+    with open_regular(path) as file:
+        try:
+            sqlite_header.check(file, os.fstat(file.fileno()).st_size)
+        except sqlite_header.BadHeader as reason:
+            raise refusal(f"{shown(path)} {reason}.") from None
+        except OSError:
+            raise refusal(f"{shown(path)} cannot be read; check its storage.") from None
+
+
+def _refuse_unfinished_transaction(path: Path, real: Path, refusal: type[ProfileError]) -> None:
+    """With ``immutable=1`` SQLite would ignore the journal and return half-updated rows without an error."""
+    for suffix in ("-journal", "-wal"):
+        try:
+            unfinished = Path(f"{real}{suffix}").stat().st_size > 0
+        except OSError:
+            continue
+        if unfinished:
+            raise refusal(
+                f"{shown(path)} has an unfinished transaction (a {suffix} file lies beside it); wait for the program "
+                "that writes it, or open and close the file once with sqlite3."
+            )
+
+
+def _harden(con: UntrustedConnection) -> None:
+    con.text_factory = _lenient_text
+    if hasattr(con, "setlimit"):  # Python 3.11
+        for name, most in _LIMITS.items():
+            con.setlimit(getattr(sqlite3, f"SQLITE_LIMIT_{name}"), most)
+    if hasattr(con, "setconfig"):  # Python 3.12
+        for name, value in _SWITCHES.items():
+            con.setconfig(getattr(sqlite3, f"SQLITE_DBCONFIG_{name}"), value)
+    con.execute("PRAGMA trusted_schema=OFF")
+    con.execute("PRAGMA cell_size_check=ON")
+    # With a memory map, a file that its writer cuts short kills the process with SIGBUS.
+    con.execute("PRAGMA mmap_size=0")
+
+
+def _lenient_text(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
+
+
+def real_tables(con: UntrustedConnection) -> frozenset[str]:
+    """Names of the ordinary tables: no views, no virtual tables."""
+    rows = con.execute("SELECT name, substr(ltrim(sql), 1, 14) FROM main.sqlite_master WHERE type = 'table'")
+    return frozenset(
+        name
+        for name, start in rows
+        if isinstance(name, str) and isinstance(start, str) and start.upper() != "CREATE VIRTUAL"
+    )
+
+
+def columns(con: UntrustedConnection, table: str) -> frozenset[str]:
+    """Names of the columns of a table that ``real_tables`` listed.
+
+    Raises:
+        ProfileError: the connection's refusal, where a column is generated (its expression, of the file, would
+            run at every reading) or the columns are too many.
+    """
+    rows = con.execute("SELECT name, hidden FROM pragma_table_xinfo(?, 'main')", (table,)).fetchmany(MOST_COLUMNS + 1)
+    if len(rows) > MOST_COLUMNS:
+        raise con.refusal(f"{con.shown_name} has more than {MOST_COLUMNS} columns in {table}, which no profile has.")
+    if any(hidden for _, hidden in rows):
+        raise con.refusal(f"{con.shown_name} has generated columns in {table}, which no profile has.")
+    return frozenset(name for name, _ in rows)
+
+
+def require_tables(
+    con: UntrustedConnection, needed: Mapping[str, Collection[str]], optional: Collection[str] = ()
+) -> dict[str, frozenset[str]]:
+    """Check that what will be read are real tables with the columns it needs. Call it before ``seal``.
+
+    Args:
+        con: a connection that is not sealed yet.
+        needed: table -> columns that it must have.
+        optional: tables that may be missing.
+
+    Returns:
+        Each needed table and each optional one that exists -> its columns.
+
+    Raises:
+        ProfileError: the connection's refusal, naming the table or columns that are missing.
+    """
+    existing = real_tables(con)
+    found: dict[str, frozenset[str]] = {}
+    for table, wanted in needed.items():
+        if table not in existing:
+            raise con.refusal(f"{con.shown_name} lacks the table {table}; it is of another kind, or incomplete.")
+        found[table] = columns(con, table)
+        if missing := sorted(set(wanted) - found[table]):
+            raise con.refusal(
+                f"{con.shown_name} lacks {', '.join(missing)} in the table {table}; "
+                "it is of another version, or incomplete."
+            )
+    for table in existing.intersection(optional).difference(found):
+        found[table] = columns(con, table)
+    return found
+
+
+def seal(con: UntrustedConnection, functions: Collection[str] = ()) -> None:
+    """Allow nothing but SELECT from here on: no PRAGMA, no recursion, no ATTACH, no function that is not listed.
+
+    Call it after ``require_tables`` and after the TEMP views were made. ``functions`` adds names to those allowed.
+    """
+    allowed_functions = _FUNCTIONS.union(functions)
+
+    def authorize(action: int, first: str | None, second: str | None, _database: str | None, _by: str | None) -> int:
+        con.authorizer_calls += 1
+        if con.authorizer_calls > MOST_AUTHORIZER_CALLS:
+            return sqlite3.SQLITE_DENY
+        if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ):
+            return sqlite3.SQLITE_OK
+        if action == sqlite3.SQLITE_FUNCTION and second is not None and second.lower() in allowed_functions:
+            return sqlite3.SQLITE_OK
+        return sqlite3.SQLITE_DENY
+
+    con.execute("PRAGMA query_only=ON")
+    con.set_authorizer(authorize)
+
+
+@contextmanager
+def deadline(con: UntrustedConnection, seconds: float) -> Iterator[None]:
+    """Stop whatever runs on the connection after some seconds, and start a new budget of authorizer calls."""
+    end = time.monotonic() + seconds
+    con.authorizer_calls = 0
+    con.set_progress_handler(lambda: time.monotonic() > end, 1_000)
+    try:
+        yield
+    finally:
+        con.set_progress_handler(None, 1_000)
+
+
+@contextmanager
+def reading(path_shown: str, refusal: type[ProfileError] = BrokenSource) -> Iterator[None]:
+    """Turn what SQLite raises into one sentence about the file; SQLite's own words may hold absolute paths.
+
+    ``UnicodeDecodeError`` is among them: the sqlite3 module raises it when a message quotes a damaged name.
+    """
+    try:
+        yield
+    except MemoryError:
+        raise refusal(f"{path_shown} needs more memory than there is; profile fewer steps.") from None
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise refusal(f"{path_shown} {_reason(error)}.") from None
+
+
+def _reason(error: Exception) -> str:
+    words = str(error)
+    if "interrupted" in words:
+        return "took too long to read; select less, or try again when the machine is less busy"
+    if isinstance(error, sqlite3.DataError) or "too big" in words:
+        return f"holds a value of more than {LONGEST_VALUE_BYTES // 1_000_000} MB, which no profile has"
+    if "not authorized" in words or "prohibited" in words or "too complex" in words:
+        return "asks for more than reading plain tables, which is not allowed"
+    if "disk I/O error" in words or "unable to open" in words:
+        return "cannot be read; check its storage and permissions"
+    return "is damaged: SQLite cannot read it; copy it again, or make it again"
