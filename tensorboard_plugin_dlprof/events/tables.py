@@ -124,6 +124,17 @@ class Calls:
     """Pairs the call with its device work and synchronisations, within one process."""
 
 
+def no_calls() -> Calls:
+    """A table of calls without rows."""
+    return Calls(
+        start_ns=np.zeros(0, np.int64),
+        end_ns=np.zeros(0, np.int64),
+        thread=np.zeros(0, np.int32),
+        name=np.zeros(0, np.int32),
+        correlation=np.zeros(0, np.int64),
+    )
+
+
 @dataclass(slots=True)
 class DeviceWork:
     """Kernels, copies, sets and whole-graph launches: one row per piece of work."""
@@ -260,5 +271,8 @@ class Capture:
     syncs: Syncs
     memory: MemoryEvents
     forward_links: ForwardLinks
+    os_calls: Calls = field(default_factory=no_calls)
+    """Calls of the operating system that read or write files and sockets, of every thread; ``correlation`` is -1.
+    Waits, locks and memory mappings are not among them. Empty where the source does not trace them."""
     skipped: dict[str, int] = field(default_factory=dict)
     """Events that could not be used: reason in plain words -> count. Shown to the user."""
