@@ -1,0 +1,189 @@
+-- Our own tables, beside those of DLProf 1.8: what it did not store. No table or view of 1.8 refers to them.
+-- Same units as schema.sql; *_ns are nanoseconds, *_bytes bytes. -1 is not recorded, NULL unknown.
+
+-- Facts about the file, its source and its capture. Keys that can be there:
+--   extension_version       version of these tables (metadata.EXTENSION_VERSION)
+--   importer_version        version of the package that wrote the file
+--   source_name, source_size_bytes, source_mtime_ns, source_fingerprint    the imported file
+--   format                  nsight_systems, pytorch
+--   dlprof_markers          1 where DLProf's own markers made the ops: then its rules hold to the letter, else 0
+--   base_time_ns            start of the capture on the clock of the source
+--   end_ns                  end of the last event, since the start of the capture
+--   utc_start_ns            wall-clock time of the start since 1970, where known
+--   tool_version, framework, cuda_version, driver_version, cudnn_version, nsys_version, cpu_model, host_name,
+--   rank, world_size, profile_name    as the source says, absent where it does not
+--   recorded                what the capture holds, sorted, comma between (CaptureInfo.recorded)
+CREATE TABLE ext_info (
+    key    TEXT PRIMARY KEY,
+    value  TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- Rows of every table when the file was written: a file that lost some is damaged.
+CREATE TABLE ext_row_counts (
+    table_name  TEXT PRIMARY KEY,
+    row_count   INTEGER NOT NULL        -- rows
+) WITHOUT ROWID;
+
+CREATE TABLE ext_devices (
+    device_id     INTEGER PRIMARY KEY,  -- read_only_gpu_infos.device_id
+    memory_bytes  INTEGER NOT NULL      -- bytes; 0 where not recorded
+);
+
+CREATE TABLE ext_kernels (
+    kernel_id             INTEGER PRIMARY KEY,  -- read_only_kernels.id
+    stream                INTEGER NOT NULL,     -- number of the CUDA stream
+    registers             INTEGER NOT NULL,     -- registers a thread
+    static_shared_bytes   INTEGER NOT NULL,     -- bytes
+    dynamic_shared_bytes  INTEGER NOT NULL,     -- bytes
+    launched              INTEGER NOT NULL      -- boolean: the launch call was recorded
+);
+
+-- What the long name of a kernel tells.
+CREATE TABLE ext_kernel_names (
+    name_id      INTEGER PRIMARY KEY,   -- dictionary.id of the long name
+    matrix_unit  INTEGER NOT NULL,      -- uses Tensor Cores or matrix cores: 0 no, 1 yes, 2 no rule can tell
+    family       TEXT NOT NULL,         -- gemm, convolution, ...
+    library      TEXT NOT NULL,         -- cublas, cudnn, ...; empty where the name does not say
+    precision    TEXT NOT NULL,         -- fp16, ...; empty where the name does not say
+    rule         TEXT NOT NULL          -- name of the rule that decided
+);
+
+-- Copies and sets.
+CREATE TABLE ext_memory_ops (
+    kind      INTEGER NOT NULL,         -- 1 memcpy, 2 memset
+    row_id    INTEGER NOT NULL,         -- read_only_memcpys.id or read_only_memsets.id
+    stream    INTEGER NOT NULL,         -- number of the CUDA stream
+    launched  INTEGER NOT NULL,         -- boolean: the call was recorded
+    PRIMARY KEY (kind, row_id)
+) WITHOUT ROWID;
+
+-- CUDA graphs recorded as a whole: device time of which the kernels are not known. Counted as kernels that do
+-- not use Tensor Cores in every time, but not as a kernel in any number of kernels.
+CREATE TABLE ext_graph_launches (
+    id                INTEGER PRIMARY KEY,
+    read_only_ops_id  INTEGER NOT NULL, -- read_only_ops.id
+    op_instance       INTEGER NOT NULL, -- number of the instance within its op, from 0
+    gpu_start         INTEGER NOT NULL, -- ns
+    gpu_stop          INTEGER NOT NULL, -- ns
+    device_id         INTEGER NOT NULL, -- read_only_gpu_infos.device_id
+    stream            INTEGER NOT NULL  -- number of the CUDA stream
+);
+
+-- The ways to cut the capture into iterations, best first.
+CREATE TABLE ext_iteration_candidates (
+    position    INTEGER PRIMARY KEY,    -- 0 is the preselected one
+    source      TEXT NOT NULL,          -- profiler_step, numbered_range, repeated_range, optimizer_step, data_loader,
+                                        -- whole_capture; key_op where the user chose one
+    label       TEXT NOT NULL,          -- what is shown: ProfilerStep#N
+    iterations  INTEGER NOT NULL        -- how many
+);
+
+CREATE TABLE ext_iterations (
+    position    INTEGER NOT NULL,       -- ext_iteration_candidates.position
+    iter_value  INTEGER NOT NULL,       -- number of the iteration
+    start_ns    INTEGER NOT NULL,       -- ns
+    stop_ns     INTEGER NOT NULL,       -- ns
+    PRIMARY KEY (position, iter_value)
+) WITHOUT ROWID;
+
+-- Host time of the data loader and of I/O.
+CREATE TABLE ext_time_spans (
+    id        INTEGER PRIMARY KEY,
+    kind      TEXT NOT NULL,            -- data_loader or io
+    start_ns  INTEGER NOT NULL,         -- ns
+    stop_ns   INTEGER NOT NULL          -- ns
+);
+
+-- Allocations (positive) and frees (negative) of the framework's allocator, by time.
+CREATE TABLE ext_memory_events (
+    id               INTEGER PRIMARY KEY,
+    time_ns          INTEGER NOT NULL,  -- ns
+    thread           INTEGER NOT NULL,  -- number of the host thread within the capture
+    device_id        INTEGER NOT NULL,  -- read_only_gpu_infos.device_id; -1 is host memory
+    num_bytes        INTEGER NOT NULL,  -- bytes
+    allocated_bytes  INTEGER NOT NULL,  -- bytes in use after the event
+    reserved_bytes   INTEGER NOT NULL   -- bytes held by the allocator after the event
+);
+
+-- What the profile cannot tell, as numbers and as sentences. Keys: unlaunched_work, unlaunched_work_ns,
+-- unassociated_work, unassociated_work_ns, repaired_overlaps, and "skipped: REASON" for each reason.
+CREATE TABLE ext_coverage (
+    key      TEXT PRIMARY KEY,
+    value    INTEGER NOT NULL,          -- pieces, or ns where the key ends in _ns
+    message  TEXT NOT NULL              -- sentence to show; empty where there is nothing to say
+) WITHOUT ROWID;
+
+-- Beside model_summary: one row for each aggregation.
+CREATE TABLE ext_aggregations (
+    aggr_id                   INTEGER PRIMARY KEY,  -- aggregations.id
+    candidate_source          TEXT NOT NULL,        -- as ext_iteration_candidates.source
+    candidate_label           TEXT NOT NULL,
+    wall_ns                   INTEGER NOT NULL,     -- ns, sum of the aggregated iterations
+    devices_in_use            INTEGER NOT NULL,     -- GPUs with any work in the profile
+    gpu_busy_ns               INTEGER NOT NULL,     -- ns with a kernel running, mean over the GPUs in use
+    tensor_core_ns            INTEGER NOT NULL,     -- the seven exclusive parts of wall_ns: this is the first,
+    other_kernel_ns           INTEGER NOT NULL,     -- ns
+    memory_ns                 INTEGER NOT NULL,     -- ns
+    data_loader_ns            INTEGER NOT NULL,     -- ns
+    io_ns                     INTEGER NOT NULL,     -- ns
+    cpu_ns                    INTEGER NOT NULL,     -- ns
+    other_ns                  INTEGER NOT NULL,     -- ns, and this the last; they add up to wall_ns
+    kernel_launches           INTEGER NOT NULL,     -- kernels, whose time and names are in category_summary
+    tensor_core_launches      INTEGER NOT NULL,     -- kernels
+    memory_launches           INTEGER NOT NULL,     -- copies and sets
+    unknown_launches          INTEGER NOT NULL,     -- kernels of which no rule can tell whether they use Tensor
+    unknown_names             INTEGER NOT NULL,     -- Cores, distinct short names of them,
+    unknown_ns                INTEGER NOT NULL,     -- and ns, plain sum; all three are part of the other kernels
+    graph_launches            INTEGER NOT NULL,     -- CUDA graphs recorded as a whole
+    graph_ns                  INTEGER NOT NULL,     -- ns, plain sum
+    eligible_ops              INTEGER NOT NULL,     -- ops that could use Tensor Cores
+    eligible_ops_using        INTEGER NOT NULL,     -- of these, ops that do
+    eligible_op_ns            INTEGER NOT NULL,     -- ns of GPU time of eligible ops
+    eligible_kernel_ns        INTEGER NOT NULL,     -- ns, plain sum over the kernels of eligible ops: the denominator
+    eligible_tensor_core_ns   INTEGER NOT NULL,     -- ns, the part of it on Tensor Cores: numerator of tc_utilization
+    eligible_unknown_ns       INTEGER NOT NULL,     -- ns, the part of it of which no rule can tell
+    outside_instances         INTEGER NOT NULL,     -- calls of ops that start in none of the aggregated iterations
+    outside_kernels           INTEGER NOT NULL,     -- kernels of those calls
+    outside_kernel_ns         INTEGER NOT NULL,     -- ns, plain sum
+    outside_memory_ops        INTEGER NOT NULL,     -- copies and sets of those calls
+    outside_memory_ns         INTEGER NOT NULL,     -- ns, plain sum
+    proposal_start            INTEGER,              -- number of the first iteration proposed; NULL: none proposed
+    proposal_stop             INTEGER,              -- number of the last, inclusive
+    proposal_reason           TEXT                  -- sentence
+);
+
+-- Beside device_gpu_utilizations: the parts of the wall time for each GPU. They add up to wall_ns.
+CREATE TABLE ext_device_times (
+    aggr_id          INTEGER NOT NULL,  -- aggregations.id
+    device_id        INTEGER NOT NULL,  -- read_only_gpu_infos.device_id
+    in_use           INTEGER NOT NULL,  -- boolean: any work in the profile
+    kernels          INTEGER NOT NULL,  -- kernels of the aggregation
+    kernel_ns        INTEGER NOT NULL,  -- ns, plain sum
+    busy_ns          INTEGER NOT NULL,  -- ns with a kernel running
+    tensor_core_ns   INTEGER NOT NULL,  -- ns
+    other_kernel_ns  INTEGER NOT NULL,  -- ns
+    memory_ns        INTEGER NOT NULL,  -- ns
+    data_loader_ns   INTEGER NOT NULL,  -- ns
+    io_ns            INTEGER NOT NULL,  -- ns
+    cpu_ns           INTEGER NOT NULL,  -- ns
+    other_ns         INTEGER NOT NULL,  -- ns
+    PRIMARY KEY (aggr_id, device_id)
+) WITHOUT ROWID;
+
+-- Every op in every aggregated iteration that calls it. The last four are those of kernel_iteration_node.
+CREATE TABLE ext_iteration_ops (
+    aggr_id           INTEGER NOT NULL, -- aggregations.id
+    iter_value        INTEGER NOT NULL, -- number of the iteration
+    read_only_ops_id  INTEGER NOT NULL, -- read_only_ops.id
+    instances         INTEGER NOT NULL, -- calls
+    cpu_time_ns       INTEGER NOT NULL, -- ns
+    gpu_time_ns       INTEGER NOT NULL, -- ns, sum of the calls' GPU times
+    kernels           INTEGER NOT NULL, -- kernels
+    tc_kernels        INTEGER NOT NULL, -- kernels
+    kernel_ns         INTEGER NOT NULL, -- ns, plain sum
+    tc_kernel_ns      INTEGER NOT NULL, -- ns, plain sum
+    PRIMARY KEY (aggr_id, iter_value, read_only_ops_id)
+) WITHOUT ROWID;
+
+-- One page of the iterations of one op.
+CREATE INDEX ext_iteration_ops_of_op ON ext_iteration_ops (aggr_id, read_only_ops_id);
