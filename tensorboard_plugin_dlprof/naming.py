@@ -16,8 +16,9 @@ MAX_STEM_BYTES = 160
 def source_stem(source_name: str) -> str:
     """The part of a source's file name that tells it from others.
 
-    ``worker0.1623143089861.pt.trace.json.gz`` -> ``worker0.1623143089861``. Unknown endings stay, because they may be all
-    that differs (``trace.rank.0``, ``trace.rank.1``). A name that is too long is cut and ends in a digest of the whole.
+    ``worker0.1623143089861.pt.trace.json.gz`` -> ``worker0.1623143089861``. Unknown endings stay, because they may be
+    all that differs (``trace.rank.0``, ``trace.rank.1``). A name that is too long is cut and ends in a digest of the
+    whole.
     """
     stem = source_name
     while True:

@@ -1,0 +1,145 @@
+"""Writes and reads the event file that carries a profile's metadata, and its scalars where asked for.
+
+One event file per database, in the folder of the run. Its name sorts before every event file of a training job:
+TensorBoard's slow reader walks the files of a run in the order of their names and never goes back, so that a later name
+would freeze the scalars of a job that still writes. The file is complete before it gets that name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tensorboard_plugin_dlprof.errors import OutputNotWritable
+from tensorboard_plugin_dlprof.metadata import EVENT_FILE_NAME, PLUGIN_NAME
+from tensorboard_plugin_dlprof.naming import event_file_name
+
+if TYPE_CHECKING:
+    from tensorboard.compat.proto.event_pb2 import Event
+
+    from tensorboard_plugin_dlprof.run_metadata.dlprof_plugin_pb2 import ProfileMetadata
+
+MAX_EVENT_FILE_BYTES = 64 << 20
+"""Ours are some hundred bytes, with scalars at most a few MB: a larger file is not read."""
+
+
+@dataclass(slots=True, frozen=True)
+class ScalarSeries:
+    """One line of the SCALARS tab."""
+
+    tag: str
+    description: str
+    points: Sequence[tuple[int, float]]
+    """Iteration number and value; an iteration whose value is unknown has no point."""
+
+
+def metadata_tag(database: str) -> str:
+    """Tag of the metadata of the database of this file name."""
+    return f"{PLUGIN_NAME}/{database}"
+
+
+def write_event_file(folder: Path, metadata: ProfileMetadata, scalars: Sequence[ScalarSeries] = ()) -> Path:
+    """Writes the event file of ``metadata.database_name`` into ``folder``, in place of an earlier one.
+
+    Raises:
+        OutputNotWritable: the folder cannot be written to.
+    """
+    from tensorboard.summary.writer.record_writer import RecordWriter
+
+    path = folder / event_file_name(metadata.database_name)
+    # Without "tfevents" in its name, TensorBoard does not see the unfinished file.
+    unfinished = folder / f".{PLUGIN_NAME}.tmp-{os.getpid()}-{metadata.database_name}"
+    try:
+        try:
+            with unfinished.open("wb") as file:
+                writer = RecordWriter(file)
+                for event in _events(metadata, scalars):
+                    writer.write(event.SerializeToString())
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                unfinished.unlink()
+            raise
+    except OSError as error:
+        reason = error.strerror or "it cannot be written to"
+        raise OutputNotWritable(f"{path}: the event file cannot be written: {reason}.") from error
+    return path
+
+
+def read_event_file(path: Path) -> ProfileMetadata | None:
+    """The metadata in an event file of ours; ``None`` where it holds none that can be read."""
+    from google.protobuf.message import DecodeError
+
+    from tensorboard_plugin_dlprof.run_metadata.dlprof_plugin_pb2 import ProfileMetadata
+
+    try:
+        for event in read_events(path):
+            for value in event.summary.value:
+                if value.metadata.plugin_data.plugin_name == PLUGIN_NAME:
+                    return ProfileMetadata.FromString(value.metadata.plugin_data.content)
+    except (OSError, DecodeError):
+        pass
+    return None
+
+
+def read_events(path: Path) -> Iterator[Event]:
+    """The events of an event file up to the first damaged record; nothing for a file that is too large to be ours."""
+    from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
+    from tensorboard.compat.proto.event_pb2 import Event
+
+    if path.is_file() and path.stat().st_size <= MAX_EVENT_FILE_BYTES:
+        for record in RawEventFileLoader(str(path)).Load():
+            yield Event.FromString(record)
+
+
+def find_event_files(folder: Path) -> list[Path]:
+    """Event files of ours in ``folder``, by name."""
+    return sorted(path for path in folder.glob(f"{EVENT_FILE_NAME}*") if path.is_file())
+
+
+def _events(metadata: ProfileMetadata, scalars: Sequence[ScalarSeries]) -> Iterator[Event]:
+    import numpy as np
+    from tensorboard.compat.proto.event_pb2 import Event, SourceMetadata
+    from tensorboard.compat.proto.summary_pb2 import DATA_CLASS_SCALAR, DATA_CLASS_TENSOR, Summary, SummaryMetadata
+    from tensorboard.plugins.scalar.metadata import create_summary_metadata
+    from tensorboard.util.tensor_util import make_tensor_proto
+
+    # Of now, not of the capture: the earliest time in a run is the run's place in TensorBoard's list.
+    now = time.time()
+    yield Event(
+        wall_time=now, file_version="brain.Event:2", source_metadata=SourceMetadata(writer="tensorboard_plugin_dlprof")
+    )
+    # The slow reader loses the data of all runs over a tag of this class without a value, so there is one.
+    yield Event(
+        wall_time=now,
+        step=0,
+        summary=Summary(
+            value=[
+                Summary.Value(
+                    tag=metadata_tag(metadata.database_name),
+                    metadata=SummaryMetadata(
+                        plugin_data=SummaryMetadata.PluginData(
+                            plugin_name=PLUGIN_NAME, content=metadata.SerializeToString()
+                        ),
+                        data_class=DATA_CLASS_TENSOR,
+                    ),
+                    tensor=make_tensor_proto(metadata.database_name),
+                )
+            ]
+        ),
+    )
+    for series in scalars:
+        about = create_summary_metadata(display_name=None, description=series.description)
+        about.data_class = DATA_CLASS_SCALAR
+        for position, (step, value) in enumerate(series.points):
+            point = Summary.Value(tag=series.tag, tensor=make_tensor_proto(np.float32(value)))
+            if position == 0:
+                point.metadata.CopyFrom(about)
+            yield Event(wall_time=now, step=step, summary=Summary(value=[point]))
