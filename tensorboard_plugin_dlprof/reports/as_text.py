@@ -1,0 +1,45 @@
+"""Reports as text for people: aligned columns, thousands separated, one decimal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from tensorboard_plugin_dlprof.reports.blocks import Block, Value
+
+
+def write_text(blocks: Iterable[Block], stream: TextIO) -> None:
+    """Writes the blocks, an empty line between them."""
+    for position, block in enumerate(blocks):
+        if position:
+            stream.write("\n")
+        stream.write(f"{block.title}\n{'-' * len(block.title)}\n")
+        cells = [[_cell(value) for value in row] for row in block.rows]
+        numeric = [True] * max(map(len, cells), default=0)
+        if block.columns:
+            cells.insert(0, list(block.columns))
+        else:
+            # Names and values stand side by side: right-aligned numbers would drift away from the texts among them.
+            numeric = [False] * len(numeric)
+        _write_columns(cells, numeric, stream)
+
+
+def _write_columns(cells: Sequence[Sequence[str]], numeric: Sequence[bool], stream: TextIO) -> None:
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        columns = zip(row, widths, numeric, strict=True)
+        padded = [
+            cell.rjust(width) if number and position else cell.ljust(width)
+            for position, (cell, width, number) in enumerate(columns)
+        ]
+        stream.write("  ".join(padded).rstrip() + "\n")
+
+
+def _cell(value: Value) -> str:
+    if value is None:
+        return "unknown"
+    if isinstance(value, list):
+        return ", ".join(value) or "unknown"
+    if isinstance(value, float):
+        return f"{value:,.1f}"
+    return f"{value:,}" if isinstance(value, int) else value

@@ -1,0 +1,129 @@
+"""DLProf's summary report: the system, wall time and its parts, iterations, ops and kernels by Tensor Core use.
+
+Blocks, names and order are those of DLProf 1.8. Times are nanoseconds, utilisations and shares percent.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, tensor_core_efficiency
+from tensorboard_plugin_dlprof.queries.system import gpu_names
+from tensorboard_plugin_dlprof.reports.blocks import Block, Value
+
+_SYSTEM = (
+    ("CPU Model", "cpu_model"),
+    ("GPU Driver Version", "driver_version"),
+    ("Framework", "framework"),
+    ("CUDA Version", "cuda_version"),
+    ("cuDNN Version", "cudnn_version"),
+    ("NSys Version", "nsys_version"),
+    ("DLProf Version", "dlprof_version"),
+    ("DLProf Build", "dlprof_build"),
+)
+
+_DURATIONS = (
+    ("Tensor Core Kernel Duration %", "tc_duration_pct"),
+    ("Non-Tensor Core Kernel Duration %", "non_tc_duration_pct"),
+    ("Memory Duration %", "memory_duration_pct"),
+    ("Dataloader Duration %", "dataloader_duration_pct"),
+    ("IO Duration %", "io_duration_pct"),
+    ("CPU Duration %", "cpu_duration_pct"),
+    ("Other Duration %", "other_duration_pct"),
+)
+
+_ITERATIONS = (
+    ("Total Iterations", "iter_total"),
+    ("Aggregated Iterations", "iter_aggregated"),
+    ("Start Iteration", "iter_start"),
+    ("Stop Iteration", "iter_stop"),
+    ("Average Iteration Time (ns)", "avg_iteration_time"),
+    ("Iteration Time Standard Deviation", "iteration_time_std_dev"),
+)
+
+
+def summary_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Block]:
+    """The five blocks of the summary report."""
+    yield Block("System Config", (), _system(connection))
+    yield Block("Summary Report", (), _times(connection, scope))
+    yield Block("Iterations", (), _model_values(connection, scope, _ITERATIONS))
+    yield Block("All Ops", ("", "GPU Time (ns)", "CPU Time (ns)", "# Ops"), _ops(connection, scope))
+    yield Block("All Kernels", ("", "GPU Time (ns)", "CPU Time (ns)", "# Kernels"), _kernels(connection, scope))
+
+
+def _system(connection: sqlite3.Connection) -> list[tuple[Value, ...]]:
+    """Versions that are not known are left out, as DLProf leaves out an empty cuDNN version."""
+    columns = ", ".join(column for _, column in _SYSTEM)
+    config = connection.execute(f"SELECT num_gpus, {columns} FROM view_system_config").fetchone() or ()
+    names = gpu_names(connection)
+    # DLProf stores the number as text; SQLite's numeric affinity may have made it a number again.
+    count = int(config[0]) if config and str(config[0]).isdecimal() else len(names)
+    rows: list[tuple[Value, ...]] = [("GPU Count", count), ("GPU Name(s)", names)]
+    rows += [
+        (name, str(value)) for (name, _), value in zip(_SYSTEM, config[1:], strict=False) if value not in ("", None)
+    ]
+    return rows
+
+
+def _times(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ...]]:
+    """A utilisation is unknown where the profile has nothing that could be utilised."""
+    rows = _model_values(
+        connection,
+        scope,
+        (
+            ("Wall Clock Time (ns)", "wall_time"),
+            ("Tensor Core Kernel Utilization %", "tc_utilization"),
+            ("GPU Utilization %", "gpu_utilization"),
+            *_DURATIONS,
+        ),
+    )
+    if tensor_core_efficiency(connection, scope)["fraction"] is None:
+        rows[1] = (rows[1][0], None)
+    if gpu_utilization(connection, scope)["fraction"] is None:
+        rows[2] = (rows[2][0], None)
+    return rows
+
+
+def _model_values(
+    connection: sqlite3.Connection, scope: Scope, names: tuple[tuple[str, str], ...]
+) -> list[tuple[Value, ...]]:
+    columns = ", ".join(column for _, column in names)
+    row = connection.execute(
+        f"SELECT {columns} FROM model_summary WHERE aggr_id = ? AND domain_id = ?", (scope.aggregation, scope.domain)
+    ).fetchone()
+    return [(name, value) for (name, _), value in zip(names, row, strict=True)]
+
+
+def _ops(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ...]]:
+    return [
+        (name, *_category(connection, scope, "model_summary", column))
+        for name, column in (
+            ("All ops", "nodes_total_id"),
+            ("Ops using TC", "nodes_using_tc_id"),
+            ("Ops eligible for TC but not using", "nodes_tc_eligible_id"),
+            ("All other ops", "nodes_other_id"),
+        )
+    ]
+
+
+def _kernels(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ...]]:
+    """Times are plain sums, counts are distinct names, and all kernels include the memory operations."""
+    kernels = _category(connection, scope, "kernel_summary_metrics", "kernels_total_id")
+    using = _category(connection, scope, "kernel_summary_metrics", "kernels_using_tc_id")
+    other = _category(connection, scope, "kernel_summary_metrics", "kernels_non_tc_id")
+    memory = _category(connection, scope, "memory_summary_metrics", "memory_time_id")
+    total = tuple(a + b for a, b in zip(kernels, memory, strict=True))
+    return [("All kernels", *total), ("Kernels using TC", *using), ("Memory", *memory), ("All other kernels", *other)]
+
+
+def _category(connection: sqlite3.Connection, scope: Scope, table: str, column: str) -> tuple[int, int, int]:
+    """GPU time, CPU time and count of one row of ``category_summary``."""
+    row = connection.execute(
+        f"SELECT category.gpu_time, category.cpu_time, category.count FROM {table} AS owner "
+        f"JOIN category_summary AS category ON category.id = owner.{column} "
+        "WHERE owner.aggr_id = ? AND owner.domain_id = ?",
+        (scope.aggregation, scope.domain),
+    ).fetchone()
+    return (0, 0, 0) if row is None else row
