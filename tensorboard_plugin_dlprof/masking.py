@@ -1,0 +1,65 @@
+"""Hides secrets in command lines before they are stored or shown.
+
+A value is hidden for its name: ``--api-key abc``, ``--token=abc``, ``HF_TOKEN=abc python train.py``,
+``-H "Authorization: Bearer abc"``, and so are credentials in a URL. The command itself stays readable.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+
+MASK = "***"
+
+_SECRET_NAME = re.compile(r"key|token|secret|passw|passphrase|credential|authorization", re.IGNORECASE)
+
+_HARMLESS_NAMES = frozenset({"key-op", "key_op", "key-node", "key_node"})
+"""Options of our own that name no secret."""
+
+_ASSIGNMENT = re.compile(r"""(?P<name>["']?-{0,2}[\w.-]+)(?P<sign>=|:\s*)(?P<value>.*)""", re.DOTALL)
+_OPTION = re.compile(r"-{1,2}[\w.-]+")
+_URL_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
+_WORD = re.compile(r"""\s+|(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\]|["'\\])+""", re.DOTALL)
+
+
+def mask_arguments(arguments: Sequence[str]) -> str:
+    """The command line of a process, quoted for a shell, without its secrets."""
+    return shlex.join(_masked(list(arguments)))
+
+
+def mask_command_line(text: str) -> str:
+    """The same of a command line that is known as text only; spaces and quotes stay as they are."""
+    parts = _WORD.findall(text)
+    words = iter(_masked([part for part in parts if not part.isspace()]))
+    return "".join(part if part.isspace() else next(words) for part in parts)
+
+
+def _masked(words: list[str]) -> list[str]:
+    masked: list[str] = []
+    value_is_secret = False
+    for word in words:
+        if value_is_secret and not word.startswith("-"):
+            masked.append(MASK)
+            value_is_secret = False
+            continue
+        masked.append(_masked_word(word))
+        value_is_secret = _OPTION.fullmatch(word) is not None and _names_secret(word)
+    return masked
+
+
+def _masked_word(word: str) -> str:
+    assignment = _ASSIGNMENT.fullmatch(word)
+    if assignment and _names_secret(assignment["name"]):
+        quote = assignment["name"][0] if assignment["name"][0] in "\"'" else ""
+        return f"{assignment['name']}{assignment['sign']}{MASK}{quote}"
+    inner = word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'" else word
+    if any(letter.isspace() for letter in inner):
+        # A command line within the command line: sh -c "...".
+        return word.replace(inner, mask_command_line(inner))
+    return _URL_CREDENTIALS.sub(f"{MASK}@", word)
+
+
+def _names_secret(name: str) -> bool:
+    bare = name.strip("\"'-").lower()
+    return bare not in _HARMLESS_NAMES and _SECRET_NAME.search(bare) is not None
