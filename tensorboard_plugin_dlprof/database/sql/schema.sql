@@ -209,7 +209,7 @@ CREATE TABLE aggregations (
     server_user_name  TEXT NOT NULL,    -- who aggregated
     server_host_name  TEXT NOT NULL,    -- where
     start_timestamp   TEXT NOT NULL,    -- local time, YYYY-MM-DD HH:MM:SS
-    end_timestamp     TEXT NOT NULL DEFAULT 0   -- always 0
+    end_timestamp     INTEGER NOT NULL DEFAULT 0    -- always 0
 );
 
 CREATE TABLE metric (

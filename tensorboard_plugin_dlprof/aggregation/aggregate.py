@@ -1,0 +1,133 @@
+"""From a profile and a choice of iterations to the aggregated tables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation import kernels as of_kernels
+from tensorboard_plugin_dlprof.aggregation import ops as of_ops
+from tensorboard_plugin_dlprof.aggregation import resources
+from tensorboard_plugin_dlprof.aggregation.grouping import Groups
+from tensorboard_plugin_dlprof.aggregation.instance_times import instance_rows, instance_times
+from tensorboard_plugin_dlprof.aggregation.proposal import propose
+from tensorboard_plugin_dlprof.aggregation.selection import (
+    KEY_OP,
+    Selection,
+    choose_candidate,
+    choose_range,
+    iteration_of,
+)
+from tensorboard_plugin_dlprof.aggregation.tables import (
+    Aggregation,
+    Bools,
+    DeviceTimes,
+    Iterations,
+    Outside,
+)
+from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
+
+
+def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregation:  # noqa: B008 (frozen)
+    """Compute every aggregated table for the selected iterations.
+
+    An instance belongs to the iteration in which it starts, device work to the iteration of its instance.
+    The parts of the wall time go by the clock instead (``resources``).
+
+    Raises:
+        BadRequest: the selection does not fit the profile.
+    """
+    candidate = choose_candidate(profile, selection)
+    chosen = choose_range(candidate, selection)
+    rows = instance_rows(profile)
+    times = instance_times(profile, rows)
+
+    iteration = iteration_of(profile.instances.cpu_start, candidate)
+    aggregated = (iteration >= 0) & chosen[iteration]
+    instance = np.flatnonzero(aggregated)
+    kernel_aggregated = aggregated[rows.kernels]
+    kernel = np.flatnonzero(kernel_aggregated)
+    memcpy, memset = (np.flatnonzero(aggregated[work]) for work in (rows.memcpys, rows.memsets))
+
+    nodes = of_ops.op_nodes(profile, times, aggregated, kernel_aggregated)
+    in_iterations, iteration_kernels = of_kernels.iteration_ops(
+        profile,
+        times,
+        instance,
+        candidate.values[iteration[instance]],
+        kernel,
+        candidate.values[iteration[rows.kernels[kernel]]],
+    )
+    parts = resources.device_parts(profile, candidate.start_ns[chosen], candidate.stop_ns[chosen])
+    in_use = resources.devices_in_use(profile)
+    window_parts = resources.mean_parts(parts, in_use)
+    return Aggregation(
+        candidate=candidate,
+        key_op=candidate.label if candidate.source == KEY_OP else "",
+        iterations=_iterations(profile, candidate, chosen, window_parts, kernel, iteration[rows.kernels[kernel]]),
+        parts_ns=window_parts.sum(axis=0),
+        devices=_devices(profile, parts, in_use, kernel),
+        op_nodes=nodes,
+        group_ops=of_ops.group_ops(profile, nodes, times, iteration, aggregated, len(candidate.values)),
+        op_types=of_ops.op_types(profile, times, aggregated),
+        kernel_summaries=of_kernels.kernel_summaries(profile, nodes, kernel),
+        iteration_ops=in_iterations,
+        iteration_kernels=iteration_kernels,
+        categories=of_kernels.categories(profile, nodes, kernel, memcpy, memset),
+        launches=of_kernels.launches(
+            profile, kernel, len(memcpy) + len(memset), np.flatnonzero(aggregated[rows.graphs])
+        ),
+        efficiency=of_kernels.efficiency(profile, nodes, kernel),
+        outside=_outside(profile, aggregated, rows.kernels, rows.memcpys, rows.memsets),
+        proposal=propose(candidate),
+    )
+
+
+def _iterations(
+    profile: Profile,
+    candidate: IterationCandidate,
+    chosen: Bools,
+    parts: Int64s,
+    kernel: Int64s,
+    kernel_iteration: Int64s,
+) -> Iterations:
+    kernels = profile.kernels
+    of_iteration = Groups.of(kernel_iteration, len(candidate.values))
+    duration = (kernels.gpu_stop - kernels.gpu_start)[kernel]
+    on_tensor_cores = kernels.matrix_unit[kernel] == MatrixUnit.YES
+    return Iterations(
+        iter_value=candidate.values[chosen],
+        start_ns=candidate.start_ns[chosen],
+        stop_ns=candidate.stop_ns[chosen],
+        parts_ns=parts,
+        kernels=of_iteration.count()[chosen],
+        tc_kernels=of_iteration.sum(on_tensor_cores)[chosen],
+        kernel_ns=of_iteration.sum(duration)[chosen],
+        tc_kernel_ns=of_iteration.sum(np.where(on_tensor_cores, duration, 0))[chosen],
+    )
+
+
+def _devices(profile: Profile, parts: Int64s, in_use: Bools, kernel: Int64s) -> DeviceTimes:
+    ids = np.array([device.device_id for device in profile.devices], np.int64)
+    kernels = profile.kernels
+    device, duration = kernels.device[kernel], (kernels.gpu_stop - kernels.gpu_start)[kernel]
+    return DeviceTimes(
+        device_id=ids,
+        in_use=in_use,
+        kernels=np.array([int((device == number).sum()) for number in ids], np.int64),
+        kernel_ns=np.array([int(duration[device == number].sum()) for number in ids], np.int64),
+        parts_ns=parts[: len(ids)].sum(axis=1),
+    )
+
+
+def _outside(profile: Profile, aggregated: Bools, kernels: Int64s, memcpys: Int64s, memsets: Int64s) -> Outside:
+    kernel, memcpy, memset = (~aggregated[rows] for rows in (kernels, memcpys, memsets))
+    memory = [(profile.memcpys, memcpy), (profile.memsets, memset)]
+    return Outside(
+        instances=int((~aggregated).sum()),
+        kernels=int(kernel.sum()),
+        kernel_ns=int((profile.kernels.gpu_stop - profile.kernels.gpu_start)[kernel].sum()),
+        memory_ops=sum(int(rows.sum()) for _, rows in memory),
+        memory_ns=sum(int((table.gpu_stop - table.gpu_start)[rows].sum()) for table, rows in memory),
+    )

@@ -1,0 +1,94 @@
+"""Group-by on integer keys: sums, extremes and DLProf's metric of the rows of each group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.aggregation.tables import Metrics
+from tensorboard_plugin_dlprof.events.tables import Int64s, Strings
+
+
+@dataclass(slots=True)
+class Groups:
+    """Rows sorted by a key from 0 to ``size`` - 1. Results are arrays of length ``size``; empty groups give 0."""
+
+    size: int
+    order: Int64s
+    heads: Int64s
+    """Where each group that has rows begins in ``order``."""
+    present: Int64s
+    """Keys of the groups that have rows, ascending."""
+
+    @classmethod
+    def of(cls, keys: npt.NDArray[np.integer], size: int) -> Groups:
+        """Groups of the rows of ``keys``."""
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+        heads = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))) if len(keys) else order
+        return cls(size, order, heads, ordered[heads].astype(np.int64))
+
+    def _spread(self, values: Int64s) -> Int64s:
+        result = np.zeros(self.size, np.int64)
+        result[self.present] = values
+        return result
+
+    def count(self) -> Int64s:
+        """Rows of each group."""
+        return self._spread(np.diff(np.append(self.heads, len(self.order))))
+
+    def sum(self, values: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Int64s:
+        """Sum of each group."""
+        if not len(self.order):
+            return np.zeros(self.size, np.int64)
+        return self._spread(np.add.reduceat(values[self.order].astype(np.int64), self.heads))
+
+    def min(self, values: Int64s) -> Int64s:
+        """Smallest value of each group."""
+        if not len(self.order):
+            return np.zeros(self.size, np.int64)
+        return self._spread(np.minimum.reduceat(values[self.order], self.heads))
+
+    def max(self, values: Int64s) -> Int64s:
+        """Largest value of each group."""
+        if not len(self.order):
+            return np.zeros(self.size, np.int64)
+        return self._spread(np.maximum.reduceat(values[self.order], self.heads))
+
+    def metrics(self, values: Int64s) -> Metrics:
+        """DLProf's metric of each group."""
+        return Metrics(count=self.count(), max=self.max(values), min=self.min(values), sum=self.sum(values))
+
+
+def codes(*columns: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:
+    """Numbers the distinct rows of some columns, in ascending order of the columns from first to last.
+
+    Returns:
+        The number of each row, and a row that has each number: the first such row.
+    """
+    code = np.zeros(len(columns[0]), np.int64)
+    first = np.zeros(min(len(code), 1), np.int64)
+    for column in columns:
+        values, position = np.unique(column, return_inverse=True)
+        code = code * max(len(values), 1) + position.reshape(-1)
+        # Renumbered after every column, so that the product never grows beyond rows x rows.
+        _, first, code = np.unique(code, return_index=True, return_inverse=True)
+        code = code.reshape(-1)
+    return code.astype(np.int64), first.astype(np.int64)
+
+
+def byte_ranks(strings: Strings, texts: npt.NDArray[np.integer]) -> Int64s:
+    """Rank of each text in the order of UTF-8 bytes, as DLProf sorts; equal texts have equal ranks."""
+    distinct, position = np.unique(texts, return_inverse=True)
+    in_order = sorted(range(len(distinct)), key=lambda index: sort_bytes(strings[int(distinct[index])]))
+    rank = np.empty(len(distinct), np.int64)
+    rank[in_order] = np.arange(len(distinct))
+    ranks: Int64s = rank[position.reshape(-1)]
+    return ranks
+
+
+def sort_bytes(text: str) -> bytes:
+    """Sort key of a text; lone surrogates, which broken sources have, sort somewhere instead of failing."""
+    return text.encode("utf-8", "surrogatepass")

@@ -1,0 +1,105 @@
+"""Pure interval arithmetic on NumPy arrays of integer nanoseconds.
+
+``Intervals`` are half-open, ascending, disjoint and not empty; ``union`` makes them from any intervals.
+Everything is sorting and searching: no function loops over its rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.events.tables import Int64s
+
+
+@dataclass(slots=True, frozen=True)
+class Intervals:
+    """Disjoint intervals in ascending order: ``start[i] < stop[i] < start[i + 1]``."""
+
+    start: Int64s
+    stop: Int64s
+
+
+def union(start: Int64s, stop: Int64s) -> Intervals:
+    """The time covered by at least one interval. Those that end at or before their start cover nothing."""
+    kept = stop > start
+    start, stop = start[kept], stop[kept]
+    if not len(start):
+        return Intervals(start, stop)
+    order = np.argsort(start, kind="stable")
+    start = start[order]
+    reach = np.maximum.accumulate(stop[order])
+    begins = np.flatnonzero(np.concatenate(([True], start[1:] > reach[:-1])))
+    return Intervals(start[begins], reach[np.append(begins[1:], len(reach)) - 1])
+
+
+def length(intervals: Intervals) -> int:
+    """Nanoseconds covered."""
+    return int((intervals.stop - intervals.start).sum())
+
+
+def intersect(one: Intervals, other: Intervals) -> Intervals:
+    """The time covered by both."""
+    first = np.searchsorted(other.stop, one.start, side="right")
+    last = np.searchsorted(other.start, one.stop, side="left")
+    # Each interval of one meets those of other from first to last; both lists are disjoint, so all
+    # meetings together are at most as many as both have intervals.
+    meetings = last - first
+    mine = np.repeat(np.arange(len(one.start)), meetings)
+    theirs = np.arange(len(mine)) - np.repeat(np.cumsum(meetings) - meetings, meetings) + first[mine]
+    return Intervals(
+        np.maximum(one.start[mine], other.start[theirs]),
+        np.minimum(one.stop[mine], other.stop[theirs]),
+    )
+
+
+def subtract(one: Intervals, other: Intervals) -> Intervals:
+    """The time covered by ``one`` and not by ``other``."""
+    if not len(one.start) or not len(other.start):
+        return one
+    before = min(int(one.start[0]), int(other.start[0])) - 1
+    after = max(int(one.stop[-1]), int(other.stop[-1])) + 1
+    return intersect(one, Intervals(np.append(before, other.stop), np.append(other.start, after)))
+
+
+def clip(intervals: Intervals, windows: Intervals) -> Intervals:
+    """The part of the time that lies in the windows: ``intersect`` by the name of its use."""
+    return intersect(intervals, windows)
+
+
+def covered(intervals: Intervals, start: Int64s, stop: Int64s) -> Int64s:
+    """Nanoseconds of ``intervals`` within each window from ``start[i]`` to ``stop[i]``; windows may overlap."""
+    lengths: Int64s = np.maximum(_covered_before(intervals, stop) - _covered_before(intervals, start), 0)
+    return lengths
+
+
+def _covered_before(intervals: Intervals, time: Int64s) -> Int64s:
+    if not len(intervals.start):
+        return np.zeros(len(time), np.int64)
+    total = np.concatenate(([0], np.cumsum(intervals.stop - intervals.start)))
+    begun = np.searchsorted(intervals.start, time, side="right")
+    still_to_come = np.maximum(intervals.stop[begun - 1] - time, 0)
+    return np.where(begun > 0, total[begun] - still_to_come, 0)
+
+
+def union_lengths(segment: Int64s, start: Int64s, stop: Int64s, segments: int) -> Int64s:
+    """Nanoseconds covered in each of ``segments`` groups of intervals; ``segment[i]`` is the group of row i."""
+    lengths = np.zeros(segments, np.int64)
+    rows = len(segment)
+    if not rows:
+        return lengths
+    order = np.lexsort((start, segment))
+    segment, start, stop = segment[order], start[order], stop[order]
+    # A running maximum that starts anew with each segment: of ranks, since segment x time could overflow.
+    by_stop = np.argsort(stop, kind="stable")
+    rank = np.empty(rows, np.int64)
+    rank[by_stop] = np.arange(rows)
+    offset = segment.astype(np.int64) * rows
+    reach = stop[by_stop][np.maximum.accumulate(offset + rank) - offset]
+    begins = np.concatenate(([True], segment[1:] != segment[:-1]))
+    covered_so_far = np.where(begins, start, np.concatenate((start[:1], reach[:-1])))
+    added = np.maximum(stop - np.maximum(start, covered_so_far), 0)
+    heads = np.flatnonzero(begins)
+    lengths[segment[heads]] = np.add.reduceat(added, heads)
+    return lengths

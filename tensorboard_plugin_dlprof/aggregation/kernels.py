@@ -1,0 +1,158 @@
+"""Kernels by op and name, by iteration and op, and the eight categories (DLProf database reference, 7.1 and 7.3)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.grouping import Groups, byte_ranks, codes
+from tensorboard_plugin_dlprof.aggregation.instance_times import InstanceTimes
+from tensorboard_plugin_dlprof.aggregation.tables import (
+    Bools,
+    Categories,
+    Category,
+    Efficiency,
+    IterationKernels,
+    IterationOps,
+    KernelSummaries,
+    Launches,
+    OpNodes,
+)
+from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
+from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
+from tensorboard_plugin_dlprof.profile.tables import Profile
+
+
+def kernel_summaries(profile: Profile, nodes: OpNodes, kernel: Int64s) -> KernelSummaries:
+    """One row per op and short name; ``kernel`` are the rows of the aggregated kernels."""
+    kernels = profile.kernels
+    op_rank = np.zeros(len(profile.ops), np.int64)
+    op_rank[nodes.op] = np.arange(len(nodes.op))
+    number, first = codes(op_rank[kernels.op[kernel]], byte_ranks(profile.strings, kernels.name[kernel]))
+    groups = Groups.of(number, len(first))
+    return KernelSummaries(
+        op=kernels.op[kernel[first]].astype(np.int64),
+        name=kernels.name[kernel[first]].astype(np.int64),
+        api=groups.metrics((kernels.api_stop - kernels.api_start)[kernel]),
+        gpu=groups.metrics((kernels.gpu_stop - kernels.gpu_start)[kernel]),
+        uses_tensor_cores=groups.sum(kernels.matrix_unit[kernel] == MatrixUnit.YES) > 0,
+    )
+
+
+def iteration_ops(
+    profile: Profile,
+    times: InstanceTimes,
+    instance: Int64s,
+    instance_iteration: Int64s,
+    kernel: Int64s,
+    kernel_iteration: Int64s,
+) -> tuple[IterationOps, IterationKernels]:
+    """What each op did in each iteration.
+
+    Args:
+        profile: the raw tables.
+        times: of all instances.
+        instance: rows of the aggregated instances.
+        instance_iteration: number of the iteration of each of them.
+        kernel: rows of the aggregated kernels, ascending.
+        kernel_iteration: number of the iteration of each of them.
+    """
+    kernels = profile.kernels
+    ops = profile.instances.op[instance]
+    number, first = codes(
+        np.concatenate([instance_iteration, kernel_iteration]), np.concatenate([ops, kernels.op[kernel]])
+    )
+    # Every kernel has an aggregated instance, so the first row of every number is an instance's.
+    of_instances = Groups.of(number[: len(instance)], len(first))
+    kernel_number = number[len(instance) :]
+    of_kernels = Groups.of(kernel_number, len(first))
+    duration = (kernels.gpu_stop - kernels.gpu_start)[kernel]
+    on_tensor_cores = kernels.matrix_unit[kernel] == MatrixUnit.YES
+    return (
+        IterationOps(
+            iter_value=instance_iteration[first],
+            op=ops[first].astype(np.int64),
+            instances=of_instances.count(),
+            cpu_time_ns=of_instances.sum(times.cpu[instance]),
+            gpu_time_ns=of_instances.sum(times.gpu[instance]),
+            kernels=of_kernels.count(),
+            tc_kernels=of_kernels.sum(on_tensor_cores),
+            kernel_ns=of_kernels.sum(duration),
+            tc_kernel_ns=of_kernels.sum(np.where(on_tensor_cores, duration, 0)),
+        ),
+        IterationKernels(kernel=kernel, iteration_op=kernel_number),
+    )
+
+
+def categories(profile: Profile, nodes: OpNodes, kernel: Int64s, memcpy: Int64s, memset: Int64s) -> Categories:
+    """The eight rows; the last three arguments are the rows of the aggregated kernels, copies and sets."""
+    using = nodes.using_tensor_cores
+    eligible = nodes.eligible & ~using
+    kernels = profile.kernels
+    api = (kernels.api_stop - kernels.api_start)[kernel]
+    gpu = (kernels.gpu_stop - kernels.gpu_start)[kernel]
+    name = kernels.name[kernel]
+    on_tensor_cores = kernels.matrix_unit[kernel] == MatrixUnit.YES
+    memory = [(profile.memcpys, memcpy), (profile.memsets, memset)]
+    return Categories(
+        every_op=_ops(nodes, np.ones(len(using), np.bool_)),
+        eligible_ops=_ops(nodes, eligible),
+        using_ops=_ops(nodes, using),
+        other_ops=_ops(nodes, ~using & ~eligible),
+        every_kernel=_work(api, gpu, name),
+        using_kernels=_work(api[on_tensor_cores], gpu[on_tensor_cores], name[on_tensor_cores]),
+        other_kernels=_work(api[~on_tensor_cores], gpu[~on_tensor_cores], name[~on_tensor_cores]),
+        memory=_work(
+            np.concatenate([(table.api_stop - table.api_start)[rows] for table, rows in memory]),
+            np.concatenate([(table.gpu_stop - table.gpu_start)[rows] for table, rows in memory]),
+            np.concatenate([table.name[rows] for table, rows in memory]),
+        ),
+    )
+
+
+def launches(profile: Profile, kernel: Int64s, memory: int, graph: Int64s) -> Launches:
+    """Counts of launches; ``memory`` is the number of aggregated copies and sets, the others are rows."""
+    kernels, graphs = profile.kernels, profile.graphs
+    unit = kernels.matrix_unit[kernel]
+    unknown = kernel[unit == MatrixUnit.UNKNOWN]
+    return Launches(
+        kernels=len(kernel),
+        tensor_core=int((unit == MatrixUnit.YES).sum()),
+        memory=memory,
+        unknown=len(unknown),
+        unknown_names=len(np.unique(kernels.name[unknown])),
+        unknown_ns=int((kernels.gpu_stop - kernels.gpu_start)[unknown].sum()),
+        graphs=len(graph),
+        graph_ns=int((graphs.gpu_stop - graphs.gpu_start)[graph].sum()),
+    )
+
+
+def efficiency(profile: Profile, nodes: OpNodes, kernel: Int64s) -> Efficiency:
+    """How much of the kernel time of eligible ops ran on Tensor Cores."""
+    kernels = profile.kernels
+    eligible = np.array([op.eligibility == Eligibility.ELIGIBLE for op in profile.ops], np.bool_)
+    counted = kernel[eligible[kernels.op[kernel]]] if len(kernel) else kernel
+    duration = (kernels.gpu_stop - kernels.gpu_start)[counted]
+    unit = kernels.matrix_unit[counted]
+    return Efficiency(
+        eligible_ops=int(nodes.eligible.sum()),
+        eligible_ops_using=int((nodes.eligible & nodes.using_tensor_cores).sum()),
+        eligible_op_ns=int(nodes.times.gpu.sum[nodes.eligible].sum()),
+        kernel_ns=int(duration.sum()),
+        tensor_core_ns=int(duration[unit == MatrixUnit.YES].sum()),
+        unknown_ns=int(duration[unit == MatrixUnit.UNKNOWN].sum()),
+    )
+
+
+def _ops(nodes: OpNodes, chosen: Bools) -> Category:
+    times = nodes.times
+    return Category(
+        cpu_time_ns=int(times.cpu.sum[chosen].sum()),
+        gpu_time_ns=int(times.gpu.sum[chosen].sum()),
+        cpu_overhead_ns=int(times.cpu_overhead.sum[chosen].sum()),
+        gpu_idle_ns=int(times.gpu_idle.sum[chosen].sum()),
+        count=int(chosen.sum()),
+    )
+
+
+def _work(api: Int64s, gpu: Int64s, name: Int32s) -> Category:
+    return Category(int(api.sum()), int(gpu.sum()), 0, 0, len(np.unique(name)))

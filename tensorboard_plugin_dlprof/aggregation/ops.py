@@ -1,0 +1,250 @@
+"""Ops, op types and the tree of groups (DLProf database reference, section 7.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.grouping import Groups, codes, sort_bytes
+from tensorboard_plugin_dlprof.aggregation.instance_times import InstanceTimes
+from tensorboard_plugin_dlprof.aggregation.tables import (
+    Bools,
+    GroupOps,
+    Metrics,
+    OpNodes,
+    OpTypes,
+    TimeMetrics,
+)
+from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.profile.tables import Op, Profile
+
+TENSOR_CORE_TYPES = frozenset(
+    {"float16", "bfloat16", "int8", "uint8", "int4", "uint4", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz",
+     "float8_e5m2fnuz", "float8", "float4", "float4_e2m1fn_x2"}
+)  # fmt: skip
+"""Types that Tensor Cores multiply as they are. ``float32`` is cut to TF32 only where the user allows it, and the
+FP64 units of A100 and later are no reason to compute in ``float64``: in both cases the advice is another type."""
+
+
+def op_nodes(profile: Profile, times: InstanceTimes, aggregated: Bools, kernel_aggregated: Bools) -> OpNodes:
+    """One row per op that has an instance among the aggregated ones.
+
+    Args:
+        profile: the raw tables.
+        times: of all instances.
+        aggregated: which instances count.
+        kernel_aggregated: which kernels count.
+    """
+    count = len(profile.ops)
+    instance = np.flatnonzero(aggregated)
+    of_op = Groups.of(profile.instances.op[instance], count)
+    kernels = profile.kernels
+    kernel = np.flatnonzero(kernel_aggregated)
+    kernels_of_op = Groups.of(kernels.op[kernel], count)
+    using = kernels_of_op.sum(kernels.matrix_unit[kernel] == MatrixUnit.YES) > 0
+    eligible = np.array([op.eligibility == Eligibility.ELIGIBLE for op in profile.ops], np.bool_)
+    bad = eligible & ~using & np.array([_is_bad_type(op) for op in profile.ops], np.bool_)
+    op = np.array(sorted(of_op.present.tolist(), key=lambda row: sort_bytes(profile.ops[row].op_id)), np.int64)
+    return OpNodes(
+        op=op,
+        times=take(time_metrics(of_op, [column[instance] for column in times.columns()]), op),
+        kernel_api=_take(kernels_of_op.metrics((kernels.api_stop - kernels.api_start)[kernel]), op),
+        kernel_gpu=_take(kernels_of_op.metrics((kernels.gpu_stop - kernels.gpu_start)[kernel]), op),
+        num_calls=of_op.count()[op],
+        kernel_calls=kernels_of_op.count()[op],
+        eligible=eligible[op],
+        using_tensor_cores=using[op],
+        bad_data_type=bad[op],
+    )
+
+
+def op_types(profile: Profile, times: InstanceTimes, aggregated: Bools) -> OpTypes:
+    """One row per type of the aggregated ops; the samples are their instances."""
+    instance = np.flatnonzero(aggregated)
+    ops = np.unique(profile.instances.op[instance])
+    names = sorted({profile.ops[op].op_type for op in ops.tolist()}, key=sort_bytes)
+    number = {name: row for row, name in enumerate(names)}
+    type_of_op = np.zeros(len(profile.ops), np.int64)
+    type_of_op[ops] = [number[profile.ops[op].op_type] for op in ops.tolist()]
+    of_type = Groups.of(type_of_op[profile.instances.op[instance]], len(names))
+    return OpTypes(
+        op_type=names,
+        times=time_metrics(of_type, [column[instance] for column in times.columns()]),
+        num_nodes=np.bincount(type_of_op[ops], minlength=len(names)).astype(np.int64),
+        num_calls=of_type.count(),
+    )
+
+
+def group_ops(
+    profile: Profile, nodes: OpNodes, times: InstanceTimes, iteration: Int64s, aggregated: Bools, iterations: int
+) -> GroupOps:
+    """The groups of the paths, and the ops below them.
+
+    Args:
+        profile: the raw tables.
+        nodes: the aggregated ops.
+        times: of all instances.
+        iteration: row of the iteration of each instance.
+        aggregated: which instances count.
+        iterations: how many rows of iterations there are.
+    """
+    tree = _Tree([profile.ops[op].name for op in nodes.op.tolist()])
+    position = np.zeros(len(profile.ops), np.int64)
+    position[nodes.op] = np.arange(len(nodes.op))
+    instance = np.flatnonzero(aggregated)
+    of_op = _samples(
+        position[profile.instances.op[instance]],
+        iteration[instance],
+        [column[instance] for column in times.columns()],
+        iterations,
+    )
+    of_group = _add_up(tree, of_op, iterations)
+    in_order = np.array(sorted(range(len(tree.paths)), key=lambda row: sort_bytes(tree.paths[row])), np.int64)
+    groups = take(_metrics_of(of_group, len(tree.paths)), in_order)
+    names = [profile.ops[op].name for op in nodes.op.tolist()]
+    paths = [tree.paths[row] for row in in_order.tolist()]
+    return GroupOps(
+        is_group=np.concatenate([np.ones(len(paths), np.bool_), np.zeros(len(names), np.bool_)]),
+        full_id=paths + [profile.ops[op].op_id for op in nodes.op.tolist()],
+        full_name=paths + names,
+        level=np.array([path.count("/") for path in paths] + [name.count("/") + 1 for name in names], np.int64),
+        num_op_instances=np.concatenate([tree.total(nodes.num_calls)[in_order], nodes.num_calls]),
+        num_supported_leaf_ops=np.concatenate(
+            [tree.total(nodes.eligible.astype(np.int64))[in_order], nodes.eligible.astype(np.int64)]
+        ),
+        num_tc_leaf_ops=np.concatenate(
+            [
+                tree.total(nodes.using_tensor_cores.astype(np.int64))[in_order],
+                nodes.using_tensor_cores.astype(np.int64),
+            ]
+        ),
+        times=_append(groups, _metrics_of(of_op, len(names))),
+    )
+
+
+def time_metrics(groups: Groups, columns: list[Int64s]) -> TimeMetrics:
+    """The five metrics of each group of rows."""
+    cpu, gpu, api, overhead, idle = (groups.metrics(column) for column in columns)
+    return TimeMetrics(cpu, gpu, api, overhead, idle)
+
+
+def take(times: TimeMetrics, rows: Int64s) -> TimeMetrics:
+    """Some rows, in the order asked for."""
+    return TimeMetrics(
+        _take(times.cpu, rows),
+        _take(times.gpu, rows),
+        _take(times.api, rows),
+        _take(times.cpu_overhead, rows),
+        _take(times.gpu_idle, rows),
+    )
+
+
+class _Tree:
+    """The groups: every proper prefix of a path that begins and ends with a slash."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.paths: list[str] = []
+        self.parent: list[int] = []
+        """Row of the enclosing group; -1 for the root."""
+        self.depth: list[int] = []
+        self._rows: dict[str, int] = {}
+        self.group_of_op = np.array([self._row(_enclosing(name)) for name in names], np.int64)
+        """Row of the innermost group of each op, -1 where its name is no path."""
+
+    def _row(self, path: str) -> int:
+        if not path:
+            return -1
+        new: list[str] = []
+        while path and path not in self._rows:
+            new.append(path)
+            path = _enclosing(path)
+        row = self._rows[path] if path else -1
+        for missing in reversed(new):
+            self.paths.append(missing)
+            self.parent.append(row)
+            self.depth.append(self.depth[row] + 1 if row >= 0 else 0)
+            row = self._rows[missing] = len(self.paths) - 1
+        return row
+
+    def total(self, of_op: Int64s) -> Int64s:
+        """Sum over the ops below each group. A parent always has a smaller row than its children."""
+        totals = [0] * len(self.paths)
+        for group, value in zip(self.group_of_op.tolist(), of_op.tolist(), strict=True):
+            if group >= 0:
+                totals[group] += value
+        for row in range(len(totals) - 1, 0, -1):
+            if self.parent[row] >= 0:
+                totals[self.parent[row]] += totals[row]
+        return np.array(totals, np.int64)
+
+
+def _enclosing(path: str) -> str:
+    """``/a/b`` and ``/a/b/`` lie in ``/a/``; ``/`` and what is no path in nothing."""
+    return path[: path.rfind("/", 0, len(path) - 1) + 1] if path.startswith("/") else ""
+
+
+_Samples = tuple[Int64s, Int64s, list[Int64s]]
+"""Row of an op or group, row of the iteration, and the five sums: each pair of rows once."""
+
+
+def _samples(owner: Int64s, iteration: Int64s, columns: list[Int64s], iterations: int) -> _Samples:
+    number, first = codes(owner * iterations + iteration)
+    groups = Groups.of(number, len(first))
+    return owner[first], iteration[first], [groups.sum(column) for column in columns]
+
+
+def _add_up(tree: _Tree, of_op: _Samples, iterations: int) -> _Samples:
+    """Samples of all groups, from the deepest level to the root: each passes its sums on to its parent."""
+    depth, parent = np.array(tree.depth, np.int64), np.array(tree.parent, np.int64)
+    if not len(depth):
+        none = np.zeros(0, np.int64)
+        return none, none, [none] * len(of_op[2])
+    op, iteration, sums = of_op
+    group = tree.group_of_op[op]
+    finished: list[_Samples] = []
+    below: _Samples = (np.zeros(0, np.int64), np.zeros(0, np.int64), [np.zeros(0, np.int64)] * len(sums))
+    for level in range(int(depth.max()), -1, -1):
+        here = np.flatnonzero((group >= 0) & (depth[group] == level))
+        samples = _samples(
+            np.concatenate([group[here], parent[below[0]]]),
+            np.concatenate([iteration[here], below[1]]),
+            [np.concatenate([mine[here], passed]) for mine, passed in zip(sums, below[2], strict=True)],
+            iterations,
+        )
+        finished.append(samples)
+        below = samples
+    return (
+        np.concatenate([samples[0] for samples in finished]),
+        np.concatenate([samples[1] for samples in finished]),
+        [np.concatenate([samples[2][column] for samples in finished]) for column in range(len(sums))],
+    )
+
+
+def _metrics_of(samples: _Samples, size: int) -> TimeMetrics:
+    return time_metrics(Groups.of(samples[0], size), samples[2])
+
+
+def _is_bad_type(op: Op) -> bool:
+    return op.data_type != "" and op.data_type not in TENSOR_CORE_TYPES
+
+
+def _take(metrics: Metrics, rows: Int64s) -> Metrics:
+    return Metrics(metrics.count[rows], metrics.max[rows], metrics.min[rows], metrics.sum[rows])
+
+
+def _append(one: TimeMetrics, other: TimeMetrics) -> TimeMetrics:
+    def both(first: Metrics, second: Metrics) -> Metrics:
+        return Metrics(
+            np.concatenate([first.count, second.count]),
+            np.concatenate([first.max, second.max]),
+            np.concatenate([first.min, second.min]),
+            np.concatenate([first.sum, second.sum]),
+        )
+
+    return TimeMetrics(
+        both(one.cpu, other.cpu),
+        both(one.gpu, other.gpu),
+        both(one.api, other.api),
+        both(one.cpu_overhead, other.cpu_overhead),
+        both(one.gpu_idle, other.gpu_idle),
+    )

@@ -1,0 +1,111 @@
+"""What the wall time was spent on: the seven exclusive parts, for each device and each window of time.
+
+Precedence: Tensor Core kernels, other kernels, memory work, data loader, I/O, CPU, other. Each part is the
+time of its intervals that none before it covers, by the clock: GPU work counts in the window in which it
+runs, not in that of the op that launched it. So the seven add up to the window, and none exceeds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered, subtract, union
+from tensorboard_plugin_dlprof.aggregation.tables import Bools, Part
+from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.profile.tables import Profile
+
+
+def devices_in_use(profile: Profile) -> Bools:
+    """Which of ``Profile.devices`` have any work."""
+    used = set()
+    for table in (profile.kernels, profile.memcpys, profile.memsets, profile.graphs):
+        used.update(np.unique(table.device).tolist())
+    return np.array([device.device_id in used for device in profile.devices], np.bool_)
+
+
+def device_parts(profile: Profile, start: Int64s, stop: Int64s) -> Int64s:
+    """Shape (devices, windows, 7), by ``Part``: nanoseconds of each window from ``start[i]`` to ``stop[i]``.
+
+    The first row of a profile without devices is that of a device that did nothing.
+    """
+    host = [
+        union(profile.data_loader.start_ns, profile.data_loader.stop_ns),
+        union(profile.io.start_ns, profile.io.stop_ns),
+        _cpu_work(profile),
+    ]
+    devices = [device.device_id for device in profile.devices] or [-1]
+    parts = np.zeros((len(devices), len(start), len(Part)), np.int64)
+    for row, device in enumerate(devices):
+        for part, intervals in enumerate(_exclusive([*_gpu_work(profile, device), *host])):
+            parts[row, :, part] = covered(intervals, start, stop)
+    parts[:, :, Part.OTHER] = (stop - start) - parts.sum(axis=2)
+    return parts
+
+
+def mean_parts(parts: Int64s, in_use: Bools) -> Int64s:
+    """Shape (windows, 7): mean over the devices in use, in whole nanoseconds; what is left over goes to ``OTHER``.
+
+    Without a device in use every device idles alike, and the first stands for all.
+    """
+    wall = parts[0].sum(axis=1)
+    chosen = parts[in_use] if in_use.any() else parts[:1]
+    mean: Int64s = chosen.sum(axis=0) // len(chosen)
+    mean[:, Part.OTHER] += wall - mean.sum(axis=1)
+    return mean
+
+
+def _exclusive(by_precedence: Iterable[Intervals]) -> Iterable[Intervals]:
+    """Each without the time of those before it."""
+    taken: Intervals | None = None
+    for intervals in by_precedence:
+        yield intervals if taken is None else subtract(intervals, taken)
+        if taken is None:
+            taken = intervals
+        else:
+            taken = union(np.concatenate([taken.start, intervals.start]), np.concatenate([taken.stop, intervals.stop]))
+
+
+def _gpu_work(profile: Profile, device: int) -> list[Intervals]:
+    """Tensor Core kernels, other kernels, memory work. A graph recorded as a whole counts as other kernels."""
+    kernels, graphs = profile.kernels, profile.graphs
+    here = kernels.device == device
+    on_matrix_unit = here & (kernels.matrix_unit == MatrixUnit.YES)
+    elsewhere = here & ~on_matrix_unit
+    graph = graphs.device == device
+    memory = [(table, table.device == device) for table in (profile.memcpys, profile.memsets)]
+    return [
+        union(kernels.gpu_start[on_matrix_unit], kernels.gpu_stop[on_matrix_unit]),
+        union(
+            np.concatenate([kernels.gpu_start[elsewhere], graphs.gpu_start[graph]]),
+            np.concatenate([kernels.gpu_stop[elsewhere], graphs.gpu_stop[graph]]),
+        ),
+        union(
+            np.concatenate([table.gpu_start[rows] for table, rows in memory]),
+            np.concatenate([table.gpu_stop[rows] for table, rows in memory]),
+        ),
+    ]
+
+
+def _cpu_work(profile: Profile) -> Intervals:
+    """Op ranges of any thread, and, unless DLProf's own markers made them, API calls of any thread.
+
+    DLProf takes the ranges of all ops, unassociated ones too, which there are calls. Elsewhere the calls are
+    taken themselves, and a call that was not recorded (``launched`` 0) is none.
+    """
+    instances = profile.instances
+    if profile.dlprof_markers:
+        return union(instances.cpu_start, instances.cpu_stop)
+    associated = np.array([op.eligibility != Eligibility.UNASSOCIATED for op in profile.ops], np.bool_)
+    of_ops = associated[instances.op] if len(associated) else np.zeros(0, np.bool_)
+    starts, stops = [instances.cpu_start[of_ops]], [instances.cpu_stop[of_ops]]
+    for work in (profile.kernels, profile.memcpys, profile.memsets):
+        launched = work.launched != 0
+        starts.append(work.api_start[launched])
+        stops.append(work.api_stop[launched])
+    for calls in (profile.syncs, profile.calls):
+        starts.append(calls.api_start)
+        stops.append(calls.api_stop)
+    return union(np.concatenate(starts), np.concatenate(stops))

@@ -1,0 +1,101 @@
+"""Which iterations are aggregated: the candidate, or the user's key op, and the range."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.tables import Bools
+from tensorboard_plugin_dlprof.errors import BadRequest
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
+
+KEY_OP = "key_op"
+"""``IterationCandidate.source`` of iterations that end where an instance of a key op ends."""
+
+
+@dataclass(slots=True, frozen=True)
+class Selection:
+    """What the user chose; ``None`` is the default."""
+
+    key_op: str | None = None
+    """Name or id of the op whose end ends an iteration."""
+    iter_start: int | None = None
+    iter_stop: int | None = None
+    """Number of the first and last iteration, inclusive."""
+    candidate: str | None = None
+    """Source (``profiler_step``) or label (``ProfilerStep#N``) of a candidate; the preselected one otherwise."""
+
+
+def choose_candidate(profile: Profile, selection: Selection) -> IterationCandidate:
+    """All iterations of the chosen way to cut the capture.
+
+    Raises:
+        BadRequest: no such op or candidate.
+    """
+    if selection.key_op:
+        return _cut_at_key_op(profile, selection.key_op)
+    if selection.candidate is None:
+        return profile.iterations[0]
+    for candidate in profile.iterations:
+        if selection.candidate in (candidate.source, candidate.label):
+            return candidate
+    offered = ", ".join(candidate.source for candidate in profile.iterations)
+    raise BadRequest(f"There are no iterations by {selection.candidate!r} in this profile; choose one of: {offered}.")
+
+
+def choose_range(candidate: IterationCandidate, selection: Selection) -> Bools:
+    """Which of the candidate's iterations are aggregated.
+
+    Raises:
+        BadRequest: the range is empty or reaches beyond the iterations.
+    """
+    values = candidate.values
+    first, last = int(values[0]), int(values[-1])
+    start = first if selection.iter_start is None else selection.iter_start
+    stop = last if selection.iter_stop is None else selection.iter_stop
+    chosen: Bools = (values >= start) & (values <= stop)
+    if not first <= start <= stop <= last or not chosen.any():
+        raise BadRequest(
+            f"Iterations {start} to {stop} cannot be selected; this profile has the iterations {first} to {last}."
+        )
+    return chosen
+
+
+def iteration_of(time: Int64s, candidate: IterationCandidate) -> Int64s:
+    """Row of the iteration that each time lies in, -1 outside all. Half-open, only the last one is closed."""
+    row = np.searchsorted(candidate.start_ns, time, side="right") - 1
+    end = candidate.stop_ns[row]
+    inside = (row >= 0) & ((time < end) | ((row == len(candidate.values) - 1) & (time == end)))
+    return np.where(inside, row, -1).astype(np.int64)
+
+
+def _cut_at_key_op(profile: Profile, key_op: str) -> IterationCandidate:
+    wanted = [row for row, op in enumerate(profile.ops) if key_op in (op.name, op.op_id)]
+    if not wanted:
+        raise BadRequest(_unknown_key_op(profile, key_op))
+    instances = profile.instances
+    ends = np.unique(instances.cpu_stop[np.isin(instances.op, wanted)])
+    start = np.concatenate(([0], ends))
+    stop = np.append(ends, max(_end_of(profile), int(ends[-1])))
+    begins_after = instances.cpu_start >= ends[-1]
+    # DLProf keeps a last iteration without ops; it would only make the average too small.
+    if not profile.dlprof_markers and not begins_after.any():
+        start, stop = start[:-1], stop[:-1]
+    return IterationCandidate(KEY_OP, profile.ops[wanted[0]].name, np.arange(len(start)), start, stop)
+
+
+def _end_of(profile: Profile) -> int:
+    """Where DLProf ends a profile is the latest end of an op; elsewhere the GPU may work on after it."""
+    last_op = int(profile.instances.cpu_stop.max(initial=0))
+    return last_op if profile.dlprof_markers else max(last_op, profile.info.end_ns)
+
+
+def _unknown_key_op(profile: Profile, key_op: str) -> str:
+    known = [text for op in profile.ops for text in (op.op_id, op.name)]
+    # Comparing with every one of a hundred thousand paths would take minutes.
+    near = difflib.get_close_matches(key_op, dict.fromkeys(known[:20_000]), n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else "choose one from the table of ops."
+    return f"No op has the name or id {key_op!r}; {hint}"

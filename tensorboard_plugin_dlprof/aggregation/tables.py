@@ -1,0 +1,299 @@
+"""The aggregated tables as columns: what ``aggregate`` computes and ``database.writer`` stores.
+
+Times are integer nanoseconds. ``op`` columns are rows of ``Profile.ops``; ``kernel`` columns rows of
+``Profile.kernels``; ``name`` columns ids of ``Profile.strings``. Only what starts in the aggregated
+iterations is in here, except where a docstring says otherwise.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
+from tensorboard_plugin_dlprof.units import Percent, percent
+
+Bools = npt.NDArray[np.bool_]
+
+
+class Part(enum.IntEnum):
+    """The seven exclusive parts of the wall time, in order of precedence: columns of the ``parts`` arrays."""
+
+    TENSOR_CORE = 0
+    OTHER_KERNEL = 1
+    MEMORY = 2
+    DATA_LOADER = 3
+    IO = 4
+    CPU = 5
+    OTHER = 6
+
+
+@dataclass(slots=True)
+class Metrics:
+    """DLProf's ``metric`` of each row of some table. Without samples all are 0."""
+
+    count: Int64s
+    max: Int64s
+    min: Int64s
+    sum: Int64s
+
+
+@dataclass(slots=True)
+class TimeMetrics:
+    """DLProf's ``node_time_metrics`` of each row of some table."""
+
+    cpu: Metrics
+    """Length of the host range."""
+    gpu: Metrics
+    """Time with device work of the instance, overlap counted once."""
+    api: Metrics
+    """Time in API calls of the instance."""
+    cpu_overhead: Metrics
+    """Host range without API calls."""
+    gpu_idle: Metrics
+    """Gaps between the first and the last device work of the instance."""
+
+
+@dataclass(slots=True)
+class OpNodes:
+    """One row per op with an aggregated instance, by op id as bytes."""
+
+    op: Int64s
+    times: TimeMetrics
+    """Samples: instances."""
+    kernel_api: Metrics
+    """Samples: kernels."""
+    kernel_gpu: Metrics
+    """Samples: kernels."""
+    num_calls: Int64s
+    kernel_calls: Int64s
+    eligible: Bools
+    using_tensor_cores: Bools
+    bad_data_type: Bools
+    """Eligible, of a type that Tensor Cores do not take as it is, and not using them (by TF32 it would)."""
+
+
+@dataclass(slots=True)
+class GroupOps:
+    """Groups by name, then the ops of ``OpNodes`` in their order."""
+
+    is_group: Bools
+    full_id: list[str]
+    full_name: list[str]
+    level: Int64s
+    num_op_instances: Int64s
+    num_supported_leaf_ops: Int64s
+    num_tc_leaf_ops: Int64s
+    times: TimeMetrics
+    """Samples: iterations that call some op of the group; each the sum over its ops."""
+
+
+@dataclass(slots=True)
+class OpTypes:
+    """One row per op type, by name as bytes."""
+
+    op_type: list[str]
+    times: TimeMetrics
+    """Samples: instances."""
+    num_nodes: Int64s
+    num_calls: Int64s
+
+
+@dataclass(slots=True)
+class KernelSummaries:
+    """One row per op and short kernel name, by op id, then name, as bytes."""
+
+    op: Int64s
+    name: Int64s
+    api: Metrics
+    gpu: Metrics
+    uses_tensor_cores: Bools
+
+
+@dataclass(slots=True)
+class IterationOps:
+    """One row per aggregated iteration and op that it calls, by iteration, then op."""
+
+    iter_value: Int64s
+    op: Int64s
+    instances: Int64s
+    cpu_time_ns: Int64s
+    gpu_time_ns: Int64s
+    kernels: Int64s
+    tc_kernels: Int64s
+    kernel_ns: Int64s
+    """Plain sum, as ``tc_kernel_ns``."""
+    tc_kernel_ns: Int64s
+
+
+@dataclass(slots=True)
+class IterationKernels:
+    """One row per aggregated kernel, ascending."""
+
+    kernel: Int64s
+    iteration_op: Int64s
+    """Row of ``IterationOps``: iteration, op and the totals that DLProf repeats on every kernel."""
+
+
+@dataclass(slots=True)
+class Iterations:
+    """The aggregated iterations, ascending."""
+
+    iter_value: Int64s
+    start_ns: Int64s
+    stop_ns: Int64s
+    parts_ns: Int64s
+    """Shape (n, 7), by ``Part``; a row adds up to the length of its iteration. Mean over the devices in use."""
+    kernels: Int64s
+    tc_kernels: Int64s
+    kernel_ns: Int64s
+    """Plain sum, as ``tc_kernel_ns``."""
+    tc_kernel_ns: Int64s
+
+
+@dataclass(slots=True)
+class DeviceTimes:
+    """One row per device of the profile, in its order."""
+
+    device_id: Int64s
+    in_use: Bools
+    """Any work in the whole profile."""
+    kernels: Int64s
+    kernel_ns: Int64s
+    """Plain sum."""
+    parts_ns: Int64s
+    """Shape (n, 7), by ``Part``; a row adds up to the wall time."""
+
+    def busy_ns(self) -> Int64s:
+        """Time with a kernel running."""
+        busy: Int64s = self.parts_ns[:, Part.TENSOR_CORE] + self.parts_ns[:, Part.OTHER_KERNEL]
+        return busy
+
+
+@dataclass(slots=True, frozen=True)
+class Category:
+    """A row of DLProf's ``category_summary``."""
+
+    cpu_time_ns: int
+    gpu_time_ns: int
+    cpu_overhead_ns: int
+    gpu_idle_ns: int
+    count: int
+    """Ops, or distinct names of kernels or calls."""
+
+
+@dataclass(slots=True, frozen=True)
+class Categories:
+    """In DLProf's order. For kernels and memory the CPU time is that of the calls and the GPU time a plain sum."""
+
+    every_op: Category
+    eligible_ops: Category
+    """Eligible for Tensor Cores and not using them."""
+    using_ops: Category
+    other_ops: Category
+    """Neither, unassociated ops included."""
+    every_kernel: Category
+    using_kernels: Category
+    other_kernels: Category
+    memory: Category
+
+
+@dataclass(slots=True, frozen=True)
+class Launches:
+    """Counts that DLProf has not, and times that it has no column for."""
+
+    kernels: int
+    tensor_core: int
+    memory: int
+    """Copies and sets."""
+    unknown: int
+    """Kernels of which no rule can tell whether they use Tensor Cores; counted among the others."""
+    unknown_names: int
+    unknown_ns: int
+    graphs: int
+    """CUDA graphs recorded as a whole."""
+    graph_ns: int
+
+
+@dataclass(slots=True, frozen=True)
+class Efficiency:
+    """Tensor Core use of the eligible ops: plain sums over their kernels."""
+
+    eligible_ops: int
+    eligible_ops_using: int
+    eligible_op_ns: int
+    """GPU time of the ops, copies included and overlap within an instance counted once."""
+    kernel_ns: int
+    tensor_core_ns: int
+    unknown_ns: int
+
+    def percent(self) -> Percent:
+        """DLProf's ``tc_utilization``; 0 where no eligible op has a kernel."""
+        return percent(self.tensor_core_ns, self.kernel_ns)
+
+
+@dataclass(slots=True, frozen=True)
+class Outside:
+    """What starts in none of the aggregated iterations and is therefore in no table here."""
+
+    instances: int
+    kernels: int
+    kernel_ns: int
+    memory_ops: int
+    memory_ns: int
+
+
+@dataclass(slots=True, frozen=True)
+class Proposal:
+    """A better range of iterations than all of them."""
+
+    iter_start: int
+    iter_stop: int
+    """Inclusive."""
+    reason: str
+    """One or two sentences."""
+
+
+@dataclass(slots=True)
+class Aggregation:
+    """Everything that depends on the choice of iterations."""
+
+    candidate: IterationCandidate
+    """All iterations, aggregated or not."""
+    key_op: str
+    """Name of the user's key op; else empty."""
+    iterations: Iterations
+    parts_ns: Int64s
+    """Shape (7,), by ``Part``; adds up to the wall time. Mean over the devices in use."""
+    devices: DeviceTimes
+    op_nodes: OpNodes
+    group_ops: GroupOps
+    op_types: OpTypes
+    kernel_summaries: KernelSummaries
+    iteration_ops: IterationOps
+    iteration_kernels: IterationKernels
+    categories: Categories
+    launches: Launches
+    efficiency: Efficiency
+    outside: Outside
+    proposal: Proposal | None
+    """For the candidate's iterations, whatever part of them this aggregation took."""
+
+    @property
+    def wall_ns(self) -> int:
+        """Length of the aggregated iterations."""
+        return int(self.parts_ns.sum())
+
+    @property
+    def busy_ns(self) -> int:
+        """Time with a kernel running, mean over the devices in use."""
+        return int(self.parts_ns[Part.TENSOR_CORE] + self.parts_ns[Part.OTHER_KERNEL])
+
+    @property
+    def gpu_utilization(self) -> Percent:
+        """Percent of the wall time with a kernel running, mean over the devices in use."""
+        return percent(self.busy_ns, self.wall_ns)
