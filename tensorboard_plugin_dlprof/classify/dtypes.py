@@ -1,0 +1,74 @@
+"""Data types: from every source's spelling to DLProf's (``float32``, ``bfloat16``, ...)."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_SPELLINGS: Final[dict[str, tuple[str, ...]]] = {
+    # DLProf's spelling: C++ (PyTorch traces), Python (``torch.float16``), CUDA, TensorFlow and shorthand spellings.
+    "float64": ("double", "float64", "fp64", "f64"),
+    "float32": ("float", "float32", "fp32", "f32", "single"),
+    "tf32": ("tf32", "tfloat32"),
+    "float16": ("half", "float16", "fp16", "f16", "__half"),
+    "bfloat16": ("bfloat16", "bf16", "__nv_bfloat16", "__hip_bfloat16", "nv_bfloat16", "hip_bfloat16"),
+    "float8_e4m3fn": ("float8_e4m3fn", "float8e4m3fn", "__nv_fp8_e4m3"),
+    "float8_e4m3fnuz": ("float8_e4m3fnuz", "__hip_fp8_e4m3_fnuz"),
+    "float8_e5m2": ("float8_e5m2", "float8e5m2", "__nv_fp8_e5m2"),
+    "float8_e5m2fnuz": ("float8_e5m2fnuz", "__hip_fp8_e5m2_fnuz"),
+    "float8_e8m0fnu": ("float8_e8m0fnu",),
+    "float4_e2m1fn_x2": ("float4_e2m1fn_x2", "__nv_fp4_e2m1"),
+    "complex32": ("complexhalf", "complex<half>", "complex<c10::half>", "complex32"),
+    "complex64": ("complexfloat", "complex<float>", "complex64", "cfloat", "float2"),
+    "complex128": ("complexdouble", "complex<double>", "complex128", "cdouble", "double2"),
+    "int64": ("long", "long int", "long long", "long long int", "int64", "int64_t", "signed long"),
+    "int32": ("int", "int32", "int32_t", "signed int"),
+    "int16": ("short", "short int", "int16", "int16_t"),
+    "int8": ("signed char", "char", "int8", "int8_t"),
+    "uint64": ("unsigned long", "unsigned long int", "unsigned long long", "uint64", "uint64_t"),
+    "uint32": ("unsigned int", "unsigned", "uint32", "uint32_t"),
+    "uint16": ("unsigned short", "unsigned short int", "uint16", "uint16_t"),
+    "uint8": ("unsigned char", "uint8", "uint8_t", "byte"),
+    "bool": ("bool", "boolean"),
+    "qint8": ("qint8",),
+    "quint8": ("quint8",),
+    "qint32": ("qint32",),
+}
+
+_BY_SPELLING: Final[dict[str, str]] = {
+    spelling: data_type for data_type, spellings in _SPELLINGS.items() for spelling in spellings
+}
+
+_NAMESPACES = re.compile(r"^(?:c10|at|torch|std|tf|np|numpy|jnp|dtypes?|DT)(?:::|\.|_)")
+
+_NO_TENSOR: Final = frozenset(
+    # What PyTorch writes for an argument that is no tensor: its ``IValue`` tag, capitalised (``Double`` is a Python
+    # float, ``double`` a tensor of doubles), and the kinds that Kineto made of them since 2.1.
+    ("", "None", "Tensor", "Storage", "Double", "ComplexDouble", "Int", "SymInt", "SymFloat", "SymBool", "Bool", "Tuple",
+     "String", "Blob", "GenericList", "GenericDict", "Future", "Await", "Device", "Stream", "Object", "PyObject",
+     "Uninitialized", "Capsule", "RRef", "Quantizer", "Generator", "Enum", "Scalar", "ScalarList", "TensorList")
+)  # fmt: skip
+
+_WORD = re.compile(r"[a-z]\w*\Z")
+
+
+def data_type(source: str) -> str:
+    """The type in DLProf's spelling, or an empty text where ``source`` names no tensor type.
+
+    Args:
+        source: A type as a source wrote it: ``c10::BFloat16``, ``torch.float16``, ``long int``, ``Scalar``.
+
+    Returns:
+        DLProf's spelling for every type we know. A type that we do not know is returned as it is, without its
+        namespace and in lower case: a new type is shown, not lost.
+    """
+    bare = source.strip()
+    if bare in _NO_TENSOR:
+        return ""
+    while (stripped := _NAMESPACES.sub("", bare)) != bare:
+        bare = stripped
+    bare = bare.lower()
+    known = _BY_SPELLING.get(bare)
+    if known is not None:
+        return known
+    return bare if _WORD.match(bare) else ""

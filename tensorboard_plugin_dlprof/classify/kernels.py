@@ -1,0 +1,49 @@
+"""What a kernel's name tells: family, library, precision, and whether it uses Tensor Cores or matrix cores."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from tensorboard_plugin_dlprof.classify.classes import KernelClass
+from tensorboard_plugin_dlprof.classify.kernel_names import KernelName, parse
+from tensorboard_plugin_dlprof.classify.precision import DECODERS
+from tensorboard_plugin_dlprof.classify.rules import RULES
+from tensorboard_plugin_dlprof.classify.rules.rule import Rule, compile_rule
+
+_COMPILED: Final = tuple(compile_rule(rule) for rule in RULES)
+
+
+@lru_cache(maxsize=65_536)
+def classify(long_name: str, short_name: str = "") -> KernelClass:
+    """What a kernel's name tells.
+
+    Args:
+        long_name: Demangled, mangled or plain name, with template arguments where the source has them.
+        short_name: Name without template arguments; used where there is no long name.
+
+    Returns:
+        The answer of the first rule that applies. ``matrix_unit`` is ``UNKNOWN`` where the name cannot tell, and
+        ``rule`` names the rule, of which ``explanation`` gives the reason.
+    """
+    name = parse(long_name or short_name)
+    rule = _deciding_rule(name)
+    return KernelClass(rule.matrix_unit, rule.family, rule.library, _precision(rule, name), rule.name)
+
+
+def explanation(rule_name: str) -> str:
+    """Why the rule of that name answers as it does; empty where its name says it all or there is none."""
+    return next((rule.note for rule in RULES if rule.name == rule_name), "")
+
+
+def _deciding_rule(name: KernelName) -> Rule:
+    for rule, head, text in _COMPILED:
+        if head.search(name.head) and (text is None or text.search(name.text)):
+            return rule
+    raise AssertionError("the last rule applies to every name")
+
+
+def _precision(rule: Rule, name: KernelName) -> str:
+    if rule.precision.startswith("@"):
+        return DECODERS[rule.precision[1:]](name)
+    return rule.precision

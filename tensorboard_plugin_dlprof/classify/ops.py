@@ -1,0 +1,58 @@
+"""Whether an op type could use matrix units."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from tensorboard_plugin_dlprof.classify import op_names
+from tensorboard_plugin_dlprof.classify.classes import Eligibility
+
+_EVALUATE = "autograd::engine::evaluate_function: "
+_API_CALL = re.compile(r"(?:cuda|cu|hip)[A-Z]\w*\Z")
+_OVERLOAD = re.compile(r"\.(?:default|out|Tensor|int|Scalar|self|input|vec|padding)(?:_\w+)?\Z")
+_COUNTER = re.compile(r"(?:, (?:op_id|seq)\b.*|\(\d+\)|_\d+)\Z")
+_BACKWARD_NODE = re.compile(r"Backward\d*\Z")
+_BACKWARD_NAME = re.compile(r"_backward(?:_weight|_input|_cutlass)?\Z")
+
+
+def _key(name: str) -> str:
+    """``name`` as it is compared: without case and underscores."""
+    return name.replace("_", "").lower()
+
+
+_ELIGIBLE: Final = frozenset(_key(name) for name in op_names.ELIGIBLE)
+_INELIGIBLE: Final = frozenset(_key(name) for name in op_names.INELIGIBLE)
+
+
+def _bare(op_type: str) -> str:
+    """The op's own name: no namespace, scope, overload, running number or backward mark."""
+    name = op_type.strip().removeprefix(_EVALUATE)
+    name = _COUNTER.sub("", name)
+    name = _OVERLOAD.sub("", name)
+    name = re.split(r"::|/|\.", name)[-1]
+    name = _BACKWARD_NODE.sub("", name)
+    return _BACKWARD_NAME.sub("", name)
+
+
+@lru_cache(maxsize=16_384)
+def eligibility(op_type: str) -> Eligibility:
+    """Whether ops of a type could use matrix units, whatever their data type and shapes.
+
+    Args:
+        op_type: ``linear``, ``aten::addmm``, ``ConvolutionBackward0``, ``MatMul``; or the API call of an op that stands
+            for unassociated work (``cudaLaunchKernel``).
+
+    Returns:
+        ``UNASSOCIATED`` for an API call, else ``ELIGIBLE`` or ``NOT_ELIGIBLE``: a type that no table has is not eligible.
+    """
+    if _API_CALL.match(op_type) or op_type.startswith("unassociated"):
+        return Eligibility.UNASSOCIATED
+    bare = _bare(op_type)
+    key = _key(bare)
+    if key in _INELIGIBLE:
+        return Eligibility.NOT_ELIGIBLE
+    if key in _ELIGIBLE or bare.lower().endswith(op_names.ELIGIBLE_ENDINGS):
+        return Eligibility.ELIGIBLE
+    return Eligibility.NOT_ELIGIBLE

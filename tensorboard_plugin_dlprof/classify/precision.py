@@ -1,0 +1,184 @@
+"""Math precision from a kernel's name.
+
+Libraries spell it in four ways: words between underscores (``bf16bf16_bf16f32_f32``), a letter before the instruction
+shape (``h884``, ``i8816``), letter groups (nvjet's ``tst``, Tensile's ``BBS``) and C++ types in template arguments. The
+precision of a kernel is that of its multiplications: the narrowest of the operands, not of the accumulator.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from tensorboard_plugin_dlprof.classify.kernel_names import KernelName
+
+_WORD_PRECISIONS: Final[dict[str, str]] = {
+    "e2m1": "fp4", "fp4": "fp4", "f4": "fp4", "nvfp4": "fp4", "mxfp4": "fp4", "mxf4": "fp4",
+    "e4m3": "fp8", "e5m2": "fp8", "fp8": "fp8", "f8": "fp8", "mxf8": "fp8", "mxfp8": "fp8", "f8f6f4": "fp8", "bf8": "fp8",
+    "int4": "int4", "s4": "int4", "u4": "int4", "i4": "int4",
+    "int8": "int8", "s8": "int8", "i8": "int8", "u8": "int8",
+    "bf16": "bf16", "bfloat16": "bf16",
+    "f16": "fp16", "fp16": "fp16", "half": "fp16", "hf16": "fp16",
+    "tf32": "tf32", "xf32": "tf32",
+    "f32": "fp32", "fp32": "fp32", "float": "fp32",
+    "f64": "fp64", "fp64": "fp64", "double": "fp64",
+}  # fmt: skip
+
+NARROWEST_FIRST: Final = ("fp4", "int4", "fp8", "int8", "bf16", "fp16", "tf32", "fp32", "fp64")
+
+_WORDS = re.compile(r"(?<![a-z0-9])((?:bf16|tf32|xf32|f16|f32|f64|e4m3|e5m2|e2m1|i8|i4|s8|s4|u8|u4|fp16|fp32|fp64|fp8|fp4"
+                    r"|mxfp4|mxfp8|nvfp4|mxf4|mxf8|f8f6f4|int8|int4|bfloat16|half|f8|f4|bf8|x)+)(?![a-z0-9])", re.IGNORECASE)  # fmt: skip
+_ONE_WORD = re.compile("|".join(sorted(_WORD_PRECISIONS, key=len, reverse=True)), re.IGNORECASE)
+
+
+def _narrowest(precisions: Iterable[str]) -> str:
+    found = set(precisions)
+    return next((precision for precision in NARROWEST_FIRST if precision in found), "")
+
+
+def of_words(name: KernelName) -> str:
+    """From words between underscores: ``sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn`` is bf16."""
+    words = " ".join(_WORDS.findall(name.text.split("(", 1)[0]))
+    return _narrowest(_WORD_PRECISIONS[word.lower()] for word in _ONE_WORD.findall(words))
+
+
+_INSTRUCTION = re.compile(
+    r"(?<![a-z0-9])([shicdzb]?)(884|1688|16816|161616|8816|8832|16832|16864|168128)(bf16|f16|tf32)?(?![0-9])", re.IGNORECASE
+)
+_BY_INSTRUCTION: Final[dict[str, str]] = {
+    # First letter: type of the accumulator. h: half; s: single, then the shape decides; d, z: double; i: integer.
+    "h": "fp16", "d": "fp64", "z": "fp64",
+    "i8816": "int8", "i16832": "int8", "i8832": "int4", "i16864": "int4",
+    "s884": "fp16", "c884": "fp16", "s16816": "fp16", "s161616": "fp16", "s1688": "tf32", "c1688": "tf32",
+}  # fmt: skip
+_TURING = re.compile(r"turing|_75_|sm75", re.IGNORECASE)
+
+
+def of_instruction(name: KernelName) -> str:
+    """From words, else from the instruction: ``volta_h884gemm`` is fp16, ``cutlass_80_tensorop_s1688gemm`` is tf32."""
+    found = _INSTRUCTION.search(name.text)
+    if found and found.group(3):
+        # ``s1688bf16gemm``: operands are rounded to that type on their way into the unit.
+        return _WORD_PRECISIONS[found.group(3).lower()]
+    words = of_words(name)
+    if words and words not in ("fp32", "fp64"):
+        return words
+    if not found:
+        return words
+    letter, shape = found.group(1).lower(), found.group(2)
+    if letter == "s" and shape == "1688" and _TURING.search(name.text):
+        return "fp16"  # Turing has the 16x8x8 shape for FP16 only; as TF32 it came with Ampere.
+    return _BY_INSTRUCTION.get(letter + shape) or _BY_INSTRUCTION.get(letter) or words
+
+
+_ATOM = re.compile(r"(?:SM|sm)\d+_\d+x\d+x\d+_(?:F32|F16|S32|F64)((?:BF16|TF32|F16|F64|E4M3|E5M2|E2M1|S8|U8|S4|U4)+)")
+_TYPES: Final[tuple[tuple[str, str], ...]] = (
+    ("fp4", r"float_e2m1|e2m1|mx_float4|nv_float4|fp4_e2m1"),
+    ("int4", r"int4b_t|integer_subbyte<4|\bint4_t"),
+    ("fp8", r"float_e4m3|float_e5m2|Float8_|fp8_e4m3|fp8_e5m2|__nv_fp8|__hip_fp8|\bfp8e[45]|\bfp8\b|f8_t\b|DF8|type_erased_dynamic_float8"),
+    ("bf16", r"[Bb][Ff]loat16|__nv_bfloat16|__hip_bfloat16|__bfloat\b|\bbf16\b|bhalf|DF16b|__nv_bfloat162|hip_bfloat16"),
+    ("fp16", r"\bHalf\b|\b__half2?\b|half_t\b|half2?\b|\bfp16\b|\bDF16_|_Float16|10half_tE"),
+    ("tf32", r"tfloat32_t|\btf32\b"),
+    ("fp32", r"\bfloat[234]?\b|\bf32\b"),
+    ("fp64", r"\bdouble2?\b|\bf64\b"),
+)  # fmt: skip
+_TYPE_PATTERNS: Final = tuple((precision, re.compile(pattern)) for precision, pattern in _TYPES)
+
+
+def of_types(name: KernelName) -> str:
+    """From the C++ types of template arguments and parameters; the narrowest, since accumulators are wider."""
+    atom = _ATOM.search(name.text)
+    if atom:
+        return _narrowest(_WORD_PRECISIONS[word.lower()] for word in _ONE_WORD.findall(atom.group(1)))
+    found = {precision for precision, pattern in _TYPE_PATTERNS if pattern.search(name.text)}
+    if {"bf16", "fp16"} <= found:
+        return "mixed"
+    return _narrowest(found)
+
+
+def of_words_or_types(name: KernelName) -> str:
+    """From words between underscores, else from C++ types."""
+    return of_words(name) or of_types(name)
+
+
+_NVJET = re.compile(r"nvjet(?:_sm\d+)?_([a-z]+)_", re.IGNORECASE)
+_NVJET_LETTERS: Final[dict[str, str]] = {
+    # Read off public profiles whose operand types are known: t is bf16, h fp16, q e4m3, r e5m2, o e2m1, d double; s in
+    # the place of an operand is FP32 data in a Tensor Core kernel, so TF32.
+    "t": "bf16", "h": "fp16", "q": "fp8", "r": "fp8", "o": "fp4", "s": "tf32", "d": "fp64", "i": "int8", "b": "int8",
+}  # fmt: skip
+
+
+def of_nvjet(name: KernelName) -> str:
+    """From nvjet's letters, operands first: ``nvjet_tst_...`` is bf16, ``nvjet_sm100_qqtst_...`` fp8."""
+    letters = _NVJET.search(name.text)
+    return _NVJET_LETTERS.get(letters.group(1)[0].lower(), "") if letters else ""
+
+
+_TENSILE = re.compile(r"Cijk_[A-Z][a-z]+_[A-Z][a-z]+_([A-Z0-9]+)(?:_M([A-Z0-9]))?")
+_TENSILE_TYPES: Final[tuple[tuple[str, str], ...]] = (
+    ("F8B8", "fp8"), ("B8F8", "fp8"), ("F8", "fp8"), ("B8", "fp8"), ("F4", "fp4"), ("I8", "int8"), ("4xi8", "int8"),
+    ("BB", "bf16"), ("HH", "fp16"), ("B", "bf16"), ("H", "fp16"), ("S", "fp32"), ("D", "fp64"), ("C", "fp32"), ("Z", "fp64"),
+)  # fmt: skip
+
+
+def of_tensile(name: KernelName) -> str:
+    """From Tensile's type letters: ``BBS`` is bf16 in, bf16 out, single to compute; ``S_MX`` is XF32."""
+    found = _TENSILE.search(name.text)
+    if not found:
+        return ""
+    letters, math = found.groups()
+    if math == "X":
+        return "tf32"
+    return next((precision for start, precision in _TENSILE_TYPES if letters.startswith(start)), "")
+
+
+_SGEMM = re.compile(r"(?<![a-z])(?:g?c|s|ss|d|z|h|hh|fp16_s)(?:gemm|cudnn|gemv|gemmex)", re.IGNORECASE)
+
+
+def of_blas_letter(name: KernelName) -> str:
+    """From the letter before ``gemm`` or ``cudnn``: ``volta_sgemm`` is fp32, ``ampere_gcgemm`` fp32 complex."""
+    found = _SGEMM.search(name.text)
+    if not found:
+        return of_words_or_types(name)
+    letter = re.sub(r"(?:gemm|cudnn|gemv)(?:ex)?\Z", "", found.group(0).lower())
+    return {"d": "fp64", "z": "fp64", "h": "fp16", "hh": "fp16"}.get(letter, "fp32")
+
+
+_MEM_EFF = re.compile(r"fmha_cutlass[FB]_(f16|bf16|f32)_")
+
+
+def of_memory_efficient(name: KernelName) -> str:
+    """``fmha_cutlassF_f32_..._sm80`` computes in TF32 (CUTLASS's ``OpMultiplyAddFastF32``)."""
+    found = _MEM_EFF.search(name.text)
+    precision = _WORD_PRECISIONS[found.group(1)] if found else of_types(name)
+    return "tf32" if precision == "fp32" else precision
+
+
+_OGS = re.compile(r"_([a-z0-9]+)x([a-z0-9]+)x([a-z0-9]+)_")
+
+
+def of_matmul_ogs(name: KernelName) -> str:
+    """From the types in Triton's ``_matmul_ogs_NNT_bf16xbf16xmxfp4_...``: output, left and right operand.
+
+    ``tl.dot`` multiplies in the wider operand's type when only the weights are narrow, so the answer is ``mixed``.
+    """
+    found = _OGS.search(name.text)
+    if not found:
+        return ""
+    left, right = (_WORD_PRECISIONS.get(operand, "") for operand in found.groups()[1:])
+    return left if left == right else "mixed"
+
+
+DECODERS: Final[dict[str, Callable[[KernelName], str]]] = {
+    "words": of_words,
+    "instruction": of_instruction,
+    "types": of_types,
+    "words or types": of_words_or_types,
+    "nvjet": of_nvjet,
+    "tensile": of_tensile,
+    "blas letter": of_blas_letter,
+    "matmul ogs": of_matmul_ogs,
+    "memory efficient": of_memory_efficient,
+}

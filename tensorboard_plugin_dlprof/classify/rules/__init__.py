@@ -1,0 +1,37 @@
+"""The rules of kernel classification, in the order in which they are tried: the first that applies decides.
+
+Each table is data: to teach the classifier a kernel, add a line to the table of its library and a name to
+``tests/classify/kernel_names.tsv``. Order matters between tables as well: names that quote others come first (a Triton
+fusion is named after all the ops it holds, a CUTLASS kernel of FlashAttention quotes GEMM types), guesses come last.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tensorboard_plugin_dlprof.classify.rules.amd import RULES as AMD
+from tensorboard_plugin_dlprof.classify.rules.attention import RULES as ATTENTION
+from tensorboard_plugin_dlprof.classify.rules.collectives import RULES as COLLECTIVES
+from tensorboard_plugin_dlprof.classify.rules.compilers import RULES as COMPILERS
+from tensorboard_plugin_dlprof.classify.rules.cublas import RULES as CUBLAS
+from tensorboard_plugin_dlprof.classify.rules.cudnn import RULES as CUDNN
+from tensorboard_plugin_dlprof.classify.rules.fallback import RULES as FALLBACK
+from tensorboard_plugin_dlprof.classify.rules.pytorch import RULES as PYTORCH
+from tensorboard_plugin_dlprof.classify.rules.quantised import RULES as QUANTISED
+from tensorboard_plugin_dlprof.classify.rules.rule import Rule
+from tensorboard_plugin_dlprof.classify.rules.serving import RULES as SERVING
+from tensorboard_plugin_dlprof.classify.rules.tensorflow import RULES as TENSORFLOW
+
+RULES: Final[tuple[Rule, ...]] = (
+    *COMPILERS,
+    *COLLECTIVES,
+    *ATTENTION,
+    *AMD,
+    *QUANTISED,
+    *CUDNN,
+    *CUBLAS,
+    *PYTORCH,
+    *SERVING,
+    *TENSORFLOW,
+    *FALLBACK,
+)

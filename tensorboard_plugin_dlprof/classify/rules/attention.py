@@ -1,0 +1,79 @@
+"""Fused attention. The main kernels hold two products and use matrix units; their helpers (combine, convert) do not."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tensorboard_plugin_dlprof.classify.rules.rule import NO, UNKNOWN, YES, Rule
+
+RULES: Final = (
+    # Helpers first: their names contain those of the main kernels.
+    Rule("flash-helper", NO, "attention", "flash_attention",
+         r"flash_fwd_(?:splitkv_)?(?:mla_)?combine|flash_bwd_(?:dot_do_o|convert_d|clear_d|preprocess|postprocess)"
+         r"|get_mla_metadata|prepare_varlen_num_blocks|flash_fwd_mla_combine|smxx::\w*(?:combine|get_mla)",
+         "@types", note="sums, casts and clears around the products"),
+    Rule("flash3-helper", NO, "attention", "flash_attention", r"\bdevice_kernel|^kernel_cutlass", "@types",
+         r"FlashAttn(?:Fwd)?Combine|FlashAttnBwd(?:Preprocess|Postprocess)|FlashAttentionForwardCombine"
+         r"|FlashAttentionBackward(?:Preprocess|Postprocess)|flash_(?:bwd_(?:pre|post)process|fwd_combine)"),
+    Rule("cudnn-attention-helper", NO, "attention", "cudnn", r"cudnn::fusion::|compute_dot_do_o|convert_dq_to_16bits", "@types"),
+    Rule("flashinfer-helper", NO, "attention", "flashinfer",
+         r"(?:MergeState|MergeStates|VariableLengthMergeStates|VariableLengthAttentionSum|AttentionSum)\w*Kernel|merge_attn_states|merge_state"),
+    Rule("flashinfer-decode", NO, "attention", "flashinfer", r"(?:Batch|Single)Decode\w*Kernel", "@types",
+         note="one query per head: dot products on CUDA cores"),
+    Rule("trtllm-decode-helper", NO, "attention", "tensorrt_llm",
+         r"fmhaReductionKernel|\bapplyBiasRopeUpdateKVCache|computeSeqAndPaddingOffsets|kernel_mha_reduce"),
+    Rule("ck-attention-helper", NO, "attention", "composable_kernel", r"\bck_tile\b", "@types",
+         r"FmhaFwdSplitKVCombine|FmhaBwdOGradDotO|FmhaBwdConvertQGrad|FmhaFwdAppendKV"),
+    Rule("paged-attention-reduce", NO, "attention", "vllm", r"paged_attention\w*_reduce|paged_attention_ll4mi_reduce"),
+
+    # FlashAttention 2, 3, 4 and FlashMLA.
+    Rule("flash2", YES, "attention", "flash_attention", r"\bflash_(?:fwd|bwd)_\w*|\bflash_attention_(?:fwd|bwd)\w*|\bFlash(?:Fwd|Bwd)", "@types"),
+    Rule("flash3", YES, "attention", "flash_attention", r"\bdevice_kernel|^kernel_cutlass|\benable_sm\d+", "@types",
+         r"FlashAttn(?:Fwd|Bwd)|FlashAttention(?:Forward|Backward|MLAForward)|flash_(?:fwd|bwd)_sm\d+|CollectiveMainloop(?:Fwd|Bwd)Sm"
+         r"|Sm100Fmha|Sm90Fmha|FmhaKernel|Fmha(?:Fwd|Bwd)"),
+    Rule("flash1", YES, "attention", "flash_attention", r"\bfmha_(?:fprop|dgrad|bwd|fwd|block_fprop|block_dgrad)\w*_(?:loop|sm\d+)\w*|\bfmha_bwd_dq_dk_dv", "@words or types"),
+    Rule("flash-mla", YES, "attention", "flash_attention", r"flash_fwd_splitkv_mla|\bflash_mla|sparse_attn_fwd|\bmla_(?:fwd|bwd|decode)_?kernel|^sm(?:90|100)::(?:fwd|decode)", "@types"),
+    Rule("lean-attention", YES, "attention", "flash_attention", r"\bmobaattn|block_sparse_attn_fwd", "@types"),
+
+    # PyTorch's memory-efficient attention and xFormers. FP32 on Ampere and later is computed as three TF32 products
+    # (CUTLASS OpMultiplyAddFastF32); FP32 before, and anything before Volta, on CUDA cores.
+    Rule("memory-efficient-simt", NO, "attention", "cutlass", r"\bfmha_cutlass[FB]_(?:f32_\w*sm(?:50|60|61|70|72|75)|\w*sm(?:50|60|61)\b)", "@words"),
+    Rule("memory-efficient-tf32", YES, "attention", "cutlass", r"\bfmha_cutlass[FB]_f32_\w*sm(?:8|9|1[0-2])\d", "tf32",
+         note="CUTLASS computes FP32 attention as TF32 products on Ampere and later"),
+    Rule("memory-efficient", YES, "attention", "cutlass", r"\bfmha_cutlass[FB]_(?:f16|bf16)_\w*sm(?:7|8|9|1[0-2])\d", "@words"),
+    Rule("memory-efficient-other", UNKNOWN, "attention", "cutlass", r"\bfmha_cutlass", "@words"),
+    Rule("xformers-simt", NO, "attention", "xformers", r"\battention_kernel_(?:backward_)?batched", "fp32",
+         r"Attention(?:Backward)?Kernel<float, (?:true|false, )?cutlass::arch::Sm(?:50|60|70|75)|Attention(?:Backward)?Kernel<[^<>]*cutlass::arch::Sm(?:50|60)"),
+    Rule("xformers", YES, "attention", "xformers", r"\battention_kernel_(?:backward_)?batched", "@memory efficient", r"cutlass::arch::Sm"),
+
+    # cuDNN.
+    Rule("cudnn-attention", YES, "attention", "cudnn", r"cudnn_generated_\w*(?:sdpa|mha|flash|attention)|^cudnn\w*_(?:sdpa|fmha|flash)\w*", "@words"),
+    # TensorRT, TensorRT-LLM, FlashInfer.
+    Rule("trt-fmha", YES, "attention", "tensorrt_llm", r"\bfmha_v2_|\bfmhaSm\d+|\bfmha_mhca_|\bmha_v2_|\bfmhca_|\bfmha_(?:fp16|bf16|int8|e4m3)|^fused_multihead_attention\w*_sm", "@words or types"),
+    Rule("trt-xqa", YES, "attention", "tensorrt_llm", r"^kernel_mha$|^kernel_mha\b|\bxqa_kernel|\bmlaKernel|^mla_kernel"),
+    Rule("mmha", UNKNOWN, "attention", "tensorrt_llm", r"masked_multihead_attention|\bmmha_",
+         note="decoding attention that is built with or without HMMA"),
+    Rule("flashinfer", YES, "attention", "flashinfer",
+         r"(?:Batch|Single)Prefill\w*Kernel|PrefillWithKVCacheKernel|BatchMLAPagedAttention\w*|BatchPODAttention|PODWithKVCache|BatchAttention\w*Kernel|PersistentKernelTemplate", "@types"),
+    Rule("sage-quantise", NO, "elementwise", "sage_attention", r"\bsage_quant|\bquant_(?:per_block|per_warp|per_thread|query|key)\w*(?:int8|kernel)|\bQuantInt8Kernel|\bMeanScaleKernel|\bSubMeanKernel|\bTransposePadPermuteKernel", "@words or types"),
+    Rule("sage", YES, "attention", "sage_attention", r"\bsage_fwd|\bqk_int_sv_f(?:8|16)\w*|\bsageattn", "int8", note="Q times K in INT8"),
+    Rule("llama-cpp-flash-no", NO, "attention", "ggml", r"\bflash_attn_(?:ext_vec|vec_ext|tile_ext|tile|combine|stream_k_fixup|mask_to_KV_max)", "@types"),
+    Rule("llama-cpp-flash", YES, "attention", "ggml", r"\bflash_attn_(?:ext_f16|ext_mma|mma_ext)\w*", "fp16"),
+
+    # vLLM, SGLang, AITER, AOTriton. ``tl.dot`` on 16-bit operands runs on matrix units wherever there are any.
+    Rule("vllm-paged-mfma", YES, "attention", "vllm", r"paged_attention\w*(?:mfma|wmma)\w*", "@words or types"),
+    Rule("vllm-paged", NO, "attention", "vllm", r"\bpaged_attention_(?:v1|v2)(?:_kernel)?\b|single_query_cached_kv_attention", "@types",
+         note="one query per sequence: dot products on CUDA cores"),
+    Rule("triton-unified-attention", YES, "attention", "triton", r"^kernel_unified_attention_[23]d\w*|^kernel_paged_attention_2d", note="tl.dot on the model's 16-bit types"),
+    Rule("triton-grouped-decode", YES, "attention", "triton", r"^_fwd_grouped_kernel_stage1\w*"),
+    Rule("triton-decode", NO, "attention", "triton", r"^_fwd_kernel_stage[12]\w*|^_decode_(?:att|softmax_reducev)\w*|^_fwd_splitk_reduce", note="no tl.dot: products by elements and sums"),
+    Rule("attention-reduce", NO, "attention", "triton", r"^reduce_segments$|^_attn_reduce|^_splitK_reduce"),
+    Rule("triton-attention-preprocess", NO, "attention", "triton", r"^(?:_attn_|_)?(?:bwd_)?preprocess(?:_do_o_dot|_use_o)?$|^_attn_bwd_preprocess|^bwd_preprocess\w*|^_bwd_preprocess\w*"),
+    Rule("triton-attention", UNKNOWN, "attention", "triton",
+         r"^_?attn_(?:fwd|bwd)\w*|^_?bwd_kernel_d\w+|^bwd_kernel_\w+|^_(?:fwd|bwd)_kernel\w*|^_flash_attention_forward\w*|^_flash_attn\w*|^flash_attention_kernel$",
+         note="a Triton attention; the name does not tell the operands' type"),
+    Rule("ck-attention", YES, "attention", "composable_kernel", r"\bck_tile\b|\bck::", "@types", r"Fmha(?:Fwd|Bwd|BatchPrefill)|BlockFmha"),
+    Rule("aiter-attention", YES, "attention", "aiter", r"\baiter::(?:fmha_|mla_(?:a|pfl|dec|bf|n)|pa_(?:bf16|fp16|a16|noquant|fp8))\w*|^(?:fmha_(?:fwd|bwd)_hd|mla_a16w|mla_a8w|fmha_v3_)\w*", "@words or types"),
+    Rule("aiter-attention-helper", NO, "attention", "aiter", r"\baiter::(?:mla_|kn_mla|kn_get_mla|pa_)\w*(?:reduce|metadata|combine)\w*|^kn_mla_reduce|\bmla_reduce|\bmetadata_v1"),
+    Rule("apex-fmha", YES, "attention", "apex", r"\bfmha::|^fmha_", "@words or types"),
+)  # fmt: skip

@@ -1,0 +1,57 @@
+"""cuBLAS, cuBLASLt, CUTLASS and other dense linear algebra of NVIDIA."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tensorboard_plugin_dlprof.classify.rules.rule import NO, UNKNOWN, YES, Rule
+
+RULES: Final = (
+    # Helpers around products.
+    Rule("split-k-reduce", NO, "reduction", "cublas", r"\bsplitKreduce_kernel|\bsplit_?[kK]_?[rR]educe", "@types"),
+    Rule("cublas-epilogue", NO, "elementwise", "cublas", r"\b(?:cublasLt::)?epilogue::impl::globalKernel|\bcublasLt::epilogue", "@types"),
+    Rule("cublas-level-1", NO, "reduction", "cublas",
+         r"\b(?:dot_kernel|reduce_1Block_kernel|asum_kernel|nrm2_kernel|iamax_kernel|iamin_kernel|amax_kernel)\b", "@types"),
+    Rule("cublas-vector", NO, "elementwise", "cublas", r"\b(?:axpy_kernel_val|axpy_kernel|scal_kernel(?:_val)?|copy_kernel|rot_kernel|swap_kernel|cublas_(?:axpy|scal))", "@types"),
+    Rule("cublas-pointers", NO, "other", "cublas", r"\bcompute_gemm_pointers|\bkernel_compute_pointers|\bgetPtrArray|computePointers", note="addresses of a batch"),
+    # Products without Tensor Cores: too small a dimension for a tile.
+    Rule("gemv", NO, "gemm", "cublas", r"\bgemv(?:NSP|2[TN]|N|T)?_kernel\w*|\bgemvx::kernel|\bgemv2[TN]|\bgemv\w*_kernel|\bgemvNSP", "@types",
+         note="matrix times vector"),
+    Rule("gemm-small-n", NO, "gemm", "cublas", r"\bgemmSN_[NT]{2}_kernel\w*|\bgemmk1_kernel|\bgemm_kernel(?:1x1|2x2|[1-9]x[1-9])_core|\bger_kernel|\bgemmMx|\bsmallgemm", "@types",
+         note="a dimension too small for a tile"),
+    Rule("magma", NO, "gemm", "magma", r"\bmagma\w*gemm\w*|\bmagma_?\w*|\bgemm_template_batched_kernel|\bgemm_batched_\w*kernel_magma", "@blas letter"),
+    Rule("cublas-triangular", NO, "other", "cublas", r"\btrsm_|\btrsv_|\btrmm_kernel|\bsyrk_kernel|\bsyr2?k?_kernel|\bsymv_|\bgetr[fsi]_|\bgetrf|\bpotrf|\blaswp|\bgeqrf|\bormqr|\blarft|\btrtri", "@types"),
+    # CUTLASS, by the words in its generated names, then by the types in its templates.
+    Rule("cutlass-reduction", NO, "reduction", "cutlass", r"^cutlass\w*::", "@types", r"reduction::(?:kernel|device)::|ReduceSplitK"),
+    Rule("cutlass-simt-convolution", NO, "convolution", "cutlass", "", "@blas letter", r"cutlass\w*_simt_\w*(?:fprop|dgrad|wgrad|conv)",
+         note="SIMT: CUDA cores"),
+    Rule("cutlass-simt", NO, "gemm", "cutlass", "", "@blas letter", r"cutlass\w*_simt_", note="SIMT: CUDA cores"),
+    Rule("cutlass-convolution", YES, "convolution", "cutlass", "", "@instruction", r"cutlass\w*(?:tensorop|wmma)\w*(?:fprop|dgrad|wgrad|conv[123]d)"),
+    Rule("cutlass-attention", YES, "attention", "cutlass", "", "@instruction", r"cutlass\w*_(?:tensorop|wmma)_\w*(?:fmha|attention)"),
+    Rule("cutlass", YES, "gemm", "cutlass", "", "@instruction", r"cutlass\w*_(?:wmma_)?(?:tensorop|wmma|bstensorop|sptensorop)|cutlass_tensorop"),
+    Rule("cutlass-template-convolution", YES, "convolution", "cutlass", r"^cutlass\w*::(?:Kernel\w*|device_kernel)", "@types",
+         r"(?:conv6kernel|conv::kernel|ImplicitGemmConvolution|implicit_gemm|ConvUniversal).*(?:TensorOp|GMMA|TiledMMA|MMA_Atom|SM\d+_\d+x)"),
+    Rule("cutlass-template", YES, "gemm", "cutlass", r"^cutlass\w*::(?:Kernel\w*|device_kernel|gemm_kernel\w*)|^device_kernel|^kernel_cutlass", "@types",
+         r"TensorOp|GMMA|Wgmma|UMMA|tcgen05|MainloopSm(?:90|1[0-2]\d)|\bSM(?:70|75|80|89|90|1[0-2]\d)_\d+x\d+x\d+|OpClassWmma|KernelTma\w*Warp|TmaWarpSpecialized|sparse_mma"),
+    Rule("cutlass-template-simt", NO, "gemm", "cutlass", r"^cutlass\w*::(?:Kernel\w*|device_kernel)", "@types", r"Simt|UniversalFMA"),
+    Rule("cutlass-dsl", UNKNOWN, "gemm", "cutlass", r"^kernel_cutlass_kernel_\w*", "@words"),
+    Rule("cutlass-other", UNKNOWN, "gemm", "cutlass", r"^cutlass\w*::(?:Kernel\w*|device_kernel)|^cutlass_\w+", "@types"),
+    # cuBLASLt on Hopper and Blackwell: wgmma or tcgen05 throughout.
+    Rule("nvjet", YES, "gemm", "cublas", r"\bnvjet", "@nvjet"),
+    # The instruction in the name. A letter or an underscore must stand before the digits: 884 alone is a tile.
+    Rule("mma-sparse", YES, "gemm", "cublas", r"(?:^|_)[shicdz]?(?:16816|16832|16864)spgemm", "@instruction"),
+    Rule("mma-convolution", YES, "convolution", "cudnn", r"(?:^|_)[shicdz]?(?:884|1688|16816|161616|8816|16832|16864)(?:bf16|f16|tf32)?(?:cudnn|conv|fprop|dgrad|wgrad)", "@instruction"),
+    Rule("mma", YES, "gemm", "cublas", r"(?:^|_)(?:[shicdz](?:884|1688|16816|161616|8816|8832|16832|16864)(?:bf16|f16|tf32)?(?:gemm|symm|syrk|trmm|herk|\w*gemm|_|$)|(?:884|1688|16816|161616|8816|16832|16864)gemm)", "@instruction"),
+    Rule("mma-word-convolution", YES, "convolution", "cudnn", r"(?:fprop|dgrad|wgrad|conv|cudnn)\w*(?:^|_)[hiwdq]mma(?:_|$)|(?:^|_)[hiwdq]mma_\w*(?:fprop|dgrad|wgrad|conv)|(?:volta|turing)_\w*[hi]mma\w*cudnn", "@words"),
+    Rule("mma-word", YES, "gemm", "cublas", r"(?:^|[_:])(?:hmma|imma|dmma|wmma|wgmma|gmma|qmma|bmma|utcmma|tcgen05|mma_sync|hgmma|igmma|qgmma|tensor_op)(?:[_:]|$)", "@words or types"),
+    # Products on CUDA cores, by BLAS letter and no instruction.
+    Rule("blas-letter", NO, "gemm", "cublas", r"(?:^|_|::)(?:g?[cz]|s|d|h|sc)gemm(?:_|Ex|$)|\b[sdczh]gemm_(?:largek|\d+x\d+|kernel)\w*|fermiPlus\w*[sdczh]gemm|\b[sdcz]gemm\d*_|_[sdczh]gemm$|(?:^|_)(?:fp16|bf16)_[sh]gemm", "@blas letter",
+         note="no instruction in the name: CUDA cores, also for hgemm"),
+    Rule("igemm", UNKNOWN, "gemm", "cublas", r"(?:^|_)(?:int8_)?igemm|\bimma_?gemm|(?:^|_)int8_\w*gemm", "int8", note="INT8 runs as dp4a or as IMMA"),
+    Rule("cutensor-permutation", NO, "copy", "cutensor", r"permutationKernel|\bcutensor\w*::\w*(?:permut|elementwise|reduct)\w*|CUTENSOR_NAMESPACE::permutation"),
+    Rule("cutensor-contraction", UNKNOWN, "gemm", "cutensor", r"(?i:cutensor)\w*::\w*(?:contraction|tensor)", "@types"),
+    Rule("cusparse", NO, "gemm", "cusparse", r"\bcusparse::(?!\w*(?:bell|blocked))\w*|\bcsrmm|\bcsrmv|\bcsr\w*_kernel|\bcsrgemm", "@types", note="sparse products by rows on CUDA cores"),
+    Rule("cusparse-block", UNKNOWN, "gemm", "cusparse", r"\bcusparse::", "@types"),
+    Rule("cufft", NO, "other", "cufft", r"\b(?:regular|vector|composite_?\w*|multi_bluestein|bluestein|spRadix\w*|dpRadix\w*|c2c|r2c|c2r)_fft\w*|\b(?:sp|dp)Radix\d+\w*|\bregular_bluestein|_fft_kernel|\bfft_\w*kernel", "@types"),
+    Rule("cublas-other", UNKNOWN, "gemm", "cublas", r"\bcublas(?:Lt)?::|^cublas", "@types"),
+)  # fmt: skip

@@ -1,0 +1,59 @@
+"""cuDNN and TensorRT convolutions (xmma), and cuDNN's other kernels."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tensorboard_plugin_dlprof.classify.rules.rule import NO, UNKNOWN, YES, Rule
+
+_LISTED = r"(?:dgrad_1x1_stride_2x2|first_layer_(?:fwd|wgrad)_kernel|conv1x1|conv2d_c1_k1|[df]grad2d_c1_k1|wgrad2d_c1_k1|direct_group)"
+_CONVOLUTION = r"(?:fprop|dgrad|wgrad|conv|deconv)"
+
+RULES: Final = (
+    # xmma: <arch>_xmma_<what>_<operands>_..._<tile>_..._<unit>. NVIDIA's own list of Tensor Core names holds ``xmma_gemm``,
+    # and is wrong about the FP32 kernels of the same library: they run on CUDA cores (published timings: 52 TFLOPS on an
+    # H100 where the TF32 kernel reaches 417).
+    Rule("xmma-pooling", NO, "other", "cudnn", r"xmma_pooling", "@words", note="pooling"),
+    Rule("xmma-ffma-convolution", NO, "convolution", "cudnn", rf"xmma_\w*{_CONVOLUTION}\w*(?:_[fd]fma|_simt|_hfma)", "@words", note="FMA: CUDA cores"),
+    Rule("xmma-ffma", NO, "gemm", "cublas", r"xmma_\w*(?:_[fd]fma|_simt|_hfma)", "@words", note="FMA: CUDA cores"),
+    Rule("xmma-tensor-convolution", YES, "convolution", "cudnn", rf"xmma_\w*{_CONVOLUTION}\w*(?:tensor\d+x|warpgroupsize|_[higdq]g?mma_)", "@words"),
+    Rule("xmma-tensor", YES, "gemm", "cublas", r"xmma_\w*(?:tensor\d+x|warpgroupsize|_[higdq]g?mma_|sparse_gemm)", "@words"),
+    Rule("xmma-old-convolution", NO, "convolution", "cudnn", rf"sm(?:50|52|53|60|61|62)_xmma_\w*{_CONVOLUTION}", "@words", note="an architecture without Tensor Cores"),
+    Rule("xmma-old", NO, "gemm", "cublas", r"sm(?:50|52|53|60|61|62)_xmma_", "@words", note="an architecture without Tensor Cores"),
+    Rule("xmma-tf32-convolution", YES, "convolution", "cudnn", rf"xmma_\w*{_CONVOLUTION}\w*tf32", "tf32"),
+    Rule("xmma-tf32", YES, "gemm", "cublas", r"xmma_\w*tf32", "tf32"),
+    Rule("xmma-fp32-convolution", NO, "convolution", "cudnn", rf"xmma_\w*{_CONVOLUTION}\w*_f32f32_f32f32", "fp32", note="all operands FP32"),
+    Rule("xmma-fp32", NO, "gemm", "cublas", r"xmma_\w*_f32f32_f32f32", "fp32", note="all operands FP32"),
+    Rule("xmma-narrow-convolution", YES, "convolution", "cudnn", rf"xmma_\w*{_CONVOLUTION}\w*_(?:bf16|f16|i8|e4m3|e5m2|f8)", "@words"),
+    Rule("xmma-narrow", YES, "gemm", "cublas", r"xmma_\w*_(?:bf16|f16|i8|e4m3|e5m2|f8)", "@words"),
+    Rule("xmma-template", YES, "convolution", "cudnn", r"^xmma\w*::", "@types", r"implicit_gemm.*_[hidq]g?mma_"),
+    Rule("xmma-template-gemm", YES, "gemm", "cublas", r"^xmma\w*::", "@types", r"_[hidq]g?mma_"),
+    Rule("xmma-template-fma", NO, "gemm", "cublas", r"^xmma\w*::", "@types", r"_[fsd]?[fh]fma_|simt"),
+    Rule("xmma-other", UNKNOWN, "gemm", "cublas", r"(?:^|_)xmma", "@words"),
+    # The rest of cuDNN. Kernels that NVIDIA's list names as Tensor Core kernels are so in half precision.
+    Rule("cudnn-fft", NO, "convolution", "cudnn", r"\bfft[12]d_(?:r2c|c2r)\w*|\bcgemm_\w*cudnn|\bfft2d_\w*", "@types", note="convolution by FFT"),
+    Rule("cudnn-winograd", NO, "convolution", "cudnn", r"(?i:winograd)(?!\w*(?:mma|884|1688|16816|xdlops))", "@words or types", note="convolution by Winograd's transform on CUDA cores"),
+    Rule("cudnn-scudnn", NO, "convolution", "cudnn", r"(?:^|_)[shd]cudnn(?:_|$)", "@blas letter", note="no instruction in the name: CUDA cores"),
+    Rule("cudnn-convolve", NO, "convolution", "cudnn", r"\b(?:im|ex)plicit_convolve_(?:[sdh]|hh)gemm|\bconvolve_common_engine\w*|\bexplicit_convolve", "@types", note="CUDA cores, also hhgemm"),
+    Rule("cudnn-grouped-direct", NO, "convolution", "cudnn", r"\b(?:conv|dgrad|wgrad|fprop)\w*_grouped_direct_kernel|\bgrouped_direct", "@types"),
+    Rule("cudnn-depthwise", NO, "convolution", "cudnn", r"\b(?:DepthwiseConv\w*|depthwise_\w*conv\w*|conv_depthwise\w*|spatialDepthwise\w*|dwconv\w*)", "@types", note="no product of matrices"),
+    Rule("cudnn-listed-half", YES, "convolution", "cudnn", _LISTED, "@types", r"__half|half_t|Half|bfloat16|fp16", note="in NVIDIA's own list of Tensor Core kernels"),
+    Rule("cudnn-listed", UNKNOWN, "convolution", "cudnn", _LISTED, "@types", note="in NVIDIA's own list of Tensor Core kernels, but its type is not a half"),
+    Rule("cudnn-engine", NO, "convolution", "cudnn", r"\b(?:dgrad|wgrad|fprop|bprop)\w*_engine\w*|\breduce_wgrad_nchw_helper|\bdgrad2d\w*|\bwgrad2d\w*|\bconv2d_\w*kernel", "@types", note="direct convolution on CUDA cores"),
+    Rule("cudnn-persistent-rnn", UNKNOWN, "gemm", "cudnn", r"\bRNN_blockPersist\w*|\bpersistRNN\w*|\bpersistent_rnn\w*", "@types", note="built with and without Tensor Cores"),
+    Rule("cudnn-rnn-cell", NO, "elementwise", "cudnn", r"\bL?STM_elementWise\w*|\bLSTM_element\w*|\bGRU_element\w*|\belemWiseRNNcell|\bRNN_element\w*", "@types"),
+    Rule("cudnn-layout", NO, "copy", "cudnn",
+         r"\b(?:nchwToNhwc|nhwcToNchw|nchwTo\w+|nhwcTo\w+|nchwAddPadding|nhwcAddPadding|tensorTransform\w*|transpose_readWrite\w*|kern_?[tT]ranspose\w*|foldedNhwcToNchw\w*|ncqhw\w*|convertTensor\w*|convert_tensor\w*)"
+         r"|\bnhwc2nchw|\bnchw2nhwc|\bim2col4d_kernel|\bflip_filter|\bcol2im\w*|\bim2col\w*|\bvol2col\w*|\bcol2vol\w*", "@types"),
+    Rule("cudnn-offsets", NO, "other", "cudnn", r"\bcompute\w*Offsets?Kernel\w*|\bcompute[A-Z]*Offsets\w*|\bkern_precompute_indices", note="addresses for a convolution"),
+    Rule("cudnn-batch-norm", NO, "normalisation", "cudnn", r"\bbn_(?:fw|bw)_\w*|cudnn::\w*(?:batch_?norm|bn_|norm)\w*|nhwc_batch_?norm\w*|\bbatchnorm_\w*|\bgenStat|cudnn_generated_\w*norm", "@types"),
+    Rule("cudnn-softmax", NO, "softmax", "cudnn", r"\bsoftmax_(?:fw|bw)_\w*|cudnn::\w*softmax\w*", "@types"),
+    Rule("cudnn-pooling", NO, "other", "cudnn", r"\bpooling_(?:fw|bw)_\w*|\bpooling_\w*kernel\w*", "@types", note="pooling"),
+    Rule("cudnn-elementwise", NO, "elementwise", "cudnn",
+         r"\bop_?(?:generic_)?tensor_kernel\w*|\bop_generic_tensor\w*|\badd_tensor_kernel\w*|\bscale(?:Packed)?Tensor\w*|\bactivation_(?:fw|bw)_\w*|\bsetTensor\w*|\bscale_tensor\w*|\bconvolution_bias\w*|\bfprop_bias\w*|\bbiasBw\w*|\bcalc_bias_diff\w*", "@types"),
+    Rule("cudnn-dropout", NO, "random", "cudnn", r"\bcudnn\w*::\w*dropout\w*|\bdropout_(?:fw|bw)\w*"),
+    Rule("cudnn-generated", UNKNOWN, "other", "cudnn", r"^cudnn_generated_", "@words"),
+    Rule("cudnn-ops", NO, "other", "cudnn", r"^cudnn::ops::|^cudnn::engines_precompiled::\w*(?:[Tt]o|[Tt]ensor)\w*", "@types"),
+    Rule("cudnn-other", UNKNOWN, "other", "cudnn", r"^cudnn", "@words or types"),
+    Rule("cask-other", NO, "other", "cudnn", r"^cask\w*::", note="preparation kernels of a convolution"),
+)  # fmt: skip

@@ -1,0 +1,28 @@
+"""TensorFlow's own kernels, Eigen, ONNX Runtime, JAX, PaddlePaddle. Products go to libraries."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tensorboard_plugin_dlprof.classify.rules.rule import NO, UNKNOWN, Rule
+
+RULES: Final = (
+    Rule("eigen-contraction", NO, "gemm", "eigen", r"^Eigen::internal::\w*Contraction\w*", "@types", note="Eigen multiplies on CUDA cores"),
+    Rule("eigen-convolution", NO, "convolution", "eigen", r"^Eigen::internal::\w*Convolution\w*", "@types"),
+    Rule("eigen-reduction", NO, "reduction", "eigen", r"^Eigen::internal::\w*(?:Reduc|Reduction)\w*|^Eigen::internal::FullReduction\w*", "@types"),
+    Rule("eigen", NO, "elementwise", "eigen", r"^Eigen::", "@types"),
+    Rule("tensorflow-random", NO, "random", "tensorflow", r"^tensorflow::\w*(?:::\w+)*(?:Philox|Random|Multinomial)\w*", "@types"),
+    Rule("tensorflow-layout", NO, "copy", "tensorflow", r"^tensorflow::(?:\w+::)*(?:ShuffleInTensor|SwapDimension|Transpose|PadInput|Concat|Split|Pack|Tile|Reverse|StridedSlice|Copy)\w*|\bSwapDimension\w*|\bShuffleInTensor3\w*|\bTransposeKernel\w*|^concat_(?:fixed|variable)_kernel|^split_\w*kernel", "@types"),
+    Rule("tensorflow-optimizer", NO, "optimizer", "tensorflow", r"^tensorflow::(?:\w+::)*(?:Apply|ResourceApply|SparseApply)\w*", "@types"),
+    Rule("tensorflow-embedding", NO, "embedding", "tensorflow", r"^tensorflow::(?:\w+::)*\w*(?:Gather|Scatter|OneHot|SegmentSum|Where)\w*", "@types"),
+    Rule("tensorflow-reduction", NO, "reduction", "tensorflow", r"^tensorflow::(?:\w+::)*\w*(?:Reduc|Reduce|Reduction|L2Loss|Sum)\w*|\bRowReduceKernel|\bColumnReduce\w*|\bBlockReduceKernel", "@types"),
+    Rule("tensorflow-normalisation", NO, "normalisation", "tensorflow", r"^tensorflow::(?:\w+::)*\w*(?:Norm|Moments)\w*", "@types"),
+    Rule("tensorflow-softmax", NO, "softmax", "tensorflow", r"^tensorflow::(?:\w+::)*\w*(?:Softmax|Xent)\w*|\bGenerateNormalizedProb", "@types"),
+    Rule("tensorflow-convolution", NO, "convolution", "tensorflow", r"^tensorflow::(?:\w+::)*Depthwise\w*", "@types"),
+    Rule("tensorflow-elementwise", NO, "elementwise", "tensorflow", r"^tensorflow::(?:\w+::)*(?:Bias\w*|Relu\w*|Elu\w*|\w*Grad\w*|SetZero\w*|SetToValue\w*|\w*Cwise\w*|\w*Fused\w*)|\bBiasNHWCKernel|\bBiasGradN\w*", "@types"),
+    Rule("tensorflow-other", NO, "other", "tensorflow", r"^tensorflow::|^stream_executor::|^tsl::", "@types", note="TensorFlow calls libraries for products"),
+    Rule("mlir-elementwise", NO, "elementwise", "tensorflow", r"^[A-Z]\w+_GPU_DT_\w+_kernel$", "@words", note="TensorFlow's MLIR-generated unary and binary ops"),
+    Rule("onnxruntime", NO, "other", "onnxruntime", r"^onnxruntime::(?!\w*(?:::\w+)*(?:\w*[Aa]ttention|\w*[Gg]emm|\w*MatMul))", "@types"),
+    Rule("onnxruntime-product", UNKNOWN, "gemm", "onnxruntime", r"^onnxruntime::", "@types"),
+    Rule("paddle", NO, "other", "paddle", r"^(?:phi|paddle)::(?!\w*(?:[Aa]ttention|[Gg]emm))", "@types"),
+)  # fmt: skip
