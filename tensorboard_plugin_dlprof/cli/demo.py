@@ -1,0 +1,64 @@
+"""Show GPU SUMMARY with the bundled sample profiles: make a log directory, import them, start TensorBoard.
+
+The log directory is kept, so that the second start is instant. Ctrl-C ends TensorBoard.
+"""
+
+from __future__ import annotations
+
+import argparse
+import threading
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.import_profiles import Job, import_all, is_current
+from tensorboard_plugin_dlprof.cli.messages import say
+from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
+from tensorboard_plugin_dlprof.naming import database_name
+
+NAME = "demo"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument(
+        "--logdir", metavar="DIR", type=Path, default=Path("dlprof-demo"), help="log directory to make (%(default)s)"
+    )
+    parser.add_argument(
+        "--port", metavar="N", type=int, help="port of TensorBoard (default: 6006 or the next free one)"
+    )
+    parser.add_argument("--no-serve", action="store_true", help="only make the log directory")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Imports the samples and serves them until it is interrupted."""
+    from tensorboard_plugin_dlprof import samples
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions
+
+    jobs = []
+    for source in samples.install(arguments.logdir):
+        database = source.parent / database_name(source.name)
+        jobs.append(Job(source, database, force=not is_current(database, source)))
+    if import_all(jobs, ImportOptions(), scalars=True) < len(jobs):
+        return exit_codes.FAILURE
+    if arguments.no_serve:
+        return exit_codes.SUCCESS
+    return _serve(arguments.logdir, arguments.port)
+
+
+def _serve(logdir: Path, port: int | None) -> int:
+    """TensorBoard in this process, until it is interrupted."""
+    from tensorboard import program
+
+    board = program.TensorBoard()
+    board.configure(argv=["tensorboard", "--logdir", str(logdir), *([] if port is None else ["--port", str(port)])])
+    try:
+        url = board.launch()
+    except program.TensorBoardServerException as error:
+        say(f"error: TensorBoard does not start: {error}")
+        return exit_codes.FAILURE
+    print(f"GPU SUMMARY is at {url}#{PLUGIN_NAME} (Ctrl-C to end)", flush=True)
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        say("TensorBoard has ended")
+    return exit_codes.SUCCESS

@@ -1,0 +1,13 @@
+"""Exit codes of every command."""
+
+SUCCESS = 0
+FAILURE = 1
+"""Nothing was done."""
+USAGE = 2
+"""The command line is not valid; argparse's own."""
+SOME_FAILED = 3
+"""Some of several sources failed; the messages name them."""
+INTERRUPTED = 130
+"""Ctrl-C, as shells report it."""
+TERMINATED = 143
+"""SIGTERM, as shells report it."""

@@ -1,0 +1,146 @@
+"""Make DLProf databases from PyTorch traces and Nsight Systems exports, and tell TensorBoard about them.
+
+A source is a file, a folder (every profile below it) or a quoted pattern such as 'logs/**/*.json.gz'. The database
+<source>.dlprof_dldb.sqlite is put beside its source, or into the folder that -o names, together with an event file.
+A database that was made from the same source is kept; one that was made otherwise is replaced only with --force.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, say_bug
+from tensorboard_plugin_dlprof.cli.sources import find_sources
+from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists, OutputNotWritable, ProfileError
+from tensorboard_plugin_dlprof.naming import database_name
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions
+
+NAME = "import"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="file, folder or quoted pattern")
+    parser.add_argument("-o", "--output", metavar="DIR", type=Path, help="folder of the results; made when missing")
+    parser.add_argument("--force", action="store_true", help="import again, and replace what is there")
+    parser.add_argument("--scalars", action="store_true", help="also write numbers per iteration for the SCALARS tab")
+    parser.add_argument("--key-op", metavar="NAME", help="name or id of the op whose end ends an iteration")
+    parser.add_argument("--iter-start", metavar="N", type=int, help="first iteration to aggregate (default: the first)")
+    parser.add_argument("--iter-stop", metavar="N", type=int, help="last iteration to aggregate, inclusive")
+    parser.add_argument("--profile-name", metavar="NAME", default="", help="title of the profile")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Imports one source after the other; one line for each on stdout, what went wrong on stderr."""
+    from tensorboard_plugin_dlprof.masking import mask_arguments
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions
+
+    if None not in (arguments.iter_start, arguments.iter_stop) and arguments.iter_start > arguments.iter_stop:
+        raise BadRequest(
+            f"--iter-start {arguments.iter_start} is after --iter-stop {arguments.iter_stop}; give them in order."
+        )
+    options = ImportOptions(
+        key_op=arguments.key_op,
+        iter_start=arguments.iter_start,
+        iter_stop=arguments.iter_stop,
+        profile_name=arguments.profile_name,
+        original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
+    )
+    sources, errors = find_sources(arguments.sources)
+    for error in errors:
+        say(f"error: {error}")
+    jobs = [
+        Job(source, (arguments.output or source.parent) / database_name(source.name), arguments.force)
+        for source in sources
+    ]
+    done = import_all(jobs, options, arguments.scalars)
+    if done == len(jobs) and not errors:
+        return exit_codes.SUCCESS
+    return exit_codes.SOME_FAILED if done else exit_codes.FAILURE
+
+
+@dataclass(slots=True, frozen=True)
+class Job:
+    """One source and the database to make from it."""
+
+    source: Path
+    database: Path
+    force: bool
+
+
+def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool) -> int:
+    """Imports every source and says what became of it; the number of those that have a database now."""
+    profiles_of_run = Counter(job.database.parent.resolve() for job in jobs)
+    owners: dict[Path, Path] = {}
+    done = 0
+    for job in jobs:
+        owner = owners.setdefault(job.database, job.source)
+        if owner != job.source:
+            say(f"error: {job.source}: its database would be that of {owner}; import it with an -o DIR of its own.")
+            continue
+        alone = profiles_of_run[job.database.parent.resolve()] == 1
+        try:
+            _import(job, options, scalars, alone)
+            done += 1
+        except ProfileError as error:
+            say(f"error: {error}")
+        except MemoryError:
+            say(f"error: {job.source}: there is not enough memory for this profile; record fewer iterations.")
+        except Exception as error:  # noqa: BLE001  the other sources must not pay for a bug of ours
+            say_bug(str(job.source), error)
+    return done
+
+
+def is_current(database: Path, source: Path) -> bool:
+    """Whether the database is ours, of today's layout, and was made from the source as it is now."""
+    from tensorboard_plugin_dlprof.database.connection import open_database
+    from tensorboard_plugin_dlprof.queries.headline import source_facts
+
+    try:
+        with closing(open_database(database)) as connection:
+            facts = source_facts(connection)
+        status = source.stat()
+    except (ProfileError, OSError):
+        return False
+    made_from = (facts["source_name"], facts["source_size_bytes"], facts["source_mtime_ns"])
+    return made_from == (source.name, status.st_size, status.st_mtime_ns)
+
+
+def _import(job: Job, options: ImportOptions, scalars: bool, alone: bool) -> None:
+    from tensorboard_plugin_dlprof.pipeline import import_source
+    from tensorboard_plugin_dlprof.run_metadata.announce import announce
+
+    if job.database.exists() and not job.force:
+        if _chosen(options) or not is_current(job.database, job.source):
+            raise OutputExists(f"{job.database} exists; give --force to replace it, or -o DIR for another folder.")
+        announce(job.database, scalars, alone)
+        print(f"{job.source} -> {job.database} (up to date; --force imports it again)", flush=True)
+        return
+    try:
+        job.database.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputNotWritable(f"{job.database.parent}: the folder cannot be made: {error.strerror}.") from None
+    progress = ProgressBar(job.source.name)
+    try:
+        result = import_source(job.source, job.database, options, progress)
+    finally:
+        progress.clear()
+    for warning in result.warnings:
+        say(f"warning: {job.source}: {warning}")
+    announce(result.database, scalars, alone)
+    print(f"{job.source} -> {result.database}", flush=True)
+
+
+def _chosen(options: ImportOptions) -> bool:
+    """Whether the user chose something that an existing database may have been made without."""
+    return bool(options.key_op or options.profile_name or (options.iter_start, options.iter_stop) != (None, None))

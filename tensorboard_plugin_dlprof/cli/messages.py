@@ -1,0 +1,58 @@
+"""Messages for people, on stderr; results go to stdout."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+import traceback
+
+DEBUG_VARIABLE = "DLPROF_DEBUG"
+"""Set to show where an error of the program itself comes from."""
+
+
+def say(message: str) -> None:
+    """One message."""
+    print(f"dlprof: {message}", file=sys.stderr, flush=True)
+
+
+def say_bug(subject: str, error: Exception) -> None:
+    """An error that is ours: one sentence, and all of it for who wants to report it."""
+    say(
+        f"error: {subject}: the program failed ({type(error).__name__}: {error}). This is a bug of ours; please "
+        f"report it with what {DEBUG_VARIABLE}=1 prints."
+    )
+    if os.environ.get(DEBUG_VARIABLE):
+        traceback.print_exception(error)
+
+
+class ProgressBar:
+    """A bar on the last line of a terminal; silent where stderr is none. Call it with a stage and a fraction."""
+
+    REDRAW_SECONDS = 0.1
+    BAR_WIDTH = 24
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._shown = sys.stderr.isatty()
+        self._last = 0.0
+        self._stage = ""
+
+    def __call__(self, stage: str, fraction: float) -> None:
+        """Draws, unless it was drawn just now."""
+        now = time.monotonic()
+        if not self._shown or (stage == self._stage and now - self._last < self.REDRAW_SECONDS):
+            return
+        self._last, self._stage = now, stage
+        filled = round(min(max(fraction, 0.0), 1.0) * self.BAR_WIDTH)
+        bar = "#" * filled + "." * (self.BAR_WIDTH - filled)
+        line = f"[{bar}] {100 * min(max(fraction, 0.0), 1.0):3.0f} %  {self._label}: {stage}"
+        sys.stderr.write("\r\x1b[K" + line[: shutil.get_terminal_size().columns - 1])
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Removes the bar, so that the next message starts a line."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -1,0 +1,129 @@
+"""Who may import whom: the data's way, from source formats to the browser, and never back."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = "tensorboard_plugin_dlprof"
+ROOT = Path(__file__).resolve().parent.parent / PACKAGE
+
+EVERYWHERE = frozenset({"errors", "masking", "metadata", "naming", "units"})
+"""Constants and pure functions that anyone may use."""
+
+PIPELINE_PARTS = {"aggregation", "database", "events", "importers", "profile"}
+
+MAY_IMPORT: dict[str, set[str]] = {
+    "errors": set(),
+    "masking": set(),
+    "metadata": set(),
+    "naming": set(),
+    "units": set(),
+    "opening": set(),
+    "classify": set(),
+    "importers": {"events", "opening", "classify"},
+    "events": {"classify", "profile"},
+    "profile": {"classify", "events"},
+    "aggregation": {"classify", "events", "profile"},
+    "analysis": {"aggregation", "classify", "events", "profile"},
+    "database": {"aggregation", "classify", "events", "opening", "profile"},
+    "queries": {"classify"},
+    "pipeline": PIPELINE_PARTS | {"analysis"},
+    "run_metadata": {"database", "queries"},
+    "reports": {"queries"},
+    "samples": set(),
+    "runs": {"database", "importers", "opening", "pipeline", "queries", "run_metadata"},
+    "routes": {"database", "opening", "queries", "reports", "runs"},
+    "plugin": {"routes", "runs"},
+    "loader": {"plugin"},
+    "cli": {"database", "importers", "opening", "pipeline", "queries", "reports", "run_metadata", "samples"},
+    "__main__": {"cli"},
+    "__init__": set(),
+}
+"""The only imports between the parts of the package, besides ``EVERYWHERE``. Nobody imports plugin or cli."""
+
+ONLY_TABLES = {("events", "profile"), ("profile", "events"), ("database", "aggregation"), ("importers", "events")}
+"""Parts that know no more of the other than its tables: what it does is none of their business."""
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    """Every module that is written by hand, with the part that it belongs to."""
+    for path in sorted(ROOT.rglob("*.py")):
+        inside = path.relative_to(ROOT)
+        if not path.name.endswith("_pb2.py"):
+            yield (inside.parts[0] if len(inside.parts) > 1 else path.stem), path
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """Modules of the package that a module imports anywhere in it, with the line."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}:{node.lineno}: write the whole name of the module"
+            if node.module == PACKAGE:
+                yield from ((node.lineno, f"{PACKAGE}.{alias.name}") for alias in node.names)
+            elif node.module and node.module.startswith(f"{PACKAGE}."):
+                yield node.lineno, node.module
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.startswith(PACKAGE):
+                    yield node.lineno, alias.name
+
+
+def test_every_part_imports_only_what_comes_before_it_on_the_datas_way() -> None:
+    """A new import between two parts is a decision: it is made here."""
+    wrong = []
+    for part, path in modules():
+        assert part in MAY_IMPORT, f"{path}: say in MAY_IMPORT what the new part may import"
+        for line, module in imports(path):
+            other = module.split(".")[1]
+            if other != part and other not in EVERYWHERE and other not in MAY_IMPORT[part]:
+                wrong.append(f"{path.relative_to(ROOT)}:{line}: {part} must not import {other}")
+            elif (part, other) in ONLY_TABLES and not module.endswith(".tables"):
+                wrong.append(f"{path.relative_to(ROOT)}:{line}: {part} may import only the tables of {other}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_only_what_opens_and_writes_databases_connects_to_sqlite() -> None:
+    """A database of unknown origin is opened in one place, hardened."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for part, path in modules()
+        if part not in {"opening", "database"}
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+        and node.attr == "connect"
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "sqlite3"
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def loaded_by(statement: str) -> set[str]:
+    """Names of the modules in memory after a statement in a fresh process."""
+    code = f"import sys; {statement}; print(*sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)
+    return set(answer.stdout.split())
+
+
+HEAVY = {"numpy", "pandas", "msgspec", "sqlite3", "google.protobuf", "werkzeug", "tensorboard.program"}
+
+
+@pytest.mark.parametrize(
+    "statement", [f"import {PACKAGE}", f"import {PACKAGE}.cli.main; {PACKAGE}.cli.main.parser().format_help()"]
+)
+def test_help_is_instant_because_nothing_heavy_is_imported(statement: str) -> None:
+    """A command imports what it needs when it runs."""
+    assert not loaded_by(statement) & (HEAVY | {"tensorboard"})
+
+
+def test_the_entry_point_imports_nothing_that_could_stop_tensorboard_from_starting() -> None:
+    """An exception while an entry point is imported stops TensorBoard; what load() imports can fail alone."""
+    before = loaded_by("import tensorboard.plugins.base_plugin")
+    ours = loaded_by(f"import {PACKAGE}.loader") - before
+    assert {name for name in ours if name.split(".")[0] != PACKAGE} == set()
+    assert ours <= {PACKAGE, f"{PACKAGE}.metadata", f"{PACKAGE}.loader"}
