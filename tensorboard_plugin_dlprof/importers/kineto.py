@@ -1,0 +1,107 @@
+"""PyTorch profiler traces -> ``Capture``.
+
+A trace is Chrome's trace-event JSON as Kineto writes it, plain or gzip: an object with
+``traceEvents`` and, before or after it, ``deviceProperties``, ``distributedInfo``,
+``baseTimeNanoseconds`` and versions; or a bare array of events. Read are the traces of 2020 to
+today, of NVIDIA and AMD:
+
+* host ranges: ``cpu_op`` (``Operator``), ``user_annotation``, ``python_function``;
+* calls: ``cuda_runtime`` (``Runtime``), ``cuda_driver``, hip calls, those of other accelerators;
+* device work: ``kernel``, ``gpu_memcpy``, ``gpu_memset``; ``cuda_sync``;
+* ``[memory]`` instants and ``fwdbwd`` arrows.
+
+Left out without a word: launch arrows (``ac2g``: the correlation says the same),
+``gpu_user_annotation`` (repeats the host's), ``Trace`` and ``Spans``, ``overhead``, counters. Events
+that cannot be used are counted in ``Capture.skipped``.
+
+The format: https://github.com/pytorch/kineto, ``libkineto/src/output_json.cpp``, and Google's "Trace
+Event Format". The way through the modules: ``kineto_text`` cuts the text, ``kineto_events`` decodes,
+``kineto_sorting`` and ``kineto_rows`` make columns, ``kineto_capture`` makes the tables.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
+from tensorboard_plugin_dlprof.events.tables import Capture
+from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
+from tensorboard_plugin_dlprof.importers.kineto_capture import build_capture
+from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
+from tensorboard_plugin_dlprof.importers.kineto_text import TraceText
+from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
+from tensorboard_plugin_dlprof.opening.regular_file import shown
+
+_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*([{\[])\s*(\S)")
+_EVENTS = b'"traceEvents"'
+_SIGNS = re.compile(
+    rb'"(?:traceEvents|deviceProperties|distributedInfo|baseTimeNanoseconds|schemaVersion|displayTimeUnit)"\s*:'
+)
+_EVENT_SIGN = re.compile(rb'"ph"\s*:\s*"')
+_SNIFFED_BYTES = 8 << 20
+"""A trace may begin with metadata of its own; how far to look for its events."""
+
+_REPORT_EVERY = 64
+"""Pieces between two reports of progress: some 4 MB."""
+
+
+class KinetoImporter:
+    """Reads traces of the PyTorch profiler."""
+
+    name = "pytorch"
+    title = "PyTorch profiler trace"
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Whether the file is JSON with trace events. Never raises."""
+        start = _START.match(head)
+        if not start:
+            return False
+        if start[1] == b"[":
+            return start[2] in b"{]" and (bool(_EVENT_SIGN.search(head)) or start[2] == b"]")
+        if start[2] not in b'"}':
+            return False
+        return bool(_SIGNS.search(head)) or _holds_events(path)
+
+    def read(self, path: Path, options: ReadOptions, progress: Progress) -> Capture:
+        """The events of the trace.
+
+        Raises:
+            BrokenSource: no trace, a damaged one, or one without any event of a profiler.
+            UnsafeFile: no regular file, or it expands beyond ``options.max_expanded_bytes``.
+        """
+        stage = "Reading events"
+        name = shown(path)
+        tables = EventTables()
+        with ByteStream(path, options.max_expanded_bytes) as stream:
+            text = TraceText(stream, name)
+            for count, events in enumerate(text.events()):
+                if count % _REPORT_EVERY == 0:
+                    progress(stage, stream.fraction)
+                tables.add(events)
+        progress(stage, 1.0)
+        tables.finish()
+        if tables.is_empty():
+            raise BrokenSource(_nothing_found(name, tables))
+        return build_capture(tables, text.clock, text.metadata, path, text.skipped + tables.skipped)
+
+
+def _holds_events(path: Path) -> bool:
+    """Whether ``traceEvents`` comes later than the head."""
+    try:
+        with ByteStream(path) as stream:
+            before, read = b"", 0
+            while read < _SNIFFED_BYTES and (chunk := stream.read(1 << 16)):
+                if _EVENTS in before + chunk:
+                    return True
+                before, read = chunk[-len(_EVENTS) :], read + len(chunk)
+    except ProfileError:
+        pass
+    return False
+
+
+def _nothing_found(name: str, tables: EventTables) -> str:
+    if not tables.categories:
+        return f"{name} holds no events; let the profiler record at least one step."
+    known = ", ".join(category[:40] for category, _ in tables.categories.most_common(3))
+    return f"{name} is a trace, but not of the PyTorch profiler (it has {known} events); record it with torch.profiler."

@@ -1,0 +1,381 @@
+"""Sorted events -> ``Capture``: exact times, kinds of range, threads, devices.
+
+Columns are taken out of their tables one by one and freed, so that the memory of a trace is never
+held twice.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.events.tables import (
+    Calls,
+    Capture,
+    DeviceWork,
+    ForwardLinks,
+    Int8s,
+    Int64s,
+    MemoryEvents,
+    RangeKind,
+    Ranges,
+    Strings,
+    Syncs,
+    Thread,
+    WorkKind,
+)
+from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
+from tensorboard_plugin_dlprof.importers.kineto_clock import MAX_US, Clock, nanoseconds
+from tensorboard_plugin_dlprof.importers.kineto_metadata import base_time_ns, read_devices, read_info, utc_or_unknown
+from tensorboard_plugin_dlprof.importers.kineto_rows import CallRows, HostRows, SpanRows, WorkRows
+from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
+from tensorboard_plugin_dlprof.importers.kineto_threads import adopted_threads
+from tensorboard_plugin_dlprof.units import NS_PER_US
+
+NO_START = "events without a usable start time"
+NO_DURATION = "events without a usable duration"
+NEGATIVE_DURATION = "events with a negative duration"
+
+_DAY_US = 86_400e6
+
+_STEP = re.compile(r"ProfilerStep#\d+")
+_OLD_ANNOTATION = re.compile(r"#|^DistributedDataParallel\.|^(?!.*::).*\s")
+"""Annotations that traces of 2020 and 2021 list among the operators: ``Optimizer.step#SGD.step``,
+``enumerate(DataLoader)#...``, ``## forward ##``. No operator has a space or ``#`` in its name."""
+
+Mask = npt.NDArray[np.bool_]
+
+
+class _Kept:
+    """The usable rows of one table."""
+
+    def __init__(self, rows: SpanRows, middle_us: float, skipped: Counter[str]) -> None:
+        start = np.frombuffer(rows.start_us, np.float64)
+        duration = np.frombuffer(rows.duration_us, np.float64)
+        started = usable_start(start, middle_us)
+        negative = duration < 0
+        lasted = np.isfinite(duration) & (duration < MAX_US)
+        skipped[NO_START] += int(np.count_nonzero(~started))
+        skipped[NO_DURATION] += int(np.count_nonzero(started & ~lasted & ~negative))
+        skipped[NEGATIVE_DURATION] += int(np.count_nonzero(started & negative))
+        keep = started & lasted & ~negative
+        self.mask: Mask | None = None if keep.all() else keep
+        self.count = int(np.count_nonzero(keep))
+        self.rows = rows
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """Takes a column out of the table."""
+        column: array[Any] = getattr(self.rows, name)
+        setattr(self.rows, name, array(column.typecode))
+        values = np.frombuffer(column, np.dtype(column.typecode))
+        return values if self.mask is None else values[self.mask]
+
+    def triples(self, name: str) -> npt.NDArray[np.int32]:
+        """Takes a column of three values a row."""
+        values = np.frombuffer(getattr(self.rows, name), np.int32).reshape(-1, 3)
+        return values if self.mask is None else values[self.mask]
+
+
+def usable_start(start_us: npt.NDArray[np.float64], middle_us: float) -> Mask:
+    """Finite times within a day of the middle of the trace: an event at time 0 of 1970 would make it last 50 years."""
+    with np.errstate(invalid="ignore"):
+        return np.isfinite(start_us) & (np.abs(start_us) < MAX_US) & (np.abs(start_us - middle_us) < _DAY_US)
+
+
+def build_capture(
+    tables: EventTables, clock: Clock, metadata: Mapping[str, Any], path: Path, skipped: Counter[str]
+) -> Capture:
+    """The capture that the sorted events make. Empties ``tables`` on the way.
+
+    Args:
+        tables: all events by kind.
+        clock: what their times count from.
+        metadata: the trace's keys beside its events.
+        path: the file, whose name may tell rank and host.
+        skipped: what was left out so far; added to.
+    """
+    middle_us = _middle_us(tables)
+    host = [_Kept(rows, middle_us, skipped) for rows in (tables.old_ops, tables.ops, tables.annotations, tables.frames)]
+    calls = _Kept(tables.calls, middle_us, skipped)
+    work = _Kept(tables.work, middle_us, skipped)
+    syncs = _Kept(tables.syncs, middle_us, skipped)
+    memory_us = np.frombuffer(tables.memory.start_us, np.float64)
+    memory_mask = usable_start(memory_us, middle_us)
+    skipped[NO_START] += int(np.count_nonzero(~memory_mask))
+
+    times = _Times([*host, calls, work, syncs], memory_us[memory_mask], clock)
+    threads = _threads(tables)
+    process = _only_process(calls, threads)
+    use_external_ids = not any(
+        (np.frombuffer(kept.rows.correlation, np.int64) >= 0).any()
+        for kept in (calls, work)
+        if isinstance(kept.rows, (CallRows, WorkRows))
+    )
+    correlation = "external_id" if use_external_ids else "correlation"
+
+    strings = tables.strings
+    links = _forward_links(tables, times)
+    ranges = _ranges(host, times, strings, adopted_threads(tables, threads))
+    call_table = _calls(calls, times, correlation)
+    work_table = _work(work, times, strings, correlation, process)
+    sync_table = _syncs(syncs, times, correlation, process)
+    memory_table = _memory(tables, times, memory_us, memory_mask, work_table)
+    used = np.unique(np.concatenate([work_table.device, sync_table.device, memory_table.device]))
+    devices = read_devices(metadata, (int(number) for number in used if number >= 0))
+
+    info = read_info(metadata, path, {thread.process_id for thread in threads})
+    base_ns = base_time_ns(metadata)
+    info.base_time_ns = times.base_ns + base_ns
+    info.utc_start_ns = utc_or_unknown(info.base_time_ns)
+    info.end_ns = times.end_ns
+    info.recorded = _recorded(ranges, call_table, sync_table, memory_table, strings)
+    return Capture(
+        info=info,
+        strings=strings,
+        threads=threads,
+        devices=devices,
+        ranges=ranges,
+        calls=call_table,
+        work=work_table,
+        syncs=sync_table,
+        memory=memory_table,
+        forward_links=links,
+        skipped={reason: count for reason, count in skipped.items() if count},
+    )
+
+
+def _middle_us(tables: EventTables) -> float:
+    """The median start of a sample of the largest table; 0 without events."""
+    t = tables
+    columns = [rows.start_us for rows in (t.old_ops, t.ops, t.annotations, t.frames, t.calls, t.work, t.memory)]
+    largest = np.frombuffer(max(columns, key=len), np.float64)
+    sample = largest[:: max(1, len(largest) // 100_000)]
+    sample = sample[np.isfinite(sample)]
+    return float(np.median(sample)) if len(sample) else 0.0
+
+
+class _Times:
+    """Nanoseconds since the start of the capture."""
+
+    def __init__(self, kept: Sequence[_Kept], memory_us: npt.NDArray[np.float64], clock: Clock) -> None:
+        firsts = [memory_us.min()] if len(memory_us) else []
+        for table in kept:
+            start = np.frombuffer(table.rows.start_us, np.float64)
+            start = start if table.mask is None else start[table.mask]
+            if len(start):
+                firsts.append(start.min())
+        first = nanoseconds(np.array([min(firsts, default=0.0)]))[0]
+        self._first_ns = int(first)
+        self.base_ns = self._first_ns + clock.origin_us * NS_PER_US if firsts else 0
+        """The first event on the trace's clock."""
+        self.end_ns = 0
+
+    def points(self, microseconds: npt.NDArray[np.float64]) -> Int64s:
+        """Times of the clock as nanoseconds since the start."""
+        result = nanoseconds(microseconds)
+        result -= self._first_ns
+        if len(result):
+            self.end_ns = max(self.end_ns, int(result.max()))
+        return result
+
+    def spans(self, kept: _Kept) -> tuple[Int64s, Int64s]:
+        """Start and end of the rows. Durations are rounded for themselves, so that their sum is the trace's."""
+        start = self.points(kept.column("start_us"))
+        end = nanoseconds(kept.column("duration_us"))
+        end += start
+        if len(end):
+            self.end_ns = max(self.end_ns, int(end.max()))
+        return start, end
+
+
+def _threads(tables: EventTables) -> list[Thread]:
+    threads: list[Thread] = []
+    for key in tables.threads.rows:
+        process, thread = key
+        name = tables.thread_names.get(key, "")
+        if isinstance(thread, str):  # numbers that no operating system gives
+            threads.append(Thread(process, -2 - len(threads), name or thread))
+        else:
+            threads.append(Thread(process, thread, name))
+    return threads
+
+
+def _only_process(calls: _Kept, threads: Sequence[Thread]) -> int:
+    """The process of all calls; 0 where there are several, as device work does not tell whose it is."""
+    used = {threads[row].process_id for row in np.unique(np.frombuffer(tables_thread(calls), np.int32))}
+    return used.pop() if len(used) == 1 else 0
+
+
+def tables_thread(kept: _Kept) -> array[int]:
+    """The thread column of a host table, left in place."""
+    assert isinstance(kept.rows, HostRows)
+    return kept.rows.thread
+
+
+def _ranges(parts: Sequence[_Kept], times: _Times, strings: Strings, adopted: Mapping[int, int]) -> Ranges:
+    total = sum(part.count for part in parts)
+    start, end = np.empty(total, np.int64), np.empty(total, np.int64)
+    offsets = np.cumsum([0, *(part.count for part in parts)])
+    for part, low, high in zip(parts, offsets[:-1], offsets[1:], strict=True):
+        start[low:high], end[low:high] = times.spans(part)
+
+    def joined(name: str, dtype: npt.DTypeLike, missing: int = 0) -> npt.NDArray[Any]:
+        # Pages of zeros that nobody writes take no memory: most ranges of a large trace are Python frames.
+        column = np.zeros(total, dtype) if missing == 0 else np.full(total, missing, dtype)
+        for part, low, high in zip(parts, offsets[:-1], offsets[1:], strict=True):
+            if hasattr(part.rows, name):
+                column[low:high] = part.column(name)
+        return column
+
+    names = joined("name", np.int32)
+    thread = joined("thread", np.int32)
+    frames_from = int(offsets[3])
+    for orphan, host in adopted.items():
+        frames = thread[frames_from:]
+        frames[frames == orphan] = host
+    return Ranges(
+        start_ns=start,
+        end_ns=end,
+        thread=thread,
+        kind=_range_kinds(names, offsets, strings),
+        name=names,
+        domain=np.zeros(total, np.int32),
+        shapes=joined("shapes", np.int32),
+        dtypes=joined("dtypes", np.int32),
+        parameters=joined("parameters", np.int32),
+        stack=joined("stack", np.int32),
+        group=joined("group", np.int32),
+        sequence=joined("sequence", np.int64, -1),
+        forward_thread=joined("forward_thread", np.int64, -1),
+    )
+
+
+def _range_kinds(names: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64], strings: Strings) -> Int8s:
+    """Kinds of the old operators, operators, annotations and frames that follow one another."""
+    kinds = np.empty(len(names), np.int8)
+    rules: list[Callable[[str], RangeKind]] = [_kind_of_old_op, _kind_of_op, _kind_of_annotation, _kind_of_frame]
+    texts = strings.texts()
+    for rule, low, high in zip(rules, offsets[:-1], offsets[1:], strict=True):
+        by_name = np.zeros(len(texts), np.int8)
+        for name in np.unique(names[low:high]):
+            by_name[name] = rule(texts[name])
+        kinds[low:high] = by_name[names[low:high]]
+    return kinds
+
+
+def _kind_of_old_op(name: str) -> RangeKind:
+    return RangeKind.ANNOTATION if not _STEP.fullmatch(name) and _OLD_ANNOTATION.search(name) else _kind_of_op(name)
+
+
+def _kind_of_op(name: str) -> RangeKind:
+    return RangeKind.ITERATION if _STEP.fullmatch(name) else RangeKind.OP
+
+
+def _kind_of_annotation(name: str) -> RangeKind:
+    return RangeKind.ITERATION if _STEP.fullmatch(name) else RangeKind.ANNOTATION
+
+
+def _kind_of_frame(name: str) -> RangeKind:
+    return RangeKind.MODULE if name.startswith("nn.Module: ") else RangeKind.FRAME
+
+
+def _calls(kept: _Kept, times: _Times, correlation: str) -> Calls:
+    start, end = times.spans(kept)
+    return Calls(start, end, kept.column("thread"), kept.column("name"), kept.column(correlation))
+
+
+def _work(kept: _Kept, times: _Times, strings: Strings, correlation: str, process: int) -> DeviceWork:
+    start, end = times.spans(kept)
+    kind, name = kept.column("kind"), kept.column("name")
+    short = name.copy()
+    kernels = kind == WorkKind.KERNEL
+    for identifier in np.unique(name[kernels]):
+        short[kernels & (name == identifier)] = strings.intern(short_kernel_name(strings[identifier]))
+    return DeviceWork(
+        kind=kind,
+        start_ns=start,
+        end_ns=end,
+        process=np.full(kept.count, process, np.int32),
+        device=kept.column("device"),
+        stream=kept.column("stream"),
+        correlation=kept.column(correlation),
+        name=name,
+        short_name=short,
+        grid=kept.triples("grid"),
+        block=kept.triples("block"),
+        registers=kept.column("registers"),
+        # Kineto writes the sum of both. The static part of PyTorch's kernels is small and fixed.
+        static_shared_bytes=np.full(kept.count, -1, np.int64),
+        dynamic_shared_bytes=kept.column("shared_bytes"),
+        num_bytes=kept.column("num_bytes"),
+        copy_kind=kept.column("copy_kind"),
+        graph_node=kept.column("graph_node"),
+    )
+
+
+def _syncs(kept: _Kept, times: _Times, correlation: str, process: int) -> Syncs:
+    start, end = times.spans(kept)
+    return Syncs(
+        start_ns=start,
+        end_ns=end,
+        process=np.full(kept.count, process, np.int32),
+        device=kept.column("device"),
+        stream=kept.column("stream"),
+        correlation=kept.column(correlation),
+        sync_type=kept.column("sync_type"),
+        event_id=kept.column("event_id"),
+    )
+
+
+def _memory(
+    tables: EventTables, times: _Times, time_us: npt.NDArray[np.float64], mask: Mask, work: DeviceWork
+) -> MemoryEvents:
+    rows = tables.memory
+    device = np.frombuffer(rows.device, np.int32)[mask]
+    # The allocator counts visible devices from 0, AMD's kernels name agents: with one of each they are the same.
+    allocating, working = np.unique(device[device >= 0]), np.unique(work.device)
+    if len(allocating) == len(working) == 1:
+        device = np.where(device >= 0, working[0], device)
+    return MemoryEvents(
+        time_ns=times.points(time_us[mask]),
+        thread=np.frombuffer(rows.thread, np.int32)[mask],
+        device=device.astype(np.int32, copy=False),
+        num_bytes=np.frombuffer(rows.num_bytes, np.int64)[mask],
+        allocated_bytes=np.frombuffer(rows.allocated_bytes, np.int64)[mask],
+        reserved_bytes=np.frombuffer(rows.reserved_bytes, np.int64)[mask],
+    )
+
+
+def _forward_links(tables: EventTables, times: _Times) -> ForwardLinks:
+    starts, finishes = tables.flows.ends["s"], tables.flows.ends["f"]
+    pairs = [(*starts[flow], *finishes[flow]) for flow in starts.keys() & finishes.keys()]
+    columns = np.array(sorted(pairs), np.float64).reshape(-1, 4)
+    return ForwardLinks(
+        forward_thread=columns[:, 0].astype(np.int32),
+        forward_ns=times.points(columns[:, 1]),
+        backward_thread=columns[:, 2].astype(np.int32),
+        backward_ns=times.points(columns[:, 3]),
+    )
+
+
+def _recorded(ranges: Ranges, calls: Calls, syncs: Syncs, memory: MemoryEvents, strings: Strings) -> frozenset[str]:
+    kinds = set(np.unique(ranges.kind).tolist())
+    texts = strings.texts()
+    found = {
+        "ops": RangeKind.OP in kinds,
+        "shapes": any(any(map(str.isdigit, texts[text])) for text in np.unique(ranges.shapes)),
+        "stacks": RangeKind.FRAME in kinds or bool(ranges.stack.any()),
+        "modules": RangeKind.MODULE in kinds,
+        "memory": len(memory.time_ns) > 0,
+        "steps": RangeKind.ITERATION in kinds,
+        "syncs": len(syncs.start_ns) > 0,
+        "graphs": any("GraphLaunch" in texts[name] for name in np.unique(calls.name)),
+    }
+    return frozenset(name for name, present in found.items() if present)

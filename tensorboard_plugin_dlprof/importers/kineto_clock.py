@@ -1,0 +1,86 @@
+"""Timestamps of a trace without loss: microseconds as text become exact integer nanoseconds.
+
+Kineto has written ``ts`` in three ways: whole microseconds since 1970 (until 2024), microseconds
+since 1970 with three decimals (2024), and microseconds with three decimals since
+``baseTimeNanoseconds`` (since then). A double holds the first and the third exactly; of the second
+it keeps only a quarter of a microsecond, enough to make nested ranges cross. There the leading
+digits, which all timestamps of a trace share, are taken out of the text before it is decoded.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal, InvalidOperation
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.units import NS_PER_US
+
+_STAMP = re.compile(rb'("ts"\s*:\s*)(\d{13,18})\.\d')
+
+_EXACT_BELOW_US = 1 << 43
+"""Below, neighbouring doubles lie less than a nanosecond apart."""
+
+_KEPT_DIGITS = 12
+_KEPT_US = 10**_KEPT_DIGITS
+"""Timestamps are shortened to 12 digits (11 days) behind a leading 1."""
+
+MAX_US = float((1 << 63) // NS_PER_US - 1)
+"""Beyond, nanoseconds overflow 64 bits."""
+
+
+class Clock:
+    """Turns the timestamps of one trace into doubles that hold them exactly.
+
+    ``sample`` is text from the start of the events; all timestamps of a trace are written alike.
+    """
+
+    def __init__(self, sample: bytes) -> None:
+        self.origin_us = 0
+        """What was taken from every timestamp: trace time = origin + decoded value."""
+        self._long = self._short = b""
+        for found in _STAMP.finditer(sample):
+            digits = found[2]
+            if int(digits) >= _EXACT_BELOW_US:
+                leading = digits[:-_KEPT_DIGITS]
+                self.origin_us = int(leading) * _KEPT_US - _KEPT_US
+                self._long, self._short = found[1] + leading, found[1] + b"1"
+                break
+
+    @property
+    def shortens(self) -> bool:
+        """Whether timestamps are shortened; then ``trusts`` must be asked about each decoded piece."""
+        return bool(self._long)
+
+    def shorten(self, text: bytes) -> bytes:
+        """``text`` with every timestamp shortened to what a double holds."""
+        return text.replace(self._long, self._short) if self._long else text
+
+    def trusts(self, decoded_us: list[float]) -> bool:
+        """Whether all of these values came from shortened text. A missing timestamp (NaN) is no objection."""
+        return all(_KEPT_US <= value < 2 * _KEPT_US or value != value for value in decoded_us)
+
+    def relative_us(self, stamp: object) -> float:
+        """One timestamp of any type as microseconds since ``origin_us``; NaN where it is none."""
+        if isinstance(stamp, bool) or not isinstance(stamp, (int, float, str, Decimal)):
+            return math.nan
+        try:
+            exact = Decimal(stamp)
+            return float(exact - self.origin_us) if exact.is_finite() else math.nan
+        except (InvalidOperation, OverflowError):
+            return math.nan
+
+
+def nanoseconds(microseconds: npt.NDArray[np.float64]) -> Int64s:
+    """Finite microseconds as the nearest nanoseconds. Scales the fraction alone: the product of a whole
+    timestamp since 1970 and 1000 does not fit a double.
+    """
+    whole = np.floor(microseconds)
+    parts = np.rint((microseconds - whole) * NS_PER_US)
+    result: Int64s = whole.astype(np.int64)
+    result *= NS_PER_US
+    result += parts.astype(np.int64)
+    return result

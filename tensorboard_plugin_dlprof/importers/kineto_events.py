@@ -1,0 +1,175 @@
+"""One event of a trace: the fields that we use, and how they are decoded.
+
+Events are decoded by the hundred into ``Event`` by a typed decoder, which skips all other fields at
+2 GB/s. What it refuses (other types, raw control characters, ``NaN``, bytes that are not UTF-8) is
+decoded event by event with Python's forgiving decoder and brought into the same shape.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import msgspec
+
+from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
+
+Scalar: TypeAlias = int | float | str | bool | None
+"""Numbers are sometimes written as text (``"bytes": "616"`` on AMD), or null."""
+
+_NONE = msgspec.Raw()
+
+
+class Args(msgspec.Struct, frozen=True, gc=False):
+    """``args`` of an event. -1 and empty stand for absent."""
+
+    correlation: Scalar = -1
+    external_id: Scalar = msgspec.field(name="External id", default=-1)
+    external_id_2020: Scalar = msgspec.field(name="external id", default=-1)
+    input_dims: msgspec.Raw = msgspec.field(name="Input Dims", default=_NONE)
+    input_dims_2020: msgspec.Raw = msgspec.field(name="Input dims", default=_NONE)
+    input_type: msgspec.Raw = msgspec.field(name="Input type", default=_NONE)
+    concrete_inputs: msgspec.Raw = msgspec.field(name="Concrete Inputs", default=_NONE)
+    call_stack: Scalar = msgspec.field(name="Call stack", default="")
+    sequence: Scalar = msgspec.field(name="Sequence number", default=-1)
+    forward_thread: Scalar = msgspec.field(name="Fwd thread id", default=-1)
+    group_name: Scalar = msgspec.field(name="Process Group Name", default="")
+    group_id: Scalar = msgspec.field(name="Process Group ID", default="")
+    device: Scalar = -1
+    stream: Scalar = -1
+    num_bytes: Scalar = msgspec.field(name="bytes", default=-1)
+    kind: Scalar = ""
+    grid: msgspec.Raw = _NONE
+    block: msgspec.Raw = _NONE
+    registers: Scalar = msgspec.field(name="registers per thread", default=-1)
+    shared_memory: Scalar = msgspec.field(name="shared memory", default=-1)
+    graph_node: Scalar = msgspec.field(name="graph node id", default=-1)
+    sync_kind: Scalar = msgspec.field(name="cuda_sync_kind", default="")
+    event_id: Scalar = msgspec.field(name="wait_on_cuda_event_id", default=-1)
+    memory_bytes: Scalar = msgspec.field(name="Bytes", default=None)
+    allocated: Scalar = msgspec.field(name="Total Allocated", default=-1)
+    reserved: Scalar = msgspec.field(name="Total Reserved", default=-1)
+    device_type: Scalar = msgspec.field(name="Device Type", default=-1)
+    device_id: Scalar = msgspec.field(name="Device Id", default=-1)
+    name: Scalar = ""
+
+
+_NO_ARGS = Args()
+
+
+class Event(msgspec.Struct, frozen=True, gc=False):
+    """One entry of ``traceEvents``. ``ts`` and ``dur`` are microseconds, NaN where absent."""
+
+    ph: str = ""
+    cat: str = ""
+    name: str = ""
+    pid: int | str = -1
+    tid: int | str = -1
+    ts: float = math.nan
+    dur: float = math.nan
+    id: int | str = -1
+    args: Args = _NO_ARGS
+
+
+_decode_events = msgspec.json.Decoder(list[Event]).decode
+_decode_event = msgspec.json.Decoder(Event).decode
+
+_RAW_ARGS = {field.encode_name for field in msgspec.structs.fields(Args) if field.type is msgspec.Raw}
+_SCALAR_ARGS = {field.encode_name for field in msgspec.structs.fields(Args)} - _RAW_ARGS
+_ARG_FIELDS = {field.encode_name: field.name for field in msgspec.structs.fields(Args)}
+
+DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
+"""What decoding may raise on bytes that strangers wrote."""
+
+
+def decode_piece(piece: bytes, clock: Clock) -> list[Event] | None:
+    """All events of ``piece``, which holds whole events with commas between; None where one needs care."""
+    try:
+        events = _decode_events(b"[" + clock.shorten(piece) + b"]")
+    except DECODE_ERRORS:
+        return None
+    if clock.shortens and not clock.trusts([event.ts for event in events]):
+        return None
+    return events
+
+
+def decode_one(text: bytes, clock: Clock) -> Event | None:
+    """The event in ``text``; None where it is broken JSON or no JSON object."""
+    try:
+        event = _decode_event(clock.shorten(text))
+        if not clock.shortens or clock.trusts([event.ts]):
+            return event
+    except DECODE_ERRORS:
+        pass
+    try:
+        fields = json.loads(text.decode("utf-8", "replace"), strict=False, parse_float=Decimal)
+    except (ValueError, RecursionError):
+        return None
+    return _forgiven(fields, clock) if isinstance(fields, dict) else None
+
+
+def _forgiven(fields: dict[str, Any], clock: Clock) -> Event:
+    """An event of any types in the shape of ``Event``: what has no sense is absent."""
+    args = fields.get("args")
+    category = fields.get("cat")
+    return Event(
+        ph=_text(fields.get("ph")),
+        cat=",".join(map(_text, category)) if isinstance(category, list) else _text(category),
+        name=_text(fields.get("name")),
+        pid=_number_or_text(fields.get("pid")),
+        tid=_number_or_text(fields.get("tid")),
+        ts=clock.relative_us(fields.get("ts")),
+        dur=_microseconds(fields.get("dur")),
+        id=_number_or_text(fields.get("id")),
+        args=_forgiven_args(args) if isinstance(args, dict) else _NO_ARGS,
+    )
+
+
+def _forgiven_args(fields: dict[str, Any]) -> Args:
+    known: dict[str, Any] = {}
+    for key, value in fields.items():
+        if key in _RAW_ARGS:
+            known[_ARG_FIELDS[key]] = msgspec.Raw(json.dumps(value, default=float).encode())
+        elif key in _SCALAR_ARGS:
+            if isinstance(value, Decimal):
+                value = float(value)
+            if value is None or isinstance(value, (int, float, str)):
+                known[_ARG_FIELDS[key]] = valid_text(value) if isinstance(value, str) else value
+    return Args(**known)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return valid_text(value)
+    return str(value) if isinstance(value, (int, Decimal)) else ""
+
+
+def valid_text(text: str) -> str:
+    """``text`` without lone surrogates, which JSON may hold and nothing else can encode."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _number_or_text(value: object) -> int | str:
+    if isinstance(value, str):
+        return valid_text(value)
+    return whole_number(value)
+
+
+def _microseconds(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str, Decimal)):
+        return math.nan
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def whole_number(value: object, missing: int = -1) -> int:
+    """``value`` as a whole number that fits 64 bits: a number, or text that is one; else ``missing``."""
+    try:
+        number = int(value)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        return missing
+    return number if -(1 << 63) <= number < 1 << 63 else missing

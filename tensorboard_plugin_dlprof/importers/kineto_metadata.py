@@ -1,0 +1,135 @@
+"""What a trace says about itself beside its events: devices, versions, ranks, options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device
+from tensorboard_plugin_dlprof.importers.kineto_events import valid_text, whole_number
+from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
+from tensorboard_plugin_dlprof.units import NS_PER_S
+
+_EARLIEST_NS = 1_262_304_000 * NS_PER_S
+_LATEST_NS = 4_102_444_800 * NS_PER_S
+"""2010 and 2100: a clock outside counts from some other event, such as the machine's start."""
+
+_HANDLER_NAME = re.compile(r"(?P<host>.+)_(?P<process>\d+)\.\d{10,}\.pt\.trace\.json")
+"""``<host>_<pid>.<time>.pt.trace.json``, as ``tensorboard_trace_handler`` names its files."""
+
+
+def read_info(metadata: Mapping[str, Any], path: Path, processes: Iterable[int]) -> CaptureInfo:
+    """What the trace says of its origin. Times and ``recorded`` are left for the caller.
+
+    Args:
+        metadata: the keys beside ``traceEvents``.
+        path: the file; its name may tell rank and host.
+        processes: the host processes in the trace.
+    """
+    distributed = metadata.get("distributedInfo")
+    distributed = distributed if isinstance(distributed, dict) else {}
+    rank = _number(distributed.get("rank"))
+    host = _HANDLER_NAME.match(path.name)
+    return CaptureInfo(
+        source_format="pytorch",
+        tool_version=_tool_version(metadata),
+        framework=f"PyTorch {_text(metadata, 'pytorch_version', 'torch_version')}".strip(),
+        cuda_version=_cuda_version(metadata.get("cuda_runtime_version")) or _hip_version(metadata),
+        driver_version=_driver_version(metadata),
+        host_name=host["host"] if host and int(host["process"]) in set(processes) else "",
+        rank=rank if rank >= 0 else rank_from_name(path),
+        world_size=max(-1, _number(distributed.get("world_size"))),
+    )
+
+
+def base_time_ns(metadata: Mapping[str, Any]) -> int:
+    """What all timestamps of the trace count from, in nanoseconds since 1970; 0 where they are absolute."""
+    return max(0, _number(metadata.get("baseTimeNanoseconds")))
+
+
+def utc_or_unknown(time_ns: int) -> int:
+    """``time_ns`` where it can be a time since 1970, else -1."""
+    return time_ns if _EARLIEST_NS < time_ns < _LATEST_NS else -1
+
+
+def read_devices(metadata: Mapping[str, Any], used: Iterable[int]) -> list[Device]:
+    """The devices that the trace lists, and those that its events name in ``used``, by id.
+
+    AMD's events number devices by agent, CPUs counted, and the list by ordinal: device 9 of a machine
+    with one listed GPU. A device that is not listed takes the model of the listed ones where they are
+    all of one model; the list's own numbers mean other things then and are left out.
+    """
+    listed = {device.device_id: device for device in map(_device, _listed(metadata)) if device.device_id >= 0}
+    if not any(device.name for device in listed.values()) and _is_amd(metadata):
+        listed = {number: replace(device, name="AMD GPU") for number, device in listed.items()}
+    used_numbers = set(used)
+    unlisted = used_numbers - listed.keys()
+    models = {replace(device, device_id=0) for device in listed.values()}
+    common = models.pop() if len(models) == 1 else Device(0)
+    devices = {} if unlisted and listed and _is_amd(metadata) else dict(listed)
+    for number in used_numbers - devices.keys():
+        devices[number] = listed.get(number) or replace(common, device_id=number)
+    return [devices[number] for number in sorted(devices)]
+
+
+def _listed(metadata: Mapping[str, Any]) -> list[dict[str, Any]]:
+    properties = metadata.get("deviceProperties")
+    return [entry for entry in properties if isinstance(entry, dict)] if isinstance(properties, list) else []
+
+
+def _device(entry: Mapping[str, Any]) -> Device:
+    return Device(
+        device_id=_number(entry.get("id")),
+        name=_text(entry, "name"),
+        capability_major=max(0, _number(entry.get("computeMajor"))),
+        capability_minor=max(0, _number(entry.get("computeMinor"))),
+        sm_count=max(0, _number(entry.get("numSms"))),
+        memory_bytes=max(0, _number(entry.get("totalGlobalMem"))),
+    )
+
+
+def _is_amd(metadata: Mapping[str, Any]) -> bool:
+    if any(key in metadata for key in ("hip_runtime_version", "hip_driver_version", "roctracer_version")):
+        return True
+    return any("AMD" in _text(entry, "name") for entry in _listed(metadata))
+
+
+def _number(value: object) -> int:
+    return -1 if isinstance(value, bool) else whole_number(value)
+
+
+def _text(fields: Mapping[str, Any], *keys: str) -> str:
+    """The first of the keys that holds a text or number."""
+    for key in keys:
+        value = fields.get(key)
+        if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+            return valid_text(str(value)).strip()
+    return ""
+
+
+def _cuda_version(value: object) -> str:
+    """12080 -> ``12.8``."""
+    number = _number(value)
+    return f"{number // 1000}.{number % 1000 // 10}" if number >= 1000 else ""
+
+
+def _hip_version(metadata: Mapping[str, Any]) -> str:
+    """60443483 -> ``HIP 6.4.43483``, as ``HIP_VERSION`` is made."""
+    number = _number(metadata.get("hip_runtime_version"))
+    return f"HIP {number // 10**7}.{number // 10**5 % 100}.{number % 10**5}" if number >= 10**7 else ""
+
+
+def _driver_version(metadata: Mapping[str, Any]) -> str:
+    """A trace does not hold the driver's own version, but the newest CUDA version that it supports."""
+    version = _cuda_version(metadata.get("cuda_driver_version"))
+    return f"for CUDA {version}" if version else ""
+
+
+def _tool_version(metadata: Mapping[str, Any]) -> str:
+    for key, name in (("cupti_version", "CUPTI"), ("roctracer_version", "roctracer")):
+        if version := _text(metadata, key):
+            return f"{name} {version}"
+    return ""

@@ -1,0 +1,216 @@
+"""Sorts the events of a trace into tables by their category.
+
+The names of categories have changed: ``Operator``, ``Kernel``, ``Runtime``, ``Memcpy``, ``Memset``
+and ``async`` (2020, 2021) are ``cpu_op``, ``kernel``, ``cuda_runtime``, ``gpu_memcpy``,
+``gpu_memset`` and ``ac2g`` today. A category may be a list with commas.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from tensorboard_plugin_dlprof.events.tables import Strings, WorkKind
+from tensorboard_plugin_dlprof.importers.kineto_events import Event
+from tensorboard_plugin_dlprof.importers.kineto_rows import (
+    CallRows,
+    FlowRows,
+    HostRows,
+    MemoryRows,
+    OpRows,
+    SyncRows,
+    TextIds,
+    ThreadIds,
+    WorkRows,
+    thread_key,
+)
+
+NO_PARTNER = "begin or end events without their counterpart"
+NO_TYPE = "events without a category"
+
+
+class Kind(enum.IntEnum):
+    """What an event of a category is to us."""
+
+    IGNORED = 0
+    """Known, and of no use: metadata, launch arrows, what the profiler says about itself."""
+    UNKNOWN = 1
+    OLD_OP = 2
+    """An operator of 2020 or 2021, or an annotation: the traces did not tell them apart."""
+    OP = 3
+    ANNOTATION = 4
+    FRAME = 5
+    CALL = 6
+    KERNEL = 7
+    MEMCPY = 8
+    MEMSET = 9
+    SYNC = 10
+    FLOW = 11
+    INSTANT = 12
+    UNNAMED = 13
+    """No category: metadata, and the ``[memory]`` instants of 2021."""
+
+
+_KINDS = {
+    "": Kind.UNNAMED,
+    "operator": Kind.OLD_OP,
+    "cpu_op": Kind.OP,
+    "user_annotation": Kind.ANNOTATION,
+    "python_function": Kind.FRAME,
+    "runtime": Kind.CALL,
+    "driver": Kind.CALL,
+    "kernel": Kind.KERNEL,
+    "concurrent_kernel": Kind.KERNEL,
+    "memcpy": Kind.MEMCPY,
+    "gpu_memcpy": Kind.MEMCPY,
+    "memset": Kind.MEMSET,
+    "gpu_memset": Kind.MEMSET,
+    "cuda_sync": Kind.SYNC,
+    "fwdbwd": Kind.FLOW,
+    "forward_backward": Kind.FLOW,
+    "cpu_instant_event": Kind.INSTANT,
+    "async": Kind.IGNORED,
+    "ac2g": Kind.IGNORED,
+    "async_cpu_to_gpu": Kind.IGNORED,
+    "async_gpu": Kind.IGNORED,
+    "trace": Kind.IGNORED,
+    "overhead": Kind.IGNORED,
+    # Repeats each user annotation on the device's track, from its first to its last kernel.
+    "gpu_user_annotation": Kind.IGNORED,
+    "cuda_event": Kind.IGNORED,
+    "cuda_profiler_range": Kind.IGNORED,
+    "external_correlation": Kind.IGNORED,
+    "collective_comm": Kind.IGNORED,
+}
+
+
+def kind_of_category(category: str) -> Kind:
+    """The kind of the first known category in a list with commas, without regard to case."""
+    for part in category.lower().split(","):
+        name = part.strip()
+        if name in _KINDS:
+            return _KINDS[name]
+        if name.endswith(("_runtime", "_driver")):
+            return Kind.CALL  # cuda_runtime, cuda_driver, and those of other accelerators
+    return Kind.UNKNOWN
+
+
+class _KindIds(dict[str, Kind]):
+    def __missing__(self, category: str) -> Kind:
+        kind = self[category] = kind_of_category(category)
+        return kind
+
+
+class EventTables:
+    """All events of a trace by kind. Feed it with ``add``, then call ``finish``."""
+
+    def __init__(self) -> None:
+        self.strings = Strings()
+        self.texts = TextIds(self.strings)
+        self.threads = ThreadIds()
+        self.old_ops = OpRows(self.texts, self.threads)
+        self.ops = OpRows(self.texts, self.threads)
+        self.annotations = OpRows(self.texts, self.threads)
+        self.frames = HostRows(self.texts, self.threads)
+        self.calls = CallRows(self.texts, self.threads)
+        self.work = WorkRows(self.texts)
+        self.syncs = SyncRows(self.texts)
+        self.memory = MemoryRows(self.threads)
+        self.flows = FlowRows(self.threads)
+        self.thread_names: dict[tuple[int, int | str], str] = {}
+        """``thread_key`` -> the name that the trace's metadata gives the thread."""
+        self.skipped: Counter[str] = Counter()
+        self.categories: Counter[str] = Counter()
+        """Categories that we do not know -> events."""
+        self._kinds = _KindIds()
+        self._halves: list[tuple[Kind, Event]] = []
+        """Begin and end events; rare, so they wait until all are known."""
+        self._add_complete: dict[Kind, Callable[[Sequence[Event]], None]] = {
+            Kind.OLD_OP: self.old_ops.add,
+            Kind.OP: self.ops.add,
+            Kind.ANNOTATION: self.annotations.add,
+            Kind.FRAME: self.frames.add,
+            Kind.CALL: self.calls.add,
+            Kind.KERNEL: lambda events: self.work.add_work(WorkKind.KERNEL, events),
+            Kind.MEMCPY: lambda events: self.work.add_work(WorkKind.MEMCPY, events),
+            Kind.MEMSET: lambda events: self.work.add_work(WorkKind.MEMSET, events),
+            Kind.SYNC: self.syncs.add,
+        }
+
+    def add(self, events: list[Event]) -> None:
+        """Sorts some hundred events into their tables."""
+        kinds = self._kinds
+        groups: list[list[Event]] = [[] for _ in Kind]
+        for event in events:
+            groups[kinds[event.cat]].append(event)
+        for kind, add in self._add_complete.items():
+            if group := groups[kind]:
+                add(group if all_complete(group) else self._complete(kind, group))
+        if group := groups[Kind.FLOW]:
+            self.flows.add(group)
+        if group := groups[Kind.INSTANT]:
+            self._add_instants(group)
+        if group := groups[Kind.UNNAMED]:
+            self._add_unnamed(group)
+        if group := groups[Kind.UNKNOWN]:
+            self.categories.update(event.cat for event in group if event.ph in ("X", "B"))
+
+    def finish(self) -> None:
+        """Joins begin and end events, and counts what no table wanted."""
+        for kind, event in self._joined_halves():
+            self._add_complete[kind]([event])
+        for category, count in self.categories.items():
+            self.skipped[f"events of the unknown category {category[:60]!r}"] += count
+
+    def is_empty(self) -> bool:
+        """Whether there is no event of use."""
+        tables = (self.old_ops, self.ops, self.annotations, self.frames, self.calls, self.work, self.syncs, self.memory)
+        return not any(len(table.start_us) for table in tables)
+
+    def _complete(self, kind: Kind, events: list[Event]) -> list[Event]:
+        """The complete events among ``events``; begin and end events wait."""
+        self._halves.extend((kind, event) for event in events if event.ph in ("B", "E"))
+        return [event for event in events if event.ph == "X"]
+
+    def _joined_halves(self) -> Iterator[tuple[Kind, Event]]:
+        stacks: dict[int, list[tuple[Kind, Event]]] = {}
+        halves = sorted(self._halves, key=lambda half: half[1].ts)
+        for kind, event in halves:
+            stack = stacks.setdefault(self.threads[event.pid, event.tid], [])
+            if event.ph == "B":
+                stack.append((kind, event))
+            elif stack:
+                begun, begin = stack.pop()
+                yield begun, msgspec.structs.replace(begin, ph="X", dur=event.ts - begin.ts)
+            else:
+                self.skipped[NO_PARTNER] += 1
+        if left := sum(map(len, stacks.values())):
+            self.skipped[NO_PARTNER] += left
+
+    def _add_instants(self, events: list[Event]) -> None:
+        memory = [event for event in events if event.name == "[memory]"]
+        if memory:
+            self.memory.add(memory, self.skipped)
+
+    def _add_unnamed(self, events: list[Event]) -> None:
+        memory = []
+        for event in events:
+            if event.ph == "M":
+                if event.name == "thread_name" and isinstance(event.args.name, str):
+                    self.thread_names[thread_key(event.pid, event.tid)] = event.args.name
+            elif event.name == "[memory]" and event.ph in ("i", "I"):
+                memory.append(event)
+            elif event.ph == "E":  # an end need not repeat the category
+                self._halves.append((Kind.UNNAMED, event))
+            elif event.ph not in ("i", "I", "C"):
+                self.skipped[NO_TYPE] += 1
+        if memory:
+            self.memory.add(memory, self.skipped)
+
+
+def all_complete(events: list[Event]) -> bool:
+    """Whether these are complete events only (``ph: X``), the one type that a profiler writes for ranges."""
+    return {event.ph for event in events} == {"X"}

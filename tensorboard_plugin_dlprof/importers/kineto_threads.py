@@ -1,0 +1,38 @@
+"""Gives Python frames that stand on a thread of their own to the thread that ran them.
+
+Some versions of PyTorch record Python functions under a number of their own (thread 0), so that no
+operator lies inside a module. Where nothing else can be meant, the frames belong to the operators'
+thread. A thread of Python functions beside one that has both is left alone: it is a real second
+thread (``threading.py: _bootstrap``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.events.tables import Thread
+from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
+
+
+def adopted_threads(tables: EventTables, threads: Sequence[Thread]) -> Mapping[int, int]:
+    """Row of the thread that holds Python frames only -> row of the thread that ran them; mostly empty.
+
+    The rule: no thread has both operators and frames, exactly one has frames, and of the threads of its
+    process (of all, where it has process 0) exactly one has operators, or exactly one is the main thread.
+    """
+    frames = _rows(tables.frames.thread)
+    hosts = _rows(tables.old_ops.thread) | _rows(tables.ops.thread) | _rows(tables.annotations.thread)
+    if len(frames) != 1 or frames & (hosts | _rows(tables.calls.thread)):
+        return {}
+    (orphan,) = frames
+    process = threads[orphan].process_id
+    near = [row for row in hosts if process <= 0 or threads[row].process_id == process]
+    if len(near) > 1:
+        near = [row for row in near if threads[row].thread_id == threads[row].process_id]
+    return {orphan: near[0]} if len(near) == 1 else {}
+
+
+def _rows(column: Sequence[int]) -> set[int]:
+    return set(np.unique(np.asarray(column, np.int32)).tolist())

@@ -1,0 +1,72 @@
+"""What a file that no importer recognises looks like, to tell the user what to do about it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_SQLITE = b"SQLite format 3\0"
+
+_CREATED = re.compile(rb"CREATE\s+(?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"'`\[]?([A-Za-z_]\w*)", re.IGNORECASE)
+
+_STARTS: tuple[tuple[bytes, str], ...] = (
+    (b"NVPROF", "is a profile of another tool"),
+    (b"PK\x03\x04", "is a ZIP archive; unpack it and name the profile in it"),
+    (b"\x1f\x8b", "is damaged: its gzip data cannot be read; copy or record it again"),
+    (b"BZh", "is compressed with bzip2; expand it first"),
+    (b"\x28\xb5\x2f\xfd", "is compressed with zstd; expand it first"),
+    (b"\xfd7zXZ", "is compressed with xz; expand it first"),
+    (b"\xff\xfe", "is text in UTF-16; save it as UTF-8"),
+    (b"\xfe\xff", "is text in UTF-16; save it as UTF-8"),
+    (b"version https://git-lfs", "is a pointer of Git LFS, not the profile itself; fetch it with `git lfs pull`"),
+    (b"%PDF", "is a PDF document"),
+    (b"\x89PNG", "is an image"),
+    (b"<", "is HTML or XML, perhaps a web page in place of the download"),
+)
+
+
+def looks_like(path: Path, head: bytes) -> str:
+    """A predicate for the file: ``is empty``, ``is another SQLite database (ROCm rpd)``.
+
+    Args:
+        path: the file; its name tells some binary formats that have no mark.
+        head: its first bytes, expanded.
+    """
+    if not head:
+        return "is empty; record or copy the profile again"
+    if head.startswith(_SQLITE):
+        return _database(head)
+    for start, what in _STARTS:
+        if head.startswith(start):
+            return what
+    name = path.name.lower()
+    if name.endswith((".nsys-rep", ".qdrep")):
+        return "is a report of Nsight Systems; convert it with `nsys export --type sqlite` first"
+    if name.endswith(".xplane.pb"):
+        return "is an XPlane profile (TensorFlow, JAX), which is not read yet"
+    return _text(head)
+
+
+def _database(head: bytes) -> str:
+    """Tables are listed on the first pages of a database, as the text that created them."""
+    tables = {name.decode("ascii", "replace").lower() for name in _CREATED.findall(head)}
+    if "rocpd_api" in tables or "rocpd_op" in tables or any(table.startswith("rocpd_") for table in tables):
+        return "is a profile of ROCm (rpd), which is not read; record it with the PyTorch profiler"
+    if "db_version" in tables or any(table.startswith("read_only_") for table in tables):
+        return "is a DLProf database: it needs no import, open it directly"
+    if not tables:
+        return "is an SQLite database without tables"
+    return f"is another SQLite database (it has the table {min(tables)})"
+
+
+def _text(head: bytes) -> str:
+    if b"\0" in head:
+        return "is a binary file of an unknown kind"
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if text[:1] in (b"{", b"["):
+        return "is JSON, but holds no trace events (no traceEvents)"
+    try:
+        head[:-4].decode("utf-8")
+    except UnicodeDecodeError:
+        return "is a binary file of an unknown kind"
+    return "is text, not a profile" if text else "is blank"

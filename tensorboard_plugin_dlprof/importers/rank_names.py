@@ -1,0 +1,23 @@
+"""The rank in a profile's file name, as tools and people write it.
+
+``rank-0.Apr_03.1102.pt.trace.json.gz``, ``rank0_trace.json.gz``, ``profile_rank_0.json``,
+``trace_rank[3].json``, ``model-TP-0.json.gz``. ``worker0...`` numbers workers, which are ranks on one machine.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_PATTERNS = (
+    re.compile(r"(?:^|[^a-z])rank[-_ ]?\[?(\d{1,6})(?!\d)", re.IGNORECASE),
+    re.compile(r"(?:^|[-_.])tp[-_](\d{1,6})(?!\d)", re.IGNORECASE),
+)
+
+
+def rank_from_name(path: Path) -> int:
+    """The rank that the file's name gives; -1 where it gives none."""
+    for pattern in _PATTERNS:
+        if found := pattern.search(path.name):
+            return int(found[1])
+    return -1

@@ -1,0 +1,142 @@
+"""The bytes of a plain or gzip file, in chunks and within limits.
+
+Which of the two a file is says its content, never its name. A compressed file may be hostile: it is
+read in small pieces and refused as soon as it grows far beyond what real traces do (13 to 21 fold).
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+from tensorboard_plugin_dlprof.errors import BrokenSource, UnsafeFile
+from tensorboard_plugin_dlprof.opening.regular_file import open_regular, shown
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+MAX_EXPANDED_BYTES = 32 << 30
+"""Default limit of what one compressed file may become."""
+
+MAX_EXPANSION = 200
+"""Expanded bytes per compressed byte; a gzip bomb reaches 1029, a trace 21."""
+
+EXPANSION_CHECKED_FROM_BYTES = 64 << 20
+"""A small file may expand as it likes."""
+
+
+class ByteStream:
+    """Reads a regular file from its start, expanding gzip. Use it as a context manager.
+
+    Raises (on opening):
+        NotFound: there is no such file.
+        UnsafeFile: not a regular file, or it may not be read.
+    """
+
+    def __init__(self, path: Path, max_expanded_bytes: int = MAX_EXPANDED_BYTES) -> None:
+        self._name = shown(path)
+        self._max_expanded_bytes = max_expanded_bytes
+        self._file: BinaryIO = open_regular(path)
+        try:
+            self.size_bytes = self._file.seek(0, 2)
+            self._file.seek(0)
+            self.is_gzip = self._file.read(2) == GZIP_MAGIC
+            self._file.seek(0)
+        except OSError as error:
+            self._file.close()
+            raise _unreadable(self._name, error) from None
+        self._source: BinaryIO | gzip.GzipFile = gzip.GzipFile(fileobj=self._file) if self.is_gzip else self._file
+        self._expanded_bytes = 0
+
+    def read(self, size: int) -> bytes:
+        """At most ``size`` bytes, empty at the end of the file.
+
+        Raises:
+            BrokenSource: the gzip data is cut short or damaged, or the storage fails.
+            UnsafeFile: the file expands beyond a limit.
+        """
+        try:
+            chunk = self._source.read(size)
+        except EOFError:
+            raise BrokenSource(
+                f"{self._name} is cut short: its gzip data ends too early; copy or record it again."
+            ) from None
+        except (gzip.BadGzipFile, zlib.error):
+            raise BrokenSource(
+                f"{self._name} is damaged: its gzip data does not match its checksum or is followed by other data; "
+                "copy or record it again."
+            ) from None
+        except OSError as error:
+            raise _unreadable(self._name, error) from None
+        self._expanded_bytes += len(chunk)
+        if self.is_gzip:
+            self._check_expansion()
+        return chunk
+
+    @property
+    def fraction(self) -> float:
+        """Share of the file that has been read, from 0 to 1."""
+        return min(1.0, self._file.tell() / self.size_bytes) if self.size_bytes else 1.0
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._source.close()
+        self._file.close()
+
+    def __enter__(self) -> ByteStream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _check_expansion(self) -> None:
+        if self._expanded_bytes > self._max_expanded_bytes:
+            raise UnsafeFile(
+                f"{self._name} expands to more than {self._max_expanded_bytes:,} bytes; "
+                "allow more with --max-expanded, or profile fewer steps."
+            )
+        if (
+            self._expanded_bytes > EXPANSION_CHECKED_FROM_BYTES
+            and self._expanded_bytes > MAX_EXPANSION * self._file.tell()
+        ):
+            raise UnsafeFile(
+                f"{self._name} expands more than {MAX_EXPANSION} times, which no profile does; "
+                "if you trust it, expand it with gunzip and name the result."
+            )
+
+
+def read_head(path: Path, size: int = 1 << 16) -> bytes:
+    """The first ``size`` expanded bytes of a file, fewer where it is shorter or its gzip data breaks off.
+
+    Raises:
+        NotFound: there is no such file.
+        UnsafeFile: not a regular file, or it may not be read.
+        BrokenSource: the storage fails.
+    """
+    with open_regular(path) as file:
+        try:
+            raw = file.read(size)
+        except OSError as error:
+            raise _unreadable(shown(path), error) from None
+    return _expand(raw, size) if raw.startswith(GZIP_MAGIC) else raw
+
+
+def _unreadable(name: str, error: OSError) -> BrokenSource:
+    return BrokenSource(f"{name} cannot be read ({error.strerror or 'input/output error'}); check its storage.")
+
+
+def _expand(compressed: bytes, size: int) -> bytes:
+    """What ``compressed`` expands to, at most ``size`` bytes, of all its gzip members, up to the first damage."""
+    expanded = b""
+    while compressed and len(expanded) < size:
+        member = zlib.decompressobj(wbits=31)
+        try:
+            expanded += member.decompress(compressed, size - len(expanded))
+        except zlib.error:
+            break
+        compressed = member.unused_data.lstrip(b"\0")
+    return expanded
