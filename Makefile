@@ -1,0 +1,64 @@
+# `make demo` shows the product, `make test` checks all of it; both need nothing but Python 3.10 to 3.14 to start.
+# PYTHON=... chooses the Python; PORT=... the port of the demo.
+
+PORT ?=
+LOGDIR ?= .demo/logs
+VENV := .venv
+DEMO_VENV := .demo/venv
+INSTALLED := $(VENV)/installed
+DEMO_INSTALLED := $(DEMO_VENV)/installed
+PIP_OPTIONS := --quiet --disable-pip-version-check --no-input
+STATIC := tensorboard_plugin_dlprof/static
+PROTO_OUT := tensorboard_plugin_dlprof/run_metadata
+
+.PHONY: help demo test install format frontend samples proto dist clean
+
+help:  ## Show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+
+demo: $(DEMO_INSTALLED)  ## Import the sample profiles and open them in TensorBoard (SERVE=no: only import)
+	$(DEMO_VENV)/bin/dlprof demo --logdir $(LOGDIR) $(if $(PORT),--port $(PORT)) $(if $(filter no,$(SERVE)),--no-serve)
+
+test: $(INSTALLED)  ## Run every check: lint, types, frontend, unit, real profiles, HTTP, browser
+	@scripts/check.sh $(VENV)/bin/python
+
+install: $(INSTALLED)  ## Make the virtual environment for development, .venv
+
+# A clone is installed in place, so the demo shows the code as it is. Dependencies change with setup.py alone.
+$(DEMO_INSTALLED): setup.py
+	@python=$$(scripts/choose_python.sh $(PYTHON)) && echo "Installing with $$($$python -V) ..." && \
+		$$python -m venv --clear $(DEMO_VENV)
+	@$(DEMO_VENV)/bin/python -m pip install $(PIP_OPTIONS) --editable .
+	@touch $@
+
+$(INSTALLED): setup.py
+	@python=$$(scripts/choose_python.sh $(PYTHON)) && echo "Installing with $$($$python -V) ..." && \
+		{ test -x $(VENV)/bin/python || $$python -m venv $(VENV); }
+	@$(VENV)/bin/python -m pip install $(PIP_OPTIONS) --editable '.[test]'
+	@touch $@
+
+format: $(INSTALLED)  ## Format the Python code, and the frontend where Node is installed
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+	@if test -d frontend/node_modules; then npm --prefix frontend run format; fi
+
+frontend:  ## Build the frontend into the package; commit the result
+	cd frontend && npm ci --no-audit --no-fund && npm run build
+
+samples: $(INSTALLED)  ## Make the generated sample profiles again
+	$(VENV)/bin/python -m scripts.make_samples
+
+# Code of a newer tool fails on the oldest protobuf that TensorBoard allows (6.31.1), so the tool's version is fixed.
+proto:  ## Generate the Python module of proto/dlprof_plugin.proto
+	python=$$(scripts/choose_python.sh $(PYTHON)) && $$python -m venv --clear build/proto-venv
+	build/proto-venv/bin/pip install $(PIP_OPTIONS) 'grpcio-tools>=1.74,<1.77' 'setuptools<82'
+	build/proto-venv/bin/python -m grpc_tools.protoc -Iproto --python_out=$(PROTO_OUT) --pyi_out=$(PROTO_OUT) \
+		proto/dlprof_plugin.proto
+
+dist: $(INSTALLED)  ## Build the wheel and the source distribution into dist/
+	$(VENV)/bin/python -m build
+
+clean:  ## Remove what was built, installed and cached
+	rm -rf .demo .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis test-results \
+		frontend/node_modules
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
