@@ -1,0 +1,71 @@
+"""Host calls of an Nsight Systems export: the CUDA API, and files and sockets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.events.tables import Calls, no_calls
+from tensorboard_plugin_dlprof.importers.nsight_columns import Parts, possible
+from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Column, Export, Tally
+from tensorboard_plugin_dlprof.importers.nsight_ids import Names, Threads
+
+_API_TABLES = ("CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER")
+"""Current exports hold both kinds of calls in the first."""
+
+
+def read_calls(export: Export, names: Names, threads: Threads, tally: Tally) -> Calls:
+    """Calls of the CUDA runtime and driver."""
+    return _calls(export, _API_TABLES, names, threads, tally, "CUDA calls", "")
+
+
+# fmt: off
+_TRANSFERS = (
+    "accept", "accept4", "close", "connect", "copy_file_range", "creat", "creat64", "fclose", "fdatasync",
+    "fflush", "fgetc", "fgets", "fopen", "fopen64", "fputc", "fputs", "fputs_unlocked", "fread", "fsync", "fwrite",
+    "getline", "msync", "open", "open64", "openat", "openat64", "pread", "pread64", "preadv", "preadv64", "pwrite",
+    "pwrite64", "pwritev", "pwritev64", "read", "readahead", "readv", "recv", "recvfrom", "recvmmsg", "recvmsg",
+    "send", "sendfile", "sendfile64", "sendmmsg", "sendmsg", "sendto", "splice", "sync", "syncfs",
+    "sync_file_range", "write", "writev",
+)
+# fmt: on
+"""What ``os_calls`` holds. Waiting (poll, futex), memory (mmap), devices (ioctl) and looking at names (stat) are not
+reading or writing of data."""
+
+
+def read_os_calls(export: Export, names: Names, threads: Threads, tally: Tally) -> Calls:
+    """Calls that read or write files and sockets."""
+    strings = export.table("StringIds")
+    if strings is None:
+        return no_calls()
+    quoted = ", ".join(f"'{name}'" for name in _TRANSFERS)
+    where = f'nameId IN (SELECT id FROM "{strings}" WHERE value IN ({quoted}))'
+    return _calls(export, ("OSRT_API",), names, threads, tally, "operating system calls", where)
+
+
+def _calls(
+    export: Export, bases: tuple[str, ...], names: Names, threads: Threads, tally: Tally, what: str, where: str
+) -> Calls:
+    parts = Parts("start", "end", "thread", "name", "correlation")
+    wanted = [Column("start", NO_TIME), Column("end", NO_TIME), Column("globalTid"), Column("nameId")]
+    wanted.append(Column("correlationId"))
+    for table in filter(None, map(export.table, bases)):
+        for batch in export.batches(table, wanted, doing=f"reading {what}", where=where):
+            start, end, global_tid, name, correlation = batch.integers
+            usable, on_thread = possible(start, end), global_tid >= 0
+            tally.add(f"{what} with impossible times", np.count_nonzero(~usable))
+            tally.add(f"{what} without a thread", np.count_nonzero(usable & ~on_thread))
+            kept = usable & on_thread
+            parts.add(
+                start=start[kept],
+                end=end[kept],
+                thread=threads.rows(global_tid[kept]),
+                name=names.resolve(name[kept]),
+                correlation=correlation[kept],
+            )
+    return Calls(
+        start_ns=parts.take("start", np.int64),
+        end_ns=parts.take("end", np.int64),
+        thread=parts.take("thread", np.int32),
+        name=parts.take("name", np.int32),
+        correlation=parts.take("correlation", np.int64),
+    )

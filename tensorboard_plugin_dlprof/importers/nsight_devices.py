@@ -1,0 +1,73 @@
+"""GPUs of an Nsight Systems export, and which of them a process means by its device number."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.events.tables import Device, Int32s, Int64s
+from tensorboard_plugin_dlprof.importers.nsight_columns import distinct
+from tensorboard_plugin_dlprof.importers.nsight_export import Export
+
+_MOST_DEVICES = 1 << 16
+
+_GPU_COLUMNS = ("id", "name", "computeMajor", "computeMinor", "smCount", "totalMemory", "cuDevice")
+
+
+class Devices:
+    """The GPUs that can run CUDA, and the way from a CUDA ordinal to one of them.
+
+    ``deviceId`` of device work is a CUDA ordinal of its process, which ``CUDA_VISIBLE_DEVICES`` renumbers.
+    ``TARGET_INFO_CUDA_DEVICE`` leads from (process, ordinal) to a GPU; older exports give one ordinal for
+    all processes in ``TARGET_INFO_GPU.cuDevice``; without either the ordinal is the GPU's id.
+    """
+
+    def __init__(self, export: Export) -> None:
+        self._gpus: dict[int, Device] = {}
+        self._by_ordinal: dict[int, int] = {}
+        self._by_process: dict[tuple[int, int], int] = {}
+        for row in export.rows("TARGET_INFO_GPU", _GPU_COLUMNS):
+            self._add_gpu(row)
+        for row in export.rows("TARGET_INFO_CUDA_DEVICE", ("gpuId", "cudaId", "pid")):
+            gpu, ordinal, process = (_number(row[name], -1) for name in ("gpuId", "cudaId", "pid"))
+            if gpu >= 0 and ordinal >= 0:
+                self._by_process[process, ordinal] = gpu
+
+    def ids(self, process: Int64s, ordinal: Int64s) -> Int32s:
+        """GPU id for each (process, CUDA ordinal); an ordinal that cannot be is -1."""
+        possible = np.where((ordinal >= 0) & (ordinal < _MOST_DEVICES), ordinal, _MOST_DEVICES)
+        pairs = process * (2 * _MOST_DEVICES) + possible
+        keys = distinct(pairs)
+        found = np.array([self._id(*divmod(key, 2 * _MOST_DEVICES)) for key in keys.tolist()], np.int32)
+        return found[np.searchsorted(keys, pairs)] if len(keys) else np.zeros(0, np.int32)
+
+    def table(self, used: Int32s) -> list[Device]:
+        """The GPUs by id, with a nameless one for each that work refers to but the export does not list."""
+        missing = {int(device): Device(int(device)) for device in np.unique(used) if int(device) not in self._gpus}
+        return [device for _, device in sorted({**self._gpus, **missing}.items())]
+
+    def _id(self, process: int, ordinal: int) -> int:
+        if ordinal == _MOST_DEVICES:
+            return -1
+        by_process = self._by_process.get((process, ordinal))
+        return self._by_ordinal.get(ordinal, ordinal) if by_process is None else by_process
+
+    def _add_gpu(self, row: dict[str, object]) -> None:
+        """Display adapters of other makers are listed too, with a capability of 0.0."""
+        device_id, major = _number(row["id"], -1), _number(row["computeMajor"], -1)
+        if not 0 <= device_id < _MOST_DEVICES or major == 0 or device_id in self._gpus:
+            return
+        self._gpus[device_id] = Device(
+            device_id=device_id,
+            name=row["name"] if isinstance(row["name"], str) else "",
+            capability_major=max(0, major),
+            capability_minor=max(0, _number(row["computeMinor"], 0)),
+            sm_count=max(0, _number(row["smCount"], 0)),
+            memory_bytes=max(0, _number(row["totalMemory"], 0)),
+        )
+        ordinal = _number(row["cuDevice"], -1)
+        if ordinal >= 0:
+            self._by_ordinal.setdefault(ordinal, device_id)
+
+
+def _number(value: object, default: int) -> int:
+    return value if isinstance(value, int) else default

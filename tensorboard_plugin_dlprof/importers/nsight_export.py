@@ -1,0 +1,166 @@
+"""The tables of an Nsight Systems SQLite export, as columns of integers and texts.
+
+Exports differ by schema (2.9 to 3.27 and on): tables are absent when nothing of their kind happened,
+columns come and go, some tables have a later version beside them (``..._V2``). So nothing is assumed:
+tables and columns are discovered, and a column that is missing reads as its default.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.importers.importer import Progress
+from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, columns, real_tables, seal
+
+BATCH_ROWS = 4_096
+"""Small enough that the rows of a batch stay in the processor's cache: larger ones measured slower."""
+
+NO_TIME = -(1 << 63)
+"""Default of time columns: never a possible time."""
+
+_VERSION = re.compile(r"(?P<base>[A-Za-z_]\w*?)_V(?P<version>\d{1,3})")
+
+
+@dataclass(slots=True, frozen=True)
+class Column:
+    """One integer column to read, and what it is where the table or the row lacks it."""
+
+    name: str
+    default: int = -1
+
+
+@dataclass(slots=True, frozen=True)
+class Batch:
+    """Some rows of a table."""
+
+    rows: int
+    integers: list[Int64s]
+    """One array per column that was asked for."""
+    texts: Sequence[str]
+    """The text column, empty where none was asked for."""
+
+
+class Export:
+    """An open export. Seals the connection: from here on it can only be read.
+
+    Args:
+        con: by ``open_untrusted``.
+        progress: told about rows read, and may raise to cancel.
+    """
+
+    def __init__(self, con: UntrustedConnection, progress: Progress) -> None:
+        self.con = con
+        self._progress = progress
+        self._columns = {table: columns(con, table) for table in real_tables(con)}
+        self._versions = _versions(self._columns)
+        seal(con, functions=("typeof",))
+        self._expected_rows = sum(self.rows_at_most(table) for table in self._columns if _is_event_table(table))
+        self._read_rows = 0
+
+    def table(self, base: str) -> str | None:
+        """The latest version of a table that holds rows, or ``None`` where the export has none."""
+        return next((table for table in self._versions.get(base, ()) if self.rows_at_most(table)), None)
+
+    def has(self, base: str) -> bool:
+        """Whether the export has the table, with or without rows."""
+        return base in self._versions
+
+    def has_column(self, table: str, column: str) -> bool:
+        """Whether an existing table has the column."""
+        return column in self._columns[table]
+
+    def rows_at_most(self, table: str) -> int:
+        """An upper bound of the rows of an existing table, without counting them."""
+        ((last,),) = self.con.execute(f"SELECT ifnull(max(rowid), 0) FROM {_quoted(table)}").fetchall()
+        return max(0, int(last))
+
+    def value_type(self, table: str, column: str) -> str:
+        """SQLite's type of the column's first value that is not NULL: ``integer``, ``text``, ... or ``null``."""
+        if not self.has_column(table, column):
+            return "null"
+        name = _quoted(column)
+        found = self.con.execute(
+            f"SELECT typeof(value) FROM (SELECT {name} AS value FROM {_quoted(table)} LIMIT 1000) "
+            "WHERE value IS NOT NULL LIMIT 1"
+        ).fetchone()
+        return str(found[0]) if found else "null"
+
+    def rows(self, base: str, wanted: Sequence[str]) -> list[dict[str, object]]:
+        """All rows of a small table, by column name; a missing column is ``None``. For tables of tens of rows."""
+        table = self.table(base)
+        if table is None:
+            return []
+        terms = ", ".join(_quoted(name) if self.has_column(table, name) else "NULL" for name in wanted)
+        cursor = self.con.execute(f"SELECT {terms} FROM {_quoted(table)}")
+        return [dict(zip(wanted, row, strict=True)) for row in cursor.fetchmany(100_000)]
+
+    def batches(
+        self, table: str, wanted: Sequence[Column], *, text: str | None = None, doing: str, where: str = ""
+    ) -> Iterator[Batch]:
+        """Some integer columns, and one text column, of an existing table, in the order of its rows.
+
+        Args:
+            table: a name by ``table``.
+            wanted: what is not an integer in the file is converted as SQLite's CAST does.
+            text: a text column; NULL and a missing column read as the empty text.
+            doing: what is being done, for the progress.
+            where: a condition of our own making.
+        """
+        terms = [self._integer(table, column) for column in wanted]
+        if text is not None:
+            terms.append(f"ifnull(CAST({_quoted(text)} AS TEXT), '')" if self.has_column(table, text) else "''")
+        condition = f" WHERE {where}" if where else ""
+        cursor = self.con.execute(f"SELECT {', '.join(terms)} FROM {_quoted(table)}{condition}")
+        while rows := cursor.fetchmany(BATCH_ROWS):
+            self._advance(doing, len(rows))
+            if text is None:
+                flat = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(wanted))
+                yield Batch(len(rows), list(flat.reshape(len(rows), len(wanted)).T), ())
+            else:
+                *numbers, texts = zip(*rows, strict=True)
+                yield Batch(len(rows), [np.array(values, np.int64) for values in numbers], texts)
+
+    def _integer(self, table: str, column: Column) -> str:
+        if not self.has_column(table, column.name):
+            return str(column.default)
+        return f"ifnull(CAST({_quoted(column.name)} AS INTEGER), {column.default})"
+
+    def _advance(self, doing: str, rows: int) -> None:
+        self._read_rows += rows
+        self._progress(doing, min(1.0, self._read_rows / max(1, self._expected_rows)))
+
+
+class Tally:
+    """Counts events that cannot be used, by reason."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+
+    def add(self, reason: str, count: int | np.integer) -> None:
+        """Count some events; nothing is noted where there are none."""
+        if count:
+            self.counts[reason] = self.counts.get(reason, 0) + int(count)
+
+
+def _versions(tables: dict[str, frozenset[str]]) -> dict[str, list[str]]:
+    """Base name -> its tables, latest version first."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for table in tables:
+        match = _VERSION.fullmatch(table)
+        base, version = (match["base"], int(match["version"])) if match else (table, 1)
+        found.setdefault(base, []).append((version, table))
+    return {base: [table for _, table in sorted(versions, reverse=True)] for base, versions in found.items()}
+
+
+def _is_event_table(table: str) -> bool:
+    return table.startswith(("CUPTI_ACTIVITY_KIND_", "NVTX_EVENTS", "OSRT_API"))
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,98 @@
+"""What the numbers in an Nsight Systems export stand for: texts, processes, threads.
+
+A ``globalTid`` packs hardware, machine, process (24 bits) and thread (24 bits) into one number;
+``globalPid`` is the same without the thread. Processes of several containers may share a number: as
+DLProf did, the low 24 bits are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Strings, Thread
+from tensorboard_plugin_dlprof.importers.nsight_columns import distinct, mapped
+from tensorboard_plugin_dlprof.importers.nsight_export import Column, Export
+
+ID_BITS = 24
+ID_MASK = (1 << ID_BITS) - 1
+_IDS_PER_QUERY = 500
+
+
+def process_of(global_ids: Int64s) -> Int64s:
+    """Process id in each ``globalPid`` or ``globalTid``; 0 where it is not recorded (-1)."""
+    return np.where(global_ids < 0, 0, (global_ids >> ID_BITS) & ID_MASK)
+
+
+class Names:
+    """Texts of ``StringIds``, read when an event refers to them: the table also holds what nobody should see."""
+
+    def __init__(self, export: Export, strings: Strings) -> None:
+        self._export = export
+        self._strings = strings
+        self._known: dict[int, int] = {-1: 0}
+        self._table = export.table("StringIds")
+
+    def resolve(self, ids: Int64s) -> Int32s:
+        """Ids of ``Capture.strings`` for ids of the export; an id without a text is 0."""
+        self._read([key for key in distinct(ids).tolist() if key not in self._known])
+        return mapped(ids, self._known)
+
+    def text(self, string_id: int) -> str:
+        """The text of one id, empty where there is none."""
+        return self._strings[int(self.resolve(np.array([string_id], np.int64))[0])]
+
+    def _read(self, unknown: list[int]) -> None:
+        self._known.update(dict.fromkeys(unknown, 0))
+        if self._table is None:
+            return
+        # One statement for every portion, so that SQLite prepares it once.
+        places = ", ".join("?" * _IDS_PER_QUERY)
+        statement = f'SELECT id, CAST(value AS TEXT) FROM "{self._table}" WHERE id IN ({places}) AND value IS NOT NULL'
+        for first in range(0, len(unknown), _IDS_PER_QUERY):
+            portion = unknown[first : first + _IDS_PER_QUERY]
+            portion += [portion[0]] * (_IDS_PER_QUERY - len(portion))
+            for key, text in self._export.con.execute(statement, portion).fetchmany(2 * _IDS_PER_QUERY):
+                self._known[int(key)] = self._strings.intern(text)
+
+
+class Threads:
+    """Host threads, numbered as they are met."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[int, int], int] = {}
+        self._by_global_id: dict[int, int] = {}
+
+    def rows(self, global_tids: Int64s) -> Int32s:
+        """Row of ``Capture.threads`` for each ``globalTid``, none of which may be missing."""
+        for key in distinct(global_tids).tolist():
+            if key not in self._by_global_id:
+                pair = ((key >> ID_BITS) & ID_MASK, key & ID_MASK)
+                self._by_global_id[key] = self._rows.setdefault(pair, len(self._rows))
+        return mapped(global_tids, self._by_global_id)
+
+    def table(self, export: Export, nvtx_names: dict[tuple[int, int], str]) -> list[Thread]:
+        """All threads met. A name by the program itself (NVTX) goes before the operating system's.
+
+        Other threads of the machine stay unread: their names are nobody's business.
+        """
+        names = {**_system_names(export, self._by_global_id), **nvtx_names}
+        return [Thread(process, thread, names.get((process, thread), "")) for process, thread in self._rows]
+
+
+def _system_names(export: Export, wanted_threads: Collection[int]) -> dict[tuple[int, int], str]:
+    """(process, thread) -> name in ``ThreadNames``, of several the one with the highest priority."""
+    table = export.table("ThreadNames")
+    best: dict[int, tuple[int, int]] = {}
+    if table is None:
+        return {}
+    wanted = [Column("globalTid"), Column("nameId"), Column("priority", 0)]
+    for batch in export.batches(table, wanted, doing="reading thread names"):
+        for thread, name_id, priority in zip(*(column.tolist() for column in batch.integers), strict=True):
+            if thread in wanted_threads and (thread not in best or priority > best[thread][0]):
+                best[thread] = (priority, name_id)
+    names = Names(export, Strings())
+    return {
+        ((thread >> ID_BITS) & ID_MASK, thread & ID_MASK): names.text(name_id) for thread, (_, name_id) in best.items()
+    }

@@ -1,0 +1,120 @@
+"""What an Nsight Systems export says about the capture itself.
+
+``TARGET_INFO_SYSTEM_ENV`` also holds the whole environment of the profiled process, with its keys and
+tokens. Only the numbers of ``_RANK_VARIABLES`` and ``_WORLD_SIZE_VARIABLES`` are ever taken out of it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tensorboard_plugin_dlprof.importers.nsight_export import Export
+
+_ENVIRONMENT = "DeviceEnvironment"
+
+_RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
+_WORLD_SIZE_VARIABLES = ("WORLD_SIZE",)
+
+_PROPERTIES = ("CpuDescription", "NvDriverVersion", "CudaDriverVersion", "Hostname")
+"""What is read of the target's properties."""
+
+
+@dataclass(slots=True, frozen=True)
+class TargetInfo:
+    """Unknown texts are empty, unknown numbers -1."""
+
+    nsys_version: str
+    framework: str
+    cuda_version: str
+    driver_version: str
+    cudnn_version: str
+    cpu_model: str
+    host_name: str
+    rank: int
+    world_size: int
+    utc_start_ns: int
+    session_ns: int
+    """Length of the session."""
+
+
+def read_info(export: Export) -> TargetInfo:
+    """What the export says about tool, machine and job."""
+    target = _properties(export, "TARGET_INFO_SYSTEM_ENV", _PROPERTIES)
+    dlprof = _dlprof_system_info(export)
+    environment = _environment(export)
+    cpu = dlprof["cpuModel"] or target.get("CpuDescription", "")
+    return TargetInfo(
+        nsys_version=dlprof["nsysVersion"] or _product_version(export),
+        framework=dlprof["framework"],
+        cuda_version=dlprof["cudaVersion"] or cuda_version(target.get("CudaDriverVersion", "")),
+        driver_version=dlprof["driverVersion"] or driver_version(target.get("NvDriverVersion", "")),
+        cudnn_version=dlprof["cudnnVersion"],
+        cpu_model="" if cpu == "unknown" else cpu,
+        host_name=target.get("Hostname", ""),
+        rank=_first_number(environment, _RANK_VARIABLES),
+        world_size=_first_number(environment, _WORLD_SIZE_VARIABLES),
+        utc_start_ns=_positive(export, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs"),
+        session_ns=_positive(export, "ANALYSIS_DETAILS", "duration"),
+    )
+
+
+def cuda_version(number: str) -> str:
+    """``11.7`` for CUPTI's ``11070``."""
+    if not number.isdecimal() or int(number) < 1_000:
+        return number
+    return f"{int(number) // 1_000}.{int(number) % 1_000 // 10}"
+
+
+def driver_version(number: str) -> str:
+    """``515.43.04`` for ``5154304`` (Linux), ``581.60`` for ``58160`` (Windows); a version with points stays."""
+    if not number.isdecimal():
+        return number
+    if len(number) == 7:
+        return f"{number[:3]}.{number[3:5]}.{number[5:]}"
+    if len(number) == 5:
+        return f"{number[:3]}.{number[3:]}"
+    return number
+
+
+def _product_version(export: Export) -> str:
+    for table in ("META_DATA_EXPORT", "EXPORT_META_DATA"):
+        if version := _properties(export, table, ("EXPORT_PRODUCT_VERSION",)):
+            return version["EXPORT_PRODUCT_VERSION"]
+    return ""
+
+
+def _properties(export: Export, base: str, names: tuple[str, ...]) -> dict[str, str]:
+    """Some values of a table of names and values. The table may hold secrets under other names."""
+    table = export.table(base)
+    if table is None or not (export.has_column(table, "name") and export.has_column(table, "value")):
+        return {}
+    places = ", ".join("?" * len(names))
+    statement = f'SELECT name, CAST(value AS TEXT) FROM "{table}" WHERE name IN ({places}) AND value IS NOT NULL'
+    rows = export.con.execute(statement, names).fetchmany(1_000)
+    return {name: value.strip() for name, value in reversed(rows)}
+
+
+def _dlprof_system_info(export: Export) -> dict[str, str]:
+    """The table that DLProf adds to an export it has read."""
+    names = ("driverVersion", "cudaVersion", "cudnnVersion", "framework", "nsysVersion", "cpuModel")
+    rows = export.rows("SystemInfo", names)
+    first = rows[0] if rows else {}
+    return {name: value if isinstance(value := first.get(name), str) else "" for name in names}
+
+
+def _environment(export: Export) -> dict[str, int]:
+    """The allowed variables and nothing else. Older exports put NUL between variables, newer ones ``;``."""
+    text = _properties(export, "TARGET_INFO_SYSTEM_ENV", (_ENVIRONMENT,)).get(_ENVIRONMENT, "")
+    allowed = "|".join(_RANK_VARIABLES + _WORLD_SIZE_VARIABLES)
+    found = re.findall(rf"(?:\A|[\0;\n])({allowed})=(\d{{1,9}})(?=\Z|[\0;\n])", text)
+    return {name: int(number) for name, number in reversed(found)}
+
+
+def _first_number(numbers: dict[str, int], names: tuple[str, ...]) -> int:
+    return next((numbers[name] for name in names if name in numbers), -1)
+
+
+def _positive(export: Export, base: str, column: str) -> int:
+    values = [row[column] for row in export.rows(base, (column,))]
+    return next((value for value in values if isinstance(value, int) and 0 < value < 1 << 62), -1)

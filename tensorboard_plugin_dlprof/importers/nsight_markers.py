@@ -1,0 +1,130 @@
+"""What the text of an NVTX range says: its kind, bare name, autograd sequence number and input shapes.
+
+PyTorch's ``emit_nvtx`` (and ``nsys profile --pytorch=autograd-shapes-nvtx``) writes the op's name and then,
+each only where known and in an order that has changed over the years, its arguments::
+
+    aten::mm, seq = 31, op_id = 77, sizes = [[64, 512], [512, 10]], input_op_ids = [(3,0), (4,0)]
+
+DLProf's own markers are a Python literal or JSON; their text is kept whole for the event model.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from tensorboard_plugin_dlprof.events.tables import RangeKind
+
+
+class Marker(NamedTuple):
+    """What a text says. The name has no arguments; texts that are not known are empty."""
+
+    kind: RangeKind
+    name: str
+    sequence: int = -1
+    shapes: str = ""
+
+
+_DLPROF = (
+    (re.compile(r"\{\s*['\"](?:traceMarker|funcStack)['\"]\s*:"), RangeKind.DLPROF_TRACE),
+    (re.compile(r"\{\s*['\"](?:mod|op)['\"]\s*:"), RangeKind.DLPROF_OP),
+    (re.compile(r"\{\s*['\"]model_config['\"]\s*:"), RangeKind.DLPROF_CONFIG),
+)
+"""Beginnings of the markers of DLProf and of its predecessor PyProf."""
+
+_MODULE_HOOK = re.compile(r"\{\s*['\"]Module['\"]\s*:\s*(?P<quote>['\"])(?P<name>[^'\"]*)(?P=quote)")
+"""Layer-wise NVTX hooks (NVIDIA's ``nvtx_pytorch_hooks``, also in vLLM) push a dict with the module's name first."""
+
+_MODULE = re.compile(r"nn\.Module: |layer:")
+
+_ITERATION = re.compile(r"ProfilerStep#\d+\Z")
+
+_USER_SCOPES = re.compile(r"Optimizer\.(?:step|zero_grad)#|enumerate\(DataLoader\)#")
+"""PyTorch's own annotations; ``emit_nvtx`` gives them an ``op_id`` like an op's."""
+
+_ARGUMENT = re.compile(r", (seq|op_id|sizes|input_op_ids) ?= ?")
+
+_SHAPES = re.compile(r"\[[\[\]\d, -]*\]")
+
+_BACKWARD_NODE = re.compile(r"(?:\w+::)*\w*Backward\d*\Z")
+
+_QUALIFIED = re.compile(r"[A-Za-z_]\w*::\S")
+
+_FRAMEWORK_NAMESPACE = re.compile(
+    r"(?:aten|prim|prims|autograd|torch|torchvision|torchaudio|torch_\w+|c10d|_?c10d_functional|quantized|mkldnn|"
+    r"mkl|fbgemm|xformers\w*|flash_attn\w*|transformer_engine|apex|inductor|_inductor\w*|triton|nccl|symm_mem)::"
+)
+"""Namespaces of registered PyTorch ops: such a name is an op even without arguments (PyTorch before 1.13)."""
+
+_LAYER_DOMAINS = re.compile(r"TensorRT|tensorflow|TSL\b|XLA|TensorFlow|tf\b", re.IGNORECASE)
+"""NVTX domains in which a framework names the layers or ops it runs."""
+
+_FRAMEWORK_PHASE = re.compile(r"[A-Z]\w*::\w+\Z|Xla(?:Module|Compile|Emit|AutotunerM)\w*:")
+"""Ranges in those domains around whole executions (``ExecutionContext::execute``) or compilations."""
+
+_XLA_THUNK = re.compile(r"(?:TSL:)?Thunk:#(?P<fields>.*)#\Z", re.DOTALL)
+_XLA_FIELD = re.compile(r"(?:\A|,)(?:hlo_op|name)=(?P<name>[^,#]+)")
+
+
+def read_marker(text: str, domain: str = "") -> Marker:
+    """What the text of a push/pop range says.
+
+    Args:
+        text: as NVTX recorded it.
+        domain: name of its NVTX domain, empty for the default one.
+    """
+    if domain:
+        return _read_in_domain(text, domain)
+    if text.startswith("{"):
+        return _read_dict(text)
+    name, *arguments = _ARGUMENT.split(text)
+    if not arguments:
+        return Marker(_kind(name, False, False), name)
+    sequence, shapes = -1, ""
+    for key, value in zip(arguments[::2], arguments[1::2], strict=True):
+        if key == "seq" and value.isdecimal() and len(value) < 19:
+            sequence = int(value)
+        elif key == "sizes":
+            shapes = _shapes(value)
+    return Marker(_kind(name, True, sequence >= 0 or shapes != ""), name, sequence, shapes)
+
+
+@lru_cache(maxsize=1 << 14)
+def _kind(name: str, has_arguments: bool, takes_tensors: bool) -> RangeKind:
+    if _ITERATION.match(name):
+        return RangeKind.ITERATION
+    if _MODULE.match(name):
+        return RangeKind.MODULE
+    if _USER_SCOPES.match(name):
+        return RangeKind.ANNOTATION
+    if takes_tensors or _BACKWARD_NODE.match(name) or _FRAMEWORK_NAMESPACE.match(name):
+        return RangeKind.OP
+    if has_arguments and _QUALIFIED.match(name):
+        return RangeKind.OP
+    return RangeKind.ANNOTATION
+
+
+@lru_cache(maxsize=1 << 14)
+def _shapes(text: str) -> str:
+    """As JSON without blanks, empty where the text was cut or is something else."""
+    if _SHAPES.fullmatch(text) is None or text.count("[") != text.count("]"):
+        return ""
+    return text.replace(" ", "")
+
+
+def _read_dict(text: str) -> Marker:
+    for pattern, kind in _DLPROF:
+        if pattern.match(text):
+            return Marker(kind, text)
+    if module := _MODULE_HOOK.match(text):
+        return Marker(RangeKind.MODULE, f"layer:{module['name']}")
+    return Marker(RangeKind.ANNOTATION, text)
+
+
+def _read_in_domain(text: str, domain: str) -> Marker:
+    if not _LAYER_DOMAINS.match(domain) or _FRAMEWORK_PHASE.match(text):
+        return Marker(RangeKind.ANNOTATION, text)
+    if (thunk := _XLA_THUNK.match(text)) and (field := _XLA_FIELD.search(thunk["fields"])):
+        return Marker(RangeKind.OP, field["name"])
+    return Marker(RangeKind.OP, text)

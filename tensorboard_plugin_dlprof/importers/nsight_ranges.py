@@ -1,0 +1,132 @@
+"""NVTX ranges of an Nsight Systems export."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import TypeAlias
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, RangeKind, Ranges, Strings
+from tensorboard_plugin_dlprof.importers.nsight_columns import Parts, mapped, possible
+from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Batch, Column, Export, Tally
+from tensorboard_plugin_dlprof.importers.nsight_ids import ID_BITS, ID_MASK, Names, Threads
+from tensorboard_plugin_dlprof.importers.nsight_markers import read_marker
+
+_PUSH_POP, _START_END = (59, 70), (60, 71)
+"""``eventType`` of ranges; 70 and 71 were imported from a text file of NVTX."""
+_DOMAIN_CREATE, _THREAD_NAME = 75, 39
+
+_MOST_CACHED_TEXTS = 1 << 16
+"""Autograd's ranges nearly all have a text of their own: keeping them all would only fill memory."""
+
+_Entry: TypeAlias = tuple[int, int, int, int]
+"""Kind, name, shapes, sequence number."""
+
+
+class RangeReader:
+    """Reads ``NVTX_EVENTS`` into ``Ranges``."""
+
+    def __init__(self, export: Export, strings: Strings, names: Names, threads: Threads, tally: Tally) -> None:
+        self._export = export
+        self._strings = strings
+        self._names = names
+        self._threads = threads
+        self._tally = tally
+        self._domains: dict[int, int] = {}
+        self._cache: dict[tuple[int, str], _Entry] = {}
+        self.thread_names: dict[tuple[int, int], str] = {}
+        """Names that the program gave its threads through NVTX."""
+
+    def read(self) -> Ranges:
+        """All push/pop and start/end ranges. The end of a range that was open when the session ended is ``NO_TIME``."""
+        parts = Parts("start", "end", "thread", "domain", "kind", "name", "shapes", "sequence")
+        table = self._export.table("NVTX_EVENTS")
+        if table is not None:
+            self._read_registrations(table)
+            wanted = [Column("start", NO_TIME), Column("end", NO_TIME), Column("eventType")]
+            wanted += [Column("globalTid"), Column("domainId"), Column("textId")]
+            where = f"eventType IN ({', '.join(map(str, _PUSH_POP + _START_END))})"
+            for batch in self._export.batches(table, wanted, text="text", doing="reading NVTX ranges", where=where):
+                self._add(parts, batch)
+        start = parts.take("start", np.int64)
+        # NVTX knows no types, parameters, stacks and groups: zeros that take no memory, as nobody writes to them.
+        absent = np.broadcast_to(np.zeros(1, np.int32), start.shape)
+        return Ranges(
+            start_ns=start,
+            end_ns=parts.take("end", np.int64),
+            thread=parts.take("thread", np.int32),
+            kind=parts.take("kind", np.int8),
+            name=parts.take("name", np.int32),
+            domain=parts.take("domain", np.int32),
+            shapes=parts.take("shapes", np.int32),
+            dtypes=absent,
+            parameters=absent,
+            stack=absent,
+            group=absent,
+            sequence=parts.take("sequence", np.int64),
+            forward_thread=np.broadcast_to(np.full(1, -1, np.int64), start.shape),
+        )
+
+    def _read_registrations(self, table: str) -> None:
+        """Names of domains and threads: they may stand behind the ranges that use them."""
+        wanted = [Column(name) for name in ("eventType", "globalTid", "domainId", "textId")]
+        where = f"eventType IN ({_DOMAIN_CREATE}, {_THREAD_NAME})"
+        for batch in self._export.batches(table, wanted, text="text", doing="reading NVTX domains", where=where):
+            rows = zip(*(column.tolist() for column in batch.integers), batch.texts, strict=True)
+            for event_type, global_tid, domain, text_id, direct in rows:
+                text, process = direct or self._names.text(text_id), global_tid >> ID_BITS
+                if event_type == _THREAD_NAME:
+                    self.thread_names[process & ID_MASK, global_tid & ID_MASK] = text
+                elif domain > 0:
+                    self._domains[(process << ID_BITS) + min(domain, ID_MASK)] = self._strings.intern(text)
+
+    def _add(self, parts: Parts, batch: Batch) -> None:
+        start, end, event_type, global_tid, domain_id, _ = batch.integers
+        usable = possible(start, np.where(end == NO_TIME, start, end))
+        on_thread = global_tid >= 0
+        self._tally.add("NVTX ranges with impossible times", np.count_nonzero(~usable))
+        self._tally.add("NVTX ranges without a thread", np.count_nonzero(usable & ~on_thread))
+        domains = self._domain_names(global_tid, domain_id)
+        entries = map(self._entry, domains.tolist(), self._texts(batch))
+        flat = np.fromiter(chain.from_iterable(entries), np.int64, 4 * batch.rows)
+        kind, name, shapes, sequence = flat.reshape(-1, 4).T
+        kind[np.isin(event_type, _START_END)] = RangeKind.SPAN
+        kept = usable & on_thread
+        parts.add(
+            start=start[kept],
+            end=end[kept],
+            thread=self._threads.rows(global_tid[kept]),
+            domain=domains[kept],
+            kind=kind[kept].astype(np.int8),
+            name=name[kept].astype(np.int32),
+            shapes=shapes[kept].astype(np.int32),
+            sequence=sequence[kept],
+        )
+
+    def _texts(self, batch: Batch) -> Sequence[str]:
+        text_ids = batch.integers[5]
+        if not (text_ids >= 0).any():
+            return batch.texts
+        names = self._names.resolve(text_ids).tolist()
+        return [direct or self._strings[name] for direct, name in zip(batch.texts, names, strict=True)]
+
+    def _domain_names(self, global_tid: Int64s, domain_id: Int64s) -> Int32s:
+        """Text id of each domain's name, 0 for the default domain. A domain registered before the capture began
+        has no name in it and is called by its number."""
+        keys = np.where(domain_id > 0, (global_tid >> ID_BITS << ID_BITS) + np.clip(domain_id, 0, ID_MASK), 0)
+        for key in set(keys.tolist()) - self._domains.keys():
+            self._domains[key] = self._strings.intern(f"domain {key & ID_MASK}") if key else 0
+        return mapped(keys, self._domains)
+
+    def _entry(self, domain: int, text: str) -> _Entry:
+        found = self._cache.get((domain, text))
+        if found is None:
+            marker = read_marker(text, self._strings[domain])
+            intern = self._strings.intern
+            found = (int(marker.kind), intern(marker.name), intern(marker.shapes), marker.sequence)
+            if len(self._cache) >= _MOST_CACHED_TEXTS:
+                self._cache.clear()
+            self._cache[domain, text] = found
+        return found

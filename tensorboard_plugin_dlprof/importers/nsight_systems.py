@@ -1,0 +1,175 @@
+"""Reads a SQLite export of Nsight Systems (``nsys export --type sqlite``) into a capture."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.events.tables import (
+    Calls,
+    Capture,
+    CaptureInfo,
+    DeviceWork,
+    ForwardLinks,
+    MemoryEvents,
+    RangeKind,
+    Ranges,
+    Strings,
+    Syncs,
+    WorkKind,
+)
+from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
+from tensorboard_plugin_dlprof.importers.nsight_calls import read_calls, read_os_calls
+from tensorboard_plugin_dlprof.importers.nsight_devices import Devices
+from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Export, Tally
+from tensorboard_plugin_dlprof.importers.nsight_ids import Names, Threads
+from tensorboard_plugin_dlprof.importers.nsight_info import TargetInfo, read_info
+from tensorboard_plugin_dlprof.importers.nsight_ranges import RangeReader
+from tensorboard_plugin_dlprof.importers.nsight_work import WorkReader
+from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, reading, real_tables
+from tensorboard_plugin_dlprof.opening.sqlite_header import MAGIC
+
+_STRINGS = "StringIds"
+_MARKS = ("META_DATA_EXPORT", "EXPORT_META_DATA", "TARGET_INFO_", "CUPTI_ACTIVITY_KIND_", "NVTX_EVENTS", "OSRT_API")
+"""Tables that, beside ``StringIds``, tell an Nsight Systems export from other SQLite files."""
+
+_LONGEST_SESSION_NS = 1 << 58
+"""Nine years: times beyond count from 1970 (``nsys export --ts-normalize``), not from the start of the session."""
+
+
+class NsightSystemsImporter:
+    """Nsight Systems SQLite exports, of schema 2.9 on."""
+
+    name = "nsight_systems"
+    title = "Nsight Systems SQLite export"
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Whether the file is such an export, also when it is truncated or damaged further on."""
+        if not head.startswith(MAGIC):
+            return False
+        try:
+            with closing(open_untrusted(path)) as con, reading(shown(path)):
+                tables = real_tables(con)
+        except (ProfileError, OSError):
+            return _STRINGS.encode() in head and any(mark.encode() in head for mark in _MARKS)
+        return _STRINGS in tables and any(table.startswith(_MARKS) for table in tables)
+
+    def read(self, path: Path, options: ReadOptions, progress: Progress) -> Capture:
+        """The events of the export.
+
+        Raises:
+            BrokenSource: it cannot be read as an SQLite file, or a table in it is damaged.
+            UnsafeFile: it is not a regular file.
+        """
+        with closing(open_untrusted(path)) as con, reading(shown(path)):
+            return _read(Export(con, progress))
+
+
+def _read(export: Export) -> Capture:
+    strings, threads, tally = Strings(), Threads(), Tally()
+    names, devices = Names(export, strings), Devices(export)
+    info = read_info(export)
+    range_reader = RangeReader(export, strings, names, threads, tally)
+    ranges = range_reader.read()
+    calls = read_calls(export, names, threads, tally)
+    os_calls = read_os_calls(export, names, threads, tally)
+    work_reader = WorkReader(export, strings, names, devices, tally)
+    work, syncs = work_reader.read(), work_reader.read_syncs()
+    base_ns = _rebase(info, ranges, calls, os_calls, work, syncs)
+    end_ns = _close_open_ranges(ranges, _last(ranges, calls, os_calls, work, syncs), info.session_ns)
+    return Capture(
+        info=_capture_info(info, base_ns, end_ns, _recorded(export, ranges, work)),
+        strings=strings,
+        threads=threads.table(export, range_reader.thread_names),
+        devices=devices.table(work.device),
+        ranges=ranges,
+        calls=calls,
+        work=work,
+        syncs=syncs,
+        memory=_no_memory_events(),
+        forward_links=_no_forward_links(),
+        os_calls=os_calls,
+        skipped=tally.counts,
+    )
+
+
+def _rebase(info: TargetInfo, *tables: Ranges | Calls | DeviceWork | Syncs) -> int:
+    """Move normalised times, which count from 1970, to the start of the session. Returns how far."""
+    first = min((int(table.start_ns.min()) for table in tables if len(table.start_ns)), default=0)
+    if first < _LONGEST_SESSION_NS:
+        return 0
+    base_ns = info.utc_start_ns if 0 < info.utc_start_ns <= first else first
+    for table in tables:
+        table.start_ns = table.start_ns - base_ns
+        table.end_ns = np.where(table.end_ns == NO_TIME, NO_TIME, table.end_ns - base_ns)
+    return base_ns
+
+
+def _last(*tables: Ranges | Calls | DeviceWork | Syncs) -> int:
+    """End of the last event; a range without an end counts with its start."""
+    return max(
+        (int(np.maximum(table.end_ns, table.start_ns).max()) for table in tables if len(table.start_ns)), default=0
+    )
+
+
+def _close_open_ranges(ranges: Ranges, last_ns: int, session_ns: int) -> int:
+    """End ranges that were open when the session ended, as Nsight Systems does. Returns the capture's end."""
+    still_open = ranges.end_ns == NO_TIME
+    if not still_open.any():
+        return last_ns
+    end_ns = max(last_ns, session_ns)
+    ranges.end_ns[still_open] = end_ns
+    return end_ns
+
+
+def _recorded(export: Export, ranges: Ranges, work: DeviceWork) -> frozenset[str]:
+    kinds = set(np.unique(ranges.kind).tolist())
+    found = {
+        "ops": bool(kinds & {RangeKind.OP, RangeKind.DLPROF_OP}),
+        "shapes": bool(ranges.shapes.any()) or RangeKind.DLPROF_OP in kinds,
+        "stacks": RangeKind.DLPROF_TRACE in kinds,
+        "modules": RangeKind.MODULE in kinds,
+        "steps": RangeKind.ITERATION in kinds,
+        "nvtx": bool(len(ranges.start_ns)),
+        "syncs": export.has("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"),
+        "graphs": bool((work.kind == WorkKind.GRAPH).any()),
+    }
+    return frozenset(name for name, is_recorded in found.items() if is_recorded)
+
+
+def _capture_info(info: TargetInfo, base_ns: int, end_ns: int, recorded: frozenset[str]) -> CaptureInfo:
+    return CaptureInfo(
+        source_format=NsightSystemsImporter.name,
+        base_time_ns=base_ns,
+        end_ns=end_ns,
+        utc_start_ns=info.utc_start_ns,
+        tool_version=info.nsys_version,
+        framework=info.framework,
+        cuda_version=info.cuda_version,
+        driver_version=info.driver_version,
+        cudnn_version=info.cudnn_version,
+        nsys_version=info.nsys_version,
+        cpu_model=info.cpu_model,
+        host_name=info.host_name,
+        rank=info.rank,
+        world_size=info.world_size,
+        recorded=recorded,
+    )
+
+
+def _no_memory_events() -> MemoryEvents:
+    """Nsight Systems sees the driver's allocations, not those of the framework's allocator."""
+    long, short = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    return MemoryEvents(
+        time_ns=long, thread=short, device=short, num_bytes=long, allocated_bytes=long, reserved_bytes=long
+    )
+
+
+def _no_forward_links() -> ForwardLinks:
+    """NVTX has sequence numbers instead."""
+    long, short = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    return ForwardLinks(forward_thread=short, forward_ns=long, backward_thread=short, backward_ns=long)

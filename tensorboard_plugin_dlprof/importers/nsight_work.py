@@ -1,0 +1,178 @@
+"""Device events of an Nsight Systems export: kernels, copies, sets, whole graphs, synchronisations."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.events.tables import DeviceWork, Int32s, Int64s, Strings, Syncs, WorkKind
+from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
+from tensorboard_plugin_dlprof.importers.nsight_columns import Parts, distinct, mapped, narrow, possible
+from tensorboard_plugin_dlprof.importers.nsight_devices import Devices
+from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Batch, Column, Export, Tally
+from tensorboard_plugin_dlprof.importers.nsight_ids import Names, process_of
+
+_TABLES = (
+    (WorkKind.KERNEL, "CUPTI_ACTIVITY_KIND_KERNEL", "kernels"),
+    (WorkKind.MEMCPY, "CUPTI_ACTIVITY_KIND_MEMCPY", "memory copies"),
+    (WorkKind.MEMSET, "CUPTI_ACTIVITY_KIND_MEMSET", "memory sets"),
+    (WorkKind.GRAPH, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUDA graph launches"),
+)
+
+_COPY_NAMES = {
+    1: "Memcpy HtoD",
+    2: "Memcpy DtoH",
+    3: "Memcpy HtoA",
+    4: "Memcpy AtoH",
+    5: "Memcpy AtoA",
+    6: "Memcpy AtoD",
+    7: "Memcpy DtoA",
+    8: "Memcpy DtoD",
+    9: "Memcpy HtoH",
+    10: "Memcpy PtoP",
+    11: "Unified memory HtoD",
+    12: "Unified memory DtoH",
+    13: "Unified memory DtoD",
+}
+"""CUPTI's kinds of copies."""
+
+_PLACE = (
+    Column("start", NO_TIME),
+    Column("end", NO_TIME),
+    Column("globalPid"),
+    Column("deviceId"),
+    Column("streamId"),
+    Column("correlationId"),
+)
+"""What every device event begins with."""
+
+_GEOMETRY = tuple(Column(name, 0) for name in ("gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"))
+
+_DETAILS = tuple(
+    Column(name)
+    for name in (
+        "registersPerThread",
+        "staticSharedMemory",
+        "dynamicSharedMemory",
+        "bytes",
+        "copyKind",
+        "graphNodeId",
+        "demangledName",
+        "shortName",
+    )
+)
+"""Each table has some of them; the others read as -1."""
+
+
+class WorkReader:
+    """Reads the tables of device events."""
+
+    def __init__(self, export: Export, strings: Strings, names: Names, devices: Devices, tally: Tally) -> None:
+        self._export = export
+        self._strings = strings
+        self._names = names
+        self._devices = devices
+        self._tally = tally
+
+    def read(self) -> DeviceWork:
+        """Kernels, copies, sets and graphs, in this order."""
+        parts = Parts(
+            *("kind", "start", "end", "process", "device", "stream", "correlation", "name", "short_name"),
+            *("geometry", "registers", "static_shared", "dynamic_shared", "bytes", "copy_kind", "graph_node"),
+        )
+        for kind, base, what in _TABLES:
+            table = self._export.table(base)
+            if table is not None:
+                self._read_table(parts, kind, table, what)
+        geometry = parts.take("geometry", np.int32).reshape(-1, 6)
+        return DeviceWork(
+            kind=parts.take("kind", np.int8),
+            start_ns=parts.take("start", np.int64),
+            end_ns=parts.take("end", np.int64),
+            process=parts.take("process", np.int32),
+            device=parts.take("device", np.int32),
+            stream=parts.take("stream", np.int64),
+            correlation=parts.take("correlation", np.int64),
+            name=parts.take("name", np.int32),
+            short_name=parts.take("short_name", np.int32),
+            grid=geometry[:, :3],
+            block=geometry[:, 3:],
+            registers=parts.take("registers", np.int32),
+            static_shared_bytes=parts.take("static_shared", np.int64),
+            dynamic_shared_bytes=parts.take("dynamic_shared", np.int64),
+            num_bytes=parts.take("bytes", np.int64),
+            copy_kind=parts.take("copy_kind", np.int32),
+            graph_node=parts.take("graph_node", np.int64),
+        )
+
+    def read_syncs(self) -> Syncs:
+        """Synchronisations of streams, events and devices."""
+        parts = Parts("start", "end", "process", "device", "stream", "correlation", "sync_type", "event_id")
+        table = self._export.table("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION")
+        if table is not None:
+            wanted = [*_PLACE, Column("syncType"), Column("eventId")]
+            for batch in self._export.batches(table, wanted, doing="reading synchronisations"):
+                kept = self._usable(batch, "synchronisations")
+                start, end, global_pid, device, stream, correlation, kind, event = [v[kept] for v in batch.integers]
+                process = process_of(global_pid)
+                parts.add(start=start, end=end, process=narrow(process), device=self._devices.ids(process, device))
+                parts.add(stream=stream, correlation=correlation, sync_type=narrow(kind), event_id=event)
+        return Syncs(
+            start_ns=parts.take("start", np.int64),
+            end_ns=parts.take("end", np.int64),
+            process=parts.take("process", np.int32),
+            device=parts.take("device", np.int32),
+            stream=parts.take("stream", np.int64),
+            correlation=parts.take("correlation", np.int64),
+            sync_type=parts.take("sync_type", np.int32),
+            event_id=parts.take("event_id", np.int64),
+        )
+
+    def _read_table(self, parts: Parts, kind: WorkKind, table: str, what: str) -> None:
+        wanted = [*_PLACE, *_GEOMETRY, *_DETAILS]
+        # Exports of some tools that imitate Nsight hold kernel names directly.
+        direct = kind == WorkKind.KERNEL and self._export.value_type(table, "demangledName") == "text"
+        text = "demangledName" if direct else None
+        for batch in self._export.batches(table, wanted, text=text, doing=f"reading {what}"):
+            kept = self._usable(batch, what)
+            start, end, global_pid, device, stream, correlation = [column[kept] for column in batch.integers[:6]]
+            geometry = np.stack([narrow(column[kept]) for column in batch.integers[6:12]], axis=1)
+            details = [column[kept] for column in batch.integers[12:]]
+            registers, static, dynamic, num_bytes, copy_kind, node, long_id, short_id = details
+            process = process_of(global_pid)
+            name, short_name = self._work_names(kind, copy_kind, long_id, short_id)
+            if direct:
+                texts = np.array([self._strings.intern(text) for text in batch.texts], np.int32)[kept]
+                name, short_name = texts, self._short_names(texts)
+            parts.add(kind=np.full(len(start), kind, np.int8), start=start, end=end, process=narrow(process))
+            parts.add(device=self._devices.ids(process, device), stream=stream, correlation=correlation)
+            parts.add(name=name, short_name=short_name, geometry=geometry.reshape(-1), registers=narrow(registers))
+            parts.add(static_shared=static, dynamic_shared=dynamic, bytes=num_bytes)
+            parts.add(copy_kind=narrow(copy_kind), graph_node=node)
+
+    def _usable(self, batch: Batch, what: str) -> Int64s:
+        """Rows with possible times; the others are counted."""
+        usable = possible(batch.integers[0], batch.integers[1])
+        self._tally.add(f"{what} with impossible times", batch.rows - np.count_nonzero(usable))
+        return np.flatnonzero(usable)
+
+    def _work_names(
+        self, kind: WorkKind, copy_kind: Int64s, long_id: Int64s, short_id: Int64s
+    ) -> tuple[Int32s, Int32s]:
+        if kind == WorkKind.KERNEL:
+            long_name, short_name = self._names.resolve(long_id), self._names.resolve(short_id)
+            long_name = np.where(long_name == 0, short_name, long_name)
+            return long_name, np.where(short_name == 0, self._short_names(long_name), short_name)
+        if kind == WorkKind.MEMCPY:
+            intern = self._strings.intern
+            table = {key: intern(_COPY_NAMES.get(key, "Memcpy")) for key in distinct(copy_kind).tolist()}
+            name = mapped(copy_kind, table)
+        else:
+            text = "Memset" if kind == WorkKind.MEMSET else "CUDA graph"
+            name = np.full(len(copy_kind), self._strings.intern(text), np.int32)
+        return name, name
+
+    def _short_names(self, names: Int32s) -> Int32s:
+        """Short name of each full name."""
+        wide = names.astype(np.int64)
+        intern, strings = self._strings.intern, self._strings
+        return mapped(wide, {key: intern(short_kernel_name(strings[key])) for key in distinct(wide).tolist()})
