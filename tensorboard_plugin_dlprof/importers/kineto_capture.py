@@ -77,11 +77,6 @@ class _Kept:
         values = np.frombuffer(column, np.dtype(column.typecode))
         return values if self.mask is None else values[self.mask]
 
-    def triples(self, name: str) -> npt.NDArray[np.int32]:
-        """Takes a column of three values a row."""
-        values = np.frombuffer(getattr(self.rows, name), np.int32).reshape(-1, 3)
-        return values if self.mask is None else values[self.mask]
-
 
 def usable_start(start_us: npt.NDArray[np.float64], middle_us: float) -> Mask:
     """Finite times within a day of the middle of the trace: an event at time 0 of 1970 would make it last 50 years."""
@@ -292,6 +287,8 @@ def _calls(kept: _Kept, times: _Times, correlation: str) -> Calls:
 
 
 def _work(kept: _Kept, times: _Times, strings: Strings, correlation: str, process: int) -> DeviceWork:
+    assert isinstance(kept.rows, WorkRows)
+    triples = np.array(kept.rows.triples.triples, np.int32).reshape(-1, 3)
     start, end = times.spans(kept)
     kind, name = kept.column("kind"), kept.column("name")
     short = name.copy()
@@ -308,8 +305,8 @@ def _work(kept: _Kept, times: _Times, strings: Strings, correlation: str, proces
         correlation=kept.column(correlation),
         name=name,
         short_name=short,
-        grid=kept.triples("grid"),
-        block=kept.triples("block"),
+        grid=triples[kept.column("grid")],
+        block=triples[kept.column("block")],
         registers=kept.column("registers"),
         # Kineto writes the sum of both. The static part of PyTorch's kernels is small and fixed.
         static_shared_bytes=np.full(kept.count, -1, np.int64),

@@ -19,7 +19,8 @@ from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
 Scalar: TypeAlias = int | float | str | bool | None
 """Numbers are sometimes written as text (``"bytes": "616"`` on AMD), or null."""
 
-_NONE = msgspec.Raw()
+NO_TEXT = msgspec.Raw()
+"""The one object that stands for an absent list."""
 
 
 class Args(msgspec.Struct, frozen=True, gc=False):
@@ -28,10 +29,10 @@ class Args(msgspec.Struct, frozen=True, gc=False):
     correlation: Scalar = -1
     external_id: Scalar = msgspec.field(name="External id", default=-1)
     external_id_2020: Scalar = msgspec.field(name="external id", default=-1)
-    input_dims: msgspec.Raw = msgspec.field(name="Input Dims", default=_NONE)
-    input_dims_2020: msgspec.Raw = msgspec.field(name="Input dims", default=_NONE)
-    input_type: msgspec.Raw = msgspec.field(name="Input type", default=_NONE)
-    concrete_inputs: msgspec.Raw = msgspec.field(name="Concrete Inputs", default=_NONE)
+    input_dims: msgspec.Raw = msgspec.field(name="Input Dims", default=NO_TEXT)
+    input_dims_2020: msgspec.Raw = msgspec.field(name="Input dims", default=NO_TEXT)
+    input_type: msgspec.Raw = msgspec.field(name="Input type", default=NO_TEXT)
+    concrete_inputs: msgspec.Raw = msgspec.field(name="Concrete Inputs", default=NO_TEXT)
     call_stack: Scalar = msgspec.field(name="Call stack", default="")
     sequence: Scalar = msgspec.field(name="Sequence number", default=-1)
     forward_thread: Scalar = msgspec.field(name="Fwd thread id", default=-1)
@@ -41,8 +42,8 @@ class Args(msgspec.Struct, frozen=True, gc=False):
     stream: Scalar = -1
     num_bytes: Scalar = msgspec.field(name="bytes", default=-1)
     kind: Scalar = ""
-    grid: msgspec.Raw = _NONE
-    block: msgspec.Raw = _NONE
+    grid: msgspec.Raw = NO_TEXT
+    block: msgspec.Raw = NO_TEXT
     registers: Scalar = msgspec.field(name="registers per thread", default=-1)
     shared_memory: Scalar = msgspec.field(name="shared memory", default=-1)
     graph_node: Scalar = msgspec.field(name="graph node id", default=-1)

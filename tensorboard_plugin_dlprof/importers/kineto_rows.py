@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import repeat
 
 from tensorboard_plugin_dlprof.events.tables import Strings, WorkKind
-from tensorboard_plugin_dlprof.importers.kineto_events import Event, valid_text, whole_number
+from tensorboard_plugin_dlprof.importers.kineto_events import NO_TEXT, Event, valid_text, whole_number
 
 
 class TextIds(dict[object, int]):
@@ -57,6 +57,8 @@ _LAST_NUMBER = re.compile(r"(\d+)\D*$")
 
 def track_number(value: object, fallback: object) -> int:
     """The number of a device or stream: given outright, else in a track's name (``stream 7``); -1 where unknown."""
+    if type(value) is int and value >= 0:
+        return value
     for candidate in (value, fallback):
         number = whole_number(candidate)
         if number >= 0:
@@ -76,8 +78,21 @@ def extend_whole(column: array[int], values: list[object], missing: int = -1) ->
         column.extend(number if -limit <= number < limit else missing for number in numbers)
 
 
-def triple(text: bytes) -> tuple[int, int, int]:
-    """``[4, 2, 1]`` as three numbers; zeros where it is something else."""
+class TripleIds(dict[bytes, int]):
+    """``[4, 2, 1]`` as written -> row of ``triples``. Kernels are launched with few different grids."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.triples: list[tuple[int, int, int]] = []
+
+    def __missing__(self, text: bytes) -> int:
+        row = self[text] = len(self.triples)
+        self.triples.append(_triple(text))
+        return row
+
+
+def _triple(text: bytes) -> tuple[int, int, int]:
+    """Three numbers; zeros where the text is something else."""
     parts = text.strip(b"[] \t\r\n").split(b",")
     if len(parts) != 3:
         return (0, 0, 0)
@@ -135,9 +150,10 @@ class OpRows(HostRows):
         super().add(events)
         texts = self._texts
         args = [event.args for event in events]
-        self.shapes.fromlist([texts[bytes(a.input_dims or a.input_dims_2020)] for a in args])
-        self.dtypes.fromlist([texts[bytes(a.input_type)] for a in args])
-        self.parameters.fromlist([texts[bytes(a.concrete_inputs)] for a in args])
+        shapes = [a.input_dims if a.input_dims_2020 is NO_TEXT else a.input_dims_2020 for a in args]
+        self.shapes.fromlist([0 if text is NO_TEXT else texts[bytes(text)] for text in shapes])
+        self.dtypes.fromlist([0 if a.input_type is NO_TEXT else texts[bytes(a.input_type)] for a in args])
+        self.parameters.fromlist([0 if a.concrete_inputs is NO_TEXT else texts[bytes(a.concrete_inputs)] for a in args])
         self.stack.fromlist([texts[a.call_stack] for a in args])
         self.group.fromlist([texts[a.group_name or a.group_id] for a in args])
         extend_whole(self.sequence, [a.sequence for a in args])
@@ -155,13 +171,18 @@ class CallRows(HostRows):
     def add(self, events: Sequence[Event]) -> None:
         """Appends complete events."""
         super().add(events)
-        extend_whole(self.correlation, [event.args.correlation for event in events])
-        extend_whole(self.external_id, external_ids(events))
+        extend_correlations(self.correlation, self.external_id, events)
 
 
-def external_ids(events: Sequence[Event]) -> list[object]:
-    """The id of the operator, under the name of today or of 2020."""
-    return [a.external_id if a.external_id != -1 else a.external_id_2020 for a in (event.args for event in events)]
+def extend_correlations(correlation: array[int], external_id: array[int], events: Sequence[Event]) -> None:
+    """Appends correlation ids, and operator ids (under today's name or that of 2020) in case there are none."""
+    args = [event.args for event in events]
+    correlations: list[object] = [a.correlation for a in args]
+    extend_whole(correlation, correlations)
+    if -1 in correlations:
+        extend_whole(external_id, [a.external_id if a.external_id != -1 else a.external_id_2020 for a in args])
+    else:
+        external_id.extend(repeat(-1, len(args)))
 
 
 class DeviceRows(SpanRows):
@@ -179,8 +200,7 @@ class DeviceRows(SpanRows):
         super().add(events)
         extend_whole(self.device, [track_number(event.args.device, event.pid) for event in events])
         extend_whole(self.stream, [track_number(event.args.stream, event.tid) for event in events])
-        extend_whole(self.correlation, [event.args.correlation for event in events])
-        extend_whole(self.external_id, external_ids(events))
+        extend_correlations(self.correlation, self.external_id, events)
 
 
 _COPY_DIRECTION = re.compile(r"\b(Host|Device|Array|Peer|[HDAP])[Tt]o(Host|Device|Array|Peer|[HDAP])\b")
@@ -208,7 +228,9 @@ class WorkRows(DeviceRows):
     def __init__(self, texts: TextIds) -> None:
         super().__init__(texts)
         self.kind = array("b")
+        self.triples = TripleIds()
         self.grid = array("i")
+        """Row of ``triples.triples``, like ``block``."""
         self.block = array("i")
         self.registers = array("i")
         self.shared_bytes = array("q")
@@ -221,9 +243,9 @@ class WorkRows(DeviceRows):
         self.add(events)
         args = [event.args for event in events]
         self.kind.extend(repeat(kind, len(events)))
-        for a in args:
-            self.grid.extend(triple(bytes(a.grid)))
-            self.block.extend(triple(bytes(a.block)))
+        triples = self.triples
+        self.grid.fromlist([triples[bytes(a.grid)] for a in args])
+        self.block.fromlist([triples[bytes(a.block)] for a in args])
         extend_whole(self.registers, [a.registers for a in args])
         extend_whole(self.shared_bytes, [a.shared_memory for a in args])
         extend_whole(self.num_bytes, [a.num_bytes for a in args])
