@@ -1,0 +1,1 @@
+"""One question to a finished database, one function: a hardened connection in, typed rows out."""

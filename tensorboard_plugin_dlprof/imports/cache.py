@@ -1,0 +1,116 @@
+"""The folder of the databases that servers made from sources: one user's, bounded, oldest use thrown away first."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.errors import OutputNotWritable
+from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, EXTENSION_VERSION, VERSION
+
+FOLDER_NAME = "tensorboard_plugin_dlprof"
+DEFAULT_MAX_BYTES = 10 << 30
+STALE_WORK_SECONDS = 86_400.0
+_WORK_PREFIX = "work-"
+
+
+def default_folder() -> Path:
+    """The user's cache folder of this platform."""
+    home = Path.home()
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches" / FOLDER_NAME
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / FOLDER_NAME
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    base = Path(named) if named and Path(named).is_absolute() else home / ".cache"
+    return base / FOLDER_NAME
+
+
+class Cache:
+    """Databases by the identity of their sources.
+
+    Several servers may share one: a database appears in one step, under a name that depends on the source and on
+    our version.
+    """
+
+    def __init__(self, folder: Path | None = None, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
+        self.folder = folder if folder is not None else default_folder()
+        self._max_bytes = max_bytes
+
+    def path(self, real: Path, size_bytes: int, mtime_ns: int) -> Path:
+        """Where the database of this version of a source is, or would be."""
+        key = "\0".join((os.fspath(real), str(size_bytes), str(mtime_ns), VERSION, str(EXTENSION_VERSION)))
+        digest = hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()[:40]
+        return self.folder / f"{digest}{DATABASE_SUFFIX}"
+
+    def find(self, real: Path, size_bytes: int, mtime_ns: int) -> Path | None:
+        """The database of this version of a source, if it was made."""
+        path = self.path(real, size_bytes, mtime_ns)
+        return path if path.is_file() else None
+
+    def touch(self, path: Path) -> None:
+        """Notes that the database was used. The time of change stays, because it identifies the file's content."""
+        with contextlib.suppress(OSError):
+            os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
+
+    def make_work_folder(self) -> Path:
+        """A new empty folder for one import, on the same file system as the databases.
+
+        Raises:
+            OutputNotWritable: the cache cannot be written to.
+        """
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if os.name == "posix":
+                # It may have been made by hand; profiles of private folders are nobody else's business.
+                self.folder.chmod(0o700)
+            self._sweep()
+            return Path(tempfile.mkdtemp(prefix=_WORK_PREFIX, dir=self.folder))
+        except OSError as error:
+            raise OutputNotWritable(
+                f"The cache folder cannot be written to ({os.strerror(error.errno or 0)}); "
+                "start TensorBoard with --dlprof_cache_dir and a folder that can."
+            ) from None
+
+    def publish(self, made: Path, path: Path) -> None:
+        """Puts a finished database in place and throws away others where the cache has grown too large.
+
+        Raises:
+            OutputNotWritable: it cannot be put in place.
+        """
+        try:
+            made.replace(path)
+        except OSError as error:
+            raise OutputNotWritable(
+                f"The database cannot be put into the cache folder ({os.strerror(error.errno or 0)}); free some space."
+            ) from None
+        self.evict(keep=path)
+
+    def evict(self, keep: Path | None = None) -> None:
+        """Throws away the databases that were not used for the longest time, until the rest fits."""
+        used = []
+        for path in self.folder.glob(f"*{DATABASE_SUFFIX}"):
+            with contextlib.suppress(OSError):
+                status = path.stat()
+                used.append((status.st_atime_ns, status.st_size, path))
+        total = sum(size for _, size, _ in used)
+        for _, size, path in sorted(used):
+            if total <= self._max_bytes:
+                return
+            if path != keep:
+                with contextlib.suppress(OSError):
+                    path.unlink()
+                    total -= size
+
+    def _sweep(self) -> None:
+        """Removes what imports left behind whose server was killed."""
+        for folder in self.folder.glob(f"{_WORK_PREFIX}*"):
+            with contextlib.suppress(OSError):
+                if time.time() - folder.stat().st_mtime > STALE_WORK_SECONDS:
+                    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,122 @@
+"""One run of the worker process: started, listened to, ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+TERMINATE_SECONDS = 3.0
+MAX_LINE_LETTERS = 1 << 20
+MAX_ERROR_BYTES = 64 << 10
+
+WORKER = "tensorboard_plugin_dlprof.imports.worker"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended: ``error`` is the worker's own sentence; ``crash`` says how the process died."""
+
+    finished: bool
+    error: str = ""
+    crash: str = ""
+    details: str = ""
+    """For the log: the last of what the process wrote to standard error."""
+
+
+class Child:
+    """A worker process."""
+
+    def __init__(self, source: Path, database: Path, memory_bytes: int) -> None:
+        job = {"source": os.fspath(source), "database": os.fspath(database), "memory_bytes": memory_bytes}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", WORKER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            # "-m" puts the working directory first on the module path: it must be a folder that nobody else writes to.
+            cwd=database.parent,
+            env=_environment(),
+            start_new_session=True,
+        )
+        self._errors = b""
+        self._error_reader = threading.Thread(target=self._read_errors, name="dlprof-import-errors", daemon=True)
+        self._error_reader.start()
+        try:
+            self._pipe(self._process.stdin).write(json.dumps(job).encode() + b"\n")
+            self._pipe(self._process.stdin).flush()
+        except OSError:
+            pass  # It is dead already; listening tells why.
+
+    @property
+    def process_id(self) -> int:
+        """Of the worker."""
+        return self._process.pid
+
+    def listen(self, progress: Callable[[str, float], None]) -> Outcome:
+        """Waits for the end of the process and passes on its progress."""
+        error = ""
+        finished = False
+        with self._process:
+            lines = self._pipe(self._process.stdout)
+            while line := lines.readline(MAX_LINE_LETTERS):
+                try:
+                    message = json.loads(line)
+                except ValueError:
+                    continue
+                if "stage" in message:
+                    progress(str(message["stage"]), float(message["fraction"]))
+                error = str(message.get("error", error))
+                finished = finished or "result" in message
+            code = self._process.wait()
+            self._error_reader.join(TERMINATE_SECONDS)
+        details = self._errors.decode(errors="replace")
+        if finished and code == 0:
+            return Outcome(True, details=details)
+        return Outcome(False, error=error, crash="" if error else _crash(code), details=details)
+
+    def end(self) -> None:
+        """Ends the process: it is asked first, and killed when it does not go."""
+        self._process.terminate()
+        try:
+            self._process.wait(TERMINATE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+
+    def _read_errors(self) -> None:
+        pipe = self._pipe(self._process.stderr)
+        while some := pipe.read1(8_192):  # type: ignore[attr-defined]
+            self._errors = (self._errors + some)[-MAX_ERROR_BYTES:]
+
+    @staticmethod
+    def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+        if pipe is None:
+            raise RuntimeError("the process was started without this pipe")
+        return pipe
+
+
+def _crash(code: int) -> str:
+    if code == -9:
+        return "The import process was killed, most likely because the machine ran out of memory"
+    if code < 0:
+        return f"The import process died of signal {-code}"
+    return f"The import process ended with code {code}"
+
+
+def _environment() -> dict[str, str]:
+    """The worker finds the modules of the server, wherever that was started; numerical libraries stay on one core."""
+    folders = [os.path.abspath(folder) for folder in sys.path if folder]  # noqa: PTH100
+    package = os.fspath(Path(__file__).resolve().parents[2])
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys([package, *folders])),
+        "PYTHONUNBUFFERED": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+    }

@@ -1,0 +1,235 @@
+"""Imports on demand: one at a time, in the order in which they were asked for."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.errors import OutputNotWritable
+from tensorboard_plugin_dlprof.imports.cache import Cache
+from tensorboard_plugin_dlprof.imports.child import Child, Outcome
+
+_LOG = logging.getLogger(__name__)
+
+MAX_QUEUE = 100
+ATTEMPTS = 2
+"""A process that died is started once more: another program may have taken the memory."""
+
+GIGABYTE = 1 << 30
+DEFAULT_MEMORY_BYTES = 8 * GIGABYTE
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What to import: the file, and the name by which messages call it."""
+
+    profile_id: str
+    real: Path
+    size_bytes: int
+    mtime_ns: int
+    shown_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """``state`` is queued, importing, failed or cancelled. ``fraction`` is of the whole import, from 0 to 1."""
+
+    state: str
+    message: str = ""
+    stage: str = ""
+    fraction: float = 0.0
+    elapsed_s: float = 0.0
+
+
+@dataclass(slots=True)
+class _Job:
+    source: Source
+    state: str = "queued"
+    message: str = ""
+    stage: str = "Starting"
+    fraction: float = 0.0
+    started: float = 0.0
+    child: Child | None = None
+    cancelled: bool = False
+
+
+@dataclass(slots=True)
+class _Jobs:
+    """Jobs by profile, in the order of asking; finished ones leave, failed ones stay until they are asked for again."""
+
+    by_profile: dict[str, _Job] = field(default_factory=dict)
+
+    def next_queued(self) -> _Job | None:
+        return next((job for job in self.by_profile.values() if job.state == "queued"), None)
+
+    def count_queued(self) -> int:
+        return sum(job.state == "queued" for job in self.by_profile.values())
+
+
+def default_memory_bytes() -> int:
+    """Half of the machine's memory, at most 8 GB."""
+    try:
+        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return DEFAULT_MEMORY_BYTES
+    return min(DEFAULT_MEMORY_BYTES, max(GIGABYTE, total // 2))
+
+
+class ImportManager:
+    """The imports of one server.
+
+    Args:
+        cache: where the databases go.
+        memory_bytes: what one import may use.
+        finished: called after every import, with the id of the profile.
+    """
+
+    def __init__(
+        self, cache: Cache, memory_bytes: int | None = None, finished: Callable[[str], None] = lambda _id: None
+    ) -> None:
+        self.cache = cache
+        self._memory_bytes = memory_bytes or default_memory_bytes()
+        self._finished = finished
+        self._lock = threading.Lock()
+        self._jobs = _Jobs()
+        self._thread: threading.Thread | None = None
+
+    def start(self, source: Source) -> None:
+        """Starts or queues the import of a source. Does nothing where it is under way already, or done.
+
+        Raises:
+            OutputNotWritable: too many imports wait already.
+        """
+        if self.cache.find(source.real, source.size_bytes, source.mtime_ns) is not None:
+            return
+        with self._lock:
+            job = self._jobs.by_profile.get(source.profile_id)
+            if job is not None and job.state in ("queued", "importing"):
+                return
+            if self._jobs.count_queued() >= MAX_QUEUE:
+                raise OutputNotWritable(f"{MAX_QUEUE} imports wait already; try again when some are done.")
+            self._jobs.by_profile.pop(source.profile_id, None)
+            self._jobs.by_profile[source.profile_id] = _Job(source)
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name="dlprof-import", daemon=True)
+                self._thread.start()
+
+    def cancel(self, profile_id: str) -> None:
+        """Ends an import, or takes it out of the queue. Does nothing where there is none."""
+        with self._lock:
+            job = self._jobs.by_profile.get(profile_id)
+            if job is None or job.state not in ("queued", "importing"):
+                return
+            job.cancelled = True
+            if job.state == "queued":
+                job.state, job.message = "cancelled", "The import was cancelled."
+            child = job.child
+        if child is not None:
+            child.end()
+
+    def status(self, profile_id: str) -> Status | None:
+        """How the import of a profile stands; nothing where none was asked for, or it is done."""
+        with self._lock:
+            job = self._jobs.by_profile.get(profile_id)
+            if job is None:
+                return None
+            elapsed = time.monotonic() - job.started if job.state == "importing" else 0.0
+            return Status(job.state, job.message, job.stage, job.fraction, elapsed)
+
+    def is_busy(self) -> bool:
+        """Whether an import is under way or waits."""
+        with self._lock:
+            return any(job.state in ("queued", "importing") for job in self._jobs.by_profile.values())
+
+    def process_id(self) -> int | None:
+        """Of the worker that runs now."""
+        with self._lock:
+            children = [job.child for job in self._jobs.by_profile.values() if job.child is not None]
+        return children[0].process_id if children else None
+
+    def _run(self) -> None:
+        while True:
+            with self._lock:
+                job = self._jobs.next_queued()
+                if job is None:
+                    self._thread = None
+                    return
+                job.state, job.started = "importing", time.monotonic()
+            try:
+                message = self._import(job)
+            except OutputNotWritable as error:
+                message = str(error)
+            except Exception:  # noqa: BLE001 - logged, and the next import goes on
+                _LOG.exception("The import of %s failed.", ascii(job.source.shown_name))
+                message = "The import failed through an error of the plugin; the log of TensorBoard has the details."
+            self._end(job, message)
+            self._finished(job.source.profile_id)
+
+    def _end(self, job: _Job, message: str) -> None:
+        with self._lock:
+            job.child = None
+            if job.cancelled:
+                job.state, job.message = "cancelled", "The import was cancelled."
+            elif message:
+                job.state, job.message = "failed", message
+            else:
+                del self._jobs.by_profile[job.source.profile_id]
+
+    def _import(self, job: _Job) -> str:
+        """Imports a source into the cache; returns what went wrong, in a sentence."""
+        work = self.cache.make_work_folder()
+        try:
+            outcome = Outcome(False)
+            for _ in range(ATTEMPTS):
+                outcome = self._attempt(job, work)
+                if not outcome.crash or job.cancelled:
+                    break
+                _LOG.warning(
+                    "%s while it read %s. %s",
+                    outcome.crash,
+                    ascii(job.source.shown_name),
+                    ascii(outcome.details[-2_000:]),
+                )
+            if job.cancelled:
+                return ""
+            if not outcome.finished:
+                return self._sentence(job, outcome)
+            source = job.source
+            self.cache.publish(work / _DATABASE, self.cache.path(source.real, source.size_bytes, source.mtime_ns))
+            return ""
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+    def _attempt(self, job: _Job, work: Path) -> Outcome:
+        (work / _DATABASE).unlink(missing_ok=True)
+        with self._lock:
+            if job.cancelled:
+                return Outcome(False)
+            job.child = child = Child(job.source.real, work / _DATABASE, self._memory_bytes)
+
+        def progress(stage: str, fraction: float) -> None:
+            with self._lock:
+                job.stage, job.fraction = stage, fraction
+
+        try:
+            return child.listen(progress)
+        finally:
+            with self._lock:
+                job.child = None
+
+    def _sentence(self, job: _Job, outcome: Outcome) -> str:
+        if outcome.crash:
+            return (
+                f"{outcome.crash}, {ATTEMPTS} times in a row. Profile fewer steps, "
+                "raise --dlprof_memory_limit, or import it with the command dlprof import."
+            )
+        return outcome.error.replace(os.fspath(job.source.real), job.source.shown_name)
+
+
+_DATABASE = "profile.sqlite"

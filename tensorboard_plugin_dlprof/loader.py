@@ -1,0 +1,55 @@
+"""What TensorBoard finds through the entry point: flags, and the plugin only when it is asked for.
+
+TensorBoard does not start when this module cannot be imported, so it needs nothing but TensorBoard's own base class.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from tensorboard.plugins import base_plugin
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.plugin import DlprofPlugin
+
+
+class DlprofLoader(base_plugin.TBLoader):  # type: ignore[misc]
+    """Defines the flags and loads the plugin."""
+
+    def define_flags(self, parser: argparse.ArgumentParser) -> None:
+        """Adds our flags to TensorBoard's."""
+        group = parser.add_argument_group("GPU profiles (dlprof)")
+        group.add_argument(
+            "--dlprof_cache_dir",
+            metavar="DIR",
+            type=str,
+            default="",
+            help="Folder for the databases that are made from traces on demand (default: the user's cache folder).",
+        )
+        group.add_argument(
+            "--dlprof_import",
+            choices=("auto", "off"),
+            default="auto",
+            help="Whether a trace that has no database yet is imported when it is opened (default: %(default)s).",
+        )
+        group.add_argument(
+            "--dlprof_memory_limit",
+            metavar="GB",
+            type=float,
+            default=0.0,
+            help="Memory that one import may use, in GB (default: half of the machine's, at most 8).",
+        )
+        group.add_argument(
+            "--dlprof_allowed_dirs",
+            metavar="DIR[,DIR]",
+            type=str,
+            default="",
+            help="Folders outside of the log directory into which symbolic links may lead, comma between.",
+        )
+
+    def load(self, context: Any) -> DlprofPlugin:
+        """The plugin."""
+        from tensorboard_plugin_dlprof.plugin import DlprofPlugin
+
+        return DlprofPlugin(context)

@@ -1,0 +1,76 @@
+"""The TensorBoard plugin: its routes, whether it is active, and its tab. The rest is loaded when it is used."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from tensorboard.plugins import base_plugin
+
+from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME, TAB_NAME
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+    from tensorboard_plugin_dlprof.routes.app import App, Services
+
+_LOG = logging.getLogger(__name__)
+
+ROUTES = ("/profiles", "/dashboard", "/table", "/import", "/cancel", "/static/*")
+
+
+class DlprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
+    """GPU SUMMARY."""
+
+    plugin_name = PLUGIN_NAME
+
+    def __init__(self, context: Any) -> None:
+        """Keeps the context. Nothing is read, searched or started before TensorBoard asks for something."""
+        self._context = context
+        self._lock = threading.Lock()
+        self._services: Services | None = None
+        self._apps: dict[str, WSGIApplication] | None = None
+
+    def get_plugin_apps(self) -> dict[str, WSGIApplication]:
+        """Route -> application."""
+        return {route: self._late(route) for route in ROUTES}
+
+    def is_active(self) -> bool:
+        """Whether any profile is known. Starts the search at the first call, and never searches itself."""
+        try:
+            return self._started().catalog.any_profiles()
+        except Exception:  # noqa: BLE001 - logged; TensorBoard would show an error about all plugins
+            _LOG.exception("The GPU profiles cannot be searched for.")
+            return False
+
+    def frontend_metadata(self) -> Any:
+        """The tab."""
+        return base_plugin.FrontendMetadata(es_module_path="/static/index.js", tab_name=TAB_NAME)
+
+    def _late(self, route: str) -> WSGIApplication:
+        """An application that is made at the first request: making it loads SQLite and more."""
+
+        def application(environ: Any, start_response: Any) -> Iterable[bytes]:
+            return self._app_routes()[route](environ, start_response)
+
+        return application
+
+    def _app_routes(self) -> dict[str, WSGIApplication]:
+        services = self._started()
+        with self._lock:
+            if self._apps is None:
+                from tensorboard_plugin_dlprof.routes.app import App
+
+                app: App = App(services)
+                self._apps = app.routes()
+            return self._apps
+
+    def _started(self) -> Services:
+        with self._lock:
+            if self._services is None:
+                from tensorboard_plugin_dlprof.services import services_of_tensorboard
+
+                self._services = services_of_tensorboard(self._context)
+            return self._services

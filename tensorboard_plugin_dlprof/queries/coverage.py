@@ -1,0 +1,91 @@
+"""What a profile could not tell: the notes beside its numbers."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TypedDict
+
+from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.scope import Scope
+
+
+class Note(TypedDict):
+    """One sentence for the user. ``severity`` is info or warning; ``hint`` says what to do, or is empty."""
+
+    severity: str
+    message: str
+    hint: str
+
+
+_HINTS = {
+    "unlaunched_work": "Start the profiler before the first step, and profile on the CPU side as well.",
+    "unassociated_work": "Record NVTX ranges or PyTorch operators, so that kernels can be told by op.",
+}
+
+
+def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
+    """What the importer could not use or attribute, and what lies outside of the aggregation; warnings first.
+
+    A database of NVIDIA's says nothing about it.
+    """
+    tables = extension_tables(connection)
+    notes: list[Note] = []
+    if "ext_coverage" in tables:
+        cursor = connection.execute("SELECT key, message FROM ext_coverage WHERE message <> '' ORDER BY key")
+        for key, message in cursor.fetchmany(200):
+            skipped = str(key).startswith("skipped")
+            notes.append(
+                Note(severity="warning" if skipped else "info", message=str(message), hint=_HINTS.get(str(key), ""))
+            )
+    if "ext_aggregations" in tables:
+        notes.extend(_aggregation_notes(connection, scope))
+    return sorted(notes, key=lambda note: note["severity"] != "warning")
+
+
+def _aggregation_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
+    row = connection.execute(
+        "SELECT outside_kernels, outside_kernel_ns, unknown_launches, unknown_ns, graph_launches, graph_ns "
+        "FROM ext_aggregations WHERE aggr_id = ?",
+        (scope.aggregation,),
+    ).fetchone()
+    if row is None:
+        return []
+    outside, outside_ns, unknown, unknown_ns, graphs, graph_ns = row
+    notes = []
+    if outside:
+        notes.append(
+            Note(
+                severity="info",
+                message=f"{_count(outside, 'kernel')} ({_milliseconds(outside_ns)}) ran outside the aggregated "
+                "iterations and are not counted.",
+                hint="",
+            )
+        )
+    if unknown:
+        notes.append(
+            Note(
+                severity="info",
+                message=f"No rule can tell whether {_count(unknown, 'kernel')} ({_milliseconds(unknown_ns)}) used "
+                "Tensor Cores; they are counted among the other kernels and shown as unknown.",
+                hint="",
+            )
+        )
+    if graphs:
+        notes.append(
+            Note(
+                severity="info",
+                message=f"{_count(graphs, 'CUDA graph')} ({_milliseconds(graph_ns)}) recorded as a whole: the kernels "
+                "inside are not known.",
+                hint="Record with --cuda-graph-trace=node to see them.",
+            )
+        )
+    return notes
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _milliseconds(time_ns: int) -> str:
+    milliseconds = time_ns / 1e6
+    return f"{milliseconds:,.1f} ms" if milliseconds >= 1 else f"{time_ns / 1e3:,.1f} µs"

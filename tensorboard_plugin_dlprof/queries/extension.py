@@ -1,0 +1,27 @@
+"""Which of our own ``ext_*`` tables a database has: NVIDIA's databases have none of them."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from tensorboard_plugin_dlprof.metadata import EXTENSION_VERSION
+
+
+def extension_tables(connection: sqlite3.Connection) -> frozenset[str]:
+    """Names of our own tables; none where the database is not ours or of another version of them."""
+    rows = connection.execute("SELECT name FROM main.sqlite_master WHERE type = 'table' AND name LIKE 'ext%'")
+    names = frozenset(str(row[0]) for row in rows.fetchmany(100))
+    if "ext_info" not in names or info(connection).get("extension_version") != str(EXTENSION_VERSION):
+        return frozenset()
+    return names
+
+
+def is_extended(connection: sqlite3.Connection) -> bool:
+    """Whether the database was made by this package."""
+    return bool(extension_tables(connection))
+
+
+def info(connection: sqlite3.Connection) -> dict[str, str]:
+    """Facts about the file, its source and its capture, as text. Call it only where the table is there."""
+    rows = connection.execute("SELECT key, value FROM ext_info").fetchmany(1_000)
+    return {str(key): str(value) for key, value in rows}

@@ -1,0 +1,73 @@
+"""The few numbers by which a profile is known in a list."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TypedDict
+
+from tensorboard_plugin_dlprof.queries.extension import extension_tables, info
+from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, performance, resource_breakdown
+from tensorboard_plugin_dlprof.queries.system import gpu_names
+
+
+class Headline(TypedDict):
+    """Of the first aggregation."""
+
+    gpu_names: list[str]
+    wall_time_ns: int | None
+    iterations: int | None
+    average_iteration_ns: int | None
+    gpu_utilization_fraction: float | None
+    tensor_core_time_fraction: float | None
+
+
+class SourceFacts(TypedDict):
+    """What a database says about the file it was made from. Texts are empty, numbers None where unknown."""
+
+    source_name: str
+    format: str
+    rank: int | None
+    world_size: int | None
+    captured_at: float | None
+    source_size_bytes: int | None
+    source_mtime_ns: int | None
+
+
+def headline(connection: sqlite3.Connection) -> Headline:
+    """The headline of the first aggregation."""
+    scope = find_scope(connection)
+    times = performance(connection, scope)
+    tensor_core = next(part for part in resource_breakdown(connection, scope) if part["resource"] == "tensor_core")
+    return Headline(
+        gpu_names=gpu_names(connection),
+        wall_time_ns=times["wall_clock_ns"],
+        iterations=times["profiled_iterations"],
+        average_iteration_ns=times["average_iteration_ns"],
+        gpu_utilization_fraction=gpu_utilization(connection, scope)["fraction"],
+        tensor_core_time_fraction=tensor_core["fraction"],
+    )
+
+
+def source_facts(connection: sqlite3.Connection) -> SourceFacts:
+    """What the database says about its source; ``dlprof`` is the format of NVIDIA's databases."""
+    facts = info(connection) if extension_tables(connection) else {}
+    utc_start_ns = _number(facts.get("utc_start_ns"))
+    return SourceFacts(
+        source_name=facts.get("source_name", ""),
+        format=facts.get("format", "dlprof"),
+        rank=_number(facts.get("rank")),
+        world_size=_number(facts.get("world_size")),
+        captured_at=utc_start_ns / 1e9 if utc_start_ns else None,
+        source_size_bytes=_number(facts.get("source_size_bytes")),
+        source_mtime_ns=_number(facts.get("source_mtime_ns")),
+    )
+
+
+def _number(text: str | None) -> int | None:
+    """A number that is not negative: -1 stands for unknown."""
+    try:
+        number = int(text or "")
+    except ValueError:
+        return None
+    return number if number >= 0 else None

@@ -1,0 +1,160 @@
+"""The iterations of one aggregation, binned where they are too many to draw."""
+
+from __future__ import annotations
+
+import sqlite3
+import statistics
+from typing import TypedDict
+
+from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.summary import RESOURCE_COLUMNS, RESOURCES
+
+MAX_ROWS = 1_000
+"""Bars that a page draws; more iterations are summed in bins of equal size."""
+
+WARM_UP_FACTOR = 1.5
+"""A first or last iteration this many times the median is no typical one."""
+
+
+class IterationRow(TypedDict):
+    """One iteration, or the sum of those from ``iteration`` to ``stop_iteration``."""
+
+    iteration: int
+    stop_iteration: int
+    start_ns: int
+    duration_ns: int
+    profiled: bool
+    parts: dict[str, int] | None
+    """Exclusive times that add up to the duration; unknown for iterations that are not aggregated."""
+
+
+class Candidate(TypedDict):
+    """One way to cut the capture into iterations."""
+
+    kind: str
+    label: str
+    count: int
+
+
+class IterationSource(TypedDict):
+    """How the iterations were found, and how else they could be; empty texts where the database does not say."""
+
+    kind: str
+    label: str
+    candidates: list[Candidate]
+
+
+class Proposal(TypedDict):
+    """A range of iterations without warm-up."""
+
+    iter_start: int
+    iter_stop: int
+    reason: str
+
+
+def iteration_rows(connection: sqlite3.Connection, scope: Scope) -> tuple[list[IterationRow], bool]:
+    """All iterations in order, and whether they were binned."""
+    parts = ", ".join(f"profiled.{column}_duration" for column in RESOURCE_COLUMNS)
+    cursor = connection.execute(
+        "SELECT iteration.iter_value, iteration.start_time, iteration.duration, profiled.iter_value IS NOT NULL, "
+        f"{parts} "
+        "FROM view_iterations_all AS iteration LEFT JOIN view_iterations_profiled AS profiled "
+        "ON profiled.aggr_id = iteration.aggr_id AND profiled.iter_value = iteration.iter_value "
+        "AND profiled.domain_name = ? WHERE iteration.aggr_id = ? ORDER BY iteration.iter_value",
+        (scope.domain_name, scope.aggregation),
+    )
+    rows: list[IterationRow] = []
+    while some := cursor.fetchmany(1_000):
+        rows.extend(
+            IterationRow(
+                iteration=row[0],
+                stop_iteration=row[0],
+                start_ns=row[1],
+                duration_ns=row[2],
+                profiled=bool(row[3]),
+                parts=dict(zip(RESOURCES, row[4:], strict=True)) if row[3] else None,
+            )
+            for row in some
+        )
+    return (rows, False) if len(rows) <= MAX_ROWS else (binned(rows), True)
+
+
+def binned(rows: list[IterationRow]) -> list[IterationRow]:
+    """At most ``MAX_ROWS`` rows, each the sum of neighbours; a bin ends where aggregated iterations begin or end."""
+    size = -(-len(rows) // (MAX_ROWS - 2))
+    bins: list[IterationRow] = []
+    count = 0
+    for row in rows:
+        last = bins[-1] if bins else None
+        if last is None or count == size or last["profiled"] != row["profiled"]:
+            bins.append(IterationRow(**{**row, "parts": dict(row["parts"]) if row["parts"] else None}))
+            count = 1
+            continue
+        count += 1
+        last["stop_iteration"] = row["iteration"]
+        last["duration_ns"] += row["duration_ns"]
+        if last["parts"] is not None and row["parts"] is not None:
+            for resource, time_ns in row["parts"].items():
+                last["parts"][resource] += time_ns
+    return bins
+
+
+def iteration_source(connection: sqlite3.Connection, scope: Scope) -> IterationSource:
+    """How the iterations of the aggregation were found."""
+    tables = extension_tables(connection)
+    if not {"ext_aggregations", "ext_iteration_candidates"} <= tables:
+        key_op = connection.execute(
+            "SELECT key_op FROM view_key_op_name WHERE aggr_id = ?", (scope.aggregation,)
+        ).fetchone()
+        label = str(key_op[0]) if key_op and key_op[0] else ""
+        return IterationSource(kind="key_op" if label else "whole_capture", label=label, candidates=[])
+    chosen = connection.execute(
+        "SELECT candidate_source, candidate_label FROM ext_aggregations WHERE aggr_id = ?", (scope.aggregation,)
+    ).fetchone()
+    cursor = connection.execute("SELECT source, label, iterations FROM ext_iteration_candidates ORDER BY position")
+    return IterationSource(
+        kind=str(chosen[0]) if chosen else "",
+        label=str(chosen[1]) if chosen else "",
+        candidates=[Candidate(kind=str(row[0]), label=str(row[1]), count=row[2]) for row in cursor.fetchmany(100)],
+    )
+
+
+def proposal(connection: sqlite3.Connection, scope: Scope, rows: list[IterationRow]) -> Proposal | None:
+    """The iterations without warm-up, as the import found them; derived from the durations for NVIDIA's databases."""
+    if "ext_aggregations" not in extension_tables(connection):
+        return _derived_proposal(rows)
+    row = connection.execute(
+        "SELECT proposal_start, proposal_stop, proposal_reason FROM ext_aggregations WHERE aggr_id = ?",
+        (scope.aggregation,),
+    ).fetchone()
+    if row is None or row[0] is None or row[1] is None:
+        return None
+    return Proposal(iter_start=row[0], iter_stop=row[1], reason=str(row[2] or ""))
+
+
+def _derived_proposal(rows: list[IterationRow]) -> Proposal | None:
+    """The iterations without slow ones at either end; nothing where all are alike or too few to tell."""
+    if len(rows) < 4 or any(row["iteration"] != row["stop_iteration"] for row in rows):
+        return None
+    median = statistics.median(row["duration_ns"] for row in rows)
+    if not median:
+        return None
+    slow = [row["duration_ns"] > WARM_UP_FACTOR * median for row in rows]
+    first = slow.index(False)
+    last = len(rows) - 1 - slow[::-1].index(False)
+    if (first, last) == (0, len(rows) - 1):
+        return None
+    reasons = []
+    if first:
+        reasons.append(_reason(rows[:first], median, "warm-up"))
+    if last < len(rows) - 1:
+        reasons.append(_reason(rows[last + 1 :], median, "the end of the recording"))
+    return Proposal(iter_start=rows[first]["iteration"], iter_stop=rows[last]["iteration"], reason=" ".join(reasons))
+
+
+def _reason(rows: list[IterationRow], median: float, cause: str) -> str:
+    times = max(row["duration_ns"] for row in rows) / median
+    first, last = rows[0]["iteration"], rows[-1]["iteration"]
+    which = f"Iteration {first}" if first == last else f"Iterations {first} to {last}"
+    return f"{which} took {'' if first == last else 'up to '}{times:.1f} times the median: {cause}."

@@ -1,0 +1,126 @@
+"""Kernels of one op, by name."""
+
+from __future__ import annotations
+
+import dataclasses
+from types import MappingProxyType
+
+from tensorboard_plugin_dlprof.queries.table import Column, Table
+
+_LONGEST_NAME = (
+    "SELECT max(text.string) FROM read_only_kernels AS kernel JOIN dictionary AS text ON text.id = kernel.long_name_id "
+    "WHERE kernel.read_only_ops_id = summary.read_only_ops_id AND kernel.name_id = summary.kernel_name_id"
+)
+
+_BASIC = Table(
+    name="kernels_of_op",
+    key="name",
+    base="kernel_summaries AS summary JOIN read_only_ops AS op ON op.id = summary.read_only_ops_id",
+    row_id="summary.id",
+    where="summary.aggr_id = :aggregation AND summary.domain_id = :domain AND op.op_id = :op",
+    links=("op",),
+    default_sort="-gpu_time_ns",
+    joins=MappingProxyType(
+        {
+            "gpu": "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id",
+            "name": "JOIN dictionary AS name ON name.id = summary.kernel_name_id",
+        }
+    ),
+    columns=(
+        Column(
+            "name",
+            "Kernel Name",
+            "kernel_name",
+            "Name of the kernel without template arguments and parameters.",
+            "name.string",
+            ("name",),
+            searchable=True,
+        ),
+        Column(
+            "long_name",
+            "Full Name",
+            "kernel_name",
+            "Name with template arguments and parameters; one of them where several share the short name.",
+            _LONGEST_NAME,
+            sortable=False,
+            filterable=False,
+            hidden=True,
+        ),
+        Column(
+            "using_tensor_cores",
+            "Using TC",
+            "boolean",
+            "The kernel uses Tensor Cores.",
+            "summary.uses_tc",
+            nullable=True,
+        ),
+        Column("calls", "Calls", "integer", "How often the kernel ran.", "gpu.count", ("gpu",)),
+        Column("gpu_time_ns", "GPU Time", "duration_ns", "Sum of the durations of all calls.", "gpu.sum", ("gpu",)),
+        Column("average_ns", "Average", "duration_ns", "Mean duration of a call.", "gpu.avg", ("gpu",)),
+        Column("minimum_ns", "Minimum", "duration_ns", "Shortest call.", "gpu.min", ("gpu",)),
+        Column("maximum_ns", "Maximum", "duration_ns", "Longest call.", "gpu.max", ("gpu",)),
+        Column(
+            "gpu_time_fraction",
+            "Share of Op",
+            "fraction",
+            "GPU time of the kernel over the sum of the GPU times of all kernels of the op.",
+            "gpu.sum * 1.0 / nullif((SELECT sum(metric.sum) FROM kernel_summaries AS other "
+            "JOIN metric ON metric.id = other.gpu_time_metric_id WHERE other.aggr_id = summary.aggr_id "
+            "AND other.domain_id = summary.domain_id AND other.read_only_ops_id = summary.read_only_ops_id), 0)",
+            ("gpu",),
+            nullable=True,
+        ),
+    ),
+)
+
+_OF_NAME = "kernel.read_only_ops_id = summary.read_only_ops_id AND kernel.name_id = summary.kernel_name_id"
+
+_USING_OR_UNKNOWN = (
+    "CASE WHEN summary.uses_tc THEN 1 WHEN EXISTS (SELECT 1 FROM read_only_kernels AS kernel "
+    f"JOIN ext_kernel_names AS class ON class.name_id = kernel.long_name_id WHERE {_OF_NAME} "
+    "AND class.matrix_unit = 2) THEN NULL ELSE 0 END"
+)
+
+_CLASS_COLUMNS = (
+    Column(
+        "family", "Kind", "text", "What the kernel computes, by its name.", "class.family", ("class",), nullable=True
+    ),
+    Column(
+        "library", "Library", "text", "Who wrote the kernel, by its name.", "class.library", ("class",), nullable=True
+    ),
+    Column(
+        "precision", "Math", "text", "Precision of its math, by its name.", "class.precision", ("class",), nullable=True
+    ),
+    Column("rule", "Rule", "text", "Rule that told the class from the name.", "class.rule", ("class",), nullable=True),
+)
+
+_EXTENDED = dataclasses.replace(
+    _BASIC,
+    joins=MappingProxyType(
+        {
+            **_BASIC.joins,
+            "class": (
+                "LEFT JOIN ext_kernel_names AS class ON class.name_id = "
+                f"(SELECT kernel.long_name_id FROM read_only_kernels AS kernel WHERE {_OF_NAME} LIMIT 1)"
+            ),
+        }
+    ),
+    columns=(
+        *(
+            dataclasses.replace(
+                column,
+                sql=_USING_OR_UNKNOWN,
+                description="The kernel uses Tensor Cores; empty where no rule can tell.",
+            )
+            if column.key == "using_tensor_cores"
+            else column
+            for column in _BASIC.columns
+        ),
+        *(dataclasses.replace(column, hidden=True) for column in _CLASS_COLUMNS),
+    ),
+)
+
+
+def kernels_of_op(extended: bool) -> Table:
+    """The kernels of the op of the link ``op``; a database of ours tells more about them."""
+    return _EXTENDED if extended else _BASIC

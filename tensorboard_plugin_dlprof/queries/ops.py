@@ -1,0 +1,174 @@
+"""Ops: what the model's code called, with their times."""
+
+from __future__ import annotations
+
+import sqlite3
+from types import MappingProxyType
+from typing import TypedDict
+
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.table import Column, Table
+
+_FIRST_SHAPES = (
+    "SELECT text.string FROM read_only_op_instances AS instance "
+    "JOIN dictionary AS text ON text.id = instance.input_shapes_id WHERE instance.read_only_ops_id = op.id "
+    "ORDER BY instance.id LIMIT 1"
+)
+
+OPS = Table(
+    name="ops",
+    key="op_id",
+    base="op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id",
+    row_id="node.id",
+    where="node.aggr_id = :aggregation AND op.domain_id = :domain",
+    default_sort="-gpu_time_ns",
+    joins=MappingProxyType(
+        {
+            "times": "JOIN node_time_metrics AS times ON times.id = node.node_time_metrics_id",
+            "gpu": "JOIN metric AS gpu ON gpu.id = times.gpu_time_metric_id",
+            "cpu": "JOIN metric AS cpu ON cpu.id = times.cpu_time_metric_id",
+            "direction": "JOIN dictionary AS direction ON direction.id = op.direction_id",
+            "op_type": "JOIN dictionary AS op_type ON op_type.id = op.op_type_id",
+            "data_type": "JOIN dictionary AS data_type ON data_type.id = op.data_type_id",
+            "summary": (
+                "LEFT JOIN model_summary AS summary "
+                "ON summary.aggr_id = node.aggr_id AND summary.domain_id = op.domain_id"
+            ),
+            "all_ops": "LEFT JOIN category_summary AS all_ops ON all_ops.id = summary.nodes_total_id",
+        }
+    ),
+    columns=(
+        Column(
+            "gpu_time_ns",
+            "GPU Time",
+            "duration_ns",
+            "Time during which at least one kernel, copy or set of the op ran on a GPU, over all its calls.",
+            "gpu.sum",
+            ("times", "gpu"),
+        ),
+        Column(
+            "gpu_time_fraction",
+            "GPU Time Share",
+            "fraction",
+            "GPU time of the op over the sum of the GPU times of all ops.",
+            "gpu.sum * 1.0 / nullif(all_ops.gpu_time, 0)",
+            ("times", "gpu", "summary", "all_ops"),
+            nullable=True,
+        ),
+        Column(
+            "cpu_time_ns",
+            "CPU Time",
+            "duration_ns",
+            "Time from the start to the end of the op on the host, over all its calls.",
+            "cpu.sum",
+            ("times", "cpu"),
+        ),
+        Column("name", "Op Name", "path", "Path of the op in the model.", "op.op_name", searchable=True),
+        Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, hidden=True),
+        Column(
+            "direction",
+            "Direction",
+            "text",
+            "fprop in the forward pass, bprop in the backward pass.",
+            "direction.string",
+            ("direction",),
+            text_id="op.direction_id",
+        ),
+        Column(
+            "op_type",
+            "Op Type",
+            "text",
+            "What the op does.",
+            "op_type.string",
+            ("op_type",),
+            "op.op_type_id",
+            searchable=True,
+        ),
+        Column("calls", "Calls", "integer", "How often the op was called.", "node.num_calls"),
+        Column(
+            "eligible",
+            "TC Eligible",
+            "boolean",
+            "The op can use Tensor Cores: its type and data types allow it.",
+            "(node.tc_eligible <> 0 OR node.using_tc <> 0)",
+        ),
+        Column(
+            "using_tensor_cores",
+            "Using TC",
+            "boolean",
+            "At least one kernel of the op uses Tensor Cores.",
+            "node.using_tc",
+        ),
+        Column("kernel_calls", "Kernel Calls", "integer", "How many kernels the op launched.", "node.kernel_calls"),
+        Column(
+            "data_type",
+            "Data Type",
+            "text",
+            "Data type of the op's tensors.",
+            "data_type.string",
+            ("data_type",),
+            "op.data_type_id",
+            searchable=True,
+        ),
+        Column(
+            "input_shapes",
+            "Input Shapes",
+            "text",
+            "Shapes of the inputs of the first call, as JSON.",
+            f"nullif(rtrim(({_FIRST_SHAPES}), '\n'), 'null')",
+            nullable=True,
+            sortable=False,
+            filterable=False,
+        ),
+        Column(
+            "stack_trace",
+            "Stack Trace",
+            "long_text",
+            "Frames of the Python code that called the op, outermost first.",
+            "op.stack_trace",
+            sortable=False,
+            searchable=True,
+        ),
+    ),
+)
+
+
+class TopOp(TypedDict):
+    """One op among those with the most GPU time."""
+
+    op_id: str
+    name: str
+    op_type: str
+    direction: str
+    gpu_time_ns: int
+    gpu_time_fraction: float | None
+    calls: int
+    eligible: bool
+    using_tensor_cores: bool
+
+
+def top_ops(connection: sqlite3.Connection, scope: Scope, count: int = 10) -> list[TopOp]:
+    """The ops with the most GPU time, most first; ops without GPU time are never among them."""
+    cursor = connection.execute(
+        "SELECT op_node_id, op_node_name, op_node_type, direction, gpu_time, "
+        "gpu_time * 1.0 / nullif((SELECT nodes_total_gpu_time FROM view_op_summary "
+        "WHERE aggr_id = :a AND domain_name = :d), 0), "
+        "num_calls, tc_eligible OR using_tc, using_tc "
+        "FROM view_op_nodes WHERE aggr_id = :a AND domain_name = :d AND gpu_time > 0 "
+        "ORDER BY gpu_time DESC, op_node_id LIMIT :count",
+        {"a": scope.aggregation, "d": scope.domain_name, "count": count},
+    )
+    return [
+        TopOp(
+            op_id=str(row[0]),
+            name=str(row[1]),
+            op_type=str(row[2]),
+            direction=str(row[3]),
+            gpu_time_ns=row[4],
+            gpu_time_fraction=row[5],
+            calls=row[6],
+            eligible=bool(row[7]),
+            using_tensor_cores=bool(row[8]),
+        )
+        for row in cursor.fetchmany(count)
+    ]

@@ -1,0 +1,72 @@
+"""Which part of a database a question is about: one aggregation in one NVTX domain."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import TypedDict
+
+from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """``aggregations.id`` and ``read_only_domains.id``."""
+
+    aggregation: int
+    domain: int
+    domain_name: str
+
+
+class Aggregation(TypedDict):
+    """One choice of key op and iteration range."""
+
+    id: int
+    iter_start: int
+    iter_stop: int
+    iterations: int
+    key_node: str
+
+
+def aggregations(connection: sqlite3.Connection) -> list[Aggregation]:
+    """All aggregations, by id."""
+    cursor = connection.execute(
+        "SELECT aggr_id, iter_start, iter_stop, iter_aggregated, key_node_name FROM view_aggregations ORDER BY aggr_id"
+    )
+    found: dict[int, Aggregation] = {}
+    for number, start, stop, count, key_node in cursor:
+        # A database with several domains repeats an aggregation for each of them.
+        found.setdefault(
+            int(number),
+            Aggregation(id=number, iter_start=start, iter_stop=stop, iterations=count, key_node=str(key_node)),
+        )
+    return list(found.values())
+
+
+def find_scope(connection: sqlite3.Connection, aggregation: int | None = None, domain: str | None = None) -> Scope:
+    """The scope of a request; the first aggregation and domain where it names none.
+
+    Raises:
+        NotFound: there is no such aggregation or domain.
+        UnfitDatabase: the database holds no aggregation at all.
+    """
+    cursor = connection.execute(
+        "SELECT summary.aggr_id, summary.domain_id, name.string FROM model_summary AS summary "
+        "JOIN read_only_domains AS domain ON domain.id = summary.domain_id "
+        "JOIN dictionary AS name ON name.id = domain.domain_name_id "
+        "JOIN aggregations AS aggregation ON aggregation.id = summary.aggr_id "
+        "ORDER BY summary.aggr_id, summary.domain_id"
+    )
+    scopes = [Scope(int(row[0]), int(row[1]), str(row[2])) for row in cursor.fetchmany(1_000)]
+    if not scopes:
+        raise UnfitDatabase("The database holds no aggregated results; import its source again.")
+    for scope in scopes:
+        if aggregation in (None, scope.aggregation) and domain in (None, scope.domain_name):
+            return scope
+    wanted = f"aggregation {aggregation}" if aggregation is not None else f"domain {str(domain)[:80]!r}"
+    known = (
+        sorted({scope.aggregation for scope in scopes})
+        if aggregation is not None
+        else sorted({scope.domain_name for scope in scopes})
+    )
+    raise NotFound(f"The profile has no {wanted}; it has {', '.join(map(str, known))}.")

@@ -1,0 +1,285 @@
+"""The totals of one aggregation: what the panels of the dashboard show."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+from tensorboard_plugin_dlprof.errors import UnfitDatabase
+from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.scope import Scope
+
+RESOURCES = ("tensor_core", "other_kernel", "memory", "data_loader", "io", "cpu", "other")
+"""The parts of an iteration's time, each without what those before it cover."""
+
+RESOURCE_COLUMNS = ("tc", "non_tc", "memory", "dataloader", "io", "cpu", "other")
+"""DLProf's prefixes of its columns for ``RESOURCES``."""
+
+
+class ModelSummary(TypedDict):
+    """Ops in numbers. An op that uses Tensor Cores counts as eligible."""
+
+    ops: int
+    eligible_ops: int
+    eligible_ops_using_tensor_cores: int
+    gpu_time_ns: int
+    eligible_gpu_time_fraction: float | None
+
+
+class DeviceUtilization(TypedDict):
+    """Kernel time of one GPU."""
+
+    device_id: int
+    name: str
+    fraction: float | None
+    busy_ns: int | None
+
+
+class GpuUtilization(TypedDict):
+    """Time with at least one kernel running over wall time."""
+
+    fraction: float | None
+    busy_ns: int | None
+    wall_ns: int
+    devices: list[DeviceUtilization]
+
+
+class ResourceShare(TypedDict):
+    """One exclusive part of the wall time."""
+
+    resource: str
+    time_ns: int
+    fraction: float | None
+
+
+class KernelClassTime(TypedDict):
+    """Sum of durations; number of distinct names and of launches."""
+
+    time_ns: int
+    names: int
+    launches: int | None
+
+
+class TensorCoreEfficiency(TypedDict):
+    """GPU time of Tensor Core kernels over that of all kernels, both in eligible ops."""
+
+    fraction: float | None
+    tensor_core_ns: int
+    kernel_ns: int
+
+
+class Performance(TypedDict):
+    """Wall clock and iterations."""
+
+    wall_clock_ns: int
+    total_iterations: int
+    profiled_iterations: int
+    iter_start: int
+    iter_stop: int
+    average_iteration_ns: int | None
+    iteration_std_dev_ns: int | None
+
+
+class Recommendation(TypedDict):
+    """One row of the expert system."""
+
+    problem: str
+    recommendation: str
+
+
+def fraction(part: float, whole: float) -> float | None:
+    """``part`` of ``whole`` from 0 to 1; unknown of nothing."""
+    return part / whole if whole else None
+
+
+def model_summary(connection: sqlite3.Connection, scope: Scope) -> ModelSummary:
+    """Ops in numbers."""
+    row = _row(connection, scope, "view_op_summary")
+    # DLProf counts under "eligible" only the ops that do not use Tensor Cores.
+    eligible_time = row["nodes_tc_eligible_gpu_time"] + row["nodes_using_tc_gpu_time"]
+    return ModelSummary(
+        ops=row["nodes_total_count"],
+        eligible_ops=row["nodes_tc_eligible_count"] + row["nodes_using_tc_count"],
+        eligible_ops_using_tensor_cores=row["nodes_using_tc_count"],
+        gpu_time_ns=row["nodes_total_gpu_time"],
+        eligible_gpu_time_fraction=fraction(eligible_time, row["nodes_total_gpu_time"]),
+    )
+
+
+def gpu_utilization(connection: sqlite3.Connection, scope: Scope) -> GpuUtilization:
+    """Share of the wall time with a kernel running, mean over the GPUs in use; unknown without any GPU work."""
+    summary = _row(connection, scope, "view_performance_summary")
+    wall_ns = summary["wall_clock_time"]
+    devices = _devices(connection, scope, wall_ns)
+    used = [device for device in devices if device["busy_ns"]]
+    if _row(connection, scope, "view_kernel_summary")["total_count"] == 0 and not used:
+        return GpuUtilization(fraction=None, busy_ns=None, wall_ns=wall_ns, devices=devices)
+    extended = _extended_row(connection, scope)
+    if extended is not None:
+        busy_ns = extended["gpu_busy_ns"]
+    else:
+        # The parts of the iterations are exact; DLProf's percentage has six decimals.
+        shares = {part["resource"]: part["time_ns"] for part in resource_breakdown(connection, scope)}
+        busy_ns = shares["tensor_core"] + shares["other_kernel"]
+        if len(used) == 1:
+            used[0]["busy_ns"], used[0]["fraction"] = busy_ns, fraction(busy_ns, wall_ns)
+    return GpuUtilization(fraction=fraction(busy_ns, wall_ns), busy_ns=busy_ns, wall_ns=wall_ns, devices=devices)
+
+
+def _devices(connection: sqlite3.Connection, scope: Scope, wall_ns: int) -> list[DeviceUtilization]:
+    busy: dict[int, int] = {}
+    if "ext_device_times" in extension_tables(connection):
+        cursor = connection.execute(
+            "SELECT device_id, busy_ns FROM ext_device_times WHERE aggr_id = ?", (scope.aggregation,)
+        )
+        busy = dict(cursor.fetchmany(10_000))
+    cursor = connection.execute(
+        "SELECT device_id, gpu_name, device_gpu_utilization FROM view_gpu_devices "
+        "WHERE aggr_id = ? AND domain_name = ? ORDER BY device_id",
+        (scope.aggregation, scope.domain_name),
+    )
+    devices = []
+    for device, name, percent in cursor.fetchmany(10_000):
+        busy_ns = busy.get(device, round(percent / 100 * wall_ns))
+        devices.append(
+            DeviceUtilization(device_id=device, name=str(name), fraction=fraction(busy_ns, wall_ns), busy_ns=busy_ns)
+        )
+    return devices
+
+
+def resource_breakdown(connection: sqlite3.Connection, scope: Scope) -> list[ResourceShare]:
+    """The seven exclusive parts of the aggregated iterations' time, in order of precedence; they add up to it."""
+    extended = _extended_row(connection, scope)
+    if extended is not None:
+        times = [extended[f"{resource}_ns"] for resource in RESOURCES]
+    else:
+        sums = ", ".join(f"coalesce(sum({column}_duration), 0)" for column in RESOURCE_COLUMNS)
+        times = connection.execute(
+            f"SELECT {sums} FROM view_iterations_profiled WHERE aggr_id = ? AND domain_name = ?",
+            (scope.aggregation, scope.domain_name),
+        ).fetchone()
+    return [
+        ResourceShare(resource=resource, time_ns=time_ns, fraction=fraction(time_ns, sum(times)))
+        for resource, time_ns in zip(RESOURCES, times, strict=True)
+    ]
+
+
+def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[str, KernelClassTime]:
+    """Plain sums of GPU durations: total, tensor_core, other_kernel, memory, and unknown, a part of other_kernel."""
+    summary = _row(connection, scope, "view_kernel_summary")
+    extended = _extended_row(connection, scope)
+    if extended is not None:
+        kernels, tensor_core, memory = (
+            extended["kernel_launches"],
+            extended["tensor_core_launches"],
+            extended["memory_launches"],
+        )
+        unknown = KernelClassTime(
+            time_ns=extended["unknown_ns"], names=extended["unknown_names"], launches=extended["unknown_launches"]
+        )
+    else:
+        kernels, tensor_core = connection.execute(
+            "SELECT coalesce(sum(calls), 0), coalesce(sum(calls * uses_tc), 0) FROM view_kernel_summaries "
+            "WHERE aggr_id = ? AND domain_name = ?",
+            (scope.aggregation, scope.domain_name),
+        ).fetchone()
+        memory = _memory_launches(connection, scope)
+        unknown = KernelClassTime(time_ns=0, names=0, launches=0)
+    total = None if memory is None else kernels + memory
+    return {
+        "total": KernelClassTime(time_ns=summary["total_gpu_time"], names=summary["total_count"], launches=total),
+        "tensor_core": KernelClassTime(
+            time_ns=summary["using_tc_gpu_time"], names=summary["using_tc_count"], launches=tensor_core
+        ),
+        "unknown": unknown,
+        "other_kernel": KernelClassTime(
+            time_ns=summary["other_gpu_time"], names=summary["other_count"], launches=kernels - tensor_core
+        ),
+        "memory": KernelClassTime(time_ns=summary["memory_gpu_time"], names=summary["memory_count"], launches=memory),
+    }
+
+
+def _memory_launches(connection: sqlite3.Connection, scope: Scope) -> int | None:
+    """Copies and sets of a database without our tables: known only where nothing of the profile is left out."""
+    times = performance(connection, scope)
+    if times["total_iterations"] > 1:
+        return None
+    return int(
+        connection.execute(
+            "SELECT (SELECT count(*) FROM read_only_memcpys) + (SELECT count(*) FROM read_only_memsets)"
+        ).fetchone()[0]
+    )
+
+
+def tensor_core_efficiency(connection: sqlite3.Connection, scope: Scope) -> TensorCoreEfficiency:
+    """Unknown when no op is eligible or none of them launched a kernel."""
+    extended = _extended_row(connection, scope)
+    if extended is not None:
+        tensor_core_ns, kernel_ns = extended["eligible_tensor_core_ns"], extended["eligible_kernel_ns"]
+    else:
+        tensor_core_ns, kernel_ns = connection.execute(
+            "SELECT coalesce(sum(kernel.uses_tc * time.sum), 0), coalesce(sum(time.sum), 0) "
+            "FROM kernel_summaries AS kernel "
+            "JOIN metric AS time ON time.id = kernel.gpu_time_metric_id "
+            "JOIN op_nodes AS node ON node.aggr_id = kernel.aggr_id AND "
+            "node.read_only_ops_id = kernel.read_only_ops_id "
+            "WHERE kernel.aggr_id = ? AND kernel.domain_id = ? AND (node.tc_eligible OR node.using_tc)",
+            (scope.aggregation, scope.domain),
+        ).fetchone()
+    return TensorCoreEfficiency(
+        fraction=fraction(tensor_core_ns, kernel_ns), tensor_core_ns=tensor_core_ns, kernel_ns=kernel_ns
+    )
+
+
+def performance(connection: sqlite3.Connection, scope: Scope) -> Performance:
+    """Wall clock and iterations."""
+    row = connection.execute(
+        "SELECT wall_time, iter_total, iter_aggregated, iter_start, iter_stop, avg_iteration_time, "
+        "iteration_time_std_dev "
+        "FROM model_summary WHERE aggr_id = ? AND domain_id = ?",
+        (scope.aggregation, scope.domain),
+    ).fetchone()
+    if row is None:
+        raise UnfitDatabase("The database has no summary of this aggregation; import its source again.")
+    return Performance(
+        wall_clock_ns=row[0],
+        total_iterations=row[1],
+        profiled_iterations=row[2],
+        iter_start=row[3],
+        iter_stop=row[4],
+        average_iteration_ns=round(row[5]),
+        iteration_std_dev_ns=round(row[6]),
+    )
+
+
+def recommendations(connection: sqlite3.Connection, scope: Scope) -> list[Recommendation]:
+    """The rows of the expert system, in its order."""
+    cursor = connection.execute(
+        "SELECT problem, recommendation FROM view_expert_systems WHERE aggr_id = ?", (scope.aggregation,)
+    )
+    return [Recommendation(problem=str(row[0]), recommendation=str(row[1])) for row in cursor.fetchmany(1_000)]
+
+
+def _extended_row(connection: sqlite3.Connection, scope: Scope) -> Mapping[str, Any] | None:
+    """The row of ``ext_aggregations``, where the database is ours."""
+    if "ext_aggregations" not in extension_tables(connection):
+        return None
+    cursor = connection.execute("SELECT * FROM ext_aggregations WHERE aggr_id = ?", (scope.aggregation,))
+    row = cursor.fetchone()
+    return None if row is None else dict(zip((column[0] for column in cursor.description), row, strict=True))
+
+
+def _row(connection: sqlite3.Connection, scope: Scope, view: str) -> Mapping[str, Any]:
+    """The one row of a view in the scope, as numbers.
+
+    Raises:
+        UnfitDatabase: there is none, or a number is not one.
+    """
+    cursor = connection.execute(
+        f"SELECT * FROM {view} WHERE aggr_id = ? AND domain_name = ?", (scope.aggregation, scope.domain_name)
+    )
+    row = cursor.fetchone()
+    if row is None:
+        raise UnfitDatabase(f"The database has no row in {view} for this aggregation; import its source again.")
+    return dict(zip((column[0] for column in cursor.description), row, strict=True))

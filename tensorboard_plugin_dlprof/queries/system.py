@@ -1,0 +1,59 @@
+"""The machine and the software that a profile was recorded with."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from typing import TypedDict
+
+_CONFIG_LABELS = (
+    ("profile_name", "Profile Name"),
+    ("cpu_model", "CPU"),
+    ("driver_version", "GPU Driver"),
+    ("framework", "Framework"),
+    ("cuda_version", "CUDA"),
+    ("cudnn_version", "cuDNN"),
+    ("nsys_version", "Nsight Systems"),
+    ("dlprof_version", "DLProf"),
+)
+
+
+class SystemFact(TypedDict):
+    """One line of the system configuration."""
+
+    key: str
+    label: str
+    value: str
+
+
+def system_facts(connection: sqlite3.Connection) -> list[SystemFact]:
+    """What is known about the machine and the software; what is not known is left out."""
+    facts = []
+    cursor = connection.execute(f"SELECT {', '.join(key for key, _ in _CONFIG_LABELS)} FROM view_system_config")
+    config = cursor.fetchone() or ("",) * len(_CONFIG_LABELS)
+    facts = [
+        SystemFact(key=key, label=label, value=str(value))
+        for (key, label), value in zip(_CONFIG_LABELS, config, strict=True)
+        if value not in (None, "")
+    ]
+    names = gpu_names(connection)
+    if names:
+        counted = [f"{count} x {name}" if count > 1 else name for name, count in Counter(names).items()]
+        facts.insert(0, SystemFact(key="gpu_name", label="GPU", value=", ".join(counted)))
+    versions = connection.execute("SELECT current_version FROM view_db_version").fetchone()
+    if versions and versions[0]:
+        facts.append(SystemFact(key="database_version", label="Database", value=str(versions[0])))
+    return facts
+
+
+def gpu_names(connection: sqlite3.Connection) -> list[str]:
+    """Names of all GPUs, one for each GPU, by name; a GPU without a name is left out."""
+    return [
+        str(row[0]) for row in connection.execute("SELECT gpu_name FROM view_gpu_names").fetchmany(10_000) if row[0]
+    ]
+
+
+def matrix_unit(names: list[str]) -> str:
+    """What the vendor calls its units for matrix products."""
+    vendor_is_amd = any("AMD" in name or "Instinct" in name or "Radeon" in name for name in names)
+    return "Matrix Core" if vendor_is_amd else "Tensor Core"

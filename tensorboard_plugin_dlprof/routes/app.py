@@ -1,0 +1,176 @@
+"""The plugin's WSGI applications, independent of TensorBoard: a route table, and what every request goes through."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from werkzeug.wrappers import Request
+
+from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, UnfitDatabase
+from tensorboard_plugin_dlprof.imports.manager import ImportManager
+from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tensorboard_plugin_dlprof.routes import responses, static_files
+from tensorboard_plugin_dlprof.routes.dashboard import dashboard
+from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, identity
+from tensorboard_plugin_dlprof.routes.profiles import database_path, entry, importable, profile_list
+from tensorboard_plugin_dlprof.routes.requests import Forbidden, Parameters, changing_body, checked_profile_id
+from tensorboard_plugin_dlprof.routes.table import table
+from tensorboard_plugin_dlprof.runs.catalog import Catalog
+from tensorboard_plugin_dlprof.runs.profile import FoundProfile
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+    from werkzeug.wrappers import Response
+
+_LOG = logging.getLogger(__name__)
+
+HEAVY_AT_ONCE = 4
+HEAVY_WAIT_SECONDS = 2.0
+
+_READS = ("GET", "HEAD")
+_CHANGES = ("POST",)
+
+Handler = Callable[[Request], "Response"]
+Body = Callable[[Borrowed, FoundProfile, Parameters], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the routes work with. ``import_mode`` is auto or off."""
+
+    catalog: Catalog
+    imports: ImportManager
+    import_mode: str = "auto"
+    static_folder: Path = static_files.STATIC_FOLDER
+
+
+class App:
+    """The plugin's server side."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._databases = Databases()
+        self._heavy = threading.BoundedSemaphore(HEAVY_AT_ONCE)
+
+    def routes(self) -> dict[str, WSGIApplication]:
+        """Path below the plugin's prefix -> application. ``*`` at the end stands for anything."""
+        return {
+            "/profiles": self._application(self._profiles, _READS),
+            "/dashboard": self._application(self._dashboard, _READS),
+            "/table": self._application(self._table, _READS),
+            "/import": self._application(self._import, _CHANGES),
+            "/cancel": self._application(self._cancel, _CHANGES),
+            "/static/*": self._application(self._static, _READS),
+        }
+
+    def close(self) -> None:
+        """Closes what is open."""
+        self._databases.close()
+
+    def _application(self, handler: Handler, methods: tuple[str, ...]) -> WSGIApplication:
+        def application(environ: Any, start_response: Any) -> Iterable[bytes]:
+            request = Request(environ)
+            response = self._respond(request, handler, methods)
+            return response(environ, start_response)
+
+        return application
+
+    @staticmethod
+    def _respond(request: Request, handler: Handler, methods: tuple[str, ...]) -> Response:
+        if request.method not in methods:
+            error = responses.MethodNotAllowed(f"This address takes {' and '.join(methods)} only.")
+            return responses.failure(request, error, allowed=", ".join(methods))
+        try:
+            return handler(request)
+        except ProfileError as error:
+            return responses.failure(request, error)
+        except Exception:  # noqa: BLE001 - logged; the traceback holds paths, which belong into the log alone
+            _LOG.exception("A request to %s failed.", ascii(request.path))
+            return responses.internal_failure(request)
+
+    def _profiles(self, request: Request) -> Response:
+        services = self._services
+        return responses.success(
+            request, profile_list(services.catalog.snapshot(), services.imports, services.import_mode)
+        )
+
+    def _dashboard(self, request: Request) -> Response:
+        def body(borrowed: Borrowed, profile: FoundProfile, parameters: Parameters) -> Any:
+            scope = find_scope(borrowed.connection, _aggregation(parameters), parameters.text("domain") or None)
+            listed = entry(profile, self._services.imports)
+            about = {key: listed[key] for key in ("id", "run", "name", "format", "rank", "world_size", "captured_at")}
+            return {"profile": about, **dashboard(borrowed.connection, scope)}
+
+        return self._from_database(request, body)
+
+    def _table(self, request: Request) -> Response:
+        def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
+            scope = find_scope(borrowed.connection, _aggregation(parameters), parameters.text("domain") or None)
+            return table(borrowed, scope, parameters)
+
+        return self._from_database(request, body)
+
+    def _from_database(self, request: Request, body: Body) -> Response:
+        """An answer from a profile's database, sent again only when the database or the question changes."""
+        parameters = Parameters(request)
+        profile = self._services.catalog.find(parameters.profile())
+        path = database_path(profile, self._services.imports)
+        if path is None:
+            raise _not_ready(profile)
+        tag = f"{identity(path)}\0{request.path}\0{request.query_string.decode('latin-1')}"
+        known = responses.unchanged(request, tag)
+        if known is not None:
+            return known
+        if not self._heavy.acquire(timeout=HEAVY_WAIT_SECONDS):
+            raise responses.Busy("The server is busy with other requests.")
+        try:
+            with self._databases.borrow(path, shown(Path(profile.name))) as borrowed:
+                answer = body(borrowed, profile, parameters)
+        finally:
+            self._heavy.release()
+        if profile.database is None:
+            self._services.imports.cache.touch(path)
+        return responses.success(request, answer, tag)
+
+    def _import(self, request: Request) -> Response:
+        profile = self._to_change(request)
+        if database_path(profile, self._services.imports) is None:
+            source = importable(profile)
+            if source is None:
+                raise NotFound(profile.message or "This profile has no source that could be imported.")
+            self._services.imports.start(source)
+        return responses.success(request, entry(profile, self._services.imports))
+
+    def _cancel(self, request: Request) -> Response:
+        profile = self._to_change(request)
+        self._services.imports.cancel(profile.profile_id)
+        return responses.success(request, entry(profile, self._services.imports))
+
+    def _to_change(self, request: Request) -> FoundProfile:
+        body = changing_body(request)
+        if self._services.import_mode == "off":
+            raise Forbidden("Imports are switched off here (--dlprof_import off); use the command dlprof import.")
+        return self._services.catalog.find(checked_profile_id(body.get("profile")))
+
+    def _static(self, request: Request) -> Response:
+        return static_files.serve(request, self._services.static_folder)
+
+
+def _aggregation(parameters: Parameters) -> int | None:
+    return parameters.integer("aggregation", None, 0, 2**31)
+
+
+def _not_ready(profile: FoundProfile) -> ProfileError:
+    if profile.kind == "metadata":
+        return NotFound(
+            "Only the metadata of this profile is here; its database and source are not below the log directory."
+        )
+    if profile.message:
+        return UnfitDatabase(profile.message)
+    return responses.NotReady("This profile is not imported yet.")

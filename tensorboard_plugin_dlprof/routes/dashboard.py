@@ -1,0 +1,37 @@
+"""Everything that the dashboard shows."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from tensorboard_plugin_dlprof.queries import iterations, ops, summary, system
+from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
+from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations
+
+
+def dashboard(connection: sqlite3.Connection, scope: Scope) -> dict[str, Any]:
+    """The body of ``./dashboard``, but for the profile itself."""
+    rows, is_binned = iterations.iteration_rows(connection, scope)
+    return {
+        "aggregations": aggregations(connection),
+        "aggregation": scope.aggregation,
+        "matrix_unit": system.matrix_unit(system.gpu_names(connection)),
+        "model": summary.model_summary(connection, scope),
+        "gpu_utilization": summary.gpu_utilization(connection, scope),
+        "resource_breakdown": summary.resource_breakdown(connection, scope),
+        "kernel_time": summary.kernel_time(connection, scope),
+        "tensor_core_efficiency": summary.tensor_core_efficiency(connection, scope),
+        "performance": summary.performance(connection, scope),
+        "iterations": {
+            "unit": "iteration",
+            "binned": is_binned,
+            "rows": rows,
+            "source": iterations.iteration_source(connection, scope),
+            "proposal": iterations.proposal(connection, scope, rows),
+        },
+        "top_ops": ops.top_ops(connection, scope),
+        "system": system.system_facts(connection),
+        "recommendations": summary.recommendations(connection, scope),
+        "coverage": {"notes": coverage_notes(connection, scope)},
+    }

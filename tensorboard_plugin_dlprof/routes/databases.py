@@ -1,0 +1,134 @@
+"""Open databases: a few connections are kept, each lent to one request at a time."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, UnfitDatabase
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
+    from tensorboard_plugin_dlprof.queries.table import CountKey
+
+MAX_DATABASES = 16
+MAX_IDLE_CONNECTIONS = 4
+MAX_COUNTS = 1_000
+QUERY_SECONDS = 20.0
+
+Identity = tuple[int, int, int, int]
+
+
+@dataclass(slots=True)
+class _Kept:
+    identity: Identity
+    idle: list[UntrustedConnection] = field(default_factory=list)
+    counts: dict[CountKey, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Borrowed:
+    """A connection for the time of one request, and the row counts that are known already."""
+
+    connection: UntrustedConnection
+    counts: dict[CountKey, int]
+
+
+def identity(path: Path) -> Identity:
+    """Changes when the file is replaced or rewritten.
+
+    Raises:
+        NotFound: the file is gone.
+    """
+    try:
+        status = path.stat()
+    except OSError:
+        raise NotFound("The database of this profile is gone; reload the list of profiles.") from None
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+class Databases:
+    """The open databases of a server."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Path, _Kept] = OrderedDict()
+
+    @contextmanager
+    def borrow(self, path: Path, name: str, seconds: float = QUERY_SECONDS) -> Iterator[Borrowed]:
+        """A hardened connection to the database, which messages call ``name``.
+
+        Raises:
+            NotFound: the file is gone.
+            UnfitDatabase: it is no DLProf database that can be read, or a query took too long.
+        """
+        from tensorboard_plugin_dlprof.opening.sqlite_file import deadline, reading
+
+        now = identity(path)
+        with _without_paths(path, name), reading(name, UnfitDatabase):
+            connection, counts = self._take(path, now)
+            healthy = False
+            try:
+                with deadline(connection, seconds):
+                    yield Borrowed(connection, counts)
+                healthy = True
+            finally:
+                self._give_back(path, now, connection, healthy)
+
+    def close(self) -> None:
+        """Closes what is not lent."""
+        with self._lock:
+            for kept in self._kept.values():
+                _close(kept.idle)
+            self._kept.clear()
+
+    def _take(self, path: Path, now: Identity) -> tuple[UntrustedConnection, dict[CountKey, int]]:
+        from tensorboard_plugin_dlprof.database.connection import open_database
+
+        with self._lock:
+            kept = self._kept.get(path)
+            if kept is None or kept.identity != now:
+                if kept is not None:
+                    _close(kept.idle)
+                kept = self._kept[path] = _Kept(now)
+            self._kept.move_to_end(path)
+            while len(self._kept) > MAX_DATABASES:
+                _close(self._kept.popitem(last=False)[1].idle)
+            if len(kept.counts) > MAX_COUNTS:
+                kept.counts.clear()
+            if kept.idle:
+                return kept.idle.pop(), kept.counts
+        return open_database(path), kept.counts
+
+    def _give_back(self, path: Path, now: Identity, connection: UntrustedConnection, healthy: bool) -> None:
+        with self._lock:
+            kept = self._kept.get(path)
+            if healthy and kept is not None and kept.identity == now and len(kept.idle) < MAX_IDLE_CONNECTIONS:
+                kept.idle.append(connection)
+                return
+        connection.close()
+
+
+def _close(connections: list[UntrustedConnection]) -> None:
+    while connections:
+        connections.pop().close()
+
+
+@contextmanager
+def _without_paths(path: Path, name: str) -> Iterator[None]:
+    """Messages name the file as the browser knows it, never by its place on this machine."""
+    from tensorboard_plugin_dlprof.opening.regular_file import shown
+
+    try:
+        yield
+    except ProfileError as error:
+        text = str(error)
+        for spelling in {shown(path), str(path), os.path.realpath(path)}:
+            text = text.replace(spelling, name)
+        raise type(error)(text) from None

@@ -1,0 +1,86 @@
+"""The list of profiles, and where each stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tensorboard_plugin_dlprof.imports.manager import ImportManager, Source
+from tensorboard_plugin_dlprof.metadata import VERSION
+from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.runs.catalog import Snapshot
+from tensorboard_plugin_dlprof.runs.profile import FoundProfile
+
+
+def profile_list(snapshot: Snapshot, imports: ImportManager, import_mode: str) -> dict[str, Any]:
+    """The body of ``./profiles``."""
+    return {
+        "profiles": [entry(profile, imports) for profile in snapshot.profiles],
+        "scan": {
+            "state": "done" if snapshot.finished_at else "scanning",
+            "directories": snapshot.directories,
+            "finished_at": snapshot.finished_at or None,
+            "truncated": snapshot.truncated,
+            "refused": [{"run": _text(refusal.run), "name": _text(refusal.name)} for refusal in snapshot.refused],
+        },
+        "import_mode": import_mode,
+        "version": VERSION,
+    }
+
+
+def entry(profile: FoundProfile, imports: ImportManager) -> dict[str, Any]:
+    """One profile of the list."""
+    state, message, progress = _state(profile, imports)
+    return {
+        "id": profile.profile_id,
+        "run": _text(profile.run),
+        "name": _text(profile.name),
+        "kind": profile.kind,
+        "format": profile.format,
+        "rank": profile.rank,
+        "world_size": profile.world_size,
+        "captured_at": profile.captured_at,
+        "size_bytes": profile.file.size_bytes if profile.file else None,
+        "state": state,
+        "message": message,
+        "progress": progress,
+        "headline": profile.headline,
+    }
+
+
+def database_path(profile: FoundProfile, imports: ImportManager) -> Path | None:
+    """The finished database of a profile: beside its source, or made by the server; nothing where there is none yet."""
+    if profile.database is not None:
+        return profile.database.path
+    if profile.source is None:
+        return None
+    return imports.cache.find(profile.source.real, profile.source.size_bytes, profile.source.mtime_ns)
+
+
+def importable(profile: FoundProfile) -> Source | None:
+    """What to import for a profile; nothing where it is a database already, or cannot be read."""
+    if profile.source is None or not profile.format:
+        return None
+    source = profile.source
+    return Source(profile.profile_id, source.real, source.size_bytes, source.mtime_ns, _text(profile.name))
+
+
+def _state(profile: FoundProfile, imports: ImportManager) -> tuple[str, str, dict[str, Any] | None]:
+    if profile.kind == "metadata":
+        return "metadata_only", "", None
+    if profile.message:
+        return "failed", profile.message, None
+    if database_path(profile, imports) is not None:
+        return "ready", "", None
+    status = imports.status(profile.profile_id)
+    if status is None:
+        return "not_imported", "", None
+    if status.state == "cancelled":
+        return "not_imported", status.message, None
+    progress = {"stage": status.stage, "fraction": status.fraction, "elapsed_s": round(status.elapsed_s, 1)}
+    return status.state, status.message, progress if status.state == "importing" else None
+
+
+def _text(name: str) -> str:
+    """Names of files and folders may hold bytes that are not UTF-8 and letters that act on a terminal."""
+    return shown(Path(name)) if name else name

@@ -1,0 +1,116 @@
+"""The one body of a success and the one body of a failure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from tensorboard.backend.http_util import Respond
+
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, UnsafeFile
+from tensorboard_plugin_dlprof.routes.requests import Forbidden, TooLarge
+
+if TYPE_CHECKING:
+    from werkzeug.wrappers import Request, Response
+
+
+class NotReady(ProfileError):
+    """The source has no database yet."""
+
+
+class Busy(ProfileError):
+    """Too many heavy requests at once."""
+
+
+class MethodNotAllowed(ProfileError):
+    """The route does not take this method."""
+
+
+_FAILURES: tuple[tuple[type[ProfileError], HTTPStatus, str, str], ...] = (
+    (BadRequest, HTTPStatus.BAD_REQUEST, "bad_request", "Correct the address or reload the page."),
+    (Forbidden, HTTPStatus.FORBIDDEN, "forbidden", ""),
+    (NotFound, HTTPStatus.NOT_FOUND, "not_found", "Reload the list of profiles."),
+    (MethodNotAllowed, HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", ""),
+    (NotReady, HTTPStatus.CONFLICT, "not_ready", "Import the profile first."),
+    (TooLarge, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", ""),
+    (Busy, HTTPStatus.SERVICE_UNAVAILABLE, "busy", "Try again in a second."),
+    (UnsafeFile, HTTPStatus.FORBIDDEN, "forbidden", "Check the file and its permissions."),
+    (ProfileError, HTTPStatus.UNPROCESSABLE_ENTITY, "unreadable", "Other profiles are not affected."),
+)
+"""Error -> status, code and hint. The first that fits counts."""
+
+
+def success(request: Request, body: Any, tag: str = "") -> Response:
+    """A JSON answer. With a ``tag`` that names its content, an unchanged answer is not sent again."""
+    response: Response = Respond(request, to_json(body), "application/json")
+    return _tagged(request, response, tag)
+
+
+def unchanged(request: Request, tag: str) -> Response | None:
+    """An empty 304 answer where the browser has the content of this tag already."""
+    if hashed(tag) not in request.if_none_match:
+        return None
+    response: Response = Respond(request, "", "application/json")
+    return _tagged(request, response, tag)
+
+
+def failure(request: Request, error: ProfileError, allowed: str = "") -> Response:
+    """The answer to a request that failed for a reason that the user can act on."""
+    status, code, hint = next(found[1:] for found in _FAILURES if isinstance(error, found[0]))
+    headers = [("Retry-After", "1")] if isinstance(error, Busy) else []
+    if allowed:
+        headers.append(("Allow", allowed))
+    return _failure(request, status, code, str(error), hint, headers)
+
+
+def internal_failure(request: Request) -> Response:
+    """The answer to a request that failed through a bug of ours; the log has the details."""
+    return _failure(
+        request,
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        "internal",
+        "The request failed through an error of the plugin.",
+        "The log of TensorBoard has the details; please report it.",
+        [],
+    )
+
+
+def _failure(
+    request: Request, status: HTTPStatus, code: str, message: str, hint: str, headers: list[tuple[str, str]]
+) -> Response:
+    body = {"error": {"code": code, "message": message, "hint": hint}}
+    response: Response = Respond(request, to_json(body), "application/json", code=status.value, headers=headers)
+    return response
+
+
+def to_json(body: Any) -> str:
+    """JSON as browsers take it: numbers that are not finite, which a foreign database may hold, are null."""
+    try:
+        return json.dumps(body, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        return json.dumps(_finite(body), allow_nan=False, separators=(",", ":"))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def hashed(tag: str) -> str:
+    """The tag as it is sent: it may be made of paths, which are nobody's business."""
+    return hashlib.sha256(tag.encode(errors="surrogateescape")).hexdigest()[:32]
+
+
+def _tagged(request: Request, response: Response, tag: str) -> Response:
+    if tag:
+        # The encodings of one content have one tag, so it must be a weak one.
+        response.set_etag(hashed(tag), weak=True)
+        response.headers["Vary"] = "Accept-Encoding"
+        response.make_conditional(request)
+    return response

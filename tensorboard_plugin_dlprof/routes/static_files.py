@@ -1,0 +1,56 @@
+"""The built frontend."""
+
+from __future__ import annotations
+
+import mimetypes
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tensorboard.backend.http_util import Respond
+from werkzeug.security import safe_join
+
+from tensorboard_plugin_dlprof.errors import NotFound
+
+if TYPE_CHECKING:
+    from werkzeug.wrappers import Request, Response
+
+STATIC_FOLDER = Path(__file__).resolve().parent.parent / "static"
+
+_TYPES = {
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+    ".html": "text/html",
+    ".json": "application/json",
+    ".map": "application/json",
+    ".wasm": "application/wasm",
+    ".woff2": "font/woff2",
+}
+"""Not left to the system: some have these wrong, and a module of a wrong type does not run."""
+
+_HASHED = re.compile(r".+-[A-Za-z0-9_-]{8,}\.[a-z0-9]+")
+_YEAR_S = 31_536_000
+
+
+def serve(request: Request, folder: Path = STATIC_FOLDER) -> Response:
+    """A file of the built frontend.
+
+    Raises:
+        NotFound: there is no such file.
+    """
+    _, _, name = request.path.partition("/static/")
+    joined = safe_join(str(folder), name)
+    path = Path(joined) if joined is not None else None
+    if path is None or not path.is_file() or folder not in path.resolve().parents:
+        hint = "" if (folder / "index.js").is_file() else " The frontend is not built: run make frontend."
+        raise NotFound(f"There is no file {name[:80]!r}.{hint}")
+    content_type = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    status = path.stat()
+    hashed_name = path.parent != folder and _HASHED.fullmatch(path.name) is not None
+    response: Response = Respond(request, path.read_bytes(), content_type, expires=_YEAR_S if hashed_name else 0)
+    response.set_etag(f"{status.st_size:x}-{status.st_mtime_ns:x}", weak=True)
+    response.headers["Vary"] = "Accept-Encoding"
+    response.make_conditional(request)
+    return response

@@ -1,0 +1,56 @@
+"""One page of a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorboard_plugin_dlprof.queries.extension import is_extended
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.table import Request, page
+from tensorboard_plugin_dlprof.queries.tables import find_table
+from tensorboard_plugin_dlprof.routes.databases import Borrowed
+from tensorboard_plugin_dlprof.routes.requests import Parameters
+
+MAX_LIMIT = 1_000
+MAX_OFFSET = 10**12
+
+
+def table(borrowed: Borrowed, scope: Scope, parameters: Parameters) -> dict[str, Any]:
+    """The body of ``./table``."""
+    found = find_table(parameters.required("table"), is_extended(borrowed.connection))
+    request = Request(
+        offset=parameters.integer("offset", 0, 0, MAX_OFFSET) or 0,
+        limit=_limit(parameters),
+        sort=parameters.text("sort"),
+        search=parameters.text("search"),
+        filters=parameters.where(),
+        links=parameters.named(found.links),
+    )
+    answer = page(borrowed.connection, found, scope, request, borrowed.counts)
+    return {
+        "table": found.name,
+        "columns": [
+            {
+                "key": column.key,
+                "label": column.label,
+                "type": column.type,
+                "description": column.description,
+                "sortable": column.sortable,
+                "filterable": column.filterable,
+                "searchable": column.searchable,
+                "hidden": column.hidden,
+            }
+            for column in found.columns
+        ],
+        "rows": answer.rows,
+        "key": found.key,
+        "offset": request.offset,
+        "total": answer.total,
+        "filtered": answer.filtered,
+        "sort": answer.sort,
+    }
+
+
+def _limit(parameters: Parameters) -> int:
+    limit = parameters.integer("limit", 25, 0, MAX_LIMIT)
+    return 25 if limit is None else limit

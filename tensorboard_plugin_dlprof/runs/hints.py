@@ -1,0 +1,99 @@
+"""Metadata that event files carry: a hint, because not every profile has one and not every server sees it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.queries.headline import Headline
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What one event file says about one profile."""
+
+    run: str
+    database_name: str
+    source_name: str
+    format: str
+    rank: int | None
+    world_size: int | None
+    captured_at: float | None
+    headline: Headline | None
+
+
+HintReader = Callable[[], list[Hint]]
+
+
+def hint_reader(data_provider: Any) -> HintReader:
+    """A function that asks TensorBoard's data provider for the metadata of all runs.
+
+    Another program's bad event file must not empty our list: whatever the provider raises is logged, and there are
+    no hints.
+    """
+
+    def read() -> list[Hint]:
+        from tensorboard.context import RequestContext
+
+        try:
+            runs = data_provider.list_tensors(RequestContext(), experiment_id="", plugin_name=PLUGIN_NAME)
+        except Exception:  # noqa: BLE001 - any error of any provider; the scan of the files goes on without it
+            _LOG.debug("The metadata of event files cannot be listed.", exc_info=True)
+            return []
+        found = []
+        for run, tags in runs.items():
+            for series in tags.values():
+                hint = parse_hint(run, series.plugin_content)
+                if hint is not None:
+                    found.append(hint)
+        return found
+
+    return read
+
+
+def parse_hint(run: str, content: bytes) -> Hint | None:
+    """The hint in the content of a summary's metadata; nothing where it is not ours to read."""
+    from google.protobuf.message import DecodeError
+
+    from tensorboard_plugin_dlprof.run_metadata.dlprof_plugin_pb2 import ProfileMetadata
+
+    try:
+        message = ProfileMetadata.FromString(content)
+    except DecodeError:
+        return None
+    if not message.database_name:
+        return None
+    return Hint(
+        run=run,
+        database_name=message.database_name,
+        source_name=message.source_name,
+        format=message.source_format or "dlprof",
+        rank=message.rank if message.HasField("rank") else None,
+        world_size=message.world_size if message.HasField("world_size") else None,
+        captured_at=message.captured_at_ns / 1e9 if message.HasField("captured_at_ns") else None,
+        headline=_headline(message) if message.HasField("headline") else None,
+    )
+
+
+def _headline(message: Any) -> Headline:
+    numbers = message.headline
+
+    def known(name: str) -> Any:
+        return getattr(numbers, name) if numbers.HasField(name) else None
+
+    average_ns = known("average_iteration_ns")
+    return {
+        "gpu_names": list(message.gpu_names),
+        "wall_time_ns": known("wall_time_ns"),
+        "iterations": known("iterations"),
+        "average_iteration_ns": None if average_ns is None else round(average_ns),
+        "gpu_utilization_fraction": known("gpu_utilization_fraction"),
+        "tensor_core_time_fraction": known("tensor_core_time_fraction"),
+    }

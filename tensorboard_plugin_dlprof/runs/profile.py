@@ -1,0 +1,189 @@
+"""One profile of the list, and how it is put together from files, databases' facts and event files' metadata."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.runs.names import captured_from_name, rank_from_name, run_order
+from tensorboard_plugin_dlprof.runs.recognise import Recognition
+from tensorboard_plugin_dlprof.runs.scan import File
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.queries.headline import Headline, SourceFacts
+    from tensorboard_plugin_dlprof.runs.hints import Hint
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a database said when it was opened; ``message`` says why it cannot be read."""
+
+    source: SourceFacts | None
+    headline: Headline | None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundProfile:
+    """A profile below the log directory. At least one of source, database and metadata is there."""
+
+    profile_id: str
+    run: str
+    name: str
+    format: str
+    source: File | None = None
+    database: File | None = None
+    rank: int | None = None
+    world_size: int | None = None
+    captured_at: float | None = None
+    headline: Headline | None = None
+    message: str = ""
+    """Why it cannot be read; empty for one that may be."""
+
+    @property
+    def kind(self) -> str:
+        """``source``, ``database`` or ``metadata``."""
+        return "source" if self.source else "database" if self.database else "metadata"
+
+    @property
+    def file(self) -> File | None:
+        """The file that the profile goes by."""
+        return self.source or self.database
+
+
+def profile_id(run: str, name: str) -> str:
+    """Opaque and stable: it tells nothing about the place of the file."""
+    return hashlib.sha256(f"{run}\0{name}".encode(errors="surrogateescape")).hexdigest()[:16]
+
+
+def assemble(
+    recognised: Iterable[tuple[File, Recognition]],
+    hints: Sequence[Hint],
+    facts_of: Callable[[File], Facts | None],
+    cached_facts_of: Callable[[File], Facts | None],
+) -> list[FoundProfile]:
+    """The profiles of the list, in its order: run, rank, time of the capture, name.
+
+    A source and the database that was made from it are one profile, which goes by the source.
+
+    Args:
+        recognised: the files that are profiles, with what they are.
+        hints: metadata of event files.
+        facts_of: what a database below the log directory said.
+        cached_facts_of: what the database said that the server has made from a source.
+    """
+    by_run: dict[str, list[tuple[File, Recognition]]] = defaultdict(list)
+    for file, recognition in recognised:
+        by_run[file.run].append((file, recognition))
+    hints_by_run: dict[str, list[Hint]] = defaultdict(list)
+    for hint in hints:
+        hints_by_run[hint.run].append(hint)
+    profiles: list[FoundProfile] = []
+    for run in by_run.keys() | hints_by_run.keys():
+        found = _of_folder(by_run[run], facts_of, cached_facts_of)
+        profiles.extend(_with_hints(run, found, hints_by_run[run]))
+    order = {run: position for position, run in enumerate(sorted({profile.run for profile in profiles}, key=run_order))}
+    return sorted(profiles, key=lambda profile: (order[profile.run], *_order_in_run(profile)))
+
+
+def _order_in_run(profile: FoundProfile) -> tuple[float, float, str]:
+    rank = float("inf") if profile.rank is None else profile.rank
+    return (rank, profile.captured_at or 0.0, profile.name)
+
+
+def _of_folder(
+    files: list[tuple[File, Recognition]],
+    facts_of: Callable[[File], Facts | None],
+    cached_facts_of: Callable[[File], Facts | None],
+) -> list[FoundProfile]:
+    databases = {file.name: file for file, recognition in files if recognition.kind == "database"}
+    profiles = []
+    for file, recognition in files:
+        if recognition.kind == "database":
+            continue
+        database = databases.get(database_name(file.name))
+        facts = facts_of(database) if database else None
+        if database is not None and _made_from(file, facts):
+            del databases[database.name]
+        else:
+            database, facts = None, cached_facts_of(file)
+        profile = FoundProfile(
+            profile_id(file.run, file.name),
+            file.run,
+            file.name,
+            recognition.format,
+            source=file,
+            database=database,
+            message=recognition.message,
+        )
+        profiles.append(_with_facts(profile, facts))
+    for file in databases.values():
+        profile = FoundProfile(profile_id(file.run, file.name), file.run, file.name, "dlprof", database=file)
+        profiles.append(_with_facts(profile, facts_of(file)))
+    return profiles
+
+
+def _made_from(source: File, facts: Facts | None) -> bool:
+    """Whether a database whose name fits was made from this version of the source; believed until it was opened."""
+    if facts is None or facts.source is None:
+        return facts is None or not facts.message
+    name, size_bytes = facts.source["source_name"], facts.source["source_size_bytes"]
+    return name in ("", source.name) and size_bytes in (None, source.size_bytes)
+
+
+def _with_facts(profile: FoundProfile, facts: Facts | None) -> FoundProfile:
+    source = facts.source if facts else None
+    known = dataclasses.replace(
+        profile,
+        rank=rank_from_name(profile.name),
+        captured_at=captured_from_name(profile.name),
+        headline=facts.headline if facts else None,
+        message=profile.message or (facts.message if facts else ""),
+    )
+    if source is None:
+        return known
+    return dataclasses.replace(
+        known,
+        format=source["format"] if profile.source is None else profile.format,
+        rank=source["rank"] if source["rank"] is not None else known.rank,
+        world_size=source["world_size"],
+        captured_at=source["captured_at"] or known.captured_at,
+    )
+
+
+def _with_hints(run: str, found: list[FoundProfile], hints: list[Hint]) -> list[FoundProfile]:
+    """Metadata fills in what is not known yet; alone, it stands for a profile whose files are elsewhere."""
+    profiles = list(found)
+    for hint in hints:
+        for position, profile in enumerate(profiles):
+            if hint.database_name in (profile.database.name if profile.database else "", profile.name) or (
+                hint.source_name and hint.source_name == profile.name
+            ):
+                profiles[position] = dataclasses.replace(
+                    profile,
+                    rank=profile.rank if profile.rank is not None else hint.rank,
+                    world_size=profile.world_size if profile.world_size is not None else hint.world_size,
+                    captured_at=profile.captured_at or hint.captured_at,
+                    headline=profile.headline or (hint.headline if profile.database else None),
+                )
+                break
+        else:
+            name = hint.source_name or hint.database_name
+            profiles.append(
+                FoundProfile(
+                    profile_id(run, name),
+                    run,
+                    name,
+                    hint.format,
+                    rank=hint.rank,
+                    world_size=hint.world_size,
+                    captured_at=hint.captured_at,
+                    headline=hint.headline,
+                )
+            )
+    return profiles

@@ -1,0 +1,77 @@
+"""What a file is, by its content: the first 64 kB are read once for each version of a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tensorboard_plugin_dlprof.errors import ProfileError, UnknownFormat
+from tensorboard_plugin_dlprof.runs.scan import File, is_database_name, is_trace_name
+
+_SQLITE_SUFFIXES = (".sqlite", ".sqlite3")
+
+
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """``kind`` is database, source or broken; ``message`` says what is wrong with a broken one."""
+
+    kind: str
+    format: str = ""
+    message: str = ""
+
+
+class Recogniser:
+    """Remembers what files are."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int, int, int], Recognition | None] = {}
+
+    def recognise(self, file: File) -> Recognition | None:
+        """What the file is; nothing for a file that is no profile."""
+        if is_database_name(file.name):
+            return Recognition("database", "dlprof")
+        if file.identity not in self._known:
+            self._known[file.identity] = _recognise(file)
+        return self._known[file.identity]
+
+    def forget_others(self, files: list[File]) -> None:
+        """Keeps only what is known of these files."""
+        kept = {file.identity for file in files}
+        self._known = {identity: known for identity, known in self._known.items() if identity in kept}
+
+
+def _recognise(file: File) -> Recognition | None:
+    from tensorboard_plugin_dlprof.importers import find_importer
+
+    try:
+        return Recognition("source", find_importer(file.path).name)
+    except UnknownFormat as error:
+        if file.name.lower().endswith(_SQLITE_SUFFIXES) and _is_database(file):
+            return Recognition("database", "dlprof")
+        return _broken(file, error) if is_trace_name(file.name) else None
+    except ProfileError as error:
+        return _broken(file, error)
+
+
+def _broken(file: File, error: ProfileError) -> Recognition:
+    return Recognition("broken", message=relative_message(file, error))
+
+
+def relative_message(file: File, error: ProfileError) -> str:
+    """The sentence of an error, with the file named as the user sees it in the list."""
+    from tensorboard_plugin_dlprof.opening.regular_file import shown
+
+    text = str(error)
+    for path in (file.path, file.real):
+        text = text.replace(shown(path), shown(path.__class__(file.name))).replace(str(path), file.name)
+    return text
+
+
+def _is_database(file: File) -> bool:
+    """Whether an SQLite file of any name is a DLProf database."""
+    from tensorboard_plugin_dlprof.database.connection import open_database
+
+    try:
+        open_database(file.path).close()
+    except ProfileError:
+        return False
+    return True

@@ -1,0 +1,205 @@
+"""Walks the log directory for files that may be profiles, within bounds and without leaving it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB
+
+MAX_CANDIDATES = 10_000
+MAX_DIRECTORIES = 100_000
+MAX_DEPTH = 12
+MAX_REFUSALS = 100
+
+SOURCE_SUFFIXES = (".json", ".gz", ".sqlite", ".sqlite3")
+_TRACE_PART = ".pt.trace."
+_NEVER = ("tfevents", ".tmp-")
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A folder to search. ``name`` is its name in ``--logdir_spec``, empty for ``--logdir``."""
+
+    path: Path
+    name: str = ""
+
+    def run(self, relative: str) -> str:
+        """TensorBoard's name of the run in a folder below: ``.`` is the root itself."""
+        return f"{self.name}/{relative}" if self.name else relative
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file as it was found. ``path`` may lead through symbolic links, ``real`` does not."""
+
+    run: str
+    path: Path
+    real: Path
+    device: int
+    inode: int
+    size_bytes: int
+    mtime_ns: int
+
+    @property
+    def name(self) -> str:
+        """File name."""
+        return self.path.name
+
+    @property
+    def identity(self) -> tuple[int, int, int, int]:
+        """Changes when the file is replaced or rewritten."""
+        return (self.device, self.inode, self.size_bytes, self.mtime_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A symbolic link that was not followed."""
+
+    run: str
+    name: str
+
+
+@dataclass(slots=True)
+class Scan:
+    """What one walk found."""
+
+    files: list[File] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+    directories: int = 0
+    truncated: bool = False
+    seconds: float = 0.0
+
+
+def is_database_name(name: str) -> bool:
+    """Whether a file of this name is a DLProf database."""
+    return fnmatch(name, DATABASE_GLOB)
+
+
+def is_trace_name(name: str) -> bool:
+    """Whether a file of this name must be a profiler's trace: if it cannot be read, the user wants to know why."""
+    return _TRACE_PART in name
+
+
+def is_candidate_name(name: str) -> bool:
+    """Whether a file of this name may be a profile, by its content."""
+    if name.startswith(".") or any(part in name for part in _NEVER):
+        return False
+    return name.lower().endswith(SOURCE_SUFFIXES) or is_trace_name(name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    root: Root
+    relative: str
+    path: str
+    real: str
+    depth: int
+
+
+def scan(
+    roots: Sequence[Root], allowed: Sequence[Path] = (), found: Callable[[File], None] = lambda _file: None
+) -> Scan:
+    """Files below the roots that may be profiles, ordered by folder and name.
+
+    Plain folders come before symbolic links to folders, so that a folder goes by its own name rather than by that of
+    a link; each folder is visited once, which ends every loop.
+
+    Args:
+        roots: folders to search; those that do not exist are skipped.
+        allowed: further folders into which symbolic links may lead.
+        found: called with each file as it is found.
+    """
+    started = time.monotonic()
+    walk = _Walk([os.path.realpath(path) for path in (*(root.path for root in roots), *allowed)], found)
+    for root in roots:
+        walk.plain.append(_Folder(root, ".", str(root.path), os.path.realpath(root.path), 0))
+    walk.run()
+    walk.result.seconds = time.monotonic() - started
+    return walk.result
+
+
+class _Walk:
+    def __init__(self, allowed: list[str], found: Callable[[File], None]) -> None:
+        self.plain: deque[_Folder] = deque()
+        self.linked: deque[_Folder] = deque()
+        self.result = Scan()
+        self._allowed = allowed
+        self._found = found
+        self._seen: set[str] = set()
+
+    def run(self) -> None:
+        while self.plain or self.linked:
+            folder = self.plain.popleft() if self.plain else self.linked.popleft()
+            if folder.real in self._seen:
+                continue
+            self._seen.add(folder.real)
+            if self.result.directories >= MAX_DIRECTORIES or len(self.result.files) >= MAX_CANDIDATES:
+                self.result.truncated = True
+                return
+            self._visit(folder)
+
+    def _visit(self, folder: _Folder) -> None:
+        self.result.directories += 1
+        try:
+            with os.scandir(folder.path) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            return
+        for entry in listed:
+            if entry.name.startswith("."):
+                continue
+            try:
+                self._consider(folder, entry)
+            except (OSError, ValueError):
+                continue
+
+    def _consider(self, folder: _Folder, entry: os.DirEntry[str]) -> None:
+        if entry.is_dir(follow_symlinks=False):
+            self._enqueue(folder, entry, os.path.join(folder.real, entry.name), self.plain)  # noqa: PTH118
+        elif entry.is_symlink():
+            self._consider_link(folder, entry)
+        elif is_candidate_name(entry.name):
+            self._add(folder, entry, os.path.join(folder.real, entry.name))  # noqa: PTH118
+
+    def _consider_link(self, folder: _Folder, entry: os.DirEntry[str]) -> None:
+        is_folder = entry.is_dir()
+        if not is_folder and not is_candidate_name(entry.name):
+            return
+        real = os.path.realpath(entry.path)
+        if not any(real == root or real.startswith(root.rstrip(os.sep) + os.sep) for root in self._allowed):
+            if len(self.result.refused) < MAX_REFUSALS:
+                self.result.refused.append(Refusal(folder.root.run(folder.relative), entry.name))
+        elif is_folder:
+            self._enqueue(folder, entry, real, self.linked)
+        else:
+            self._add(folder, entry, real)
+
+    def _enqueue(self, folder: _Folder, entry: os.DirEntry[str], real: str, queue: deque[_Folder]) -> None:
+        if folder.depth >= MAX_DEPTH:
+            self.result.truncated = True
+            return
+        relative = entry.name if folder.relative == "." else f"{folder.relative}/{entry.name}"
+        queue.append(_Folder(folder.root, relative, entry.path, real, folder.depth + 1))
+
+    def _add(self, folder: _Folder, entry: os.DirEntry[str], real: str) -> None:
+        if len(self.result.files) >= MAX_CANDIDATES:
+            self.result.truncated = True
+            return
+        status = entry.stat()
+        file = File(
+            folder.root.run(folder.relative),
+            Path(entry.path),
+            Path(real),
+            status.st_dev,
+            status.st_ino,
+            status.st_size,
+            status.st_mtime_ns,
+        )
+        self.result.files.append(file)
+        self._found(file)

@@ -1,0 +1,79 @@
+"""Puts the server's parts together: from TensorBoard's context, or for a server of our own."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tensorboard_plugin_dlprof.imports.cache import Cache
+from tensorboard_plugin_dlprof.imports.manager import GIGABYTE, ImportManager
+from tensorboard_plugin_dlprof.routes.app import Services
+from tensorboard_plugin_dlprof.runs.catalog import Catalog
+from tensorboard_plugin_dlprof.runs.hints import HintReader, hint_reader
+from tensorboard_plugin_dlprof.runs.scan import File, Root
+
+_URI = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://.*")
+
+
+def make_services(
+    roots: Sequence[Root],
+    allowed: Sequence[Path] = (),
+    read_hints: HintReader = list,
+    cache_folder: Path | None = None,
+    import_mode: str = "auto",
+    memory_bytes: int | None = None,
+) -> Services:
+    """What the routes work with, for profiles below ``roots``."""
+    cache = Cache(cache_folder)
+
+    def cached_database(source: File) -> Path | None:
+        return cache.find(source.real, source.size_bytes, source.mtime_ns)
+
+    catalog = Catalog(roots, allowed, read_hints, cached_database)
+    imports = ImportManager(cache, memory_bytes, finished=lambda _profile: catalog.rescan())
+    return Services(catalog, imports, import_mode)
+
+
+def services_of_tensorboard(context: Any) -> Services:
+    """What the routes work with inside TensorBoard. ``context.flags`` is missing where a program embeds TensorBoard."""
+    flags = context.flags
+    provider = context.data_provider
+    cache_folder = getattr(flags, "dlprof_cache_dir", "") or ""
+    memory_gb = getattr(flags, "dlprof_memory_limit", 0.0) or 0.0
+    return make_services(
+        roots_of(context.logdir or "", getattr(flags, "logdir_spec", "") or ""),
+        [_absolute(folder) for folder in (getattr(flags, "dlprof_allowed_dirs", "") or "").split(",") if folder],
+        hint_reader(provider) if provider is not None else list,
+        _absolute(cache_folder) if cache_folder else None,
+        getattr(flags, "dlprof_import", "auto") or "auto",
+        int(memory_gb * GIGABYTE) if memory_gb > 0 else None,
+    )
+
+
+def roots_of(logdir: str, logdir_spec: str) -> list[Root]:
+    """The folders of ``--logdir`` or ``--logdir_spec`` with TensorBoard's names; remote ones cannot be searched.
+
+    The names follow TensorBoard's ``_parse_event_files_spec``: ``name:path,path2``, where a Windows drive and a path
+    that starts with a slash are no names.
+    """
+    if logdir:
+        return [Root(_absolute(logdir))] if not _URI.match(logdir) else []
+    roots = []
+    for part in logdir_spec.split(","):
+        if not part or _URI.match(part):
+            continue
+        name, colon, path = part.partition(":")
+        is_named = bool(colon) and not part.startswith("/") and not os.path.splitdrive(part)[0]
+        if is_named and not _URI.match(path):
+            roots.append(Root(_absolute(path), name))
+        elif not is_named:
+            roots.append(Root(_absolute(part)))
+    return roots
+
+
+def _absolute(path: str) -> Path:
+    """TensorBoard gives folders as they were typed, and its process may change its working directory later."""
+    return Path(os.path.abspath(os.path.expanduser(path)))  # noqa: PTH100, PTH111 - as TensorBoard does
