@@ -1,0 +1,230 @@
+import { useState } from "preact/hooks";
+
+import type { IterationRow } from "../api/types";
+import { formatShare, shareOf } from "../format/share";
+import { axisUnit, formatDuration } from "../format/time";
+import { useUrlSet } from "../frame/url";
+import { labelStep, ticks } from "../model/chart";
+import { barLayout, barParts, barPaths, classesIn, isResource, rowTitle, tallest } from "../model/iterations";
+import { colourOf, resourceLabel, type ColourClass } from "../model/resources";
+import { useWidth } from "./use_width";
+
+interface IterationChartProps {
+  rows: readonly IterationRow[];
+  matrixUnit: string;
+  /** What a bar is: `iteration`. */
+  unit: string;
+}
+
+const LEFT = 52;
+const BOTTOM = 34;
+const TOP = 8;
+const HEIGHT = 230;
+const CARD_WIDTH = 230;
+
+/** Time per iteration as stacked bars. Arrow keys walk along the bars; the hover card has every number. */
+export function IterationChart({ rows, matrixUnit, unit }: IterationChartProps) {
+  const [hidden, toggle] = useUrlSet("iterations.hidden");
+  const [active, setActive] = useState<number | null>(null);
+  const [measure, width] = useWidth(800);
+
+  const label = (key: ColourClass): string =>
+    isResource(key) ? resourceLabel(key, matrixUnit) : "Outside the aggregation";
+  const plotWidth = Math.max(width - LEFT - 8, 40);
+  const plotHeight = HEIGHT - TOP - BOTTOM;
+  const marks = ticks(tallest(rows, hidden));
+  const scale = axisUnit(marks.at(-1) ?? 0);
+  // Ticks are chosen in the unit that is printed, so that they are round there.
+  const unitMarks = ticks(tallest(rows, hidden) / scale.ns);
+  const topNs = Math.max((unitMarks.at(-1) ?? 0) * scale.ns, 1);
+  const layout = barLayout(rows.length, plotWidth);
+  const step = labelStep(rows.length, plotWidth / 44);
+  const row = active === null ? undefined : rows[active];
+
+  const move = (to: number): void => setActive(Math.min(Math.max(to, 0), rows.length - 1));
+  const onKey = (event: KeyboardEvent): void => {
+    const from = active ?? (event.key === "ArrowLeft" ? rows.length : -1);
+    if (event.key === "ArrowRight") move(from + 1);
+    else if (event.key === "ArrowLeft") move(from - 1);
+    else if (event.key === "Home") move(0);
+    else if (event.key === "End") move(rows.length - 1);
+    else if (event.key === "Escape" && active !== null) setActive(null);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const onPoint = (event: PointerEvent): void => {
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    const at = Math.floor((event.clientX - box.left - LEFT) / layout.pitch);
+    setActive(at >= 0 && at < rows.length ? at : null);
+  };
+
+  return (
+    <div class="iteration-chart" ref={measure}>
+      <ul class="legend legend-row">
+        {classesIn(rows).map((key) => (
+          <li key={key}>
+            <button type="button" class="legend-entry" aria-pressed={!hidden.has(key)} onClick={() => toggle(key)}>
+              <span class="swatch" style={{ background: colourOf(key) }} />
+              <span class="legend-label">{label(key)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <div
+        class="iteration-plot"
+        role="group"
+        aria-label={`Duration of ${rows.length} ${unit}s; the arrow keys read them one by one`}
+        tabIndex={0}
+        onKeyDown={onKey}
+        onBlur={() => setActive(null)}
+        onPointerMove={onPoint}
+        onPointerLeave={() => setActive(null)}
+      >
+        <svg width={width} height={HEIGHT} role="img" aria-label={`Stacked bars of ${rows.length} ${unit}s`}>
+          <g transform={`translate(${LEFT} ${TOP})`}>
+            {unitMarks.map((mark) => {
+              const y = plotHeight - ((mark * scale.ns) / topNs) * plotHeight;
+              return (
+                <g key={mark}>
+                  <line class="grid-line" x1="0" x2={plotWidth} y1={y} y2={y} />
+                  <text class="axis-text" x="-8" y={y + 4} text-anchor="end">
+                    {mark}
+                  </text>
+                </g>
+              );
+            })}
+            {active !== null && (
+              <rect
+                class="bar-highlight"
+                x={active * layout.pitch - (layout.pitch - layout.width) / 2}
+                y="0"
+                width={Math.max(layout.pitch, 2)}
+                height={plotHeight}
+              />
+            )}
+            {[...barPaths(rows, hidden, layout, plotHeight, topNs)].map(([key, path]) => (
+              <path key={key} d={path} fill={colourOf(key)} shape-rendering="crispEdges" />
+            ))}
+            {rows.map((each, i) =>
+              i % step === 0 ? (
+                <text
+                  key={each.iteration}
+                  class="axis-text"
+                  x={i * layout.pitch + layout.width / 2}
+                  y={plotHeight + 15}
+                  text-anchor="middle"
+                >
+                  {each.iteration}
+                </text>
+              ) : null,
+            )}
+            <text class="axis-title" x={plotWidth / 2} y={plotHeight + 31} text-anchor="middle">
+              {unit.charAt(0).toUpperCase() + unit.slice(1)}
+            </text>
+          </g>
+          <text class="axis-title" transform={`translate(11 ${TOP + plotHeight / 2}) rotate(-90)`} text-anchor="middle">
+            Duration ({scale.name})
+          </text>
+        </svg>
+        {row !== undefined && active !== null && (
+          <HoverCard
+            row={row}
+            left={Math.min(LEFT + (active + 1) * layout.pitch + 6, width - CARD_WIDTH)}
+            label={label}
+          />
+        )}
+      </div>
+      <p class="visually-hidden" role="status">
+        {row === undefined ? "" : spoken(row, label)}
+      </p>
+      <IterationTable rows={rows} matrixUnit={matrixUnit} unit={unit} />
+    </div>
+  );
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function spoken(row: IterationRow, label: (key: ColourClass) => string): string {
+  const parts = barParts(row, NONE).map(({ key, ns }) => `${label(key)} ${formatDuration(ns)}`);
+  return `${rowTitle(row)}: ${formatDuration(row.duration_ns)}. ${parts.join(", ")}`;
+}
+
+function HoverCard({
+  row,
+  left,
+  label,
+}: {
+  row: IterationRow;
+  left: number;
+  label: (key: ColourClass) => string;
+}) {
+  const parts = barParts({ ...row, profiled: row.profiled || Object.keys(row.parts).length > 0 }, NONE);
+  return (
+    <div class="hover-card" style={{ left: `${left}px`, width: `${CARD_WIDTH - 24}px` }} aria-hidden="true">
+      <strong>{rowTitle(row)}</strong>
+      {!row.profiled && <div class="muted">outside the aggregation</div>}
+      <dl>
+        <dt>Duration</dt>
+        <dd>{formatDuration(row.duration_ns)}</dd>
+        <dd />
+        {parts.map(({ key, ns }) => (
+          <>
+            <dt>
+              <span class="swatch" style={{ background: colourOf(key) }} />
+              {label(key)}
+            </dt>
+            <dd>{formatDuration(ns)}</dd>
+            <dd>{formatShare(shareOf(ns, row.duration_ns))}</dd>
+          </>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+const TABLE_ROWS = 200;
+
+/** The same numbers as a table, for those whom a chart does not serve. */
+function IterationTable({ rows, matrixUnit, unit }: IterationChartProps) {
+  const [open, setOpen] = useState(false);
+  const keys = classesIn(rows).filter(isResource);
+  return (
+    <details class="twin" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Show as a table</summary>
+      {open && (
+        <div class="twin-scroll" tabIndex={0} role="region" aria-label={`Table of ${unit}s`}>
+          <table class="plain-table">
+            <thead>
+              <tr>
+                <th scope="col">{unit.charAt(0).toUpperCase() + unit.slice(1)}</th>
+                <th scope="col">Duration</th>
+                {keys.map((key) => (
+                  <th scope="col" key={key}>
+                    {resourceLabel(key, matrixUnit)}
+                  </th>
+                ))}
+                <th scope="col">Aggregated</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.slice(0, TABLE_ROWS).map((row) => (
+                <tr key={row.iteration}>
+                  <th scope="row">
+                    {row.stop_iteration > row.iteration ? `${row.iteration} to ${row.stop_iteration}` : row.iteration}
+                  </th>
+                  <td>{formatDuration(row.duration_ns)}</td>
+                  {keys.map((key) => (
+                    <td key={key}>{formatDuration(row.parts[key] ?? null)}</td>
+                  ))}
+                  <td>{row.profiled ? "yes" : "no"}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          {rows.length > TABLE_ROWS && <p class="muted">The first {TABLE_ROWS} of {rows.length} are shown.</p>}
+        </div>
+      )}
+    </details>
+  );
+}

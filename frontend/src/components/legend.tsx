@@ -1,0 +1,46 @@
+/** Legend and table twin of a chart in one: each entry shows its values, and hides or shows its part. */
+
+export interface LegendEntry {
+  key: string;
+  label: string;
+  colour: string;
+  value: string;
+  share: string;
+  /** Numerator and denominator, in words. */
+  tip: string;
+}
+
+interface LegendProps {
+  entries: readonly LegendEntry[];
+  hidden: ReadonlySet<string>;
+  toggle: (key: string) => void;
+  active: string | null;
+  activate: (key: string | null) => void;
+}
+
+export function Legend({ entries, hidden, toggle, active, activate }: LegendProps) {
+  return (
+    <ul class="legend">
+      {entries.map((entry) => (
+        <li key={entry.key}>
+          <button
+            type="button"
+            class={active === entry.key ? "legend-entry active" : "legend-entry"}
+            aria-pressed={!hidden.has(entry.key)}
+            data-tip={entry.tip}
+            onClick={() => toggle(entry.key)}
+            onPointerEnter={() => activate(entry.key)}
+            onPointerLeave={() => activate(null)}
+            onFocus={() => activate(entry.key)}
+            onBlur={() => activate(null)}
+          >
+            <span class="swatch" style={{ background: entry.colour }} />
+            <span class="legend-label">{entry.label}</span>
+            <span class="legend-value">{entry.value}</span>
+            <span class="legend-share">{entry.share}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

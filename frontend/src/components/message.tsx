@@ -1,0 +1,66 @@
+/** What stands where there is nothing to show (yet): why, and what to do about it. */
+import type { ComponentChildren } from "preact";
+
+import type { ApiError } from "../api/client";
+import { CopyButton } from "./copy_button";
+import { Icon, type IconName } from "./icon";
+
+interface MessageProps {
+  icon?: IconName;
+  tone?: "calm" | "error";
+  title: string;
+  children?: ComponentChildren;
+}
+
+export function Message({ icon = "info", tone = "calm", title, children }: MessageProps) {
+  return (
+    <div class={`message message-${tone}`} role={tone === "error" ? "alert" : "status"}>
+      <Icon name={icon} />
+      <div class="message-text">
+        <h2>{title}</h2>
+        {children}
+      </div>
+    </div>
+  );
+}
+
+/** Grey blocks in the shape of what is coming, and a text for screen readers. */
+export function Loading({ what }: { what: string }) {
+  return (
+    <div class="loading" role="status">
+      <span class="visually-hidden">Loading {what}</span>
+      <div class="skeleton skeleton-line" />
+      <div class="skeleton-row">
+        <div class="skeleton" />
+        <div class="skeleton" />
+        <div class="skeleton" />
+      </div>
+      <div class="skeleton skeleton-tall" />
+    </div>
+  );
+}
+
+export function ErrorBox({ error, retry }: { error: ApiError; retry?: () => void }) {
+  return (
+    <Message tone="error" icon="warning" title={error.message}>
+      {error.hint !== "" && <p>{error.hint}</p>}
+      {retry !== undefined && (
+        <button type="button" class="button" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </Message>
+  );
+}
+
+/** Lines to paste somewhere, with a button that copies them. */
+export function Snippet({ text, what }: { text: string; what: string }) {
+  return (
+    <div class="snippet">
+      <pre tabIndex={0} aria-label={what}>
+        {text}
+      </pre>
+      <CopyButton text={text} what={what} />
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+/** Widths of columns: a default by type, and what the user dragged, remembered in this browser. */
+import { useCallback, useState } from "preact/hooks";
+
+import type { Column, ColumnType } from "../../api/types";
+
+const DEFAULT_WIDTH: Record<ColumnType, number> = {
+  text: 120,
+  long_text: 360,
+  kernel_name: 380,
+  path: 320,
+  integer: 96,
+  boolean: 96,
+  duration_ns: 128,
+  fraction: 112,
+  bytes: 104,
+};
+
+type Widths = Readonly<Record<string, number>>;
+
+function stored(key: string): Widths {
+  try {
+    const value: unknown = JSON.parse(localStorage.getItem(key) ?? "{}");
+    if (typeof value !== "object" || value === null) return {};
+    return Object.fromEntries(Object.entries(value).filter(([, width]) => Number.isFinite(width)));
+  } catch {
+    return {};
+  }
+}
+
+export function useColumnWidths(table: string): {
+  widthOf: (column: Column) => number;
+  setWidth: (column: string, width: number) => void;
+} {
+  const key = `dlprof.widths.${table}`;
+  const [widths, setWidths] = useState(() => stored(key));
+  const setWidth = useCallback(
+    (column: string, width: number) =>
+      setWidths((before) => {
+        const next = { ...before, [column]: width };
+        try {
+          localStorage.setItem(key, JSON.stringify(next));
+        } catch {
+          // Storage may be full or forbidden; the width still holds until the page is closed.
+        }
+        return next;
+      }),
+    [key],
+  );
+  return { widthOf: (column) => widths[column.key] ?? DEFAULT_WIDTH[column.type], setWidth };
+}

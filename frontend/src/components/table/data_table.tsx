@@ -1,0 +1,266 @@
+/**
+ * The table of every view: pages, order, search and filters are asked of the server and kept in the URL.
+ *
+ * Keyboard: the arrow keys walk over the cells, Enter or Space selects the row, Ctrl+C copies the cell, Home and End go to
+ * the first and last column, Page Up and Page Down turn pages.
+ */
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { fetchTable } from "../../api/client";
+import type { Cell, Column, Row, TableResponse } from "../../api/types";
+import { columnUnit, type TimeUnit } from "../../format/time";
+import { navigate, useUrl } from "../../frame/url";
+import { useQuery } from "../../frame/use_query";
+import { copyText } from "../../host/tensorboard";
+import { isNumeric, nextSort, readTableState, tableChanges, visibleColumns, type TableState } from "../../model/table_state";
+import { Icon } from "../icon";
+import { ErrorBox, Loading } from "../message";
+import { useColumnWidths } from "./column_widths";
+import { ColumnMenu, Pager } from "./table_bars";
+import { copiedText, TableCell, type Scale } from "./table_cell";
+import { DelayedInput, TableHead } from "./table_head";
+
+interface DataTableProps {
+  /** The table of the server, `ops`. */
+  table: string;
+  /** Under which name its state is kept in the URL. */
+  name: string;
+  /** What it is called on screen, and what its rows are: `Ops`, `ops`. */
+  title: string;
+  noun: string;
+  profile: string;
+  aggregation: number | null;
+  /** Parameters of the table's own, such as the op whose kernels are shown. */
+  links?: Readonly<Record<string, string>>;
+  pageSize?: number;
+  /** Counted up to ask again for what is on screen. */
+  round: number;
+  /** Called when the user selects a row; without it rows cannot be selected. */
+  onSelect?: (key: string) => void;
+  empty: string;
+}
+
+const cellText = (value: Cell | undefined): string => (value === null || value === undefined ? "" : String(value));
+
+export function DataTable(props: DataTableProps) {
+  const { table, name, title, noun, profile, aggregation, links = {}, pageSize = 25, round, onSelect } = props;
+  const state = readTableState(useUrl(), name, pageSize);
+  const change = (changes: Partial<TableState>): void =>
+    navigate(tableChanges(name, state, { ...state, ...changes }, pageSize));
+  const { widthOf, setWidth } = useColumnWidths(table);
+
+  const asked = {
+    profile,
+    table,
+    aggregation,
+    offset: state.page * state.size,
+    limit: state.size,
+    sort: state.sort,
+    search: state.search,
+    where: state.where,
+    links,
+  };
+  const query = useQuery<TableResponse>(JSON.stringify([asked, round]), (signal) => fetchTable(asked, signal));
+  const { data, error, loading } = query;
+
+  // A filter or another profile can leave the page of the link behind the last one.
+  const beyond = data !== null && !loading && data.rows.length === 0 && data.filtered > 0 && state.page > 0;
+  const lastPage = data === null ? 0 : Math.max(Math.ceil(data.filtered / state.size) - 1, 0);
+  useEffect(() => {
+    if (beyond) navigate(tableChanges(name, state, { ...state, page: lastPage }, pageSize));
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- only when an answer shows it
+  }, [beyond, lastPage]);
+
+  if (data === null) return error === null ? <Loading what={noun} /> : <ErrorBox error={error} retry={query.reload} />;
+
+  const columns = visibleColumns(data.columns, state.toggled);
+  const narrowed = state.search !== "" || Object.values(state.where).some((filter) => filter !== "");
+  return (
+    <section class="data-table" aria-label={title}>
+      <div class="table-tools">
+        <h2>{title}</h2>
+        <div class="search">
+          <Icon name="search" />
+          <DelayedInput
+            kind="search"
+            label={`Search ${noun}`}
+            placeholder={`Search ${noun}`}
+            value={state.search}
+            onChange={(search) => change({ search, page: 0 })}
+          />
+        </div>
+        {narrowed && (
+          <button type="button" class="button" onClick={() => change({ search: "", where: {}, page: 0 })}>
+            <Icon name="close" /> Clear filters
+          </button>
+        )}
+        <ColumnMenu
+          columns={data.columns}
+          shown={columns}
+          onToggle={(key) =>
+            change({
+              toggled: state.toggled.includes(key)
+                ? state.toggled.filter((other) => other !== key)
+                : [...state.toggled, key],
+            })
+          }
+        />
+      </div>
+      {error !== null && (
+        <p class="table-error" role="alert">
+          <Icon name="warning" /> {error.message} {error.hint}
+        </p>
+      )}
+      <Grid
+        data={data}
+        columns={columns}
+        state={state}
+        title={title}
+        busy={loading}
+        empty={narrowed ? `No ${noun} match.` : props.empty}
+        widthOf={widthOf}
+        setWidth={setWidth}
+        change={change}
+        onSelect={onSelect}
+      />
+      <Pager
+        noun={noun}
+        offset={data.offset}
+        rows={data.rows.length}
+        size={state.size}
+        filtered={data.filtered}
+        total={data.total}
+        onPage={(page) => change({ page })}
+        onSize={(size) => change({ size, page: Math.floor(data.offset / size) })}
+      />
+    </section>
+  );
+}
+
+interface GridProps {
+  data: TableResponse;
+  columns: readonly Column[];
+  state: TableState;
+  title: string;
+  busy: boolean;
+  empty: string;
+  widthOf: (column: Column) => number;
+  setWidth: (column: string, width: number) => void;
+  change: (changes: Partial<TableState>) => void;
+  onSelect: ((key: string) => void) | undefined;
+}
+
+function scales(columns: readonly Column[], rows: readonly Row[]): Map<string, Scale> {
+  return new Map(
+    columns
+      .filter(({ type }) => type === "duration_ns")
+      .map(({ key }) => {
+        const largest = rows.reduce((most, row) => Math.max(most, Number(row[key] ?? 0)), 0);
+        return [key, { largest, unit: columnUnit(largest) }];
+      }),
+  );
+}
+
+function Grid({ data, columns, state, title, busy, empty, widthOf, setWidth, change, onSelect }: GridProps) {
+  const [at, setAt] = useState({ row: 0, column: 0 });
+  const [copied, setCopied] = useState(false);
+  const body = useRef<HTMLTableSectionElement>(null);
+  const { rows, key } = data;
+  const scale = scales(columns, rows);
+  const units = new Map<string, TimeUnit>([...scale].map(([column, { unit }]) => [column, unit]));
+  const focused = { row: Math.min(at.row, rows.length - 1), column: Math.min(at.column, columns.length - 1) };
+
+  useEffect(() => {
+    if (!copied) return undefined;
+    const timer = setTimeout(() => setCopied(false), 1500);
+    return () => clearTimeout(timer);
+  }, [copied]);
+
+  const select = (row: Row): void => onSelect?.(cellText(row[key]));
+  const focus = (row: number, column: number): void => {
+    const to = {
+      row: Math.min(Math.max(row, 0), rows.length - 1),
+      column: Math.min(Math.max(column, 0), columns.length - 1),
+    };
+    setAt(to);
+    body.current?.rows[to.row]?.cells[to.column]?.focus();
+  };
+  const pages = Math.max(Math.ceil(data.filtered / state.size), 1);
+
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.target instanceof Element && event.target.closest("button, input, select") !== null) return;
+    const { row, column } = focused;
+    const current = rows[row];
+    const shown = columns[column];
+    if (event.key === "ArrowDown") focus(row + 1, column);
+    else if (event.key === "ArrowUp") focus(row - 1, column);
+    else if (event.key === "ArrowRight") focus(row, column + 1);
+    else if (event.key === "ArrowLeft") focus(row, column - 1);
+    else if (event.key === "Home") focus(row, 0);
+    else if (event.key === "End") focus(row, columns.length - 1);
+    else if (event.key === "PageDown") change({ page: Math.min(state.page + 1, pages - 1) });
+    else if (event.key === "PageUp") change({ page: Math.max(state.page - 1, 0) });
+    else if ((event.key === "Enter" || event.key === " ") && current !== undefined) select(current);
+    else if (event.key === "c" && (event.ctrlKey || event.metaKey) && current !== undefined && shown !== undefined) {
+      if (window.getSelection()?.isCollapsed === false) return; // the user has marked a text of their own
+      void copyText(copiedText(shown, current)).then(setCopied);
+    } else return;
+    event.preventDefault();
+  };
+
+  return (
+    <div class={busy ? "table-scroll busy" : "table-scroll"} aria-busy={busy}>
+      <table
+        role="grid"
+        aria-label={title}
+        aria-rowcount={data.filtered}
+        style={{ width: `${columns.reduce((sum, column) => sum + widthOf(column), 0)}px` }}
+      >
+        <colgroup>
+          {columns.map((column) => (
+            <col key={column.key} style={{ width: `${widthOf(column)}px` }} />
+          ))}
+        </colgroup>
+        <TableHead
+          columns={columns}
+          sort={data.sort}
+          units={units}
+          where={state.where}
+          widthOf={widthOf}
+          onResize={setWidth}
+          onSort={(column) => change({ sort: nextSort(data.sort, column), page: 0 })}
+          onFilter={(column, text) => change({ where: { ...state.where, [column]: text }, page: 0 })}
+        />
+        <tbody ref={body} onKeyDown={onKey}>
+          {rows.map((row, i) => {
+            const rowKey = cellText(row[key]);
+            return (
+              <tr
+                key={rowKey}
+                class={onSelect === undefined ? "" : "selectable"}
+                aria-selected={onSelect === undefined ? undefined : rowKey === state.row}
+                aria-rowindex={data.offset + i + 1}
+                onClick={() => select(row)}
+              >
+                {columns.map((column, j) => (
+                  <td
+                    key={column.key}
+                    class={isNumeric(column) ? "right bar-cell" : column.type === "boolean" ? "middle" : ""}
+                    tabIndex={i === focused.row && j === focused.column ? 0 : -1}
+                    onFocus={() => setAt({ row: i, column: j })}
+                  >
+                    <TableCell column={column} row={row} scale={scale.get(column.key)} />
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {rows.length === 0 && <p class="nothing">{empty}</p>}
+      <p role="status" class={copied ? "toast" : "visually-hidden"}>
+        {copied ? "Copied" : ""}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,141 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import type { Column } from "../../api/types";
+import { formatCount } from "../../format/number";
+import { PAGE_SIZES, pageNumbers } from "../../model/table_state";
+import { Icon } from "../icon";
+
+/** Which columns to show: a button that opens a list of boxes to tick. */
+export function ColumnMenu({
+  columns,
+  shown,
+  onToggle,
+}: {
+  columns: readonly Column[];
+  shown: readonly Column[];
+  onToggle: (key: string) => void;
+}) {
+  const [open, setOpen] = useState(false);
+  const holder = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (!open) return undefined;
+    const onPress = (event: Event): void => {
+      if (!(event.target instanceof Node) || holder.current?.contains(event.target) !== true) setOpen(false);
+    };
+    document.addEventListener("pointerdown", onPress);
+    return () => document.removeEventListener("pointerdown", onPress);
+  }, [open]);
+  return (
+    <div
+      class="menu-holder"
+      ref={holder}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || !open) return;
+        event.stopPropagation();
+        setOpen(false);
+        button.current?.focus();
+      }}
+    >
+      <button type="button" class="button" ref={button} aria-expanded={open} onClick={() => setOpen(!open)}>
+        <Icon name="columns" /> Columns
+      </button>
+      {open && (
+        <fieldset class="menu column-menu">
+          <legend class="visually-hidden">Columns to show</legend>
+          {columns.map((column) => {
+            const ticked = shown.includes(column);
+            return (
+              <label key={column.key} data-tip={column.description}>
+                <input
+                  type="checkbox"
+                  checked={ticked}
+                  disabled={ticked && shown.length === 1}
+                  onChange={() => onToggle(column.key)}
+                />
+                {column.label}
+              </label>
+            );
+          })}
+        </fieldset>
+      )}
+    </div>
+  );
+}
+
+interface PagerProps {
+  noun: string;
+  offset: number;
+  rows: number;
+  size: number;
+  filtered: number;
+  total: number;
+  onPage: (page: number) => void;
+  onSize: (size: number) => void;
+}
+
+/** "Showing 1 to 25 of 480", the pages, and how many rows a page has. */
+export function Pager({ noun, offset, rows, size, filtered, total, onPage, onSize }: PagerProps) {
+  const page = Math.floor(offset / size);
+  const pages = Math.max(Math.ceil(filtered / size), 1);
+  const range =
+    rows === 0
+      ? `Showing 0 of ${formatCount(filtered)}`
+      : `Showing ${formatCount(offset + 1)} to ${formatCount(offset + rows)} of ${formatCount(filtered)}`;
+  return (
+    <div class="pager">
+      <p role="status" class="pager-range">
+        {range}
+        {filtered < total && ` (filtered from ${formatCount(total)})`}
+      </p>
+      <label class="pager-size">
+        Rows
+        <select class="input" value={size} onChange={(event) => onSize(Number(event.currentTarget.value))}>
+          {PAGE_SIZES.map((each) => (
+            <option key={each} value={each}>
+              {each}
+            </option>
+          ))}
+        </select>
+      </label>
+      <nav class="pages" aria-label={`Pages of ${noun}`}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Previous page"
+          disabled={page <= 0}
+          onClick={() => onPage(page - 1)}
+        >
+          <Icon name="left" />
+        </button>
+        {pageNumbers(Math.min(page, pages - 1), pages).map((number, i) =>
+          number === null ? (
+            <span key={`gap${i}`} class="page-gap">
+              …
+            </span>
+          ) : (
+            <button
+              type="button"
+              key={number}
+              class="page-button"
+              aria-label={`Page ${number + 1}`}
+              aria-current={number === page ? "page" : undefined}
+              onClick={() => onPage(number)}
+            >
+              {formatCount(number + 1)}
+            </button>
+          ),
+        )}
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Next page"
+          disabled={page >= pages - 1}
+          onClick={() => onPage(page + 1)}
+        >
+          <Icon name="right" />
+        </button>
+      </nav>
+    </div>
+  );
+}

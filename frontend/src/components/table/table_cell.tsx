@@ -1,0 +1,122 @@
+import { useState } from "preact/hooks";
+
+import type { Cell, Column, Row } from "../../api/types";
+import { formatBytes } from "../../format/bytes";
+import { formatCount } from "../../format/number";
+import { formatShare } from "../../format/share";
+import { inUnit, readableAndExact, type TimeUnit } from "../../format/time";
+import { shortKernelName } from "../../model/kernel_name";
+import { OpPath, YesNo } from "../value";
+
+/** Units and largest values of the columns on this page. */
+export interface Scale {
+  unit: TimeUnit;
+  largest: number;
+}
+
+interface TableCellProps {
+  column: Column;
+  row: Row;
+  scale: Scale | undefined;
+}
+
+const NOTHING = <span class="unknown">–</span>;
+
+/** One cell by the type of its column. */
+export function TableCell({ column, row, scale }: TableCellProps) {
+  const value = row[column.key] ?? null;
+  if (value === null || value === "")
+    return column.type === "boolean" ? <YesNo value={null} /> : <span data-tip="not recorded">{NOTHING}</span>;
+  switch (column.type) {
+    case "duration_ns":
+      return <TimeCell ns={Number(value)} scale={scale} />;
+    case "fraction":
+      return (
+        <>
+          <span class="bar bar-plain" style={{ width: `${Math.min(Number(value), 1) * 100}%` }} />
+          <span class="number">{formatShare(Number(value))}</span>
+        </>
+      );
+    case "integer":
+      return <span class="number">{formatCount(Number(value))}</span>;
+    case "bytes":
+      return (
+        <span class="number" data-tip={`${formatCount(Number(value))} bytes`}>
+          {formatBytes(Number(value))}
+        </span>
+      );
+    case "boolean":
+      return <YesNo value={Boolean(value)} />;
+    case "kernel_name":
+      return <KernelName name={String(value)} full={fullName(column, row)} />;
+    case "path":
+      return <OpPath path={String(value)} />;
+    case "long_text":
+      return <LongText text={String(value)} />;
+    case "text":
+      return (
+        <span class="clip" data-tip={String(value)}>
+          {String(value)}
+        </span>
+      );
+  }
+}
+
+/** What copying a cell copies: the value itself, times as whole nanoseconds, names in full. */
+export function copiedText(column: Column, row: Row): string {
+  const value: Cell = row[column.key] ?? null;
+  if (value === null) return "";
+  if (column.type === "kernel_name") return fullName(column, row);
+  if (column.type === "boolean") return value === true ? "yes" : "no";
+  return String(value);
+}
+
+/** A row may carry the full name of its kernel beside the short one. */
+function fullName(column: Column, row: Row): string {
+  const full = column.key === "name" ? row.long_name : undefined;
+  return typeof full === "string" && full !== "" ? full : String(row[column.key] ?? "");
+}
+
+function TimeCell({ ns, scale }: { ns: number; scale: Scale | undefined }) {
+  if (scale === undefined) return <span class="number">{formatCount(ns)} ns</span>;
+  const share = scale.largest > 0 ? ns / scale.largest : 0;
+  return (
+    <>
+      <span class="bar" style={{ width: `${Math.min(share, 1) * 100}%` }} />
+      <span class="number" data-tip={readableAndExact(ns)}>
+        {inUnit(ns, scale.unit)}
+      </span>
+    </>
+  );
+}
+
+function KernelName({ name, full }: { name: string; full: string }) {
+  return (
+    <span class="clip kernel-name" data-tip={full}>
+      {shortKernelName(name)}
+    </span>
+  );
+}
+
+const SHORT = 100;
+
+function LongText({ text }: { text: string }) {
+  const [open, setOpen] = useState(false);
+  if (text.length <= SHORT) return <span class="long-text">{text}</span>;
+  return (
+    <span class="long-text">
+      {open ? text : `${text.slice(0, SHORT)}… `}
+      <button
+        type="button"
+        class="link-button"
+        aria-expanded={open}
+        onClick={(event) => {
+          event.stopPropagation();
+          setOpen(!open);
+        }}
+      >
+        {open ? "See less" : "See more"}
+      </button>
+    </span>
+  );
+}

@@ -1,0 +1,83 @@
+/**
+ * One tooltip for the whole page: whatever carries `data-tip` shows that text when it is pointed at or focused.
+ * The text is plain; a line break starts a new line. Esc hides it, as WCAG asks of content on hover.
+ */
+import { useEffect, useRef, useState } from "preact/hooks";
+
+interface Shown {
+  text: string;
+  anchor: DOMRect;
+}
+
+const GAP = 6;
+const MARGIN = 8;
+
+const holderOf = (target: EventTarget | null): HTMLElement | null =>
+  target instanceof Element ? target.closest<HTMLElement>("[data-tip]") : null;
+
+export function TooltipLayer() {
+  const [shown, setShown] = useState<Shown | null>(null);
+  const box = useRef<HTMLDivElement>(null);
+
+  useEffect(() => {
+    let holder: HTMLElement | null = null;
+    const show = (event: Event): void => {
+      const next = holderOf(event.target);
+      if (next === holder) return;
+      holder = next;
+      const text = next?.dataset.tip ?? "";
+      setShown(next === null || text === "" ? null : { text, anchor: next.getBoundingClientRect() });
+    };
+    const hide = (): void => {
+      holder = null;
+      setShown(null);
+    };
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key === "Escape") hide();
+    };
+    document.addEventListener("pointerover", show);
+    document.addEventListener("focusin", show);
+    document.addEventListener("focusout", hide);
+    document.documentElement.addEventListener("pointerleave", hide);
+    document.addEventListener("keydown", onKey);
+    document.addEventListener("scroll", hide, { capture: true, passive: true });
+    return () => {
+      document.removeEventListener("pointerover", show);
+      document.removeEventListener("focusin", show);
+      document.removeEventListener("focusout", hide);
+      document.documentElement.removeEventListener("pointerleave", hide);
+      document.removeEventListener("keydown", onKey);
+      document.removeEventListener("scroll", hide, { capture: true });
+    };
+  }, []);
+
+  // Placed after it is drawn, when its size is known: below its anchor, above where there is no room.
+  useEffect(() => {
+    const element = box.current;
+    if (element === null || shown === null) return;
+    const { width, height } = element.getBoundingClientRect();
+    const { anchor } = shown;
+    const left = Math.min(Math.max(anchor.left, MARGIN), window.innerWidth - width - MARGIN);
+    const below = anchor.bottom + GAP;
+    const top = below + height > window.innerHeight - MARGIN ? anchor.top - height - GAP : below;
+    element.style.left = `${Math.max(left, MARGIN)}px`;
+    element.style.top = `${Math.max(top, MARGIN)}px`;
+    element.style.visibility = "visible";
+  }, [shown]);
+
+  if (shown === null) return null;
+  return (
+    <div class="tooltip" role="tooltip" ref={box} style={{ visibility: "hidden" }}>
+      {shown.text}
+    </div>
+  );
+}
+
+/** The (i) beside a term. Its label says all that the tooltip shows. */
+export function Info({ term, text }: { term: string; text: string }) {
+  return (
+    <button type="button" class="info" aria-label={`About ${term}: ${text}`} data-tip={text}>
+      i
+    </button>
+  );
+}

@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+
+import { formatBytes } from "./bytes";
+import { formatMoment } from "./date";
+import { formatCount, formatCounted } from "./number";
+import { formatShare, shareOf } from "./share";
+import { axisUnit, columnUnit, exactDuration, formatDuration, inUnit, readableAndExact } from "./time";
+
+describe("durations", () => {
+  it.each([
+    [0, "0 s"],
+    [1, "1 ns"],
+    [999, "999 ns"],
+    [1000, "1.00 µs"],
+    [12_040, "12.0 µs"],
+    [177_609_666, "178 ms"],
+    [999_400, "999 µs"],
+    [999_600, "1.00 ms"],
+    [1_065_658_000, "1.07 s"],
+    [59_940_000_000, "59.9 s"],
+    [599_400_000_000, "599 s"],
+    [725_000_000_000, "12 min 5 s"],
+    [7_260_000_000_000, "2 h 1 min"],
+    [-1_500, "-1.50 µs"],
+  ])("%d ns reads %s", (ns, text) => {
+    expect(formatDuration(ns)).toBe(text);
+  });
+
+  it("never shows an unknown duration as nothing", () => {
+    expect(formatDuration(null)).toBe("unknown");
+    expect(exactDuration(null)).toBe("unknown");
+    expect(readableAndExact(undefined)).toBe("unknown");
+  });
+
+  it("gives every digit where asked", () => {
+    expect(readableAndExact(1_065_658_000)).toBe("1.07 s (1,065,658,000 ns)");
+    expect(readableAndExact(512)).toBe("512 ns");
+  });
+
+  it("shows one column in one unit, without rounding a small value to nothing", () => {
+    const unit = columnUnit(148_044_000);
+    expect(unit.name).toBe("ms");
+    expect(inUnit(148_044_000, unit)).toBe("148.044");
+    expect(inUnit(1_500, unit)).toBe("0.002");
+    expect(inUnit(120, unit)).toBe("<0.001");
+    expect(inUnit(0, unit)).toBe("0.000");
+    expect(columnUnit(9_000_000).name).toBe("µs");
+    expect(inUnit(840, columnUnit(9_000))).toBe("840");
+  });
+
+  it("chooses the unit of an axis by its longest bar", () => {
+    expect(axisUnit(177_000_000).name).toBe("ms");
+    expect(axisUnit(2_000_000_000).name).toBe("s");
+  });
+});
+
+describe("shares", () => {
+  it.each([
+    [0, "0 %"],
+    [1, "100 %"],
+    [0.5551, "55.5 %"],
+    [0.00001, "<0.1 %"],
+    [0.99999, ">99.9 %"],
+    [0.9994, "99.9 %"],
+  ])("%d reads %s", (fraction, text) => {
+    expect(formatShare(fraction)).toBe(text);
+  });
+
+  it("does not divide by nothing or by the unknown", () => {
+    expect(shareOf(1, 0)).toBeNull();
+    expect(shareOf(null, 5)).toBeNull();
+    expect(shareOf(1, 4)).toBe(0.25);
+    expect(formatShare(null)).toBe("unknown");
+  });
+});
+
+describe("counts, sizes and moments", () => {
+  it("groups thousands and knows one from many", () => {
+    expect(formatCount(1_234_567)).toBe("1,234,567");
+    expect(formatCount(null)).toBe("unknown");
+    expect(formatCounted(1, "op")).toBe("1 op");
+    expect(formatCounted(1200, "launch", "launches")).toBe("1,200 launches");
+  });
+
+  it("shows sizes in powers of 1024", () => {
+    expect(formatBytes(512)).toBe("512 B");
+    expect(formatBytes(1_159_569)).toBe("1.11 MiB");
+    expect(formatBytes(1024 * 1024 - 1)).toBe("1.00 MiB");
+    expect(formatBytes(null)).toBe("unknown");
+  });
+
+  it("shows a moment to the minute", () => {
+    expect(formatMoment(1_623_142_623.46)).toMatch(/^2021-06-0\d \d\d:\d\d$/);
+    expect(formatMoment(null)).toBe("unknown");
+  });
+});

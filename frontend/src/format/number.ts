@@ -1,0 +1,26 @@
+/** Counts and plain numbers. English grouping everywhere, so that a screenshot reads the same on every machine. */
+
+const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
+/** What stands where a value is not known. */
+export const UNKNOWN = "unknown";
+
+/** `1234567` -> `1,234,567`; `null` -> `unknown`. */
+export function formatCount(value: number | null | undefined): string {
+  return value === null || value === undefined ? UNKNOWN : WHOLE.format(value);
+}
+
+/** A count with its noun: `1 op`, `2 ops`, `1,200 kernel launches`. */
+export function formatCounted(value: number, noun: string, plural = `${noun}s`): string {
+  return `${WHOLE.format(value)} ${value === 1 ? noun : plural}`;
+}
+
+/** Three significant digits, but never fewer than the whole part, grouped, without an exponent. */
+export function significant(value: number): string {
+  if (Math.abs(value) >= 100) return WHOLE.format(value);
+  // 9.999 has to become 10.0, not 10.00: round first, then count the digits.
+  const rounded = Number(value.toPrecision(3));
+  const size = Math.abs(rounded);
+  const digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size === 0 ? 0 : Math.min(2 - Math.floor(Math.log10(size)), 6);
+  return rounded.toFixed(digits);
+}

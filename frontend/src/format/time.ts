@@ -1,0 +1,74 @@
+/** Nanoseconds -> text. */
+import { formatCount, significant, UNKNOWN } from "./number";
+
+export interface TimeUnit {
+  readonly name: "ns" | "µs" | "ms" | "s";
+  readonly ns: number;
+}
+
+const NS: TimeUnit = { name: "ns", ns: 1 };
+const UNITS: readonly TimeUnit[] = [
+  { name: "s", ns: 1e9 },
+  { name: "ms", ns: 1e6 },
+  { name: "µs", ns: 1e3 },
+  NS,
+];
+
+/** The largest unit of which `ns` holds at least `least`. */
+function unitHolding(ns: number, least: number): TimeUnit {
+  return UNITS.find((unit) => Math.abs(ns) >= least * unit.ns) ?? NS;
+}
+
+/**
+ * A duration for reading: `177 ms`, `1.07 s`, `12.0 µs`, `840 ns`, `12 min 5 s`. `null` -> `unknown`.
+ * 999.6 µs would round to "1,000 µs"; it is shown as `1.00 ms`.
+ */
+export function formatDuration(ns: number | null | undefined): string {
+  if (ns === null || ns === undefined) return UNKNOWN;
+  if (ns === 0) return "0 s";
+  const size = Math.abs(ns);
+  if (size >= 599.5e9) {
+    const seconds = Math.round(size / 1e9);
+    const minutes = Math.floor(seconds / 60);
+    const text =
+      minutes >= 60
+        ? `${formatCount(Math.floor(minutes / 60))} h ${minutes % 60} min`
+        : `${minutes} min ${seconds % 60} s`;
+    return ns < 0 ? `-${text}` : text;
+  }
+  const unit = unitHolding(size, 0.9995);
+  if (unit.name === "ns") return `${formatCount(Math.round(ns))} ns`;
+  return `${significant(ns / unit.ns)} ${unit.name}`;
+}
+
+/** Every digit, for the tooltip: `1,065,658,000 ns`. */
+export function exactDuration(ns: number | null | undefined): string {
+  return ns === null || ns === undefined ? UNKNOWN : `${formatCount(ns)} ns`;
+}
+
+/** Readable and exact in one: `1.07 s (1,065,658,000 ns)`. */
+export function readableAndExact(ns: number | null | undefined): string {
+  if (ns === null || ns === undefined) return UNKNOWN;
+  return Math.abs(ns) < 1000 ? exactDuration(ns) : `${formatDuration(ns)} (${exactDuration(ns)})`;
+}
+
+/**
+ * One unit for a whole column or axis, chosen by its largest value: three decimals of it then keep at least four
+ * digits of the largest, and small values stay readable beside it.
+ */
+export function columnUnit(largestNs: number): TimeUnit {
+  return unitHolding(largestNs, 10);
+}
+
+/** A value in the unit of its column, with three decimals so that the points line up: `12.345`; tiny ones `<0.001`. */
+export function inUnit(ns: number, unit: TimeUnit): string {
+  if (unit.ns === 1) return formatCount(ns);
+  const value = ns / unit.ns;
+  if (ns !== 0 && Math.abs(value) < 0.0005) return "<0.001";
+  return value.toLocaleString("en-US", { minimumFractionDigits: 3, maximumFractionDigits: 3 });
+}
+
+/** One unit for an axis: the largest of which the longest bar holds at least one. */
+export function axisUnit(largestNs: number): TimeUnit {
+  return unitHolding(largestNs, 1);
+}

@@ -1,0 +1,124 @@
+/** What stands in place of a view while its profile is not a database yet. */
+import { useEffect, useState } from "preact/hooks";
+
+import { cancelImport, startImport, type ApiError } from "../api/client";
+import type { ProfileEntry } from "../api/types";
+import { ErrorBox, Message, Snippet } from "../components/message";
+import { formatBytes } from "../format/bytes";
+import { formatShare } from "../format/share";
+import { formatLabel } from "../model/picker";
+import { asApiError } from "./use_query";
+
+interface ImportPageProps {
+  profile: ProfileEntry;
+  importMode: "auto" | "off";
+  /** Called after the server was asked for something, to look at its list again. */
+  onChange: () => void;
+}
+
+/** Profiles whose import was started by opening them: once, so that a cancelled import stays cancelled. */
+const opened = new Set<string>();
+
+export function ImportPage({ profile, importMode, onChange }: ImportPageProps) {
+  const [error, setError] = useState<ApiError | null>(null);
+  const { id, state } = profile;
+  const ask = (action: (id: string) => Promise<unknown>): void => {
+    setError(null);
+    action(id).then(onChange, (failure: unknown) => setError(asApiError(failure)));
+  };
+
+  useEffect(() => {
+    if (state !== "not_imported" || importMode !== "auto" || opened.has(id)) return;
+    opened.add(id);
+    ask(startImport);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- once for each profile and state
+  }, [id, state, importMode]);
+
+  const failure = error === null ? null : <ErrorBox error={error} />;
+  if (state === "importing" || state === "queued")
+    return (
+      <>
+        <Progress profile={profile} onCancel={() => ask(cancelImport)} />
+        {failure}
+      </>
+    );
+  if (state === "failed")
+    return (
+      <>
+        <Message tone="error" icon="warning" title={`${profile.name} could not be imported`}>
+          <p>{profile.message}</p>
+          {importMode === "auto" && (
+            <button type="button" class="button button-primary" onClick={() => ask(startImport)}>
+              Try again
+            </button>
+          )}
+        </Message>
+        {failure}
+      </>
+    );
+  return (
+    <>
+      <NotImported profile={profile} importMode={importMode} onImport={() => ask(startImport)} />
+      {failure}
+    </>
+  );
+}
+
+function NotImported({
+  profile,
+  importMode,
+  onImport,
+}: {
+  profile: ProfileEntry;
+  importMode: "auto" | "off";
+  onImport: () => void;
+}) {
+  return (
+    <Message title={`${profile.name} is not imported yet`}>
+      <p>
+        {article(formatLabel(profile.format))} recording of {formatBytes(profile.size_bytes)}. It is read once into a DLProf database; from
+        then on it opens at once.
+      </p>
+      {importMode === "auto" ? (
+        <button type="button" class="button button-primary" onClick={onImport}>
+          Import
+        </button>
+      ) : (
+        <>
+          <p>This server does not import (it was started with --dlprof_import off). On a command line, in the run's directory:</p>
+          <Snippet what="the command that imports this profile" text={`dlprof import "${profile.name}"`} />
+        </>
+      )}
+    </Message>
+  );
+}
+
+const article = (noun: string): string => `${/^[aeiou]/i.test(noun) ? "An" : "A"} ${noun}`;
+
+function Progress({ profile, onCancel }: { profile: ProfileEntry; onCancel: () => void }) {
+  const { state, progress } = profile;
+  const fraction = progress?.fraction ?? null;
+  const queued = state === "queued";
+  return (
+    <Message title={queued ? `${profile.name} waits to be imported` : `Importing ${profile.name}`}>
+      <p>
+        {queued ? "Another import is under way; this one follows." : (progress?.stage ?? "Starting")}
+        {!queued && progress !== null && ` · ${Math.round(progress.elapsed_s)} s`}
+      </p>
+      <div
+        class={fraction === null ? "progress indeterminate" : "progress"}
+        role="progressbar"
+        aria-label={`Importing ${profile.name}`}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={fraction === null ? undefined : Math.round(fraction * 100)}
+        aria-valuetext={fraction === null ? "under way" : formatShare(fraction)}
+      >
+        <div style={fraction === null ? {} : { width: `${fraction * 100}%` }} />
+      </div>
+      <button type="button" class="button" onClick={onCancel}>
+        Cancel
+      </button>
+    </Message>
+  );
+}

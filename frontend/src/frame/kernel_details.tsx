@@ -1,0 +1,63 @@
+import type { DashboardResponse } from "../api/types";
+import { Duration } from "../components/value";
+import { formatCount } from "../format/number";
+import { formatShare, shareOf } from "../format/share";
+import { readableAndExact } from "../format/time";
+import { kernelClasses } from "../model/kernel_time";
+
+/** Time and number of all kernels and of each class. */
+export function KernelDetails({ data }: { data: DashboardResponse }) {
+  const total = data.kernel_time.total.time_ns;
+  const unknown = data.kernel_time.unknown;
+  return (
+    <>
+      <table class="plain-table kernel-details">
+        <thead>
+          <tr>
+            <th scope="col">Kernels</th>
+            <th scope="col" class="right">
+              GPU Time
+            </th>
+            <th scope="col" class="right">
+              Share
+            </th>
+            <th scope="col" class="right">
+              Launches
+            </th>
+            <th scope="col" class="right">
+              Names
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {kernelClasses(data).map(({ key, label, colour, time }) => (
+            <tr key={key}>
+              <th scope="row">
+                <span class="swatch" style={{ background: colour }} />
+                {label}
+              </th>
+              <td class="right">
+                <Duration ns={time.time_ns} />
+              </td>
+              <td class="right number" data-tip={`${readableAndExact(time.time_ns)} of ${readableAndExact(total)}`}>
+                {formatShare(shareOf(time.time_ns, total))}
+              </td>
+              <td class="right number">{formatCount(time.launches)}</td>
+              <td class="right number">{formatCount(time.names)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {(unknown.time_ns ?? 0) > 0 && (
+        <p class="muted">
+          Of all other kernels, {readableAndExact(unknown.time_ns)} are in kernels whose names do not tell whether they use{" "}
+          {data.matrix_unit}s.
+        </p>
+      )}
+      <p class="muted">
+        Times are sums of durations. Kernels that overlap count in full, so a sum can be more than the wall clock time. Memory means
+        copies and sets on the GPU.
+      </p>
+    </>
+  );
+}

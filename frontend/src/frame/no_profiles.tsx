@@ -1,0 +1,34 @@
+import { Message, Snippet } from "../components/message";
+
+const PYTORCH = `with torch.profiler.profile(record_shapes=True, with_stack=True, with_modules=True, schedule=torch.profiler.schedule(wait=1, warmup=2, active=5),
+        on_trace_ready=torch.profiler.tensorboard_trace_handler(LOGDIR)) as profiler:
+    for batch in loader: train(batch); profiler.step()`;
+
+const NSIGHT = `with torch.autograd.profiler.emit_nvtx(record_shapes=True): train()  # in the program: names the ops
+nsys profile -t cuda,nvtx,cudnn,cublas -o LOGDIR/profile python train.py
+nsys export --type sqlite LOGDIR/profile.nsys-rep`;
+
+const DLPROF = `import nvidia_dlprof_pytorch_nvtx; nvidia_dlprof_pytorch_nvtx.init()  # in the program, in an NGC container up to 22.12
+dlprof --mode=pytorch --output_path=LOGDIR python train.py
+tensorboard --logdir LOGDIR`;
+
+/** The log directory holds nothing of ours: how to record something. */
+export function NoProfiles({ directories }: { directories: number }) {
+  return (
+    <Message icon="search" title="No GPU profile in the log directory">
+      <p>
+        {directories > 0
+          ? `${directories.toLocaleString("en-US")} ${directories === 1 ? "directory was" : "directories were"} searched for `
+          : "The log directory was searched for "}
+        PyTorch profiler traces, Nsight Systems exports and DLProf databases. A new profile shows up here by itself after Refresh. Three
+        ways to record one:
+      </p>
+      <h3>PyTorch profiler</h3>
+      <Snippet what="how to record with the PyTorch profiler" text={PYTORCH} />
+      <h3>Nsight Systems</h3>
+      <Snippet what="how to record with Nsight Systems" text={NSIGHT} />
+      <h3>DLProf</h3>
+      <Snippet what="how to record with DLProf" text={DLPROF} />
+    </Message>
+  );
+}

@@ -1,0 +1,217 @@
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+
+import type { ProfileEntry } from "../api/types";
+import { Icon } from "../components/icon";
+import { formatMoment } from "../format/date";
+import { formatShare } from "../format/share";
+import { formatDuration } from "../format/time";
+import { byRun, formatLabel, rankLabel, runColour, runLabel, searchProfiles } from "../model/picker";
+import type { Theme } from "../host/tensorboard";
+
+interface PickerProps {
+  profiles: readonly ProfileEntry[];
+  selected: ProfileEntry | null;
+  runs: readonly string[];
+  theme: Theme;
+  onSelect: (profile: ProfileEntry) => void;
+}
+
+const STATE_TEXT: Record<ProfileEntry["state"], string> = {
+  ready: "",
+  not_imported: "not imported",
+  queued: "queued",
+  importing: "importing",
+  failed: "failed",
+};
+
+function StateChip({ profile }: { profile: ProfileEntry }) {
+  if (profile.state === "ready") return null;
+  const share = profile.state === "importing" ? profile.progress?.fraction : null;
+  return (
+    <span class={`chip chip-${profile.state}`}>
+      {STATE_TEXT[profile.state]}
+      {share !== null && share !== undefined && ` ${formatShare(Math.round(share * 100) / 100).replace(".0", "")}`}
+    </span>
+  );
+}
+
+/** What tells captures of a run apart: rank, then the file. */
+function Capture({ profile }: { profile: ProfileEntry }) {
+  const rank = rankLabel(profile);
+  return (
+    <span class="capture">
+      {rank !== "" && <span class="capture-rank">{rank}</span>}
+      <span class="capture-name">{profile.name}</span>
+    </span>
+  );
+}
+
+function details(profile: ProfileEntry): string {
+  const { headline } = profile;
+  return [
+    formatLabel(profile.format),
+    headline?.gpu_names.join(", ") ?? "",
+    headline?.average_iteration_ns != null ? `${formatDuration(headline.average_iteration_ns)} per iteration` : "",
+    headline?.gpu_utilization_fraction != null ? `GPU ${formatShare(headline.gpu_utilization_fraction)} in use` : "",
+    profile.captured_at === null ? "" : formatMoment(profile.captured_at),
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** Run, rank and capture in one: a button that opens a searchable list, grouped by run. */
+export function ProfilePicker({ profiles, selected, runs, theme, onSelect }: PickerProps) {
+  const [open, setOpen] = useState(false);
+  const holder = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const close = (): void => {
+    setOpen(false);
+    button.current?.focus();
+  };
+  useEffect(() => {
+    if (!open) return undefined;
+    const onPress = (event: Event): void => {
+      if (!(event.target instanceof Node) || holder.current?.contains(event.target) !== true) setOpen(false);
+    };
+    document.addEventListener("pointerdown", onPress);
+    return () => document.removeEventListener("pointerdown", onPress);
+  }, [open]);
+
+  if (profiles.length === 0) return null;
+  return (
+    <div class="picker menu-holder" ref={holder}>
+      <button
+        type="button"
+        class="picker-button"
+        ref={button}
+        aria-haspopup="dialog"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
+        {selected === null ? (
+          <span class="capture">Select a profile</span>
+        ) : (
+          <>
+            <span class="run-dot" style={{ background: runColour(selected.run, runs, theme) }} />
+            <span class="picker-run">{runLabel(selected.run)}</span>
+            <Capture profile={selected} />
+            <StateChip profile={selected} />
+          </>
+        )}
+        <Icon name="down" />
+      </button>
+      {open && (
+        <PickerList
+          profiles={profiles}
+          selected={selected}
+          runs={runs}
+          theme={theme}
+          onClose={close}
+          onSelect={(profile) => {
+            onSelect(profile);
+            close();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Rows drawn at once; a search finds the others. */
+const MOST_SHOWN = 300;
+
+function PickerList({ profiles, selected, runs, theme, onSelect, onClose }: PickerProps & { onClose: () => void }) {
+  const id = useId();
+  const [search, setSearch] = useState("");
+  const found = searchProfiles(profiles, search);
+  const shown = byRun(found.slice(0, MOST_SHOWN)).flatMap(({ profiles: members }) => members);
+  const [active, setActive] = useState(() => Math.max(shown.findIndex((profile) => profile.id === selected?.id), 0));
+  const list = useRef<HTMLDivElement>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const current = Math.min(active, shown.length - 1);
+  const optionId = (index: number): string => `${id}-option-${index}`;
+
+  useEffect(() => input.current?.focus(), []);
+  useEffect(() => {
+    list.current?.querySelector(`[id="${id}-option-${current}"]`)?.scrollIntoView({ block: "nearest" });
+  }, [current, id, search]);
+
+  const onKey = (event: KeyboardEvent): void => {
+    const chosen = shown[current];
+    if (event.key === "ArrowDown") setActive(Math.min(current + 1, shown.length - 1));
+    else if (event.key === "ArrowUp") setActive(Math.max(current - 1, 0));
+    else if (event.key === "PageDown") setActive(Math.min(current + 10, shown.length - 1));
+    else if (event.key === "PageUp") setActive(Math.max(current - 10, 0));
+    else if (event.key === "Enter" && chosen !== undefined) onSelect(chosen);
+    else if (event.key === "Escape" || event.key === "Tab") onClose();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  let index = -1;
+  return (
+    <div class="menu picker-menu" role="dialog" aria-label="Select a profile">
+      <div class="search">
+        <Icon name="search" />
+        <input
+          ref={input}
+          type="search"
+          class="input"
+          role="combobox"
+          aria-expanded="true"
+          aria-controls={`${id}-list`}
+          aria-activedescendant={shown.length > 0 ? optionId(current) : undefined}
+          aria-label="Search runs, ranks and captures"
+          placeholder="Search runs, ranks, captures, GPUs"
+          autocomplete="off"
+          spellcheck={false}
+          value={search}
+          onInput={(event) => {
+            setSearch(event.currentTarget.value);
+            setActive(0);
+          }}
+          onKeyDown={onKey}
+        />
+      </div>
+      <div class="picker-list" id={`${id}-list`} role="listbox" aria-label="Profiles" ref={list}>
+        {byRun(found.slice(0, MOST_SHOWN)).map((group) => (
+          <div role="group" aria-label={runLabel(group.run)} key={group.run}>
+            <div class="picker-group" aria-hidden="true">
+              <span class="run-dot" style={{ background: runColour(group.run, runs, theme) }} />
+              {runLabel(group.run)}
+            </div>
+            {group.profiles.map((profile) => {
+              index += 1;
+              const mine = index;
+              return (
+                <div
+                  key={profile.id}
+                  id={optionId(mine)}
+                  role="option"
+                  class={mine === current ? "picker-option active" : "picker-option"}
+                  aria-selected={profile.id === selected?.id}
+                  onClick={() => onSelect(profile)}
+                  onPointerMove={() => setActive(mine)}
+                >
+                  <div class="picker-option-head">
+                    <Capture profile={profile} />
+                    <StateChip profile={profile} />
+                    {profile.id === selected?.id && <Icon name="check" />}
+                  </div>
+                  <div class="muted picker-option-details">{details(profile)}</div>
+                </div>
+              );
+            })}
+          </div>
+        ))}
+        {found.length === 0 && <p class="nothing">No profile matches.</p>}
+      </div>
+      {found.length > MOST_SHOWN && (
+        <p class="muted picker-more">
+          The first {MOST_SHOWN} of {found.length} are listed; search to find the others.
+        </p>
+      )}
+    </div>
+  );
+}

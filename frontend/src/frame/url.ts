@@ -1,0 +1,55 @@
+/** The one place that knows what is on screen: the URL. Components read it with `useUrl` and change it with `navigate`. */
+import { useEffect, useState } from "preact/hooks";
+
+import { onHostHash, readHostHash, writeHostHash } from "../host/tensorboard";
+import { readHash, withValues, writeHash, type UrlState } from "../model/url_state";
+
+let current: UrlState = readHash(readHostHash());
+const listeners = new Set<() => void>();
+
+function set(next: UrlState): void {
+  current = next;
+  for (const listener of [...listeners]) listener();
+}
+
+/** Follows the address bar and the Back button from now on. Returns how to stop. */
+export function followUrl(): () => void {
+  return onHostHash(() => set(readHash(readHostHash())));
+}
+
+export const currentUrl = (): UrlState => current;
+
+/** Goes to a state. `push` for steps that Back should undo (another view or profile), not for each letter of a filter. */
+export function goTo(next: UrlState, push = false): void {
+  writeHostHash(writeHash(readHostHash(), next), push);
+  set(next);
+}
+
+/** Sets some values of the current state; null or an empty text removes one. */
+export function navigate(changes: Readonly<Record<string, string | null>>, push = false): void {
+  goTo(withValues(current, changes), push);
+}
+
+export function useUrl(): UrlState {
+  const [state, setState] = useState(current);
+  useEffect(() => {
+    const listener = (): void => setState(current);
+    listeners.add(listener);
+    listener();
+    return () => {
+      listeners.delete(listener);
+    };
+  }, []);
+  return state;
+}
+
+/** A set of words kept under one key of the URL, such as the legend entries that are hidden. */
+export function useUrlSet(key: string): [ReadonlySet<string>, (word: string) => void] {
+  const words = new Set((useUrl()[key] ?? "").split(",").filter(Boolean));
+  const toggle = (word: string): void => {
+    const next = new Set(words);
+    if (!next.delete(word)) next.add(word);
+    navigate({ [key]: [...next].join(",") });
+  };
+  return [words, toggle];
+}

@@ -1,0 +1,55 @@
+/** The list of profiles, kept fresh: about once a second while something is being found or imported and someone is looking. */
+import { useCallback, useEffect, useState } from "preact/hooks";
+
+import { fetchProfiles, type ApiError } from "../api/client";
+import type { ProfilesResponse } from "../api/types";
+import { isShown } from "../host/tensorboard";
+import { asApiError } from "./use_query";
+
+const POLL_MS = 1000;
+
+export interface Profiles {
+  data: ProfilesResponse | null;
+  error: ApiError | null;
+  loading: boolean;
+  reload: () => void;
+}
+
+const inMotion = ({ scan, profiles }: ProfilesResponse): boolean =>
+  scan.state === "scanning" || profiles.some(({ state }) => state === "importing" || state === "queued");
+
+export function useProfiles(): Profiles {
+  const [data, setData] = useState<ProfilesResponse | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [loading, setLoading] = useState(true);
+  const [round, setRound] = useState(0);
+
+  useEffect(() => {
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const again = (): void => {
+      timer = setTimeout(() => (isShown() ? void load() : again()), POLL_MS);
+    };
+    const load = async (): Promise<void> => {
+      try {
+        const answer = await fetchProfiles(abort.signal);
+        if (abort.signal.aborted) return;
+        setData(answer);
+        setError(null);
+        if (inMotion(answer)) again();
+      } catch (failure) {
+        if (abort.signal.aborted) return;
+        setError(asApiError(failure));
+      }
+      setLoading(false);
+    };
+    setLoading(true);
+    void load();
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+    };
+  }, [round]);
+
+  return { data, error, loading, reload: useCallback(() => setRound((n) => n + 1), []) };
+}

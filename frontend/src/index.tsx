@@ -1,0 +1,15 @@
+/** The entry that TensorBoard imports: it calls `render()` once, in an empty page of its own frame. */
+import { render as renderTree } from "preact";
+
+import { App } from "./frame/app";
+import { styleSheet } from "./styles";
+
+export function render(): void {
+  const style = document.createElement("style");
+  style.textContent = styleSheet();
+  document.head.append(style);
+  const root = document.createElement("div");
+  root.id = "dlprof";
+  document.body.append(root);
+  renderTree(<App />, root);
+}

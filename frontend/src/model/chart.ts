@@ -1,0 +1,63 @@
+/** Geometry of the charts: arcs, stacked bars, ticks. Numbers in, path texts out. */
+
+const point = (radius: number, turn: number): string => {
+  const angle = turn * 2 * Math.PI - Math.PI / 2;
+  return `${(radius * Math.cos(angle)).toFixed(3)} ${(radius * Math.sin(angle)).toFixed(3)}`;
+};
+
+/** A ring segment around the origin from turn `from` to `to` (0 to 1, clockwise from the top). */
+export function ringSegment(from: number, to: number, inner: number, outer: number): string {
+  // A full circle has one point as start and end, which SVG draws as nothing: two halves.
+  if (to - from >= 0.99999) {
+    const half = (radius: number, sweep: 0 | 1): string =>
+      `M0 ${-radius}A${radius} ${radius} 0 1 ${sweep} 0 ${radius}A${radius} ${radius} 0 1 ${sweep} 0 ${-radius}`;
+    return `${half(outer, 1)}${half(inner, 0)}Z`;
+  }
+  const large = to - from > 0.5 ? 1 : 0;
+  return (
+    `M${point(outer, from)}A${outer} ${outer} 0 ${large} 1 ${point(outer, to)}` +
+    `L${point(inner, to)}A${inner} ${inner} 0 ${large} 0 ${point(inner, from)}Z`
+  );
+}
+
+export interface Segment<Key extends string> {
+  key: Key;
+  from: number;
+  to: number;
+}
+
+/** Values laid end to end around a full turn; nothing where they add up to nothing. */
+export function segments<Key extends string>(parts: readonly { key: Key; value: number }[]): Segment<Key>[] {
+  const whole = parts.reduce((sum, { value }) => sum + Math.max(value, 0), 0);
+  if (whole <= 0) return [];
+  let at = 0;
+  return parts
+    .filter(({ value }) => value > 0)
+    .map(({ key, value }) => {
+      const from = at;
+      at += value / whole;
+      return { key, from, to: at };
+    });
+}
+
+/** At most `most` round values from 0 to at least `largest`: steps of 1, 2 or 5 times a power of ten. */
+export function ticks(largest: number, most = 5): number[] {
+  if (!(largest > 0)) return [0];
+  const rough = largest / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough * 0.9999) ?? 10);
+  const count = Math.ceil(largest / step - 1e-9);
+  return Array.from({ length: count + 1 }, (_, i) => Number((i * step).toPrecision(12)));
+}
+
+/** The bars to label below an axis, so that `room` labels fit: every 1st, 2nd, 5th, 10th ... one. */
+export function labelStep(bars: number, room: number): number {
+  const needed = bars / Math.max(room, 1);
+  if (needed <= 1) return 1;
+  const power = 10 ** Math.floor(Math.log10(needed));
+  return power * ([1, 2, 5, 10].find((factor) => factor * power >= needed) ?? 10);
+}
+
+/** One rectangle of a path. */
+export const rectangle = (x: number, y: number, width: number, height: number): string =>
+  `M${x.toFixed(2)} ${y.toFixed(2)}h${width.toFixed(2)}v${height.toFixed(2)}h${(-width).toFixed(2)}Z`;

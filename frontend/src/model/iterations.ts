@@ -1,0 +1,80 @@
+/** The stacked bars of the iterations: what each holds, where it stands, what its hover card says. */
+import type { IterationRow, Resource } from "../api/types";
+import { rectangle } from "./chart";
+import { RESOURCES, type ColourClass } from "./resources";
+
+/** The parts of one bar from the bottom up. Outside the aggregation the whole bar is one grey part. */
+export function barParts(
+  row: IterationRow,
+  hidden: ReadonlySet<string>,
+): { key: ColourClass; ns: number }[] {
+  if (!row.profiled) return hidden.has("outside") ? [] : [{ key: "outside", ns: row.duration_ns }];
+  return RESOURCES.filter((resource) => !hidden.has(resource))
+    .map((resource) => ({ key: resource, ns: row.parts[resource] ?? 0 }))
+    .filter(({ ns }) => ns > 0);
+}
+
+/** The classes that occur at all, for the legend. */
+export function classesIn(rows: readonly IterationRow[]): ColourClass[] {
+  const found: ColourClass[] = RESOURCES.filter((resource) =>
+    rows.some(({ profiled, parts }) => profiled && (parts[resource] ?? 0) > 0),
+  );
+  return rows.some(({ profiled }) => !profiled) ? [...found, "outside"] : found;
+}
+
+export interface BarLayout {
+  /** Distance from one bar's left edge to the next one's. */
+  pitch: number;
+  width: number;
+}
+
+const WIDEST_PX = 72;
+
+/** Bars that fill the width, with a gap where there is room for one, and not clumsily wide where there are few. */
+export function barLayout(bars: number, plotWidth: number): BarLayout {
+  const pitch = Math.min(plotWidth / Math.max(bars, 1), WIDEST_PX);
+  const gap = pitch >= 12 ? Math.min(pitch * 0.2, 8) : pitch >= 3 ? 1 : 0;
+  return { pitch, width: pitch - gap };
+}
+
+/** One SVG path per class for all bars together: a thousand bars stay seven elements. */
+export function barPaths(
+  rows: readonly IterationRow[],
+  hidden: ReadonlySet<string>,
+  layout: BarLayout,
+  height: number,
+  topNs: number,
+): Map<ColourClass, string> {
+  const paths = new Map<ColourClass, string>();
+  rows.forEach((row, i) => {
+    let below = 0;
+    for (const { key, ns } of barParts(row, hidden)) {
+      const tall = (ns / topNs) * height;
+      const piece = rectangle(i * layout.pitch, height - below - tall, layout.width, tall);
+      paths.set(key, (paths.get(key) ?? "") + piece);
+      below += tall;
+    }
+  });
+  return paths;
+}
+
+/** The height of the tallest bar as drawn. */
+export function tallest(rows: readonly IterationRow[], hidden: ReadonlySet<string>): number {
+  return rows.reduce(
+    (most, row) =>
+      Math.max(
+        most,
+        barParts(row, hidden).reduce((sum, { ns }) => sum + ns, 0),
+      ),
+    0,
+  );
+}
+
+/** `Iteration 5`, or `Iterations 10 to 19` for a bin. */
+export function rowTitle(row: Pick<IterationRow, "iteration" | "stop_iteration">): string {
+  return row.stop_iteration > row.iteration
+    ? `Iterations ${row.iteration} to ${row.stop_iteration}`
+    : `Iteration ${row.iteration}`;
+}
+
+export const isResource = (key: ColourClass): key is Resource => key !== "outside";

@@ -1,0 +1,84 @@
+/**
+ * Short names for kernels. A demangled C++ name can fill half a screen; what people look for is the function, and for a
+ * wrapper (CUTLASS's `Kernel2`, PyTorch's `elementwise_kernel`) what it wraps.
+ */
+
+/** Functions whose own name says little: the first type inside names the work. */
+const WRAPPER = /^(?:kernel\d*|device_kernel|.*(?:elementwise|reduce|unrolled|foreach|multi_tensor_apply)\w*|.*_kernel_impl)$/i;
+
+/** Types that say nothing about the work. */
+const PLAIN = new Set(
+  "void bool char short int long float double half unsigned signed size_t const true false enum __half __nv_bfloat16 Array array tuple pair".split(" "),
+);
+
+const isWord = (char: string | undefined): boolean => char !== undefined && /[\w$]/.test(char);
+
+/** The index just behind the bracket that closes the one at `open`; the end of the text where none does. */
+function behindClosing(text: string, open: number): number {
+  let depth = 0;
+  for (let i = open; i < text.length; i += 1) {
+    const char = text.charAt(i);
+    if ("<({[".includes(char)) depth += 1;
+    else if (")}]".includes(char) || (char === ">" && text.charAt(i - 1) !== "-")) {
+      depth -= 1;
+      if (depth === 0) return i + 1;
+    }
+  }
+  return text.length;
+}
+
+/** The function part before its parameters, and the text of its template arguments. */
+function functionOf(name: string): { base: string; template: string } {
+  let base = "";
+  let template = "";
+  let i = 0;
+  while (i < name.length) {
+    const char = name.charAt(i);
+    if (char === "<") {
+      const end = behindClosing(name, i);
+      template = name.slice(i + 1, end - 1);
+      i = end;
+    } else if (char === "(") {
+      const end = behindClosing(name, i);
+      // "(anonymous namespace)::" is part of the path; anything else opens the parameters.
+      if (!name.startsWith("::", end)) break;
+      i = end;
+    } else if (char === ":" && name.startsWith("::", i)) {
+      base = "";
+      template = "";
+      i += 2;
+    } else if (isWord(char)) {
+      if (template !== "" || (i > 0 && name.charAt(i - 1) === " ")) base = "";
+      template = "";
+      base += char;
+      i += 1;
+    } else i += 1;
+  }
+  return { base, template };
+}
+
+/** The first name in template arguments that says something, without its namespaces. */
+function firstMeaningful(template: string): string {
+  for (const match of template.matchAll(/[A-Za-z_$][\w$]*(?:::[A-Za-z_$][\w$]*)*/g)) {
+    const word = match[0].split("::").at(-1) ?? "";
+    if (!PLAIN.has(word) && word.length > 2) return word;
+  }
+  return "";
+}
+
+/** `void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, ...>(...)` -> `vectorized_elementwise_kernel ‹AddFunctor›`. */
+export function shortKernelName(name: string): string {
+  if (!/[<(:]/.test(name)) return name;
+  const { base, template } = functionOf(name);
+  if (base === "") return name;
+  if (!WRAPPER.test(base)) return base;
+  const inner = firstMeaningful(template);
+  return inner === "" ? base : `${base} ‹${inner}›`;
+}
+
+/** The last part of an op's path stands out; the parts before it are its place in the model. */
+export function splitPath(path: string): { place: string; name: string } {
+  const trimmed = path.replace(/\/+$/, "");
+  const at = trimmed.lastIndexOf("/");
+  return at < 0 ? { place: "", name: trimmed || path } : { place: trimmed.slice(0, at + 1), name: trimmed.slice(at + 1) };
+}

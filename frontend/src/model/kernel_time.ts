@@ -1,0 +1,20 @@
+/** The classes of kernels in the words and colours of the screen. */
+import type { DashboardResponse, KernelTime } from "../api/types";
+import { colourOf } from "./resources";
+
+export interface KernelClass {
+  key: string;
+  label: string;
+  colour: string;
+  time: KernelTime;
+}
+
+/** All kernels, then the parts they fall into: using the matrix unit, memory, all other. */
+export function kernelClasses({ kernel_time: time, matrix_unit: unit }: DashboardResponse): KernelClass[] {
+  return [
+    { key: "total", label: "All kernels", colour: "transparent", time: time.total },
+    { key: "tensor_core", label: `Using ${unit}s`, colour: colourOf("tensor_core"), time: time.tensor_core },
+    { key: "memory", label: "Memory", colour: colourOf("memory"), time: time.memory },
+    { key: "other_kernel", label: "All other kernels", colour: colourOf("other_kernel"), time: time.other_kernel },
+  ];
+}

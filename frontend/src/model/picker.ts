@@ -1,0 +1,101 @@
+/** Runs, ranks and captures: order, colours, names, search. */
+import type { ProfileEntry } from "../api/types";
+
+/** TensorBoard's own palette for runs, light and dark theme. */
+const RUN_COLOURS = [
+  { light: "#425066", dark: "#8e98a3" },
+  { light: "#12b5cb", dark: "#12b5cb" },
+  { light: "#e52592", dark: "#e52592" },
+  { light: "#f9ab00", dark: "#f9ab00" },
+  { light: "#9334e6", dark: "#9334e6" },
+  { light: "#7cb342", dark: "#7cb342" },
+  { light: "#e8710a", dark: "#e8710a" },
+] as const;
+
+/**
+ * The colour of a run by its place in TensorBoard's list of runs. Runs that TensorBoard does not know (no event file)
+ * follow after those that it does.
+ */
+export function runColour(run: string, runs: readonly string[], theme: "light" | "dark"): string {
+  const place = Math.max(runs.indexOf(run), 0);
+  return (RUN_COLOURS[place % RUN_COLOURS.length] ?? RUN_COLOURS[0])[theme];
+}
+
+/** All runs: TensorBoard's, then those that only have profiles, in the order the server gives. */
+export function allRuns(hostRuns: readonly string[] | null, profiles: readonly ProfileEntry[]): string[] {
+  return [...new Set([...(hostRuns ?? []), ...profiles.map(({ run }) => run)])];
+}
+
+export interface RunGroup {
+  run: string;
+  profiles: ProfileEntry[];
+}
+
+/** The profiles by run, both in the server's order. */
+export function byRun(profiles: readonly ProfileEntry[]): RunGroup[] {
+  const groups = new Map<string, ProfileEntry[]>();
+  for (const profile of profiles) {
+    const group = groups.get(profile.run);
+    if (group === undefined) groups.set(profile.run, [profile]);
+    else group.push(profile);
+  }
+  return [...groups].map(([run, members]) => ({ run, profiles: members }));
+}
+
+/** TensorBoard calls the log directory itself `.`; people do not. */
+export const runLabel = (run: string): string => (run === "." ? "log directory" : run);
+
+/** `rank 3 of 8`, `rank 3`, or nothing. */
+export function rankLabel(profile: Pick<ProfileEntry, "rank" | "world_size">): string {
+  if (profile.rank === null) return "";
+  return profile.world_size === null ? `rank ${profile.rank}` : `rank ${profile.rank} of ${profile.world_size}`;
+}
+
+/** The format as people call it. */
+export function formatLabel(format: string): string {
+  const known: Record<string, string> = {
+    pytorch: "PyTorch profiler",
+    nsight_systems: "Nsight Systems",
+    nsys: "Nsight Systems",
+    dlprof: "DLProf",
+  };
+  return known[format] ?? format;
+}
+
+/** Profiles in which every word of the search occurs: in run, file name, rank, format or GPU. */
+export function searchProfiles(profiles: readonly ProfileEntry[], search: string): ProfileEntry[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [...profiles];
+  return profiles.filter((profile) => {
+    const text = [
+      profile.run,
+      profile.name,
+      rankLabel(profile),
+      formatLabel(profile.format),
+      ...(profile.headline?.gpu_names ?? []),
+    ]
+      .join(" ")
+      .toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/**
+ * The profile that a URL means: its id; else, when the id is gone (another server), the one of that run and file name;
+ * else a profile of that run; else the first that is ready, or simply the first.
+ */
+export function chooseProfile(
+  profiles: readonly ProfileEntry[],
+  url: Readonly<Record<string, string>>,
+): ProfileEntry | null {
+  const ofRun = profiles.filter(({ run }) => run === url.run);
+  return (
+    profiles.find(({ id }) => id === url.profile) ??
+    ofRun.find(({ name }) => name === url.capture) ??
+    ofRun.find(({ state }) => state === "ready") ??
+    ofRun[0] ??
+    profiles.find(({ state }) => state === "ready") ??
+    profiles[0] ??
+    null
+  );
+}

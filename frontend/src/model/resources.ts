@@ -1,0 +1,91 @@
+/**
+ * The classes that time is split into, and the one colour each has on every page.
+ *
+ * The hues are DLProf Viewer's: dark green, light green, blue, orange, pink, grey. The exact colours were searched for, so that
+ * every one has a contrast of at least 3 to 1 to both themes' panels, and no two look alike to people with protanopia,
+ * deuteranopia or tritanopia; `resources.test.ts` checks both.
+ */
+import type { Resource } from "../api/types";
+
+/** Every colour class: the resources, and what is shown in grey because it is outside the aggregation or idle. */
+export type ColourClass = Resource | "outside";
+
+export interface Colours {
+  readonly light: string;
+  readonly dark: string;
+}
+
+export const COLOURS: Readonly<Record<ColourClass, Colours>> = {
+  tensor_core: { light: "#1c4e20", dark: "#45934d" },
+  other_kernel: { light: "#38a754", dark: "#9feda0" },
+  memory: { light: "#407ada", dark: "#47b1fb" },
+  data_loader: { light: "#695ba2", dark: "#b262d9" },
+  io: { light: "#3c7981", dark: "#6edae7" },
+  cpu: { light: "#e4741c", dark: "#f0ae4e" },
+  other: { light: "#cb3872", dark: "#ef73cc" },
+  outside: { light: "#939393", dark: "#929192" },
+};
+
+/** The background that the colours are drawn on. */
+export const PANEL_BACKGROUND: Colours = { light: "#ffffff", dark: "#383838" };
+
+/** In order of precedence: a moment counts for the first that was busy. */
+export const RESOURCES: readonly Resource[] = [
+  "tensor_core",
+  "other_kernel",
+  "memory",
+  "data_loader",
+  "io",
+  "cpu",
+  "other",
+];
+
+/** What a class is called on screen; `matrixUnit` is `Tensor Core`, or `Matrix Core` on AMD GPUs. */
+export function resourceLabel(resource: Resource, matrixUnit: string): string {
+  switch (resource) {
+    case "tensor_core":
+      return `${matrixUnit} kernels`;
+    case "other_kernel":
+      return "Other kernels";
+    case "memory":
+      return "Memory";
+    case "data_loader":
+      return "Data loader";
+    case "io":
+      return "I/O";
+    case "cpu":
+      return "CPU";
+    case "other":
+      return "Other";
+  }
+}
+
+/** What a class holds, for its tooltip. */
+export function resourceMeaning(resource: Resource, matrixUnit: string): string {
+  switch (resource) {
+    case "tensor_core":
+      return `A kernel that uses ${matrixUnit}s was running.`;
+    case "other_kernel":
+      return `Kernels were running, none of them on ${matrixUnit}s.`;
+    case "memory":
+      return "Only GPU copies and sets were running.";
+    case "data_loader":
+      return "The GPU had nothing to do while the data loader was working.";
+    case "io":
+      return "The GPU had nothing to do while the program was reading or writing.";
+    case "cpu":
+      return "The GPU had nothing to do while operators were running on the CPU.";
+    case "other":
+      return "Nothing that was recorded was running.";
+  }
+}
+
+/** The CSS value of a class: a custom property, so that the theme can change under a drawn chart. */
+export const colourOf = (name: ColourClass): string => `var(--c-${name.replace("_", "-")})`;
+
+/** The custom properties of both themes, for the style sheet. */
+export function colourProperties(theme: keyof Colours): string {
+  return Object.entries(COLOURS)
+    .map(([name, colours]) => `--c-${name.replace("_", "-")}:${colours[theme]}`)
+    .join(";");
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+
+import type { Column } from "../api/types";
+import { nextSort, pageNumbers, readTableState, sortDirection, tableChanges, visibleColumns } from "./table_state";
+import { forOtherProfile, readHash, withValues, writeHash } from "./url_state";
+
+const column = (key: string, type: Column["type"], hidden = false): Column => ({
+  key,
+  label: key,
+  type,
+  description: "",
+  sortable: true,
+  filterable: true,
+  searchable: true,
+  hidden,
+});
+
+describe("the hash", () => {
+  it("gives back what was written, whatever the run is called", () => {
+    const state = { run: "a/b c&d=e:é,#%", view: "ops", "ops.where.gpu_time_ns": ">1ms" };
+    const hash = writeHash("#dlprof", state);
+    expect(hash.startsWith("#dlprof&p.dlprof.")).toBe(true);
+    expect(readHash(hash)).toEqual(state);
+  });
+
+  it("leaves the parameters of others alone", () => {
+    const hash = writeHash("#dlprof&p.other.x=1&p.dlprof.view=ops", { view: "dashboard" });
+    expect(hash).toBe("#dlprof&p.other.x=1&p.dlprof.view=dashboard");
+  });
+
+  it("survives a hand-made link", () => {
+    expect(readHash("#dlprof&p.dlprof.run=100%&p.dlprof.view=&&p.dlprof")).toEqual({ run: "100%" });
+    expect(readHash("")).toEqual({});
+    expect(writeHash("", {})).toBe("");
+  });
+
+  it("drops a value that is set to nothing", () => {
+    expect(withValues({ a: "1", b: "2" }, { a: null, b: "", c: "3" })).toEqual({ c: "3" });
+  });
+
+  it("keeps filters but not pages, rows and aggregation when another profile is chosen", () => {
+    const state = { view: "ops", aggregation: "2", "ops.page": "3", "ops.row": "x", "ops.search": "conv" };
+    expect(forOtherProfile(state)).toEqual({ view: "ops", "ops.search": "conv" });
+  });
+});
+
+describe("a table's part of the URL", () => {
+  it("restores page, size, order, search, filters, row and columns", () => {
+    const before = readTableState({}, "ops");
+    const after = {
+      page: 2,
+      size: 50,
+      sort: "-calls",
+      search: "conv",
+      where: { gpu_time_ns: ">1ms" },
+      row: "A_1",
+      toggled: ["shapes"],
+    };
+    const url = withValues({}, tableChanges("ops", before, after));
+    expect(url["ops.page"]).toBe("3");
+    expect(readTableState(url, "ops")).toEqual(after);
+    expect(readTableState(url, "kernels")).toEqual(before);
+  });
+
+  it("forgets a filter that was cleared", () => {
+    const url = { "ops.where.name": "x" };
+    const before = readTableState(url, "ops");
+    expect(withValues(url, tableChanges("ops", before, { ...before, where: {} }))).toEqual({});
+  });
+
+  it("takes no nonsense from a link", () => {
+    const state = readTableState({ "ops.page": "-1", "ops.size": "7", "ops.sort": "" }, "ops");
+    expect(state).toMatchObject({ page: 0, size: 25, sort: "" });
+  });
+});
+
+describe("order and columns", () => {
+  it("sorts numbers largest first, text from A to Z", () => {
+    expect(nextSort("", column("calls", "integer"))).toBe("-calls");
+    expect(nextSort("-calls", column("calls", "integer"))).toBe("calls");
+    expect(nextSort("-calls", column("name", "text"))).toBe("name");
+    expect(nextSort("name", column("name", "text"))).toBe("-name");
+    expect(sortDirection("-calls", "calls")).toBe("descending");
+    expect(sortDirection("-calls", "name")).toBe("none");
+  });
+
+  it("toggles columns against their default", () => {
+    const columns = [column("a", "text"), column("b", "text", true)];
+    expect(visibleColumns(columns, []).map(({ key }) => key)).toEqual(["a"]);
+    expect(visibleColumns(columns, ["a", "b"]).map(({ key }) => key)).toEqual(["b"]);
+  });
+});
+
+describe("page numbers", () => {
+  it.each([
+    [0, 1, [0]],
+    [0, 3, [0, 1, 2]],
+    [0, 20, [0, 1, null, 19]],
+    [3, 20, [0, 1, 2, 3, 4, null, 19]],
+    [10, 20, [0, null, 9, 10, 11, null, 19]],
+    [16, 20, [0, null, 15, 16, 17, 18, 19]],
+  ])("page %d of %d", (current, pages, shown) => {
+    expect(pageNumbers(current, pages)).toEqual(shown);
+  });
+});

@@ -1,0 +1,102 @@
+/** What a table shows, and how that is written in the URL. */
+import type { Column } from "../api/types";
+import type { UrlState } from "./url_state";
+
+export const PAGE_SIZES = [10, 25, 50, 100] as const;
+export const DEFAULT_PAGE_SIZE = 25;
+
+export interface TableState {
+  /** First page is 0. */
+  page: number;
+  size: number;
+  /** A column key, `-` before it for descending; empty for the table's own order. */
+  sort: string;
+  search: string;
+  where: Readonly<Record<string, string>>;
+  /** The key of the selected row; empty for none. */
+  row: string;
+  /** Columns shown or hidden against their default. */
+  toggled: readonly string[];
+}
+
+function wholeNumber(text: string | undefined): number | null {
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
+/** The state of the table called `name`; what makes no sense in a hand-made link is left at its default. */
+export function readTableState(url: UrlState, name: string, size: number = DEFAULT_PAGE_SIZE): TableState {
+  const where: Record<string, string> = {};
+  const prefix = `${name}.where.`;
+  for (const [key, value] of Object.entries(url)) if (key.startsWith(prefix)) where[key.slice(prefix.length)] = value;
+  const asked = wholeNumber(url[`${name}.size`]) ?? size;
+  const page = wholeNumber(url[`${name}.page`]) ?? 1;
+  return {
+    page: Math.max(page - 1, 0),
+    size: PAGE_SIZES.some((known) => known === asked) ? asked : size,
+    sort: url[`${name}.sort`] ?? "",
+    search: url[`${name}.search`] ?? "",
+    where,
+    row: url[`${name}.row`] ?? "",
+    toggled: (url[`${name}.columns`] ?? "").split(",").filter((key) => key !== ""),
+  };
+}
+
+/** The changes to the URL that bring the table from `before` to `after`. Pages count from 1 there, as on screen. */
+export function tableChanges(
+  name: string,
+  before: TableState,
+  after: TableState,
+  size: number = DEFAULT_PAGE_SIZE,
+): Record<string, string | null> {
+  const changes: Record<string, string | null> = {
+    [`${name}.page`]: after.page === 0 ? null : String(after.page + 1),
+    [`${name}.size`]: after.size === size ? null : String(after.size),
+    [`${name}.sort`]: after.sort,
+    [`${name}.search`]: after.search,
+    [`${name}.row`]: after.row,
+    [`${name}.columns`]: after.toggled.join(","),
+  };
+  for (const column of Object.keys(before.where)) changes[`${name}.where.${column}`] = null;
+  for (const [column, filter] of Object.entries(after.where)) changes[`${name}.where.${column}`] = filter;
+  return changes;
+}
+
+const NUMERIC = new Set(["integer", "duration_ns", "fraction", "bytes"]);
+
+export const isNumeric = (column: Column): boolean => NUMERIC.has(column.type);
+
+/** The order after a click on a column's head: numbers largest first, text from A to Z, then the other way round. */
+export function nextSort(current: string, column: Column): string {
+  const descending = `-${column.key}`;
+  if (current === column.key) return descending;
+  if (current === descending) return column.key;
+  return isNumeric(column) || column.type === "boolean" ? descending : column.key;
+}
+
+/** What `aria-sort` says of a column. */
+export function sortDirection(sort: string, key: string): "ascending" | "descending" | "none" {
+  if (sort === key) return "ascending";
+  return sort === `-${key}` ? "descending" : "none";
+}
+
+export function visibleColumns(columns: readonly Column[], toggled: readonly string[]): Column[] {
+  return columns.filter((column) => column.hidden === toggled.includes(column.key));
+}
+
+/** The pages to offer: first, last, the current one and its neighbours; `null` stands for a gap. Pages count from 0. */
+export function pageNumbers(current: number, pages: number): (number | null)[] {
+  const wanted = new Set([0, pages - 1, current - 1, current, current + 1]);
+  // A gap of one page is no shorter than the page.
+  if (current === 3) wanted.add(1);
+  if (current === pages - 4) wanted.add(pages - 2);
+  const shown = [...wanted].filter((page) => page >= 0 && page < pages).sort((a, b) => a - b);
+  return shown.flatMap((page, i) => (i > 0 && page - (shown[i - 1] ?? 0) > 1 ? [null, page] : [page]));
+}
+
+/** What a number column's filter may hold, for its tooltip. */
+export function filterHelp(column: Column): string {
+  if (column.type === "duration_ns") return "For example >1ms, <=20us, 10us..50us. Without a unit: nanoseconds.";
+  if (column.type === "fraction") return "For example >10%, <=0.5 or 10%..30%.";
+  if (isNumeric(column)) return "For example >1000, <=20, 10..50 or =7.";
+  return "Shows rows that contain this text; upper and lower case are the same.";
+}

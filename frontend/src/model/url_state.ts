@@ -1,0 +1,61 @@
+/**
+ * What is on screen, as `p.dlprof.*` parameters of TensorBoard's own hash: a link opens the same picture.
+ *
+ * The state is a flat map from names to texts, without empty values; `profile`, `run`, `view`, `aggregation` and `details` belong to
+ * the frame, a table's own begin with its name and a dot (`ops.sort`). What other plugins and TensorBoard keep in the hash stays as it is.
+ */
+
+export type UrlState = Readonly<Record<string, string>>;
+
+const PREFIX = "p.dlprof.";
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // a hand-made link with a bare "%"
+  }
+}
+
+/** Our parameters of a hash such as `#dlprof&p.dlprof.view=ops&p.dlprof.run=a%2Fb`. */
+export function readHash(hash: string): UrlState {
+  const state: Record<string, string> = {};
+  for (const part of hash.replace(/^#/, "").split("&")) {
+    const equals = part.indexOf("=");
+    if (equals < 0 || !part.startsWith(PREFIX)) continue;
+    const value = decode(part.slice(equals + 1));
+    if (value !== "") state[decode(part.slice(PREFIX.length, equals))] = value;
+  }
+  return state;
+}
+
+/** The same hash with our parameters replaced, in a fixed order. */
+export function writeHash(hash: string, state: UrlState): string {
+  const foreign = hash
+    .replace(/^#/, "")
+    .split("&")
+    .filter((part) => part !== "" && !part.startsWith(PREFIX));
+  const ours = Object.keys(state)
+    .filter((key) => state[key] !== "")
+    .sort()
+    .map((key) => `${PREFIX}${encodeURIComponent(key)}=${encodeURIComponent(state[key] ?? "")}`);
+  const parts = [...foreign, ...ours];
+  return parts.length === 0 ? "" : `#${parts.join("&")}`;
+}
+
+/** The state with some values set; an empty value or null removes the key. */
+export function withValues(state: UrlState, changes: Readonly<Record<string, string | null>>): UrlState {
+  const next: Record<string, string> = { ...state };
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === null || value === "") Reflect.deleteProperty(next, key);
+    else next[key] = value;
+  }
+  return next;
+}
+
+/** The state without what only means something within one profile: aggregation, pages and selected rows. */
+export function forOtherProfile(state: UrlState): UrlState {
+  return Object.fromEntries(
+    Object.entries(state).filter(([key]) => key !== "aggregation" && !/\.(page|row)$/.test(key)),
+  );
+}

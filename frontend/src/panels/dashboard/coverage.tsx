@@ -1,0 +1,29 @@
+import type { DashboardResponse } from "../../api/types";
+import { Icon } from "../../components/icon";
+import { Panel } from "../../components/panel";
+
+/** What the recording could not tell, so that nobody takes a gap for a zero. */
+export function Coverage({ data }: { data: DashboardResponse }) {
+  const { notes } = data.coverage;
+  return (
+    <Panel title="What This Recording Holds" class={data.recommendations.length > 0 ? "span-all" : "span-half"}>
+      <ul class="notes" id="coverage">
+        {notes.length === 0 && (
+          <li class="note">
+            <Icon name="check" />
+            <span>Nothing was skipped, and no gap in the recording was found.</span>
+          </li>
+        )}
+        {notes.map(({ severity, message, hint }) => (
+          <li class={`note note-${severity}`} key={message}>
+            <Icon name={severity === "info" ? "info" : "warning"} />
+            <span>
+              {severity !== "info" && <span class="visually-hidden">{severity}: </span>}
+              {message} {hint !== null && hint !== "" && <span class="muted">{hint}</span>}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}

@@ -1,0 +1,44 @@
+import type { DashboardResponse } from "../../api/types";
+import { IterationChart } from "../../components/iteration_chart";
+import { Icon } from "../../components/icon";
+import { Panel } from "../../components/panel";
+import { formatCount } from "../../format/number";
+
+export function IterationSummary({ data }: { data: DashboardResponse }) {
+  const { rows, source, proposal, binned, unit } = data.iterations;
+  const { total_iterations: total, profiled_iterations: profiled, iter_start, iter_stop } = data.performance;
+  return (
+    <Panel
+      title="Iteration Summary"
+      about="Each bar is one iteration, split like the Resource Usage Breakdown. Grey bars are outside the aggregation."
+      class="span-all"
+      tools={
+        <ul class="badges">
+          <li class="badge">Total {formatCount(total)}</li>
+          <li class="badge">Profiled {formatCount(profiled)}</li>
+          {iter_start !== null && <li class="badge">Start {formatCount(iter_start)}</li>}
+          {iter_stop !== null && <li class="badge">Stop {formatCount(iter_stop)}</li>}
+        </ul>
+      }
+    >
+      {rows.length === 0 ? (
+        <p class="nothing">
+          No iteration was found. For PyTorch call <code>profiler.step()</code> after each iteration; for Nsight Systems put an
+          NVTX range around it.
+        </p>
+      ) : (
+        <IterationChart rows={rows} matrixUnit={data.matrix_unit} unit={unit} />
+      )}
+      <p class="muted chart-notes">
+        {source !== null && <span>Iterations from {source.label}.</span>}
+        {binned && <span>There are more iterations than bars: each bar adds up several.</span>}
+        {proposal !== null && (
+          <span class="proposal">
+            <Icon name="info" /> Suggested range {formatCount(proposal.iter_start)} to {formatCount(proposal.iter_stop)}.{" "}
+            {proposal.reason}
+          </span>
+        )}
+      </p>
+    </Panel>
+  );
+}

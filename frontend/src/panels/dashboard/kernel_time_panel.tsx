@@ -1,0 +1,52 @@
+import type { DashboardResponse } from "../../api/types";
+import { Donut } from "../../components/donut";
+import { Icon } from "../../components/icon";
+import { Panel } from "../../components/panel";
+import { formatShare, shareOf } from "../../format/share";
+import { formatDuration, readableAndExact } from "../../format/time";
+import { navigate } from "../../frame/url";
+import { kernelClasses } from "../../model/kernel_time";
+
+export function KernelTimePanel({ data }: { data: DashboardResponse }) {
+  const total = data.kernel_time.total.time_ns;
+  const classes = kernelClasses(data).filter(({ key }) => key !== "total");
+  const used = shareOf(data.kernel_time.tensor_core.time_ns, total);
+  return (
+    <Panel
+      title="Total Kernel GPU Time"
+      about="Durations added up, kernels that overlap counted each in full: the sum can exceed the wall clock time. Memory: GPU copies and sets."
+      class="span-medium"
+      tools={
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Kernel Details"
+          data-tip="Kernel Details"
+          onClick={() => navigate({ details: "kernels" })}
+        >
+          <Icon name="panel" />
+        </button>
+      }
+    >
+      {(total ?? 0) === 0 ? (
+        <p class="nothing">This recording holds no kernels and no GPU copies.</p>
+      ) : (
+        <Donut
+          name="kernel_time"
+          label={`${data.matrix_unit} kernels: ${formatShare(used)} of the kernel GPU time`}
+          centre={formatDuration(total)}
+          centreLabel="GPU time"
+          parts={classes.map(({ key, label, colour, time }) => ({
+            key,
+            label,
+            colour,
+            size: time.time_ns,
+            value: formatDuration(time.time_ns),
+            share: formatShare(shareOf(time.time_ns, total)),
+            tip: `${label}: ${formatShare(shareOf(time.time_ns, total))}\n${readableAndExact(time.time_ns)} of ${readableAndExact(total)} GPU time`,
+          }))}
+        />
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,92 @@
+import type { ComponentChildren } from "preact";
+
+import type { DashboardResponse } from "../../api/types";
+import { Panel } from "../../components/panel";
+import { Info } from "../../components/tooltip";
+import { Duration, Share } from "../../components/value";
+import { formatCount, UNKNOWN } from "../../format/number";
+import { formatDuration, readableAndExact } from "../../format/time";
+
+interface Fact {
+  term: string;
+  about: string;
+  value: ComponentChildren;
+  note?: string;
+}
+
+const count = (value: number | null): ComponentChildren =>
+  value === null ? <span class="unknown">{UNKNOWN}</span> : formatCount(value);
+
+function facts(data: DashboardResponse): Fact[] {
+  const { performance: performed, gpu_utilization: used, tensor_core_efficiency: efficient, matrix_unit: unit } = data;
+  const spread = performed.iteration_std_dev_ns;
+  const utilization = `${readableAndExact(used.busy_ns)} with at least one kernel running, of ${readableAndExact(used.wall_ns)} wall clock time`;
+  const efficiency = `${readableAndExact(efficient.tensor_core_ns)} in ${unit} kernels, of ${readableAndExact(efficient.kernel_ns)} in all kernels, both in eligible ops`;
+  return [
+    {
+      term: "Wall Clock Time",
+      about:
+        "From the start of the first to the end of the last aggregated iteration. For the same work, lower is better.",
+      value: <Duration ns={performed.wall_clock_ns} />,
+    },
+    {
+      term: "Average Iteration Time",
+      about: `Wall clock time divided by the number of profiled iterations: ${readableAndExact(performed.wall_clock_ns)} / ${formatCount(performed.profiled_iterations)}. Lower is better.`,
+      value: <Duration ns={performed.average_iteration_ns} />,
+      ...(spread === null ? {} : { note: `± ${formatDuration(spread)}` }),
+    },
+    {
+      term: "GPU Utilization",
+      about: `${utilization}${used.devices.length > 1 ? `, as the mean over ${used.devices.length} GPUs` : ""}. Higher is better.`,
+      value: <Share fraction={used.fraction} of={utilization} />,
+    },
+    {
+      term: `${unit} Kernel Efficiency`,
+      about:
+        efficient.fraction === null
+          ? `GPU time of ${unit} kernels, over GPU time of all kernels, both in ops that are eligible for ${unit}s. No op is eligible here, or none could be told. Higher is better.`
+          : `${efficiency}. Higher is better.`,
+      value: <Share fraction={efficient.fraction} of={efficiency} />,
+    },
+    {
+      term: "Profiled Iterations",
+      about: "Iterations whose numbers are aggregated on this page.",
+      value: count(performed.profiled_iterations),
+    },
+    {
+      term: "Total Iterations",
+      about: "Iterations found in the whole recording.",
+      value: count(performed.total_iterations),
+    },
+    {
+      term: "Start Iteration",
+      about: "The first iteration that is aggregated. Leave out warm-up for honest averages.",
+      value: count(performed.iter_start),
+    },
+    { term: "Stop Iteration", about: "The last iteration that is aggregated.", value: count(performed.iter_stop) },
+  ];
+}
+
+export function PerformanceSummary({ data }: { data: DashboardResponse }) {
+  return (
+    <Panel title="Performance Summary" class="span-all performance">
+      <dl class="facts">
+        {facts(data).map(({ term, about, value, note }) => (
+          <div class="fact" key={term}>
+            <dt>
+              {term} <Info term={term} text={about} />
+            </dt>
+            <dd>
+              {value}
+              {note !== undefined && (
+                <small class="muted" data-tip="Standard deviation of the iterations' durations">
+                  {note}
+                </small>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Panel>
+  );
+}

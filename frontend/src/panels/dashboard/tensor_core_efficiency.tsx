@@ -1,0 +1,54 @@
+import type { DashboardResponse } from "../../api/types";
+import { Donut } from "../../components/donut";
+import { Panel } from "../../components/panel";
+import { formatShare } from "../../format/share";
+import { formatDuration, readableAndExact } from "../../format/time";
+import { colourOf } from "../../model/resources";
+
+export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
+  const { fraction, tensor_core_ns: used, kernel_ns: all } = data.tensor_core_efficiency;
+  const unit = data.matrix_unit;
+  const rest = all === null || used === null ? null : all - used;
+  const whole = `of ${readableAndExact(all)} in all kernels of eligible ops`;
+  return (
+    <Panel
+      title={`${unit} Kernel Efficiency`}
+      about={`GPU time of kernels that use ${unit}s, over GPU time of all kernels, both in ops that are eligible for ${unit}s. 100 %: eligible ops run nothing but ${unit} kernels. Higher is better.`}
+      class="span-small"
+    >
+      {fraction === null ? (
+        <p class="nothing">
+          No op is known to be eligible for {unit}s
+          {data.model.eligible_ops === null ? ": the recording does not tell." : "."}
+        </p>
+      ) : (
+        <Donut
+          name="efficiency"
+          label={`${unit} kernel efficiency ${formatShare(fraction)}`}
+          centre={formatShare(fraction)}
+          centreLabel="efficiency"
+          parts={[
+            {
+              key: "using",
+              label: `Using ${unit}s`,
+              colour: colourOf("tensor_core"),
+              size: fraction,
+              value: formatDuration(used),
+              share: formatShare(fraction),
+              tip: `Using ${unit}s: ${formatShare(fraction)}\n${readableAndExact(used)} ${whole}`,
+            },
+            {
+              key: "not_using",
+              label: "Not using them",
+              colour: colourOf("other_kernel"),
+              size: 1 - fraction,
+              value: formatDuration(rest),
+              share: formatShare(1 - fraction),
+              tip: `Not using ${unit}s: ${formatShare(1 - fraction)}\n${readableAndExact(rest)} ${whole}`,
+            },
+          ]}
+        />
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,84 @@
+import type { DashboardResponse, TopOp } from "../../api/types";
+import { Panel } from "../../components/panel";
+import { OpPath, YesNo } from "../../components/value";
+import { formatCount, UNKNOWN } from "../../format/number";
+import { formatShare } from "../../format/share";
+import { columnUnit, inUnit, readableAndExact } from "../../format/time";
+import { currentUrl, goTo } from "../../frame/url";
+import { withValues } from "../../model/url_state";
+
+/** Opens Ops and Kernels in its default order, where the ten are on the first page, with this op selected. */
+function openOp(op: TopOp): void {
+  const own = Object.fromEntries(Object.entries(currentUrl()).filter(([key]) => !/^(?:ops|kernels)\./.test(key)));
+  goTo(withValues(own, { view: "ops", "ops.row": op.op_id }), true);
+}
+
+export function TopOps({ data }: { data: DashboardResponse }) {
+  const ops = data.top_ops;
+  const unit = columnUnit(Math.max(...ops.map(({ gpu_time_ns: time }) => time), 0));
+  const directed = ops.some(({ direction }) => direction !== null && direction !== "");
+  const core = data.matrix_unit === "Tensor Core" ? "TC" : "MC";
+  return (
+    <Panel
+      title="Top 10 GPU Ops"
+      about="The ops with the largest GPU time over all GPUs and all their calls. A row opens the op with its kernels."
+      class="span-two-thirds"
+    >
+      {ops.length === 0 ? (
+        <p class="nothing">No op of this recording has GPU time.</p>
+      ) : (
+        <div class="top-ops-scroll" tabIndex={0} role="region" aria-label="Top 10 GPU ops">
+          <table class="plain-table top-ops">
+            <thead>
+              <tr>
+                <th scope="col" class="time-column">
+                  GPU Time ({unit.name})
+                </th>
+                <th scope="col">Op Name</th>
+                {directed && <th scope="col">Direction</th>}
+                <th scope="col">Op Type</th>
+                <th scope="col" class="right">
+                  Calls
+                </th>
+                <th scope="col" class="middle" data-tip={`Eligible for ${data.matrix_unit}s`}>
+                  {core} Eligible
+                </th>
+                <th scope="col" class="middle" data-tip={`At least one kernel of the op uses ${data.matrix_unit}s`}>
+                  Using {core}
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {ops.map((op) => (
+                <tr key={op.op_id} onClick={() => openOp(op)}>
+                  <td
+                    class="bar-cell"
+                    data-tip={`${readableAndExact(op.gpu_time_ns)}\n${formatShare(op.gpu_time_fraction)} of the GPU time of all ops`}
+                  >
+                    <span class="bar" style={{ width: `${((op.gpu_time_fraction ?? 0) / (ops[0]?.gpu_time_fraction ?? 1)) * 100}%` }} />
+                    <span class="bar-share">{formatShare(op.gpu_time_fraction)}</span>
+                    <span class="number">{inUnit(op.gpu_time_ns, unit)}</span>
+                  </td>
+                  <td class="op-cell">
+                    <button type="button" class="row-link" onClick={() => openOp(op)}>
+                      <OpPath path={op.name} />
+                    </button>
+                  </td>
+                  {directed && <td>{op.direction ?? ""}</td>}
+                  <td>{op.op_type ?? UNKNOWN}</td>
+                  <td class="right number">{formatCount(op.calls)}</td>
+                  <td class="middle">
+                    <YesNo value={op.eligible} />
+                  </td>
+                  <td class="middle">
+                    <YesNo value={op.using_tensor_cores} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,66 @@
+import type { DashboardResponse } from "../../api/types";
+import { Donut } from "../../components/donut";
+import { Panel } from "../../components/panel";
+import { formatShare } from "../../format/share";
+import { formatDuration, readableAndExact } from "../../format/time";
+import { colourOf } from "../../model/resources";
+
+export function Utilization({ data }: { data: DashboardResponse }) {
+  const { fraction, busy_ns: busy, wall_ns: wall, devices } = data.gpu_utilization;
+  const idleNs = wall === null || busy === null || devices.length > 1 ? null : wall - busy;
+  const whole = `of ${readableAndExact(wall)} wall clock time`;
+  const mean = devices.length > 1 ? `\nMean over ${devices.length} GPUs.` : "";
+  const about =
+    "Using: at least one kernel was running, overlapping kernels counted once. Idle: no kernel was running; copies alone count as idle. " +
+    "Both over the wall clock time of the aggregated iterations" +
+    (devices.length > 1 ? ", as the mean over the GPUs in use." : ".");
+  return (
+    <Panel title="GPU Utilization" about={about} class="span-small">
+      {fraction === null ? (
+        <p class="nothing">This recording holds no kernel, so there is no utilization to show.</p>
+      ) : (
+        <Donut
+          name="utilization"
+          label={`GPU utilization ${formatShare(fraction)}`}
+          centre={formatShare(fraction)}
+          centreLabel="in use"
+          parts={[
+            {
+              key: "using",
+              label: "Using GPU",
+              colour: colourOf("other_kernel"),
+              size: fraction,
+              value: devices.length > 1 ? "" : formatDuration(busy),
+              share: formatShare(fraction),
+              tip: `Using GPU: ${formatShare(fraction)}\n${readableAndExact(busy)} ${whole}${mean}`,
+            },
+            {
+              key: "idle",
+              label: "Idle GPU",
+              colour: colourOf("outside"),
+              size: 1 - fraction,
+              value: idleNs === null ? "" : formatDuration(idleNs),
+              share: formatShare(1 - fraction),
+              tip: `Idle GPU: ${formatShare(1 - fraction)}\n${idleNs === null ? "" : `${readableAndExact(idleNs)} `}${whole}${mean}`,
+            },
+          ]}
+        />
+      )}
+      {devices.length > 1 && (
+        <details class="twin">
+          <summary>Each GPU</summary>
+          <ul class="device-list">
+            {devices.map((device) => (
+              <li key={device.device_id} data-tip={`${readableAndExact(device.busy_ns)} ${whole}`}>
+                <span>
+                  {device.device_id}: {device.name ?? "GPU"}
+                </span>
+                <span class="number">{formatShare(device.fraction)}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </Panel>
+  );
+}

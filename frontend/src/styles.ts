@@ -1,0 +1,16 @@
+/** All style sheets as one text: every widget has its own file beside it, collected here at build time. */
+import { colourProperties, PANEL_BACKGROUND } from "./model/resources";
+
+const sheets = import.meta.glob<string>("./**/*.css", { query: "?inline", import: "default", eager: true });
+
+export function styleSheet(): string {
+  const colours = (["light", "dark"] as const).map(
+    (theme) => `:root[data-theme=${theme}]{--panel:${PANEL_BACKGROUND[theme]};${colourProperties(theme)}}`,
+  );
+  return [
+    ...colours,
+    ...Object.keys(sheets)
+      .sort()
+      .map((path) => sheets[path] ?? ""),
+  ].join("\n");
+}

@@ -1,0 +1,26 @@
+import { defineConfig } from "vitest/config";
+
+/**
+ * One ES module with a fixed name that TensorBoard imports, and hashed chunks that may be cached for ever.
+ * `preserveEntrySignatures: "strict"` keeps the exported `render()`; the URLs stay relative, so that any path prefix works.
+ */
+export default defineConfig({
+  base: "./",
+  build: {
+    outDir: "../tensorboard_plugin_dlprof/static",
+    emptyOutDir: true,
+    target: "es2022",
+    modulePreload: false,
+    reportCompressedSize: true,
+    rollupOptions: {
+      input: "src/index.tsx",
+      preserveEntrySignatures: "strict",
+      output: {
+        format: "es",
+        entryFileNames: "index.js",
+        chunkFileNames: "assets/[name]-[hash].js",
+      },
+    },
+  },
+  test: { environment: "node", include: ["src/**/*.test.ts"] },
+});
