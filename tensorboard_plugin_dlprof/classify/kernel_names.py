@@ -8,11 +8,15 @@ from typing import Final, NamedTuple
 _ANONYMOUS = re.compile(r"(?:\(anonymous namespace\)|<unnamed>|\{anonymous\}|_GLOBAL__N_\d*)::")
 _NOISE = re.compile(r"^(?:static |inline |__global__ |void |auto )+")
 _ITANIUM_WORD = re.compile(r"(\d+)")
+_RETURN_TYPE = re.compile(r"^(?:typename )?std::enable_if.*?::type (?=\w)")
 _ENDS_HEAD: Final = ("<", "(", "[")
 _SUFFIXES = re.compile(r"(?:\.kd|\s*\[clone [^\]]*\])+\Z")
 
-_MAXIMUM_LENGTH: Final = 20_000
+_MAXIMUM_LENGTH: Final = 8_000
 """Names longer than this are cut before they are matched: a demangled lambda can fill megabytes."""
+
+_ENDLESS_WORD = re.compile(r"(\w{512})\w+")
+"""A word longer than any library's is cut too, so that no pattern has much to backtrack over."""
 
 
 class KernelName(NamedTuple):
@@ -26,10 +30,10 @@ class KernelName(NamedTuple):
 
 def parse(name: str) -> KernelName:
     """Takes a demangled, mangled or plain kernel name apart. Never fails."""
-    text = _SUFFIXES.sub("", name.strip()[:_MAXIMUM_LENGTH])
+    text = _ENDLESS_WORD.sub(r"\1", _SUFFIXES.sub("", name.strip()[:_MAXIMUM_LENGTH]))
     if text.startswith("_Z"):
         return KernelName(_mangled_head(text), text)
-    text = _ANONYMOUS.sub("", _NOISE.sub("", text))
+    text = _ANONYMOUS.sub("", _RETURN_TYPE.sub("", _NOISE.sub("", text)))
     ends = [index for mark in _ENDS_HEAD if (index := text.find(mark)) > 0]
     return KernelName(text[: min(ends)].strip() if ends else text, text)
 
@@ -60,3 +64,31 @@ def _mangled_head(text: str) -> str:
             break
     kept = [word for word in words if not word.startswith("_GLOBAL__N")]
     return "::".join(kept) or text
+
+
+_LIBRARY_BY_NAMESPACE: Final[dict[str, str]] = {
+    "at": "pytorch", "c10": "pytorch", "torch": "pytorch", "caffe2": "pytorch", "at_cuda_detail": "pytorch",
+    "fbgemm_gpu": "fbgemm", "fbgemm": "fbgemm", "vllm": "vllm", "sglang": "sglang", "sgl_hip": "sglang",
+    "sgl_kernel": "sglang", "tensorrt_llm": "tensorrt_llm", "flashinfer": "flashinfer",
+    "fastertransformer": "tensorrt_llm", "transformer_engine": "transformer_engine", "apex": "apex",
+    "aiter": "aiter", "cudnn": "cudnn", "tensorflow": "tensorflow", "onnxruntime": "onnxruntime", "phi": "paddle",
+    "paddle": "paddle", "deepspeed": "deepspeed", "cub": "cub", "thrust": "cub", "rocprim": "cub", "hipcub": "cub",
+    "mlx": "mlx", "ggml": "ggml",
+}  # fmt: skip
+
+_PYTORCH_UNQUALIFIED = re.compile(
+    r"^(?:softmax_warp_|cunn_|elementwise_kernel|indexing_backward_kernel|multi_tensor_apply_kernel|krn_partial"
+    r"|compute_grad_weight|sum_and_scatter|compute_num_of_partial|fused_dropout|reduce_kernel|vectorized_|unrolled_)"
+)
+_APEX_UNQUALIFIED = re.compile(r"^cu(?:Apply|Compute)\w*|^(?:scaled_\w*masked_softmax_warp|multi_tensor_\w*novograd)")
+
+
+def library_of(name: KernelName) -> str:
+    """The library that a namespace stands for; ``custom`` where there is no namespace that tells."""
+    namespace = name.head.split("::", 1)[0] if "::" in name.head else ""
+    known = _LIBRARY_BY_NAMESPACE.get(namespace)
+    if known:
+        return known
+    if _PYTORCH_UNQUALIFIED.search(name.head) or "at::native::" in name.text:
+        return "pytorch"
+    return "apex" if _APEX_UNQUALIFIED.search(name.head) else "custom"

@@ -6,10 +6,10 @@ from functools import lru_cache
 from typing import Final
 
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
-from tensorboard_plugin_dlprof.classify.kernel_names import KernelName, parse
+from tensorboard_plugin_dlprof.classify.kernel_names import KernelName, library_of, parse
 from tensorboard_plugin_dlprof.classify.precision import DECODERS
 from tensorboard_plugin_dlprof.classify.rules import RULES
-from tensorboard_plugin_dlprof.classify.rules.rule import Rule, compile_rule
+from tensorboard_plugin_dlprof.classify.rules.rule import CompiledRule, Rule, compile_rule
 
 _COMPILED: Final = tuple(compile_rule(rule) for rule in RULES)
 
@@ -28,7 +28,8 @@ def classify(long_name: str, short_name: str = "") -> KernelClass:
     """
     name = parse(long_name or short_name)
     rule = _deciding_rule(name)
-    return KernelClass(rule.matrix_unit, rule.family, rule.library, _precision(rule, name), rule.name)
+    library = library_of(name) if rule.library == "@namespace" else rule.library
+    return KernelClass(rule.matrix_unit, rule.family, library, _precision(rule, name), rule.name)
 
 
 def explanation(rule_name: str) -> str:
@@ -36,11 +37,21 @@ def explanation(rule_name: str) -> str:
     return next((rule.note for rule in RULES if rule.name == rule_name), "")
 
 
+@lru_cache(maxsize=65_536)
+def _candidates(head: str) -> tuple[CompiledRule, ...]:
+    """The rules that a function name leaves possible, in order: many long names share one function name."""
+    candidates = []
+    for compiled in _COMPILED:
+        if compiled.head.search(head):
+            candidates.append(compiled)
+            if compiled.text is None:
+                break
+    return tuple(candidates)
+
+
 def _deciding_rule(name: KernelName) -> Rule:
-    for rule, head, text in _COMPILED:
-        if head.search(name.head) and (text is None or text.search(name.text)):
-            return rule
-    raise AssertionError("the last rule applies to every name")
+    # The last rule has no patterns, so that one always applies.
+    return next(rule for rule, _, text in _candidates(name.head) if text is None or text.search(name.text))
 
 
 def _precision(rule: Rule, name: KernelName) -> str:

@@ -45,7 +45,7 @@ def eligibility(op_type: str) -> Eligibility:
             for unassociated work (``cudaLaunchKernel``).
 
     Returns:
-        ``UNASSOCIATED`` for an API call, else ``ELIGIBLE`` or ``NOT_ELIGIBLE``: a type that no table has is not eligible.
+        ``UNASSOCIATED`` for an API call, else ``ELIGIBLE`` or ``NOT_ELIGIBLE``; a type in no table is not eligible.
     """
     if _API_CALL.match(op_type) or op_type.startswith("unassociated"):
         return Eligibility.UNASSOCIATED

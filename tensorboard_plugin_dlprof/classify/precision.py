@@ -15,7 +15,8 @@ from tensorboard_plugin_dlprof.classify.kernel_names import KernelName
 
 _WORD_PRECISIONS: Final[dict[str, str]] = {
     "e2m1": "fp4", "fp4": "fp4", "f4": "fp4", "nvfp4": "fp4", "mxfp4": "fp4", "mxf4": "fp4",
-    "e4m3": "fp8", "e5m2": "fp8", "fp8": "fp8", "f8": "fp8", "mxf8": "fp8", "mxfp8": "fp8", "f8f6f4": "fp8", "bf8": "fp8",
+    "e4m3": "fp8", "e5m2": "fp8", "fp8": "fp8", "f8": "fp8", "mxf8": "fp8", "mxfp8": "fp8",
+    "f8f6f4": "fp8", "bf8": "fp8",
     "int4": "int4", "s4": "int4", "u4": "int4", "i4": "int4",
     "int8": "int8", "s8": "int8", "i8": "int8", "u8": "int8",
     "bf16": "bf16", "bfloat16": "bf16",
@@ -27,8 +28,11 @@ _WORD_PRECISIONS: Final[dict[str, str]] = {
 
 NARROWEST_FIRST: Final = ("fp4", "int4", "fp8", "int8", "bf16", "fp16", "tf32", "fp32", "fp64")
 
-_WORDS = re.compile(r"(?<![a-z0-9])((?:bf16|tf32|xf32|f16|f32|f64|e4m3|e5m2|e2m1|i8|i4|s8|s4|u8|u4|fp16|fp32|fp64|fp8|fp4"
-                    r"|mxfp4|mxfp8|nvfp4|mxf4|mxf8|f8f6f4|int8|int4|bfloat16|half|f8|f4|bf8|x)+)(?![a-z0-9])", re.IGNORECASE)  # fmt: skip
+_WORDS = re.compile(
+    r"(?<![a-z0-9])((?:bf16|tf32|xf32|f16|f32|f64|e4m3|e5m2|e2m1|i8|i4|s8|s4|u8|u4|fp16|fp32|fp64|fp8|fp4|mxfp4|mxfp8"
+    r"|nvfp4|mxf4|mxf8|f8f6f4|int8|int4|bfloat16|half|f8|f4|bf8|x)+)(?![a-z0-9])",
+    re.IGNORECASE,
+)
 _ONE_WORD = re.compile("|".join(sorted(_WORD_PRECISIONS, key=len, reverse=True)), re.IGNORECASE)
 
 
@@ -44,7 +48,8 @@ def of_words(name: KernelName) -> str:
 
 
 _INSTRUCTION = re.compile(
-    r"(?<![a-z0-9])([shicdzb]?)(884|1688|16816|161616|8816|8832|16832|16864|168128)(bf16|f16|tf32)?(?![0-9])", re.IGNORECASE
+    r"(?<![a-z0-9])([shicdzb]?)(884|1688|16816|161616|8816|8832|16832|16864|168128)(bf16|f16|tf32)?(?![0-9])",
+    re.IGNORECASE,
 )
 _BY_INSTRUCTION: Final[dict[str, str]] = {
     # First letter: type of the accumulator. h: half; s: single, then the shape decides; d, z: double; i: integer.
@@ -76,8 +81,8 @@ _ATOM = re.compile(r"(?:SM|sm)\d+_\d+x\d+x\d+_(?:F32|F16|S32|F64)((?:BF16|TF32|F
 _TYPES: Final[tuple[tuple[str, str], ...]] = (
     ("fp4", r"float_e2m1|e2m1|mx_float4|nv_float4|fp4_e2m1"),
     ("int4", r"int4b_t|integer_subbyte<4|\bint4_t"),
-    ("fp8", r"float_e4m3|float_e5m2|Float8_|fp8_e4m3|fp8_e5m2|__nv_fp8|__hip_fp8|\bfp8e[45]|\bfp8\b|f8_t\b|DF8|type_erased_dynamic_float8"),
-    ("bf16", r"[Bb][Ff]loat16|__nv_bfloat16|__hip_bfloat16|__bfloat\b|\bbf16\b|bhalf|DF16b|__nv_bfloat162|hip_bfloat16"),
+    ("fp8", r"float_e4m3|float_e5m2|Float8_|fp8_e[45]m[32]|__nv_fp8|__hip_fp8|\bfp8(?:e[45])?\b|f8_t\b|dynamic_float8"),
+    ("bf16", r"[Bb][Ff]loat16|__bfloat\b|\bbf16\b|bhalf|DF16b"),
     ("fp16", r"\bHalf\b|\b__half2?\b|half_t\b|half2?\b|\bfp16\b|\bDF16_|_Float16|10half_tE"),
     ("tf32", r"tfloat32_t|\btf32\b"),
     ("fp32", r"\bfloat[234]?\b|\bf32\b"),
@@ -98,8 +103,8 @@ def of_types(name: KernelName) -> str:
 
 
 def of_words_or_types(name: KernelName) -> str:
-    """From words between underscores, else from C++ types."""
-    return of_words(name) or of_types(name)
+    """The narrower of the words between underscores and the C++ types."""
+    return _narrowest((of_words(name), of_types(name)))
 
 
 _NVJET = re.compile(r"nvjet(?:_sm\d+)?_([a-z]+)_", re.IGNORECASE)
@@ -119,7 +124,8 @@ def of_nvjet(name: KernelName) -> str:
 _TENSILE = re.compile(r"Cijk_[A-Z][a-z]+_[A-Z][a-z]+_([A-Z0-9]+)(?:_M([A-Z0-9]))?")
 _TENSILE_TYPES: Final[tuple[tuple[str, str], ...]] = (
     ("F8B8", "fp8"), ("B8F8", "fp8"), ("F8", "fp8"), ("B8", "fp8"), ("F4", "fp4"), ("I8", "int8"), ("4xi8", "int8"),
-    ("BB", "bf16"), ("HH", "fp16"), ("B", "bf16"), ("H", "fp16"), ("S", "fp32"), ("D", "fp64"), ("C", "fp32"), ("Z", "fp64"),
+    ("BB", "bf16"), ("HH", "fp16"), ("B", "bf16"), ("H", "fp16"), ("S", "fp32"), ("D", "fp64"),
+    ("C", "fp32"), ("Z", "fp64"),
 )  # fmt: skip
 
 

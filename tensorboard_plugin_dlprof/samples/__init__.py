@@ -1,8 +1,8 @@
 """Profiles that come with the package, so that there is something to see before the first own profile.
 
-All but one are **generated**: made by ``samples.generate`` with durations from a roofline estimate, because the project had
-no GPU to record on; their files say so in their names, and ``answers.json`` holds what every view must show for them. The
-other was recorded on a CPU by ``samples.record_cpu``.
+All but one are **generated**: made by ``samples.generate`` with durations from a roofline estimate, because the project
+had no GPU to record on; their files say so in their names, and ``answers.json`` holds what every view must show for
+them. The other was recorded on a CPU by ``samples.record_cpu``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""AMD's libraries: Tensile (hipBLASLt, rocBLAS), Composable Kernel, AITER, MIOpen, rocPRIM. Matrix cores run MFMA and WMMA."""
+"""AMD's libraries: Tensile (hipBLASLt, rocBLAS), Composable Kernel, AITER, MIOpen. Matrix cores run MFMA and WMMA."""
 
 from __future__ import annotations
 
@@ -8,42 +8,76 @@ from tensorboard_plugin_dlprof.classify.rules.rule import NO, UNKNOWN, YES, Rule
 
 RULES: Final = (
     # Tensile names the instruction: ``MI16x16x16x1``; a kernel without one multiplies on vector units.
-    Rule("tensile-post", NO, "reduction", "tensile", r"Cijk_\w*Post(?:GSU|GSD)|^Cijk_\w*_GA$|^Cijk_[A-Z]+(?:_\w+)?_(?:GB|GA)(?:_|$)|^Cijk_\w*BetaOnly", "@tensile"),
+    Rule("tensile-post", NO, "reduction", "tensile",
+         r"Cijk_\w*Post(?:GSU|GSD)|^Cijk_\w*_GA$|^Cijk_[A-Z]+(?:_\w+)?_(?:GB|GA)(?:_|$)|^Cijk_\w*BetaOnly",
+         "@tensile"),
     Rule("tensile-mfma", YES, "gemm", "tensile", r"Cijk_\w*_MI\d+x\d+x\d+", "@tensile"),
-    Rule("tensile-vector", NO, "gemm", "tensile", r"Cijk_\w*(?:_MAC|_TT\d+_\d+|_DOT2|_FMA)", "@tensile", note="no matrix instruction in the name"),
-    Rule("tensile-source", NO, "gemm", "tensile", r"Cijk_\w*_MT\d+x\d+", "@tensile", note="no matrix instruction in the name"),
+    Rule("tensile-vector", NO, "gemm", "tensile",
+         r"Cijk_\w*(?:_MAC|_TT\d+_\d+|_DOT2|_FMA)", "@tensile",
+         note="no matrix instruction in the name"),
+    Rule("tensile-source", NO, "gemm", "tensile",
+         r"Cijk_\w*_MT\d+x\d+x\d+_(?!MI\d)", "@tensile",
+         note="the matrix instruction would follow the tile"),
     Rule("tensile-other", UNKNOWN, "gemm", "tensile", r"Cijk_", "@tensile"),
     # AITER.
-    Rule("aiter-moe", YES, "gemm", "aiter", r"\baiter::(?:fmoe|moe_(?:stage|gemm)|ck_moe|asm_moe)\w*|^fmoe_\w+|^_moe_gemm\w*", "@words or types"),
-    Rule("aiter-gemm", YES, "gemm", "aiter", r"\baiter::\w*(?:gemm|flatmm)\w*|^(?:bf16gemm|f4gemm|f8gemm|i8gemm|flatmm|gemm_a\dw\d|f8_block_scale|a8w8|a4w4)\w*", "@words or types"),
+    Rule("aiter-moe", YES, "gemm", "aiter",
+         r"\baiter::(?:fmoe|moe_(?:stage|gemm)|ck_moe|asm_moe)\w*|^fmoe_\w+|^_moe_gemm\w*", "@words or types"),
+    Rule("aiter-gemm", YES, "gemm", "aiter",
+         r"\baiter::\w*(?:gemm|flatmm)\w*|^(?:bf16gemm|f4gemm|f8gemm|i8gemm|flatmm|gemm_a\dw\d|f8_block_scale|a8w8"
+         r"|a4w4)\w*", "@words or types"),
     Rule("aiter-normalisation", NO, "normalisation", "aiter", r"\baiter::\w*norm\w*", "@types"),
     Rule("aiter-sort", NO, "sort", "aiter", r"\baiter::\w*(?:topk|sort|moe_align|grouped_topk)\w*"),
     Rule("aiter-other", NO, "elementwise", "aiter", r"\baiter::", "@types"),
     # Composable Kernel: ``xdl`` is MFMA, ``wmma`` the matrix unit of RDNA, ``dl`` a vector product.
-    Rule("ck-convolution", YES, "convolution", "composable_kernel", r"\bck(?:_tile)?::\w*|^kernel_grouped_conv\w*|^kernel_batched_gemm_xdlops_bwd_weight", "@types",
-         r"(?i)(?:conv_fwd|conv_bwd|grouped_conv|bwd_weight|bwd_data|GroupedConvolution).*(?:xdl|wmma|mfma)|(?:xdl|wmma)\w*(?:conv|bwd_weight|bwd_data)"),
-    Rule("ck-tile-other", NO, "normalisation", "composable_kernel", r"\bck_tile\b", "@types", r"(?i)rmsnorm|layernorm|norm2d"),
-    Rule("ck-tile-no", NO, "other", "composable_kernel", r"\bck_tile\b", "@types", r"MoeSorting|Reduce\b|Reduce2d|Smoothquant|TopkSoftmax|Permute|Elementwise|Im2Col|ImageToColumn"),
-    Rule("ck-gemm", YES, "gemm", "composable_kernel", r"\bck::|^kernel_\w*gemm\w*|\bck_tile\b", "@types", r"(?i)xdl|wmma|mfma"),
+    Rule("ck-convolution", YES, "convolution", "composable_kernel",
+         r"\bck(?:_tile)?::\w*|^kernel_grouped_conv\w*|^kernel_batched_gemm_xdlops_bwd_weight", "@types",
+         r"(?i)(?:conv_fwd|conv_bwd|grouped_conv|bwd_weight|bwd_data|GroupedConvolution).*(?:xdl|wmma|mfma)|(?:xdl"
+         r"|wmma)\w*(?:conv|bwd_weight|bwd_data)"),
+    Rule("ck-tile-other", NO, "normalisation", "composable_kernel",
+         r"\bck_tile\b", "@types",
+         r"(?i)rmsnorm|layernorm|norm2d"),
+    Rule("ck-tile-no", NO, "other", "composable_kernel",
+         r"\bck_tile\b", "@types",
+         r"MoeSorting|Reduce\b|Reduce2d|Smoothquant|TopkSoftmax|Permute|Elementwise|Im2Col|ImageToColumn"),
+    Rule("ck-gemm", YES, "gemm", "composable_kernel",
+         r"\bck::|^kernel_\w*gemm\w*|\bck_tile\b", "@types",
+         r"(?i)xdl|wmma|mfma"),
     Rule("ck-tile-gemm", YES, "gemm", "composable_kernel", r"\bck_tile\b", "@types", r"(?i)gemm|flatmm|WarpGemm"),
     Rule("ck-vector", NO, "gemm", "composable_kernel", r"\bck::", "@types", r"(?i)_dl(?:_|\b)|GridwiseGemmDl"),
-    Rule("ck-other", NO, "other", "composable_kernel", r"\bck::\w*(?:elementwise|reduce|batchnorm|normalization|softmax|permute)", "@types", r"(?i)elementwise|reduce|norm|softmax|permute|pool|put_element"),
+    Rule("ck-other", NO, "other", "composable_kernel",
+         r"\bck::\w*(?:elementwise|reduce|batchnorm|normalization|softmax|permute)", "@types",
+         r"(?i)elementwise|reduce|norm|softmax|permute|pool|put_element"),
     Rule("ck-unknown", UNKNOWN, "other", "composable_kernel", r"\bck(?:_tile)?::", "@types"),
     # MIOpen. ``gtcx`` is the assembler GEMM on XDLOPS (MFMA), ``gtc`` and ``gtcm`` the one on vector units.
-    Rule("miopen-igemm-xdlops", YES, "convolution", "miopen", r"^igemm_(?:fwd|bwd|wrw)_gtcx\d?_|^igemm_\w*xdlops|gridwise_convolution\w*xdlops|\bgridwise_\w*xdlops", "@words"),
-    Rule("miopen-igemm", NO, "convolution", "miopen", r"^igemm_|gridwise_convolution", "@words", note="implicit GEMM on vector units"),
+    Rule("miopen-igemm-xdlops", YES, "convolution", "miopen",
+         r"^igemm_(?:fwd|bwd|wrw)_gtcx\d?_|^igemm_\w*xdlops|gridwise_convolution\w*xdlops|\bgridwise_\w*xdlops",
+         "@words"),
+    Rule("miopen-igemm", NO, "convolution", "miopen",
+         r"^igemm_|gridwise_convolution", "@words",
+         note="implicit GEMM on vector units"),
     Rule("miopen-winograd-wmma", UNKNOWN, "convolution", "miopen", r"miopenSp3AsmConvFury|Fury"),
-    Rule("miopen-winograd", NO, "convolution", "miopen", r"^miopenSp3\w*|Winograd\w*[Xx]form|^sp3Asm\w*|^miopenGcnAsmWinograd|^xform_", note="Winograd on vector units"),
-    Rule("miopen-direct", NO, "convolution", "miopen", r"^naive_conv\w*|^MIOpenConv\w*|^MIOpenCv\w*|^miopenGcnAsmConv\w*|^gcnAsmConv\w*|^miopenConv\w*|^mlo(?:pen)?Conv\w*|^MIOpenGroupConv\w*", "@words"),
-    Rule("miopen-layout", NO, "copy", "miopen", r"^(?:Im[23]d2Col|Col2Im[23]d)\w*|^batched_transpose_\w+|^transpose_(?:NCHW2CNHW|CNHW2NCHW|packed)\w*|^SubTensorOpWith(?:Cast|Transform|SubTensor)\w*|^tensor_reorder\w*|^general_\w*reorder\w*", "@words"),
+    Rule("miopen-winograd", NO, "convolution", "miopen",
+         r"^miopenSp3\w*|Winograd\w*[Xx]form|^sp3Asm\w*|^miopenGcnAsmWinograd|^xform_",
+         note="Winograd on vector units"),
+    Rule("miopen-direct", NO, "convolution", "miopen",
+         r"^naive_conv\w*|^MIOpenConv\w*|^MIOpenCv\w*|^miopenGcnAsmConv\w*|^gcnAsmConv\w*|^miopenConv\w*"
+         r"|^mlo(?:pen)?Conv\w*|^MIOpenGroupConv\w*", "@words"),
+    Rule("miopen-layout", NO, "copy", "miopen",
+         r"^(?:Im[23]d2Col|Col2Im[23]d)\w*|^batched_transpose_\w+|^transpose_(?:NCHW2CNHW|CNHW2NCHW|packed)\w*"
+         r"|^SubTensorOpWith(?:Cast|Transform|SubTensor)\w*|^tensor_reorder\w*|^general_\w*reorder\w*", "@words"),
     Rule("miopen-set", NO, "memory", "miopen", r"^SubTensorOpWithScalar\w*", note="sets a tensor to a number"),
-    Rule("miopen-normalisation", NO, "normalisation", "miopen", r"^MIOpen\w*(?:BatchNorm|LayerNorm|GroupNorm|Norm)\w*|^MIOpenBN\w*"),
+    Rule("miopen-normalisation", NO, "normalisation", "miopen",
+         r"^MIOpen\w*(?:BatchNorm|LayerNorm|GroupNorm|Norm)\w*|^MIOpenBN\w*"),
     Rule("miopen-softmax", NO, "softmax", "miopen", r"^MIOpen\w*[Ss]oftmax\w*|^Softmax(?:Forward|Backward)\w*"),
-    Rule("miopen-elementwise", NO, "elementwise", "miopen", r"^(?:Op[1-5]dTensor|OpTensor)\w*|^MIOpen(?:Neuron|Active|Bias|ConvBias)\w*|^LSTM\w*Hid\w*"),
+    Rule("miopen-elementwise", NO, "elementwise", "miopen",
+         r"^(?:Op[1-5]dTensor|OpTensor)\w*|^MIOpen(?:Neuron|Active|Bias|ConvBias)\w*|^LSTM\w*Hid\w*"),
     Rule("miopen-other", NO, "other", "miopen", r"^mlo[A-Z]\w*|^miopen\w*[Pp]ooling\w*|^MIOpen\w+"),
     # rocBLAS, rocPRIM, runtime.
-    Rule("rocblas-gemv", NO, "gemm", "rocblas", r"\brocblas_(?:gemv|hemv|symv|dot|gemm_batched_general|gemm_scale|ger)\w*|\bgemv[ntc]_\w*|\brocblas_internal_gem\w*", "@types"),
-    Rule("rocblas-other", NO, "other", "rocblas", r"\brocblas_\w*|\brocsolver\w*|\brocsparse\w*|\brocfft\w*|\bfft_rtc_\w*"),
+    Rule("rocblas-gemv", NO, "gemm", "rocblas",
+         r"\brocblas_(?:gemv|hemv|symv|dot|gemm_batched_general|gemm_scale|ger)\w*|\bgemv[ntc]_\w*"
+         r"|\brocblas_internal_gem\w*", "@types"),
+    Rule("rocblas-other", NO, "other", "rocblas",
+         r"\brocblas_\w*|\brocsolver\w*|\brocsparse\w*|\brocfft\w*|\bfft_rtc_\w*"),
     Rule("rocclr-memory", NO, "memory", "hip", r"^__amd_rocclr_\w*", note="copies and fills of the HIP runtime"),
     Rule("amd-mfma", YES, "gemm", "custom", r"(?i)mfma|xdlops", "@words or types"),
 )  # fmt: skip

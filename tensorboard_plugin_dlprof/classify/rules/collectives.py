@@ -7,7 +7,8 @@ from typing import Final
 from tensorboard_plugin_dlprof.classify.rules.rule import NO, Rule
 
 RULES: Final = (
-    Rule("nccl", NO, "collective", "nccl", r"^nccl(?:Dev)?Kernel|^nccl[A-Z]\w*(?:Kernel|_)|^ncclSymk?Dev|^ncclSym",
+    Rule("nccl", NO, "collective", "nccl",
+         r"^nccl(?:Dev)?Kernel|^nccl[A-Z]\w*(?:Kernel|_)|^ncclSymk?Dev|^ncclSym",
          note="RCCL's kernels have the same names"),
     Rule("rccl", NO, "collective", "rccl", r"^rccl\w*Kernel|^rccl_"),
     Rule("msccl", NO, "collective", "msccl", r"\bmscclKernel|^mscclpp|\bmscclpp::"),
@@ -15,13 +16,15 @@ RULES: Final = (
     Rule("deep-ep", NO, "collective", "deep_ep", r"\bdeep_ep::"),
     Rule("pplx", NO, "collective", "pplx", r"\bpplx::|\ball_to_all::"),
     Rule("custom-all-reduce", NO, "collective", "custom",
-         r"cross_device_reduce|all_?reduce_(?:fusion|1stage|2stage|twoshot|oneshot)|(?:one|two)_?shot_?all_?[Rr]educe|AllReduce(?!\w*[Gg]emm)"
-         r"|\ballreduce|quickreduce|(?:[a-z]_)?all_?gather_?(?:kernel|_into)?\b|reduce_scatter_kernel|lamport|ar_fusion",
+         r"cross_device_reduce|all_?reduce_(?:fusion|1stage|2stage|twoshot|oneshot)|(?:one"
+         r"|two)_?shot_?all_?[Rr]educe|AllReduce(?!\w*[Gg]emm)|\ballreduce|quickreduce"
+         r"|(?:[a-z]_)?all_?gather_?(?:kernel|_into)?\b|reduce_scatter_kernel|lamport|ar_fusion",
          note="all-reduces of vLLM, SGLang, TensorRT-LLM, FlashInfer and AITER"),
     Rule("moe-all-to-all", NO, "collective", "custom",
          r"\bmoe_comm\b|moeAllToAll|alltoall|all_to_all|\bmoe_prepare::|\bmoe_a2a|mnnvl"),
     Rule("symmetric-memory", NO, "collective", "pytorch",
-         r"multimem_|symm_mem|\bsymmetric_memory|(?:one|two)_shot_all_reduce|\bc10d::|\bbarrier_kernel\b|\bput_signal|\bwait_signal"),
+         r"multimem_|symm_mem|\bsymmetric_memory|(?:one|two)_shot_all_reduce|\bc10d::|\bbarrier_kernel\b"
+         r"|\bput_signal|\bwait_signal"),
     Rule("userbuffers", NO, "collective", "transformer_engine", r"\bk?userbuffers_"),
     Rule("horovod-gloo", NO, "collective", "gloo", r"\bgloo::|\bhorovod::"),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Kernels that a compiler wrote and named: Triton through Inductor, nvFuser, XLA, Myelin. First, as they quote op names."""
+"""Kernels that a compiler named: Triton through Inductor, nvFuser, XLA, Myelin. First, as they quote op names."""
 
 from __future__ import annotations
 
@@ -12,26 +12,31 @@ RULES: Final = (
     # FP32 operands ``tl.dot`` may be asked for IEEE precision, which runs on CUDA cores.
     Rule("inductor-optimizer", NO, "optimizer", "triton", r"^triton_for_", note="foreach kernels"),
     Rule("inductor-softmax", NO, "softmax", "triton", r"^triton_(?:red|per)_\w*softmax"),
-    Rule("inductor-normalisation", NO, "normalisation", "triton",
-         r"^triton_(?:red|per|poi)_\w*(?:norm|rsqrt)"),
-    Rule("inductor-embedding", NO, "embedding", "triton", r"^triton_(?:poi|red|per)_fused_(?:embedding|index|gather|scatter)"),
+    Rule("inductor-normalisation", NO, "normalisation", "triton", r"^triton_(?:red|per|poi)_\w*(?:norm|rsqrt)"),
+    Rule("inductor-embedding", NO, "embedding", "triton",
+         r"^triton_(?:poi|red|per)_fused_(?:embedding|index|gather|scatter)"),
     Rule("inductor-copy", NO, "copy", "triton",
-         r"^triton_poi_fused_(?:(?:clone|_?to_copy|copy|copy_|transpose|view|permute|cat|expand|slice|t|convert_element_type"
-         r"|constant_pad_nd|_unsafe_view|split|unsqueeze|squeeze|select)_)*(?:\d+)?$"),
+         r"^triton_poi_fused_(?:(?:clone|_?to_copy|copy|copy_|transpose|view|permute|cat|expand|slice|t"
+         r"|convert_element_type|constant_pad_nd|_unsafe_view|split|unsqueeze|squeeze|select)_)*(?:\d+)?$"),
     Rule("inductor-pointwise", NO, "elementwise", "triton", r"^triton_poi_"),
     Rule("inductor-reduction", NO, "reduction", "triton", r"^triton_(?:red|per|spl|mix)_"),
-    Rule("inductor-attention-template", UNKNOWN, "attention", "triton", r"^triton_(?:tem_)?\w*(?:flex_|attention)",
+    Rule("inductor-attention-template", UNKNOWN, "attention", "triton",
+         r"^triton_(?:tem_)?\w*(?:flex_|attention)",
          note="FlexAttention multiplies with tl.dot; the name does not tell the operands' type"),
     Rule("inductor-convolution-template", UNKNOWN, "convolution", "triton", r"^triton_(?:tem_)\w*conv"),
-    Rule("inductor-template", UNKNOWN, "gemm", "triton", r"^triton_tem_|^triton_(?:mm|bmm|addmm|mm_plus_mm|scaled_mm)(?:_|$)",
-         note="a matrix product by tl.dot; the name does not tell whether FP32 operands were asked for in IEEE precision"),
+    Rule("inductor-template", UNKNOWN, "gemm", "triton",
+         r"^triton_tem_|^triton_(?:mm|bmm|addmm|mm_plus_mm|scaled_mm)(?:_|$)",
+         note="a matrix product by tl.dot; the name does not tell whether FP32 operands were asked for in IEEE "
+              "precision"),
     # XLA emits Triton code under these names.
     Rule("xla-triton-softmax", NO, "softmax", "xla", r"^triton_softmax"),
-    Rule("xla-triton-gemm", UNKNOWN, "gemm", "xla", r"^triton_gemm|^(?:nested_)?gemm_fusion|^triton_dot|^__triton_nested_gemm_fusion"),
+    Rule("xla-triton-gemm", UNKNOWN, "gemm", "xla",
+         r"^triton_gemm|^(?:nested_)?gemm_fusion|^triton_dot|^__triton_nested_gemm_fusion"),
     Rule("triton-other", UNKNOWN, "other", "triton", r"^triton_"),
     # nvFuser.
     Rule("nvfuser-matmul", YES, "gemm", "nvfuser", r"\bnvfuser_(?:matmul|hopper_matmul|mma|ampere_matmul)", "@types"),
-    Rule("nvfuser-normalisation", NO, "normalisation", "nvfuser", r"\bnvfuser_(?:inner|outer|inner_outer)_persistent", "@types",
+    Rule("nvfuser-normalisation", NO, "normalisation", "nvfuser",
+         r"\bnvfuser_(?:inner|outer|inner_outer)_persistent", "@types",
          note="the persistent schedulers serve normalisations and softmax"),
     Rule("nvfuser-reduction", NO, "reduction", "nvfuser", r"\bnvfuser_reduction", "@types"),
     Rule("nvfuser-copy", NO, "copy", "nvfuser", r"\bnvfuser_(?:transpose|resize|no_?op)", "@types"),
@@ -42,20 +47,29 @@ RULES: Final = (
     Rule("jit-elementwise", NO, "elementwise", "pytorch", r"_jit_kernel|_jiterator|^jitted_gpu_kernel"),
     # XLA. Dots and convolutions go to libraries (or to the Triton names above); a fusion holds the rest.
     Rule("xla-normalisation", NO, "softmax", "xla", r"^(?:softmax|input_softmax)\w*fusion"),
-    Rule("xla-reduction", NO, "reduction", "xla", r"^(?:input_|loop_|wrapped_)?(?:\w*_)?(?:reduce|reduction)(?:_\w*)?fusion|^wrapped_reduce|^input_\w*reduce"),
+    Rule("xla-reduction", NO, "reduction", "xla",
+         r"^(?:input_|loop_|wrapped_)?(?:\w*_)?(?:reduce|reduction)(?:_\w*)?fusion|^wrapped_reduce|^input_\w*reduce"),
     Rule("xla-copy", NO, "copy", "xla",
-         r"^(?:loop_|input_|wrapped_)(?:\w+_)?(?:transpose|copy|convert|slice|concatenate|pad|broadcast|dynamic_update_slice|dynamic_slice)(?:_\w*)?(?:fusion|$)"
-         r"|^wrapped_(?:transpose|copy|convert|slice|concatenate|pad|broadcast|iota)|^input_transpose|^(?:copy|transpose|slice|concatenate|broadcast|convert)(?:_\d+)?$"),
+         r"^(?:loop_|input_|wrapped_)(?:\w+_)?(?:transpose|copy|convert|slice|concatenate|pad|broadcast"
+         r"|dynamic_update_slice|dynamic_slice)(?:_\w*)?(?:fusion|$)|^wrapped_(?:transpose|copy|convert|slice"
+         r"|concatenate|pad|broadcast|iota)|^input_transpose|^(?:copy|transpose|slice|concatenate|broadcast"
+         r"|convert)(?:_\d+)?$"),
     Rule("xla-embedding", NO, "embedding", "xla", r"^(?:loop_|input_|wrapped_)(?:\w+_)?(?:gather|scatter)"),
     Rule("xla-sort", NO, "sort", "xla", r"^(?:wrapped_)?sort(?:_\d+)*$"),
     Rule("xla-random", NO, "random", "xla", r"^(?:wrapped_)?rng"),
-    Rule("xla-fusion", NO, "elementwise", "xla", r"^(?:loop_|input_|wrapped_)\w+|^(?:\w+_)?fusion(?:_\d+)*(?:__\d+)?$"),
+    Rule("xla-fusion", NO, "elementwise", "xla",
+         r"^(?:loop_|input_|wrapped_)\w+|^(?:\w+_)?fusion(?:_\d+)*(?:__\d+)?$"),
     # TensorRT's Myelin names a kernel by the first letters of its ops: Fc, Mha and Gemm multiply, the rest do not.
     Rule("myelin-attention", YES, "attention", "tensorrt", r"^_gemm_mha_v2|^_mha_v2|^fused_mha"),
-    Rule("myelin-product", UNKNOWN, "gemm", "tensorrt", r"^__?my[el]\w*(?:Fc|Mha|Gemm|Mma|Dot|Conv)",
+    Rule("myelin-product", UNKNOWN, "gemm", "tensorrt",
+         r"^__?my[el]\w*(?:Fc|Mha|Gemm|Mma|Dot|Conv)",
          note="a matrix product; the name does not tell the type"),
     Rule("myelin-other", NO, "elementwise", "tensorrt", r"^__?myl_|^__?myelin"),
-    Rule("tensorrt-pointwise", NO, "elementwise", "tensorrt", r"generatedNativePointwise|cuEltwise::|\bpwgen_|^generatedNative"),
-    Rule("tensorrt-reformat", NO, "copy", "tensorrt", r"genericReformat::|\breformat(?:\b|_)|cuReformat|^permutationKernel|nchwToNcqhw|::reformat|copyPackedKernel"),
-    Rule("torch-tensorrt-plugin", NO, "other", "tensorrt", r"^(?:cuScale|cuResize|cuShuffle|cuGather|cuSlice|cuConcat|cuPad|cuTopK|cuInt8)::"),
+    Rule("tensorrt-pointwise", NO, "elementwise", "tensorrt",
+         r"generatedNativePointwise|cuEltwise::|\bpwgen_|^generatedNative"),
+    Rule("tensorrt-reformat", NO, "copy", "tensorrt",
+         r"genericReformat::|\breformat(?:\b|_)|cuReformat|^permutationKernel|nchwToNcqhw|::reformat"
+         r"|copyPackedKernel"),
+    Rule("torch-tensorrt-plugin", NO, "other", "tensorrt",
+         r"^(?:cuScale|cuResize|cuShuffle|cuGather|cuSlice|cuConcat|cuPad|cuTopK|cuInt8)::"),
 )  # fmt: skip

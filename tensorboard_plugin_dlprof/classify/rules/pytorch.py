@@ -1,4 +1,4 @@
-"""PyTorch's own kernels, CUB and Thrust, Apex, Transformer Engine. None of them multiplies matrices, except as listed."""
+"""PyTorch's own kernels, CUB, Thrust, Apex, Transformer Engine. None multiplies matrices, except as listed."""
 
 from __future__ import annotations
 
@@ -11,40 +11,91 @@ _OPTIMIZERS = r"(?i)adam|sgd|lamb|adagrad|rmsprop|adadelta|lion|novograd|lars\b|
 
 RULES: Final = (
     # Optimizers. A multi-tensor (foreach) kernel serves the optimizer, gradient scaling or clipping.
-    Rule("optimizer", NO, "optimizer", "pytorch", r"multi_tensor_apply_kernel|(?i:fused_?(?:adam|sgd|lamb|adagrad|lion))|amp_update_scale|amp_non_finite", "@types"),
-    Rule("optimizer-name", NO, "optimizer", "custom", r"(?i)(?:adam|lamb|adagrad|rmsprop|adadelta)w?_?(?:kernel|update|step|cuda|functor)?\b|_optimizer_kernel", "@types"),
+    Rule("optimizer", NO, "optimizer", "@namespace",
+         r"multi_tensor_apply_kernel|(?i:fused_?(?:adam|sgd|lamb|adagrad|lion))|amp_update_scale|amp_non_finite",
+         "@types"),
+    Rule("optimizer-name", NO, "optimizer", "custom",
+         r"(?i)(?:adam|lamb|adagrad|rmsprop|adadelta)w?_?(?:kernel|update|step|cuda|functor)?\b|_optimizer_kernel",
+         "@types"),
+    Rule("rotary", NO, "elementwise", "@namespace",
+         r"(?i:rotary|\brope_?)\w*|fused_rope\w*", "@types",
+         note="rotary embedding of positions, not a table look-up"),
     # PyTorch, most telling part first.
-    Rule("pytorch-dropout", NO, "random", "pytorch", r"\bat::native::\w*(?:dropout|distribution_|philox|bernoulli|randperm|multinomial|random|uniform|normal_and|exponential)\w*|\bat::cuda::\w*philox\w*", "@types"),
-    Rule("pytorch-softmax", NO, "softmax", "pytorch", r"(?i:softmax|LogSoftMax)\w*(?:warp|forward|backward|kernel)?|\bcunn_S\w*[Ss]oft[Mm]ax\w*", "@types"),
-    Rule("pytorch-normalisation", NO, "normalisation", "pytorch",
-         r"(?i:layer_?norm|batch_?norm|group_?norm|instance_?norm|rms_?norm)|RowwiseMoments|ComputeFusedParams|GammaBetaBackward|ComputeInternalGradients|ComputeGradient\w*CUDAKernel|\bcu(?:Apply|Compute)\w*(?:Norm|Grad\w*)|weight_norm|\bln_(?:fwd|bwd)\w*|WelfordNorm|welford\w*|\bGammaBeta\w*|ComputeBackwardFusedParams", "@types"),
-    Rule("pytorch-normalisation-elementwise", NO, "normalisation", "pytorch", _ELEMENTWISE, "@types", r"^[^(]*?(?:batch_norm|group_norm|GroupNorm|LayerNorm)\w*"),
-    Rule("pytorch-embedding", NO, "embedding", "pytorch",
-         r"(?i:embedding|indexSelect|index_select|index_elementwise|indexing_backward|index_put|index_add|index_copy|indexFunc|gather|scatter|take_|put_)(?!TopK)(?<!_all)|compute_grad_weight|krn_partial\w*|sum_and_scatter|compute_num_of_partial|EmbeddingBag\w*|write_num_of_segments", "@types"),
-    Rule("pytorch-embedding-elementwise", NO, "embedding", "pytorch", _ELEMENTWISE, "@types", r"^[^(]*?(?:index_kernel_impl|index_put_kernel|scatter_gather|gpu_index_kernel|index_copy_kernel)"),
-    Rule("pytorch-sort", NO, "sort", "pytorch", r"(?i:radix_?sort|bitonic|merge_?sort|segmented_?sort|topk|TopK|radixFindKth|kthvalue|gatherKth|gatherMedian|mode_kernel|\bsort_\w*|SortKernel|unique|onesweep|radix_sort)|computeBlockwiseWithinKCounts|computeBlockDigitCounts|computeDigitCumSum|fill_reverse_indices|sort_postprocess|_bitmatrix", "@types"),
-    Rule("pytorch-copy", NO, "copy", "pytorch", r"CatArrayBatchedCopy|\bcopy_kernel|chunk_cat|split_with_sizes|_copy_out|\btranspose\w*(?:kernel|Kernel)?|\bpermute\w*|cast_transpose\w*|\bflip_cuda|\broll_cuda|\bpad\w*_kernel|\bpadding|reflection_pad\w*|replication_pad\w*|StoreSlice|slice_kernel", "@types"),
-    Rule("pytorch-copy-elementwise", NO, "copy", "pytorch", _ELEMENTWISE, "@types",
+    Rule("pytorch-dropout", NO, "random", "@namespace",
+         r"\bat::native::\w*(?:dropout|distribution_|philox|bernoulli|randperm|multinomial|random|uniform"
+         r"|normal_and|exponential)\w*|\bat::cuda::\w*philox\w*", "@types"),
+    Rule("pytorch-softmax", NO, "softmax", "@namespace",
+         r"(?i:softmax|LogSoftMax)\w*(?:warp|forward|backward|kernel)?|\bcunn_S\w*[Ss]oft[Mm]ax\w*", "@types"),
+    Rule("pytorch-normalisation", NO, "normalisation", "@namespace",
+         r"(?i:layer_?norm|batch_?norm|group_?norm|instance_?norm|rms_?norm)|RowwiseMoments|ComputeFusedParams"
+         r"|GammaBetaBackward|ComputeInternalGradients|ComputeGradient\w*CUDAKernel|\bcu(?:Apply"
+         r"|Compute)\w*(?:Norm|Grad\w*)|weight_norm|\bln_(?:fwd|bwd)\w*|WelfordNorm|welford\w*|\bGammaBeta\w*"
+         r"|ComputeBackwardFusedParams", "@types"),
+    Rule("pytorch-normalisation-elementwise", NO, "normalisation", "@namespace",
+         _ELEMENTWISE, "@types",
+         r"^[^(]*?(?:batch_norm|group_norm|GroupNorm|LayerNorm)\w*"),
+    Rule("pytorch-embedding", NO, "embedding", "@namespace",
+         r"(?i:embedding|indexSelect|index_select|index_elementwise|indexing_backward|index_put|index_add"
+         r"|index_copy|indexFunc|gather|scatter|\btake_|\bput_)(?!TopK)(?<!_all)|compute_grad_weight"
+         r"|krn_partial\w*|sum_and_scatter|compute_num_of_partial|EmbeddingBag\w*|write_num_of_segments", "@types"),
+    Rule("pytorch-embedding-elementwise", NO, "embedding", "@namespace",
+         _ELEMENTWISE, "@types",
+         r"^[^(]*?(?:index_kernel_impl|index_put_kernel|scatter_gather|gpu_index_kernel|index_copy_kernel)"),
+    Rule("pytorch-sort", NO, "sort", "@namespace",
+         r"(?i:radix_?sort|bitonic|merge_?sort|segmented_?sort|topk|TopK|radixFindKth|kthvalue|gatherKth"
+         r"|gatherMedian|mode_kernel|\bsort_\w*|SortKernel|unique|onesweep|radix_sort)"
+         r"|computeBlockwiseWithinKCounts|computeBlockDigitCounts|computeDigitCumSum|fill_reverse_indices"
+         r"|sort_postprocess|_bitmatrix", "@types"),
+    Rule("pytorch-copy", NO, "copy", "@namespace",
+         r"CatArrayBatchedCopy|\bcopy_kernel|chunk_cat|split_with_sizes|_copy_out|\btranspose\w*(?:kernel|Kernel)?"
+         r"|\bpermute\w*|cast_transpose\w*|\bflip_cuda|\broll_cuda|\bpad\w*_kernel|\bpadding|reflection_pad\w*"
+         r"|replication_pad\w*|StoreSlice|slice_kernel", "@types"),
+    Rule("pytorch-copy-elementwise", NO, "copy", "@namespace",
+         _ELEMENTWISE, "@types",
          r"^[^(]*?(?:\w*copy_kernel\w*|copy_device_to_device|CopyFunctor|LoadWithCast\w*copy|CUDA_copy)"),
-    Rule("pytorch-random-elementwise", NO, "random", "pytorch", _ELEMENTWISE, "@types", r"^[^(]*?(?:bernoulli|dropout|masked_scale)\w*"),
-    Rule("pytorch-elementwise", NO, "elementwise", "pytorch", rf"{_ELEMENTWISE}|\bCUDAFunctor|\bvectorized_\w*kernel|\btriu_tril|\bfill_kernel|\btril|\btriu|polar_kernel|glu_kernel", "@types"),
-    Rule("pytorch-reduction", NO, "reduction", "pytorch", r"\breduce_kernel|nll_loss\w*|ClassNLLCriterion|ctc_loss\w*|cross_entropy\w*|tensor_kernel_scan\w*|scan_(?:inner|outer)\w*|cumsum\w*|cumprod|\bnorm_kernel|lpnorm|LpNorm|aminmax|histogram\w*|bincount|segment_reduce\w*|renorm\w*|\bdist\w*kernel|MultiMarginLoss\w*", "@types"),
-    Rule("pytorch-pooling", NO, "other", "pytorch", r"(?:max|avg|average|adaptive)_?\w*pool\w*|MaxPool\w*|AvgPool\w*|upsample\w*|grid_sampler\w*|interpolate\w*|RoIAlign\w*|roi_\w*|\bnms\w*", "@types", note="pooling and resampling"),
-    Rule("pytorch-convolution", NO, "convolution", "pytorch", r"\bconv_depthwise\w*|\bDepthwiseConv\w*|\bcausal_conv1d\w*|deformable_im2col\w*|\bshort_conv\w*", "@types"),
-    Rule("pytorch-rnn-cell", NO, "elementwise", "pytorch", r"\b(?:lstm|gru)_cell_\w*|\bkernel::(?:lstm|gru)\w*", "@types"),
-    Rule("pytorch-attention-rescale", NO, "elementwise", "pytorch", r"transform_bias_\w*|transform0213|\badd_padding\w*|\bremove_padding\w*|jagged_\w*|dense_to_jagged\w*", "@types"),
+    Rule("pytorch-random-elementwise", NO, "random", "@namespace",
+         _ELEMENTWISE, "@types",
+         r"^[^(]*?(?:bernoulli|dropout|masked_scale)\w*"),
+    Rule("pytorch-elementwise", NO, "elementwise", "@namespace",
+         rf"{_ELEMENTWISE}|\bCUDAFunctor|\bvectorized_\w*kernel|\btriu_tril|\bfill_kernel|\btril|\btriu"
+         rf"|polar_kernel|glu_kernel", "@types"),
+    Rule("pytorch-reduction", NO, "reduction", "@namespace",
+         r"\breduce_kernel|nll_loss\w*|ClassNLLCriterion|ctc_loss\w*|cross_entropy\w*|tensor_kernel_scan\w*"
+         r"|scan_(?:inner|outer)\w*|cumsum\w*|cumprod|\bnorm_kernel|lpnorm|LpNorm|aminmax|histogram\w*|bincount"
+         r"|segment_reduce\w*|renorm\w*|\bdist\w*kernel|MultiMarginLoss\w*", "@types"),
+    Rule("pytorch-pooling", NO, "other", "@namespace",
+         r"(?:max|avg|average|adaptive)_?\w*pool\w*|MaxPool\w*|AvgPool\w*|upsample\w*|grid_sampler\w*"
+         r"|interpolate\w*|RoIAlign\w*|roi_\w*|\bnms\w*", "@types",
+         note="pooling and resampling"),
+    Rule("pytorch-convolution", NO, "convolution", "@namespace",
+         r"\bconv_depthwise\w*|\bDepthwiseConv\w*|\bcausal_conv1d\w*|deformable_im2col\w*|\bshort_conv\w*", "@types"),
+    Rule("pytorch-rnn-cell", NO, "elementwise", "@namespace",
+         r"\b(?:lstm|gru)_cell_\w*|\bkernel::(?:lstm|gru)\w*", "@types"),
+    Rule("pytorch-attention-rescale", NO, "elementwise", "@namespace",
+         r"transform_bias_\w*|transform0213|\badd_padding\w*|\bremove_padding\w*|jagged_\w*|dense_to_jagged\w*",
+         "@types"),
     # CUB and Thrust, in whatever namespace they were wrapped.
-    Rule("cub-sort", NO, "sort", "cub", r"\bcub::\w*(?:::\w+)*::?Device\w*Sort\w*|\bthrust::\w*sort\w*|\brocprim::\w*(?:sort)\w*", "@types"),
-    Rule("cub-reduction", NO, "reduction", "cub", r"\b(?:cub|thrust|rocprim|hipcub)::(?:\w+::)*\w*(?:[Rr]educe|[Ss]can|[Hh]istogram)\w*", "@types"),
+    Rule("cub-sort", NO, "sort", "cub",
+         r"\bcub::\w*(?:::\w+)*::?Device\w*Sort\w*|\bthrust::\w*sort\w*|\brocprim::\w*(?:sort)\w*", "@types"),
+    Rule("cub-reduction", NO, "reduction", "cub",
+         r"\b(?:cub|thrust|rocprim|hipcub)::(?:\w+::)*\w*(?:[Rr]educe|[Ss]can|[Hh]istogram)\w*", "@types"),
     Rule("rocprim-sort", NO, "sort", "cub", r"\brocprim::", "@types", r"sort_config|radix_sort|merge_sort"),
-    Rule("rocprim-reduction", NO, "reduction", "cub", r"\brocprim::", "@types", r"scan_config|reduce_config|lookback|scan|reduce"),
+    Rule("rocprim-reduction", NO, "reduction", "cub",
+         r"\brocprim::", "@types",
+         r"scan_config|reduce_config|lookback|scan|reduce"),
     Rule("cub-other", NO, "other", "cub", r"\b(?:cub|thrust|rocprim|hipcub|at_cuda_detail|cuda_cub)::", "@types"),
-    Rule("curand", NO, "random", "curand", r"\bgen(?:erate)?_(?:sequenced|seed|params|shuffled)\w*|\bcurand\w*|\brocrand\w*|philox|Philox", "@types"),
+    Rule("curand", NO, "random", "curand",
+         r"\bgen(?:erate)?_(?:sequenced|seed|params|shuffled)\w*|\bcurand\w*|\brocrand\w*|philox|Philox", "@types"),
     # Transformer Engine.
-    Rule("transformer-engine-attention-helper", NO, "attention", "transformer_engine", r"transformer_engine::(?:fused_attn|flash_attention|context_parallel)::", "@types"),
-    Rule("transformer-engine-copy", NO, "copy", "transformer_engine", r"transformer_engine::(?:\w+::)*\w*(?:transpose|cast|quantize|swizzle|padding|permut)\w*|\bcast_fp8_\w*|^block_scaled_\w*cast\w*", "@types"),
+    Rule("transformer-engine-attention-helper", NO, "attention", "transformer_engine",
+         r"transformer_engine::(?:fused_attn|flash_attention|context_parallel)::", "@types"),
+    Rule("transformer-engine-copy", NO, "copy", "transformer_engine",
+         r"transformer_engine::(?:\w+::)*\w*(?:transpose|cast|quantize|swizzle|padding|permut)\w*|\bcast_fp8_\w*"
+         r"|^block_scaled_\w*cast\w*", "@types"),
     Rule("transformer-engine", NO, "elementwise", "transformer_engine", r"transformer_engine::", "@types"),
-    Rule("pytorch-other", NO, "other", "pytorch", r"^(?:at|c10|torch|caffe2|fbgemm_gpu)::|^at_cuda_detail|\bprepare_grouped_gemm_data", "@types",
+    Rule("pytorch-other", NO, "other", "@namespace",
+         r"^(?:at|c10|torch|caffe2|fbgemm_gpu)::|^at_cuda_detail|\bprepare_grouped_gemm_data", "@types",
          note="PyTorch calls libraries for products; its own kernels hold none"),
-    Rule("apex", NO, "elementwise", "apex", r"\b(?:apex|fused_bias_gelu|xentropy)\w*::|\bbias_gelu\w*|fused_rope_\w*", "@types"),
+    Rule("apex", NO, "elementwise", "apex",
+         r"\b(?:apex|fused_bias_gelu|xentropy)\w*::|\bbias_gelu\w*|fused_rope_\w*", "@types"),
 )  # fmt: skip

@@ -21,6 +21,7 @@ class Rule(NamedTuple):
     family: str
     """One of ``KernelClass.family``."""
     library: str
+    """A library, or ``@namespace``: told by the namespace, see ``kernel_names.library_of``."""
     head: str
     """Regular expression searched in the qualified function name, without template arguments. Case counts."""
     precision: str = ""

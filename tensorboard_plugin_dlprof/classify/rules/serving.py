@@ -1,4 +1,4 @@
-"""Kernels of inference servers (vLLM, SGLang, TensorRT-LLM, FlashInfer, FasterTransformer) beside products and attention."""
+"""Kernels of inference servers (vLLM, SGLang, TensorRT-LLM, FlashInfer) beside products and attention."""
 
 from __future__ import annotations
 
@@ -7,13 +7,23 @@ from typing import Final
 from tensorboard_plugin_dlprof.classify.rules.rule import NO, YES, Rule
 
 RULES: Final = (
-    Rule("moe-align", NO, "sort", "vllm", r"\bmoe_align\w*|\bmoe_sum\w*|count_and_sort_expert\w*|\bmoe_permute\w*|expandInputRows\w*|\bfinalizeMoeRouting\w*|_combined_routing\w*|^_finalize_matmul\w*|compute_expert_\w*|moe_wna16\w*align|\brouting\w*Kernel|routingMainKernel|\bblockExpertPrefixSum\w*|\bglobalExpertPrefixSum\w*|\bmergeExpertPrefixSum\w*|fusedBuildExpertMaps\w*", "@types"),
-    Rule("moe-wna16", YES, "gemm", "vllm", r"\bmoe_wna16_gemm\w*", "@types", note="mma on dequantised halves"),
-    Rule("sampling", NO, "random", "flashinfer", r"(?:sampling|Sampling|TopP|top_p|rejection_sample|gumbel)\w*"),
-    Rule("kv-cache", NO, "copy", "vllm", r"(?i:kv_?cache|reshape_and_cache|concat_and_cache|copy_blocks|swap_blocks|store_kv|append_paged|write_req_to_token|kv_indices|mla_kv|cache_mla)\w*"),
-    Rule("rotary", NO, "elementwise", "vllm", r"(?i:rotary|\brope)\w*", "@types"),
-    Rule("activation", NO, "elementwise", "vllm", r"(?i:act_and_mul|silu|gelu|swiglu|geglu|relu|activation|sigmoid|tanh)\w*", "@types"),
-    Rule("quantise", NO, "elementwise", "vllm", r"(?i:quant(?:ize|ise)?|dequant\w*|scaled_fp8|scaled_int8|per_token_group)\w*", "@words or types"),
-    Rule("index-plan", NO, "other", "sglang", r"\bresolve_future\w*|compute_position\w*|\badvance_step\w*|\bcompute_slot\w*|\bprepare_\w*|\bget_num_kv_splits\w*|\bbuild_\w*|\bassign_\w*|_indices_|create_\w*indices\w*"),
-    Rule("trtllm-other", NO, "other", "tensorrt_llm", r"\btensorrt_llm::kernels::(?!\w*(?:gemm|Gemm|mma|attention|fmha))\w+", "@types"),
+    Rule("moe-align", NO, "sort", "@namespace",
+         r"\bmoe_align\w*|\bmoe_sum\w*|count_and_sort_expert\w*|\bmoe_permute\w*|expandInputRows\w*"
+         r"|\bfinalizeMoeRouting\w*|_combined_routing\w*|^_finalize_matmul\w*|compute_expert_\w*|moe_wna16\w*align"
+         r"|\brouting\w*Kernel|routingMainKernel|\bblockExpertPrefixSum\w*|\bglobalExpertPrefixSum\w*"
+         r"|\bmergeExpertPrefixSum\w*|fusedBuildExpertMaps\w*", "@types"),
+    Rule("moe-wna16", YES, "gemm", "@namespace", r"\bmoe_wna16_gemm\w*", "@types", note="mma on dequantised halves"),
+    Rule("sampling", NO, "random", "@namespace", r"(?:sampling|Sampling|TopP|top_p|rejection_sample|gumbel)\w*"),
+    Rule("kv-cache", NO, "copy", "@namespace",
+         r"(?i:kv_?cache|reshape_and_cache|concat_and_cache|copy_blocks|swap_blocks|store_kv|append_paged"
+         r"|write_req_to_token|kv_indices|mla_kv|cache_mla)\w*"),
+    Rule("activation", NO, "elementwise", "@namespace",
+         r"(?i:act_and_mul|silu|gelu|swiglu|geglu|relu|activation|sigmoid|tanh)\w*", "@types"),
+    Rule("quantise", NO, "elementwise", "@namespace",
+         r"(?i:quant(?:ize|ise)?|dequant\w*|scaled_fp8|scaled_int8|per_token_group)\w*", "@words or types"),
+    Rule("index-plan", NO, "other", "@namespace",
+         r"\bresolve_future\w*|compute_position\w*|\badvance_step\w*|\bcompute_slot\w*|\bprepare_\w*"
+         r"|\bget_num_kv_splits\w*|\bbuild_\w*|\bassign_\w*|_indices_|create_\w*indices\w*"),
+    Rule("trtllm-other", NO, "other", "tensorrt_llm",
+         r"\btensorrt_llm::kernels::(?!\w*(?:gemm|Gemm|mma|attention|fmha))\w+", "@types"),
 )  # fmt: skip
