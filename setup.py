@@ -77,7 +77,7 @@ setup(
             "py.typed",
             "static/**/*",
             "database/sql/*.sql",
-            "samples/data/*",
+            "samples/data/**/*",
             "routes/http_api.md",
             "run_metadata/*.pyi",
         ]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, UnknownFormat, UnsafeFile
 from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB
 
 LIKELY_SUFFIXES = (".json", ".json.gz", ".gz", ".sqlite", ".sqlite3", ".db")
@@ -39,6 +39,8 @@ def _meant_by(argument: str) -> list[Path]:
             raise BadRequest(f"{argument}: there is no profile below this folder; name a trace or an Nsight export.")
         return sources
     if os.path.lexists(path):
+        if fnmatch(path.name, DATABASE_GLOB):
+            raise BadRequest(f"{argument} is a DLProf database already; TensorBoard shows it as it is.")
         return [path]
     if glob.has_magic(argument):
         matches = [Path(match) for match in sorted(glob.glob(argument, recursive=True))]  # noqa: PTH207  may be absolute
@@ -60,7 +62,6 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def _is_source(path: Path) -> bool:
-    from tensorboard_plugin_dlprof.errors import UnknownFormat, UnsafeFile
     from tensorboard_plugin_dlprof.importers import find_importer
 
     try:

@@ -14,24 +14,28 @@ def write_text(blocks: Iterable[Block], stream: TextIO) -> None:
         if position:
             stream.write("\n")
         stream.write(f"{block.title}\n{'-' * len(block.title)}\n")
-        cells = [[_cell(value) for value in row] for row in block.rows]
-        numeric = [True] * max(map(len, cells), default=0)
+        rows = list(block.rows)
+        cells = [[_cell(value) for value in row] for row in rows]
         if block.columns:
-            cells.insert(0, list(block.columns))
+            _write_columns([list(block.columns), *cells], _numeric_columns(block.columns, rows), stream)
         else:
             # Names and values stand side by side: right-aligned numbers would drift away from the texts among them.
-            numeric = [False] * len(numeric)
-        _write_columns(cells, numeric, stream)
+            _write_columns(cells, [False, False], stream)
+
+
+def _numeric_columns(columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> list[bool]:
+    """Whether a column holds numbers only, unknown ones included."""
+    return [
+        bool(rows) and all(row[position] is None or isinstance(row[position], (int, float)) for row in rows)
+        for position in range(len(columns))
+    ]
 
 
 def _write_columns(cells: Sequence[Sequence[str]], numeric: Sequence[bool], stream: TextIO) -> None:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
         columns = zip(row, widths, numeric, strict=True)
-        padded = [
-            cell.rjust(width) if number and position else cell.ljust(width)
-            for position, (cell, width, number) in enumerate(columns)
-        ]
+        padded = [cell.rjust(width) if number else cell.ljust(width) for cell, width, number in columns]
         stream.write("  ".join(padded).rstrip() + "\n")
 
 

@@ -1,0 +1,95 @@
+"""The summary report, against the file that DLProf itself wrote."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from contextlib import closing
+
+import pytest
+
+from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tensorboard_plugin_dlprof.reports.as_json import write_json
+from tensorboard_plugin_dlprof.reports.as_text import write_text
+from tensorboard_plugin_dlprof.reports.blocks import Block, Value
+from tensorboard_plugin_dlprof.reports.catalog import REPORTS
+from tests.shared_data import shared_data
+
+GOLDEN = "dlprof-golden"
+
+
+def summary(database: str) -> list[Block]:
+    """The blocks of the summary of a golden database."""
+    with closing(open_database(shared_data() / GOLDEN / database)) as connection:
+        return [
+            Block(block.title, block.columns, list(block.rows))
+            for block in REPORTS["summary"].blocks(connection, find_scope(connection))
+        ]
+
+
+def dlprof_blocks() -> dict[str, list[list[str]]]:
+    """DLProf's own file: title -> lines, cut at the commas."""
+    text = (shared_data() / GOLDEN / "no_relu" / "dlprof_summary.csv").read_text(encoding="utf-8")
+    blocks = [list(csv.reader(io.StringIO(block))) for block in text.strip().split("\n\n")]
+    return {lines[0][0]: lines[1:] for lines in blocks}
+
+
+def as_dlprof_prints(value: Value) -> str:
+    """Averages and percentages have one decimal."""
+    return f"{value:.1f}" if isinstance(value, float) else ",".join(value) if isinstance(value, list) else str(value)
+
+
+@pytest.mark.parametrize("database", ["dlprof_dldb.sqlite", "dlprof_dldb_1.sqlite"])
+def test_every_line_is_that_of_dlprof(database: str) -> None:
+    """Same blocks, same names, same order, same numbers."""
+    expected = dlprof_blocks()
+    ours = summary(database)
+    assert [block.title for block in ours] == list(expected)
+    for block in ours:
+        lines = [list(block.columns)] if block.columns else []
+        lines += [[as_dlprof_prints(value) for value in row] for row in block.rows]
+        assert lines == expected[block.title]
+
+
+BLOCKS = [
+    Block("Facts", (), [("Wall Clock Time (ns)", 1_234_567), ("GPU Utilization %", None), ("GPU Name(s)", ["A", "B"])]),
+    Block("Table", ("", "GPU Time (ns)"), [("All ops", 1000), ("Ops using TC", 7)]),
+]
+
+
+def test_text_is_aligned_and_says_what_is_unknown() -> None:
+    """Numbers of a table stand under each other; thousands are separated."""
+    stream = io.StringIO()
+    write_text(BLOCKS, stream)
+    assert stream.getvalue() == (
+        "Facts\n"
+        "-----\n"
+        "Wall Clock Time (ns)  1,234,567\n"
+        "GPU Utilization %     unknown\n"
+        "GPU Name(s)           A, B\n"
+        "\n"
+        "Table\n"
+        "-----\n"
+        "              GPU Time (ns)\n"
+        "All ops               1,000\n"
+        "Ops using TC              7\n"
+    )
+
+
+def test_json_holds_numbers_as_numbers_and_unknown_as_null() -> None:
+    """One object keyed by the titles."""
+    stream = io.StringIO()
+    write_json(BLOCKS, stream)
+    assert json.loads(stream.getvalue()) == {
+        "Facts": {"Wall Clock Time (ns)": 1_234_567, "GPU Utilization %": None, "GPU Name(s)": ["A", "B"]},
+        "Table": [{"Name": "All ops", "GPU Time (ns)": 1000}, {"Name": "Ops using TC", "GPU Time (ns)": 7}],
+    }
+
+
+def test_a_table_without_rows_keeps_its_headings() -> None:
+    """An empty table is not an empty report."""
+    stream = io.StringIO()
+    write_text([Block("Table", ("Name", "Time"), iter(()))], stream)
+    assert stream.getvalue() == "Table\n-----\nName  Time\n"
