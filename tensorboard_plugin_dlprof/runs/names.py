@@ -1,4 +1,4 @@
-"""What the names of runs and files tell: TensorBoard's order of runs, rank, time of the capture."""
+"""What the names of runs and files tell: TensorBoard's order of runs, time of the capture."""
 
 from __future__ import annotations
 
@@ -10,21 +10,8 @@ from typing import Any
 _NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE](?:[+-]?\d*))?", re.ASCII)
 _LEADING_NUMBER = re.compile(r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?", re.ASCII)
 
-_RANKS = (
-    re.compile(r"(?:^|[^a-z])rank[-_.]?\[?(\d{1,6})(?!\d)", re.IGNORECASE),
-    re.compile(r"-TP-(\d{1,6})(?!\d)"),
-)
 _STAMP = re.compile(r"\.(\d{13}|\d{16}|\d{19})\.")
 _UNITS_PER_S = {13: 1e3, 16: 1e6, 19: 1e9}
-
-
-def rank_from_name(name: str) -> int | None:
-    """Rank of a process by the name of its file: ``rank-0.json.gz``, ``trace_rank_3.pt.trace.json``, ``rank[2]``."""
-    for pattern in _RANKS:
-        match = pattern.search(name)
-        if match:
-            return int(match.group(1))
-    return None
 
 
 def captured_from_name(name: str) -> float | None:

@@ -7,10 +7,12 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
 from tensorboard_plugin_dlprof.naming import database_name
-from tensorboard_plugin_dlprof.runs.names import captured_from_name, rank_from_name, run_order
+from tensorboard_plugin_dlprof.runs.names import captured_from_name, run_order
 from tensorboard_plugin_dlprof.runs.recognise import Recognition
 from tensorboard_plugin_dlprof.runs.scan import File
 
@@ -138,9 +140,10 @@ def _made_from(source: File, facts: Facts | None) -> bool:
 
 def _with_facts(profile: FoundProfile, facts: Facts | None) -> FoundProfile:
     source = facts.source if facts else None
+    named_rank = rank_from_name(Path(profile.name))
     known = dataclasses.replace(
         profile,
-        rank=rank_from_name(profile.name),
+        rank=named_rank if named_rank >= 0 else None,
         captured_at=captured_from_name(profile.name),
         headline=facts.headline if facts else None,
         message=profile.message or (facts.message if facts else ""),
