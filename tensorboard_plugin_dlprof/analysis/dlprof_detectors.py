@@ -1,0 +1,174 @@
+"""The detectors of DLProf 1.8 (DLProf database reference, section 9; command line reference, section 5).
+
+For a capture with DLProf's own markers the rows, their order and their words are DLProf's, since they belong to the
+database that we reproduce; where its threshold was never published, ours is named and explained. For other captures
+only what the data shows is said, in our own words: a missing DALI marker, for one, means nothing in a PyTorch trace.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Part
+from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.units import percent
+
+UNDERUTILIZED_PERCENT = 50.0
+"""Below this GPU utilisation a row is written. DLProf's threshold is unknown; it was seen to fire at 0.0 to 8.0 %.
+PyTorch's profiler warns below 50 %."""
+
+SMALL_MEMORY_PERCENT = 25.0
+"""Up to this used share of the GPU memory a row is written. DLProf's threshold is unknown; seen at 2 to 23 %."""
+
+_AMP_URL = "https://developer.nvidia.com/automatic-mixed-precision"
+_DALI_URL = "https://developer.nvidia.com/DALI"
+
+
+class Feedback(NamedTuple):
+    """A row of ``expert_systems_feedback``."""
+
+    detector: str
+    problem: str
+    recommendation: str
+    javascript_function: str = ""
+    """Action of DLProf's viewer."""
+    javascript_args: str = ""
+
+
+def detect(profile: Profile, aggregation: Aggregation) -> list[Feedback]:
+    """What the detectors say about an aggregation, in DLProf's order."""
+    return _as_dlprof(profile, aggregation) if profile.dlprof_markers else _plainly(profile, aggregation)
+
+
+def _as_dlprof(profile: Profile, aggregation: Aggregation) -> list[Feedback]:
+    rows = []
+    if bad := _ops_of_bad_type(profile, aggregation):
+        rows.append(
+            Feedback(
+                "amp_detector",
+                f"{bad} ops were eligible to use tensor cores but none are using FP16",
+                f"Try enabling AMP (Automatic Mixed Precision). For more information: {_AMP_URL}",
+                "ShowBadDataTypeOps",
+            )
+        )
+    rows += _utilization_as_dlprof(aggregation)
+    if not _has_op_named(profile, "dali"):
+        rows.append(
+            Feedback(
+                "dataloader_detector",
+                "No DALI ops detected",
+                "Consider using NVIDIA DALI, a library that is a high performance alternative to built-in data loaders "
+                f"and data iterators. Learn more here: {_DALI_URL}",
+            )
+        )
+    if len(aggregation.candidate.values) == 1 and not aggregation.key_op:
+        rows.append(
+            Feedback(
+                "no_iterations_detector",
+                f"Unable to split profile into training iterations: key op {aggregation.key_op} not found",
+                "Specify key op by setting the --key_op argument",
+            )
+        )
+    if profile.model_config.cudnn_benchmark_disabled and _has_op_named(profile, "conv"):
+        rows.append(
+            Feedback(
+                "cudnn_benchmark_detector",
+                "Convolution operations were detected but torch.backends.cudnn.benchmark was not enabled.",
+                "Try setting torch.backends.cudnn.benchmark = True in your network. For best performance, the input "
+                "shapes should be relatively stable.",
+            )
+        )
+    total, used = profile.gpu_memory_bytes
+    if total > 0 and used > 0 and percent(used, total) <= SMALL_MEMORY_PERCENT:
+        rows.append(
+            Feedback(
+                "batch_size_detector",
+                f"GPU Memory is underutilized: Only {100 * used // total}% of GPU Memory is used",
+                f"Try increasing batch size by {total // used}x to increase data throughput",
+            )
+        )
+    return rows
+
+
+def _utilization_as_dlprof(aggregation: Aggregation) -> list[Feedback]:
+    detector = "underutilized_gpu_detector"
+    devices = aggregation.devices
+    idle = devices.device_id[devices.busy_ns() == 0]
+    if len(idle):
+        ids = ", ".join(str(device) for device in idle)
+        return [
+            Feedback(
+                detector,
+                f"The following GPU device IDs are not being used: {ids}",
+                "Make sure to pass the necessary options to docker, the framework, and the model to use all available "
+                "GPUs",
+            )
+        ]
+    if not len(devices.device_id) or aggregation.gpu_utilization >= UNDERUTILIZED_PERCENT:
+        return []
+    # The texts for other largest shares were never seen, so the CPU is what we name.
+    cpu = percent(int(aggregation.parts_ns[Part.CPU]), aggregation.wall_ns)
+    return [
+        Feedback(
+            detector,
+            f"The GPU is underutilized: Only {aggregation.gpu_utilization:.1f}% of the profiled time is spent on GPU "
+            "kernel operations",
+            f"CPU has the highest (non-GPU) usage at {cpu:.1f}%. Consider swapping ops that are running on the CPU for "
+            "equivalent GPU ops",
+        )
+    ]
+
+
+def _plainly(profile: Profile, aggregation: Aggregation) -> list[Feedback]:
+    rows = []
+    if bad := _ops_of_bad_type(profile, aggregation):
+        rows.append(
+            Feedback(
+                "amp_detector",
+                f"{bad:,} ops could use Tensor Cores, but none of them has a data type of 16 bits or less.",
+                f"Train in mixed precision (torch.autocast), or allow TF32. See {_AMP_URL}",
+                "ShowBadDataTypeOps",
+            )
+        )
+    if aggregation.devices.in_use.any() and aggregation.gpu_utilization < UNDERUTILIZED_PERCENT:
+        rows.append(_largest_other_share(aggregation))
+    if aggregation.candidate.source == "whole_capture":
+        rows.append(
+            Feedback(
+                "no_iterations_detector",
+                "The profile has no marked iterations, so it is shown as one.",
+                "Call profiler.step() after each step, or put an NVTX range around it, or choose a key op that runs "
+                "once in each.",
+            )
+        )
+    return rows
+
+
+def _largest_other_share(aggregation: Aggregation) -> Feedback:
+    wall = aggregation.wall_ns
+    advice = {
+        Part.MEMORY: "Copies and sets take the most of the rest: copy less, from pinned memory, beside the kernels.",
+        Part.DATA_LOADER: "Waiting for the data loader takes the most of the rest: use more workers, or do less work.",
+        Part.IO: "Reading and writing takes the most of the rest: use faster storage, or keep the data in memory.",
+        Part.CPU: "Ops and calls on the CPU take the most of the rest: launch less, larger work, for instance with "
+        "torch.compile or CUDA graphs.",
+        Part.OTHER: "Most of the rest is outside every recorded op: look at what the program does between them.",
+    }
+    largest = max(advice, key=lambda part: aggregation.parts_ns[part])
+    share = percent(int(aggregation.parts_ns[largest]), wall)
+    return Feedback(
+        "underutilized_gpu_detector",
+        f"A kernel is running for only {aggregation.gpu_utilization:.1f} % of the time.",
+        f"{advice[largest]} ({share:.1f} % of the time.)",
+    )
+
+
+def _ops_of_bad_type(profile: Profile, aggregation: Aggregation) -> int:
+    """Eligible ops of a type that Tensor Cores do not take; 0 where some eligible op has one that they do."""
+    nodes = aggregation.op_nodes
+    types = {profile.ops[op].data_type for op in nodes.op[nodes.eligible].tolist()}
+    return 0 if types & {"float16", "bfloat16"} else int(nodes.bad_data_type.sum())
+
+
+def _has_op_named(profile: Profile, word: str) -> bool:
+    return any(word in op.op_type.lower() or word in op.name.rpartition("/")[2].lower() for op in profile.ops)

@@ -1,0 +1,275 @@
+"""Writes an aggregation into the tables of DLProf 1.8."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import astuple
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Categories, Part, TimeMetrics
+from tensorboard_plugin_dlprof.database.metrics import MetricTable, time_columns
+from tensorboard_plugin_dlprof.database.raw_rows import DOMAIN
+from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows, storable
+from tensorboard_plugin_dlprof.database.texts import Dictionary
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.units import percent
+
+Feedback = tuple[str, str, str, str, str]
+"""Detector, problem, recommendation, JavaScript function of DLProf's viewer, its arguments."""
+
+
+class AggregationWriter:
+    """Writes aggregations one after the other; they share metrics, texts and running ids."""
+
+    def __init__(self, con: sqlite3.Connection, profile: Profile, dictionary: Dictionary, text: Int64s) -> None:
+        self._con = con
+        self._profile = profile
+        self._dictionary = dictionary
+        self._text = text
+        self._metrics = MetricTable()
+        self._node_times = 0
+        self._kernel_times = 0
+        self._categories = 0
+
+    def write(self, aggr_id: int, aggregation: Aggregation, feedback: Sequence[Feedback]) -> None:
+        """Store one aggregation; ``aggregations`` has its row already."""
+        same = {"aggr_id": aggr_id, "domain_id": DOMAIN}
+        self._write_iterations(aggr_id, aggregation)
+        self._write_summary(same, aggregation)
+        self._write_op_nodes(aggr_id, aggregation)
+        self._write_groups(same, aggregation)
+        self._write_kernels(same, aggregation)
+        self._write_op_types(same, aggregation)
+        insert_rows(
+            self._con,
+            "expert_systems_feedback",
+            ("aggr_id", "exp_sys_id", "problem", "recommendation", "javascript_function", "javascript_args"),
+            [(aggr_id, *map(storable, row)) for row in feedback],
+        )
+
+    def finish(self) -> None:
+        """Store what the aggregations share. Call it once, after the last."""
+        self._metrics.write(self._con)
+
+    def _write_iterations(self, aggr_id: int, aggregation: Aggregation) -> None:
+        candidate, iterations = aggregation.candidate, aggregation.iterations
+        key = self._dictionary.id(aggregation.key_op)
+        insert_rows(self._con, "iteration_key", ("aggr_id", "key_node_id"), [(aggr_id, key)])
+        insert_integers(
+            self._con,
+            "iteration_list",
+            {
+                "aggr_id": aggr_id,
+                "iter_value": candidate.values,
+                "start_time": candidate.start_ns,
+                "stop_time": candidate.stop_ns,
+            },
+            len(candidate.values),
+        )
+        columns = ("aggr_id", "iter_value", "gpu_utilization", *(f"{part}_duration" for part in _PART_NAMES))
+        insert_rows(
+            self._con,
+            "iteration_aggregation_list",
+            columns,
+            (
+                (aggr_id, value, percent(sum(parts[: Part.DATA_LOADER]), sum(parts)), *parts)
+                for value, parts in zip(iterations.iter_value.tolist(), iterations.parts_ns.tolist(), strict=True)
+            ),
+        )
+        insert_integers(
+            self._con,
+            "kernel_iteration_stats",
+            {
+                "aggr_id": aggr_id,
+                "domain_id": DOMAIN,
+                "iter_value": iterations.iter_value,
+                "total_count": iterations.kernels,
+                "uses_tc_count": iterations.tc_kernels,
+                "total_gpu_time": iterations.kernel_ns,
+                "tc_gpu_time": iterations.tc_kernel_ns,
+            },
+            len(iterations.iter_value),
+        )
+
+    def _write_summary(self, same: dict[str, int], aggregation: Aggregation) -> None:
+        category = self._write_categories(aggregation.categories)
+        iterations = aggregation.iterations
+        duration = (iterations.stop_ns - iterations.start_ns).astype(np.float64)
+        wall = aggregation.wall_ns
+        summary = {
+            **same,
+            "is_custom_domain": 1,
+            "wall_time": wall,
+            "nodes_total_id": category["every_op"],
+            "nodes_tc_eligible_id": category["eligible_ops"],
+            "nodes_using_tc_id": category["using_ops"],
+            "nodes_other_id": category["other_ops"],
+            "gpu_utilization": aggregation.gpu_utilization,
+            "tc_utilization": aggregation.efficiency.percent(),
+            **{
+                f"{name}_duration_pct": percent(part, wall)
+                for name, part in zip(_PART_NAMES, aggregation.parts_ns.tolist(), strict=True)
+            },
+            "avg_iteration_time": round(float(duration.mean()), 6),
+            "iteration_time_std_dev": round(float(duration.std()), 6),
+            "iter_total": len(aggregation.candidate.values),
+            "iter_aggregated": len(duration),
+            "iter_start": int(iterations.iter_value[0]),
+            "iter_stop": int(iterations.iter_value[-1]),
+            "key_node_id": self._dictionary.id(aggregation.key_op),
+        }
+        self._insert_one("model_summary", summary)
+        self._insert_one(
+            "kernel_summary_metrics",
+            {
+                **same,
+                "kernels_total_id": category["every_kernel"],
+                "kernels_using_tc_id": category["using_kernels"],
+                "kernels_non_tc_id": category["other_kernels"],
+            },
+        )
+        self._insert_one("memory_summary_metrics", {**same, "memory_time_id": category["memory"]})
+        insert_rows(
+            self._con,
+            "device_gpu_utilizations",
+            ("aggr_id", "domain_id", "gpu_info_id", "gpu_utilization"),
+            [
+                (*same.values(), row, percent(busy, wall))
+                for row, busy in enumerate(aggregation.devices.busy_ns().tolist(), start=1)
+            ],
+        )
+
+    def _write_categories(self, categories: Categories) -> dict[str, int]:
+        """The id of each of the eight rows, by its name."""
+        ids = {}
+        for name in Categories.__slots__:
+            self._categories += 1
+            ids[name] = self._categories
+            values = (ids[name], *astuple(getattr(categories, name)))
+            columns = ("id", "cpu_time", "gpu_time", "cpu_overhead", "gpu_idle", "count")
+            insert_rows(self._con, "category_summary", columns, [values])
+        return ids
+
+    def _write_op_nodes(self, aggr_id: int, aggregation: Aggregation) -> None:
+        nodes = aggregation.op_nodes
+        ids = self._metrics.ids(*time_columns(nodes.times), nodes.kernel_api, nodes.kernel_gpu)
+        times = self._write_node_times(ids[:5])
+        first = self._kernel_times + 1
+        self._kernel_times += len(nodes.op)
+        insert_integers(
+            self._con,
+            "kernel_time_metrics",
+            {"api_time_metric_id": ids[5], "gpu_time_metric_id": ids[6]},
+            len(nodes.op),
+        )
+        insert_integers(
+            self._con,
+            "op_nodes",
+            {
+                "aggr_id": aggr_id,
+                "read_only_ops_id": nodes.op + 1,
+                "node_time_metrics_id": times,
+                "kernel_time_metrics_id": np.arange(first, first + len(nodes.op)),
+                "num_calls": nodes.num_calls,
+                "kernel_calls": nodes.kernel_calls,
+                "tc_eligible": nodes.eligible.astype(np.int64),
+                "using_tc": nodes.using_tensor_cores.astype(np.int64),
+                "is_bad_data_type": nodes.bad_data_type.astype(np.int64),
+            },
+            len(nodes.op),
+        )
+
+    def _write_groups(self, same: dict[str, int], aggregation: Aggregation) -> None:
+        groups = aggregation.group_ops
+        insert_integers(
+            self._con,
+            "group_ops",
+            {
+                **same,
+                "row_type": np.where(groups.is_group, 1, 2),
+                "group_op_full_id_id": self._dictionary.ids(groups.full_id),
+                "group_op_full_name_id": self._dictionary.ids(groups.full_name),
+                "level": groups.level,
+                "num_op_instances": groups.num_op_instances,
+                "num_supported_leaf_ops": groups.num_supported_leaf_ops,
+                "num_tc_leaf_ops": groups.num_tc_leaf_ops,
+                "group_op_time_metrics_id": self._write_times(groups.times),
+            },
+            len(groups.full_id),
+        )
+
+    def _write_kernels(self, same: dict[str, int], aggregation: Aggregation) -> None:
+        summaries = aggregation.kernel_summaries
+        api, gpu = self._metrics.ids(summaries.api, summaries.gpu)
+        insert_integers(
+            self._con,
+            "kernel_summaries",
+            {
+                **same,
+                "read_only_ops_id": summaries.op + 1,
+                "kernel_name_id": self._text[summaries.name],
+                "api_time_metric_id": api,
+                "gpu_time_metric_id": gpu,
+                "uses_tc": summaries.uses_tensor_cores.astype(np.int64),
+            },
+            len(summaries.op),
+        )
+        kernels, ops = aggregation.iteration_kernels, aggregation.iteration_ops
+        row = kernels.iteration_op
+        insert_integers(
+            self._con,
+            "kernel_iteration_node",
+            {
+                **same,
+                "read_only_ops_id": ops.op[row] + 1,
+                "read_only_kernel_id": kernels.kernel + 1,
+                "iter_value": ops.iter_value[row],
+                "total_count": ops.kernels[row],
+                "uses_tc_count": ops.tc_kernels[row],
+                "total_gpu_time": ops.kernel_ns[row],
+                "tc_gpu_time": ops.tc_kernel_ns[row],
+            },
+            len(kernels.kernel),
+        )
+
+    def _write_op_types(self, same: dict[str, int], aggregation: Aggregation) -> None:
+        types = aggregation.op_types
+        insert_integers(
+            self._con,
+            "op_type_metrics",
+            {
+                **same,
+                "op_node_type_id": self._dictionary.ids(types.op_type),
+                "op_type_metrics_id": self._write_times(types.times),
+                "num_nodes": types.num_nodes,
+                "num_calls": types.num_calls,
+            },
+            len(types.op_type),
+        )
+
+    def _write_times(self, times: TimeMetrics) -> Int64s:
+        return self._write_node_times(self._metrics.ids(*time_columns(times)))
+
+    def _write_node_times(self, metric_ids: Sequence[Int64s]) -> Int64s:
+        """The ids of the new rows of ``node_time_metrics``."""
+        rows = len(metric_ids[0])
+        columns = ("cpu_time", "gpu_time", "api_time", "cpu_overhead_time", "gpu_idle_time")
+        insert_integers(
+            self._con,
+            "node_time_metrics",
+            {f"{column}_metric_id": ids for column, ids in zip(columns, metric_ids, strict=True)},
+            rows,
+        )
+        first = self._node_times + 1
+        self._node_times += rows
+        return np.arange(first, first + rows)
+
+    def _insert_one(self, table: str, row: dict[str, int | float]) -> None:
+        insert_rows(self._con, table, tuple(row), [tuple(row.values())])
+
+
+_PART_NAMES = ("tc", "non_tc", "memory", "dataloader", "io", "cpu", "other")
+"""DLProf's names of the parts, in the order of ``Part``."""

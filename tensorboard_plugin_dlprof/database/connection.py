@@ -1,0 +1,154 @@
+"""Opens DLProf databases, ours and NVIDIA's of 1.3 to 1.8, without running anything that came in the file."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from functools import cache
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.database.sql_files import statements
+from tensorboard_plugin_dlprof.errors import ProfileError, UnfitDatabase, UnsupportedVersion
+from tensorboard_plugin_dlprof.metadata import DLPROF_VERSION, EXTENSION_VERSION
+from tensorboard_plugin_dlprof.opening.sqlite_file import (
+    UntrustedConnection,
+    columns,
+    open_untrusted,
+    reading,
+    real_tables,
+    require_tables,
+    seal,
+)
+
+OLDEST_MINOR = 3
+"""DLProf 1.3 was the first to write a version into its databases."""
+
+_SIGNATURE = frozenset({"aggregations", "dictionary", "op_nodes", "read_only_ops"})
+"""Tables by which a file is known as a DLProf database, of whatever version."""
+
+_INDISPENSABLE = frozenset({"aggregations", "db_version", "dictionary", "model_summary"})
+"""Without these not even an old version has anything to show."""
+
+
+def open_database(path: Path) -> UntrustedConnection:
+    """Open a DLProf database for reading.
+
+    The 23 ``view_*`` of the connection are ours, never the file's. A table or column that a version before
+    1.8 lacks reads as empty or NULL. The connection can do nothing but SELECT; use it inside
+    ``opening.sqlite_file.reading`` and, where a user waits, ``deadline``.
+
+    Raises:
+        NotFound: there is no such file.
+        UnsafeFile: it is not a regular file, or may not be read.
+        UnsupportedVersion: older than 1.3, of another major version, or newer than known.
+        UnfitDatabase: not SQLite, truncated, damaged, or not a DLProf database.
+    """
+    con = open_untrusted(path, UnfitDatabase)
+    try:
+        with reading(con.shown_name, UnfitDatabase):
+            _make_tables_fit(con, _checked_minor_version(con))
+            _check_extensions(con)
+            for statement in statements("views"):
+                con.execute(statement.replace("CREATE VIEW", "CREATE TEMP VIEW", 1))
+            seal(con)
+    except BaseException:
+        con.close()
+        raise
+    return con
+
+
+def is_dlprof_database(path: Path) -> bool:
+    """Whether the content is that of a DLProf database, of a version that can be read or not. Raises nothing."""
+    try:
+        con = open_untrusted(path, UnfitDatabase)
+        try:
+            with reading(con.shown_name, UnfitDatabase):
+                return real_tables(con) >= _SIGNATURE
+        finally:
+            con.close()
+    except ProfileError:
+        return False
+
+
+def has_extensions(con: sqlite3.Connection) -> bool:
+    """Whether the database has our own ``ext_*`` tables, of the version that this package writes."""
+    if not con.execute("SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name = 'ext_info'").fetchone()[
+        0
+    ]:
+        return False
+    row = con.execute("SELECT value FROM ext_info WHERE key = 'extension_version'").fetchone()
+    return row is not None and str(row[0]) == str(EXTENSION_VERSION)
+
+
+def _checked_minor_version(con: UntrustedConnection) -> int:
+    name, tables = con.shown_name, real_tables(con)
+    if not tables >= _SIGNATURE:
+        raise UnfitDatabase(f"{name} is not a DLProf database; open the database, or import the profile it came from.")
+    if "db_version" not in tables:
+        raise UnsupportedVersion(
+            f"{name} was made by DLProf before 1.{OLDEST_MINOR}; make it again with 1.{OLDEST_MINOR} or later, "
+            "or import its Nsight Systems export."
+        )
+    columns(con, "db_version")
+    row = con.execute("SELECT current_version FROM main.db_version").fetchone()
+    version = re.match(r"v?(\d{1,4})\.(\d{1,4})", str(row[0])) if row else None
+    if version is None:
+        raise UnfitDatabase(f"{name} does not say which version of DLProf made it; it is incomplete or damaged.")
+    major, minor = int(version[1]), int(version[2])
+    known_major, known_minor = (int(part) for part in DLPROF_VERSION.split(".")[:2])
+    if (major, minor) > (known_major, known_minor):
+        raise UnsupportedVersion(
+            f"{name} has the layout of DLProf {major}.{minor}; this package reads up to {known_major}.{known_minor}: "
+            "update it."
+        )
+    if major < known_major or minor < OLDEST_MINOR:
+        raise UnsupportedVersion(
+            f"{name} has the layout of DLProf {major}.{minor}; this package reads {known_major}.{OLDEST_MINOR} to "
+            f"{known_major}.{known_minor}: make it again with one of these, or import its Nsight Systems export."
+        )
+    return minor
+
+
+def _make_tables_fit(con: UntrustedConnection, minor: int) -> None:
+    """Check that what the views read is there; stand in for what an older version lacks."""
+    layout = layout_of("schema")
+    if f"1.{minor}." in f"{DLPROF_VERSION}.":
+        require_tables(con, layout)
+        return
+    found = require_tables(con, dict.fromkeys(_INDISPENSABLE, ()), optional=layout.keys())
+    for table, names in layout.items():
+        present = found.get(table, frozenset())
+        if not present.issuperset(names):
+            # TEMP names win over those of the file; every name in the text is one of ours.
+            values = ", ".join(name if name in present else f"NULL AS {name}" for name in names)
+            origin = f"FROM main.{table}" if table in found else "WHERE 0"
+            con.execute(f"CREATE TEMP VIEW {table} AS SELECT {values} {origin}")
+
+
+def _check_extensions(con: UntrustedConnection) -> None:
+    """Our own tables are real ones with all their columns, or there is none of them."""
+    names = {
+        str(row[0]) for row in con.execute("SELECT name FROM main.sqlite_master WHERE name LIKE 'ext\\_%' ESCAPE '\\'")
+    }
+    layout = layout_of("extensions")
+    if names.isdisjoint(layout):
+        return
+    require_tables(con, {"ext_info": ("key", "value")})
+    if has_extensions(con):
+        require_tables(con, layout)
+
+
+@cache
+def layout_of(script: str) -> dict[str, tuple[str, ...]]:
+    """The tables that ``sql/<script>.sql`` makes, each with its columns in order."""
+    con = sqlite3.connect(":memory:")
+    try:
+        for statement in statements(script):
+            con.execute(statement)
+        tables = [str(row[0]) for row in con.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return {
+            table: tuple(str(row[0]) for row in con.execute("SELECT name FROM pragma_table_info(?)", (table,)))
+            for table in tables
+        }
+    finally:
+        con.close()

@@ -1,0 +1,228 @@
+"""Writes our own ``ext_*`` tables: what DLProf did not store."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Part
+from tensorboard_plugin_dlprof.database.coverage import coverage_rows
+from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
+from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows, storable
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.metadata import EXTENSION_VERSION, VERSION
+from tensorboard_plugin_dlprof.profile.tables import Profile, TimeSpans
+
+MEMCPY, MEMSET = 1, 2
+"""``ext_memory_ops.kind``."""
+
+
+def write_raw_extensions(
+    con: sqlite3.Connection, profile: Profile, source: SourceIdentity, text: Int64s, profile_name: str
+) -> None:
+    """Store what does not depend on the choice of iterations; ``text`` as in ``raw_rows``."""
+    _write_info(con, profile, source, profile_name)
+    insert_rows(
+        con,
+        "ext_devices",
+        ("device_id", "memory_bytes"),
+        [(gpu.device_id, gpu.memory_bytes) for gpu in profile.devices],
+    )
+    _write_work(con, profile, text)
+    for kind, spans in (("data_loader", profile.data_loader), ("io", profile.io)):
+        _write_spans(con, kind, spans)
+    _write_iterations(con, profile)
+    memory = profile.memory
+    insert_integers(
+        con,
+        "ext_memory_events",
+        {
+            "time_ns": memory.time_ns,
+            "thread": memory.thread,
+            "device_id": memory.device,
+            "num_bytes": memory.num_bytes,
+            "allocated_bytes": memory.allocated_bytes,
+            "reserved_bytes": memory.reserved_bytes,
+        },
+        len(memory.time_ns),
+    )
+    insert_rows(con, "ext_coverage", ("key", "value", "message"), coverage_rows(profile))
+
+
+def _write_info(con: sqlite3.Connection, profile: Profile, source: SourceIdentity, profile_name: str) -> None:
+    info = profile.info
+    facts = {
+        "extension_version": EXTENSION_VERSION,
+        "importer_version": VERSION,
+        "source_name": source.name,
+        "source_size_bytes": source.size_bytes,
+        "source_mtime_ns": source.mtime_ns,
+        "source_fingerprint": source.fingerprint,
+        "format": info.source_format,
+        "dlprof_markers": int(profile.dlprof_markers),
+        "base_time_ns": info.base_time_ns,
+        "end_ns": info.end_ns,
+        "recorded": ",".join(sorted(info.recorded)),
+    }
+    unknown_is_left_out = {
+        "utc_start_ns": info.utc_start_ns,
+        "tool_version": info.tool_version,
+        "framework": info.framework,
+        "cuda_version": info.cuda_version,
+        "driver_version": info.driver_version,
+        "cudnn_version": info.cudnn_version,
+        "nsys_version": info.nsys_version,
+        "cpu_model": info.cpu_model,
+        "host_name": info.host_name,
+        "rank": info.rank,
+        "world_size": info.world_size,
+        "profile_name": profile_name or info.profile_name,
+    }
+    facts.update((key, value) for key, value in unknown_is_left_out.items() if value not in ("", -1))
+    insert_rows(con, "ext_info", ("key", "value"), [(key, storable(str(value))) for key, value in facts.items()])
+
+
+def _write_work(con: sqlite3.Connection, profile: Profile, text: Int64s) -> None:
+    kernels, graphs = profile.kernels, profile.graphs
+    insert_integers(
+        con,
+        "ext_kernels",
+        {
+            "kernel_id": np.arange(1, len(kernels.op) + 1),
+            "stream": kernels.stream,
+            "registers": kernels.registers,
+            "static_shared_bytes": kernels.static_shared_bytes,
+            "dynamic_shared_bytes": kernels.dynamic_shared_bytes,
+            "launched": kernels.launched,
+        },
+        len(kernels.op),
+    )
+    classes = {int(text[name]): kind for name, kind in profile.kernel_classes.items() if text[name]}
+    insert_rows(
+        con,
+        "ext_kernel_names",
+        ("name_id", "matrix_unit", "family", "library", "precision", "rule"),
+        [
+            (name, int(kind.matrix_unit), kind.family, kind.library, kind.precision, kind.rule)
+            for name, kind in sorted(classes.items())
+        ],
+    )
+    for kind, copies in ((MEMCPY, profile.memcpys), (MEMSET, profile.memsets)):
+        rows = len(copies.op)
+        columns: dict[str, Int64s | int] = {
+            "kind": kind,
+            "row_id": np.arange(1, rows + 1),
+            "stream": copies.stream,
+            "launched": copies.launched.astype(np.int64),
+        }
+        insert_integers(con, "ext_memory_ops", columns, rows)
+    insert_integers(
+        con,
+        "ext_graph_launches",
+        {
+            "read_only_ops_id": graphs.op.astype(np.int64) + 1,
+            "op_instance": graphs.instance,
+            "gpu_start": graphs.gpu_start,
+            "gpu_stop": graphs.gpu_stop,
+            "device_id": graphs.device,
+            "stream": graphs.stream,
+        },
+        len(graphs.op),
+    )
+
+
+def _write_spans(con: sqlite3.Connection, kind: str, spans: TimeSpans) -> None:
+    rows = zip(spans.start_ns.tolist(), spans.stop_ns.tolist(), strict=True)
+    insert_rows(con, "ext_time_spans", ("kind", "start_ns", "stop_ns"), ((kind, *row) for row in rows))
+
+
+def _write_iterations(con: sqlite3.Connection, profile: Profile) -> None:
+    for position, candidate in enumerate(profile.iterations):
+        count = len(candidate.values)
+        insert_rows(
+            con,
+            "ext_iteration_candidates",
+            ("position", "source", "label", "iterations"),
+            [(position, candidate.source, storable(candidate.label), count)],
+        )
+        columns: dict[str, Int64s | int] = {
+            "position": position,
+            "iter_value": candidate.values,
+            "start_ns": candidate.start_ns,
+            "stop_ns": candidate.stop_ns,
+        }
+        insert_integers(con, "ext_iterations", columns, count)
+
+
+def write_aggregated_extensions(con: sqlite3.Connection, aggr_id: int, aggregation: Aggregation) -> None:
+    """Store what DLProf did not about an aggregation."""
+    row = {"aggr_id": aggr_id, **_summary(aggregation)}
+    insert_rows(con, "ext_aggregations", tuple(row), [tuple(row.values())])
+    devices, ops = aggregation.devices, aggregation.iteration_ops
+    insert_integers(
+        con,
+        "ext_device_times",
+        {
+            "aggr_id": aggr_id,
+            "device_id": devices.device_id,
+            "in_use": devices.in_use.astype(np.int64),
+            "kernels": devices.kernels,
+            "kernel_ns": devices.kernel_ns,
+            "busy_ns": devices.busy_ns(),
+            **{f"{part.name.lower()}_ns": devices.parts_ns[:, part] for part in Part},
+        },
+        len(devices.device_id),
+    )
+    insert_integers(
+        con,
+        "ext_iteration_ops",
+        {
+            "aggr_id": aggr_id,
+            "iter_value": ops.iter_value,
+            "read_only_ops_id": ops.op + 1,
+            "instances": ops.instances,
+            "cpu_time_ns": ops.cpu_time_ns,
+            "gpu_time_ns": ops.gpu_time_ns,
+            "kernels": ops.kernels,
+            "tc_kernels": ops.tc_kernels,
+            "kernel_ns": ops.kernel_ns,
+            "tc_kernel_ns": ops.tc_kernel_ns,
+        },
+        len(ops.op),
+    )
+
+
+def _summary(aggregation: Aggregation) -> dict[str, int | str | None]:
+    launches, efficiency = aggregation.launches, aggregation.efficiency
+    outside, proposal = aggregation.outside, aggregation.proposal
+    return {
+        "candidate_source": aggregation.candidate.source,
+        "candidate_label": storable(aggregation.candidate.label),
+        "wall_ns": aggregation.wall_ns,
+        "devices_in_use": int(aggregation.devices.in_use.sum()),
+        "gpu_busy_ns": aggregation.busy_ns,
+        **{f"{part.name.lower()}_ns": int(aggregation.parts_ns[part]) for part in Part},
+        "kernel_launches": launches.kernels,
+        "tensor_core_launches": launches.tensor_core,
+        "memory_launches": launches.memory,
+        "unknown_launches": launches.unknown,
+        "unknown_names": launches.unknown_names,
+        "unknown_ns": launches.unknown_ns,
+        "graph_launches": launches.graphs,
+        "graph_ns": launches.graph_ns,
+        "eligible_ops": efficiency.eligible_ops,
+        "eligible_ops_using": efficiency.eligible_ops_using,
+        "eligible_op_ns": efficiency.eligible_op_ns,
+        "eligible_kernel_ns": efficiency.kernel_ns,
+        "eligible_tensor_core_ns": efficiency.tensor_core_ns,
+        "eligible_unknown_ns": efficiency.unknown_ns,
+        "outside_instances": outside.instances,
+        "outside_kernels": outside.kernels,
+        "outside_kernel_ns": outside.kernel_ns,
+        "outside_memory_ops": outside.memory_ops,
+        "outside_memory_ns": outside.memory_ns,
+        "proposal_start": proposal.iter_start if proposal else None,
+        "proposal_stop": proposal.iter_stop if proposal else None,
+        "proposal_reason": proposal.reason if proposal else None,
+    }

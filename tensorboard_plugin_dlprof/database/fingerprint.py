@@ -1,0 +1,53 @@
+"""Which file a database was made from."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.opening.regular_file import open_regular
+
+_SAMPLE_BYTES = 1 << 20
+
+
+@dataclass(slots=True, frozen=True)
+class SourceIdentity:
+    """A source file, as it was when it was imported."""
+
+    name: str
+    """File name, without its folder."""
+    size_bytes: int
+    mtime_ns: int
+    fingerprint: str
+    """``source_fingerprint`` of it."""
+
+
+def identify(source: Path) -> SourceIdentity:
+    """Name, size, time and fingerprint of a file.
+
+    Raises:
+        NotFound: there is no such file.
+        UnsafeFile: it is not a regular file, or may not be read.
+    """
+    with open_regular(source) as file:
+        status = os.fstat(file.fileno())
+        digest = hashlib.sha256(str(status.st_size).encode())
+        digest.update(file.read(_SAMPLE_BYTES))
+        if status.st_size > 2 * _SAMPLE_BYTES:
+            file.seek(-_SAMPLE_BYTES, os.SEEK_END)
+        digest.update(file.read(_SAMPLE_BYTES))
+    return SourceIdentity(source.name, status.st_size, status.st_mtime_ns, digest.hexdigest())
+
+
+def source_fingerprint(source: Path) -> str:
+    """SHA-256 of the size and of the first and last MiB of a file: all of it would take a minute for a large trace.
+
+    It is the same on every machine and after copying, unlike the time of change.
+
+    Raises:
+        NotFound: there is no such file.
+        UnsafeFile: it is not a regular file, or may not be read.
+    """
+    return identify(source).fingerprint

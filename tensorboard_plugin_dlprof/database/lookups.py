@@ -1,0 +1,111 @@
+"""Reading columns out of an untrusted database, and following its ids."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.errors import UnfitDatabase
+from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Strings
+
+_ROWS_A_FETCH = 65_536
+
+
+def integers(con: sqlite3.Connection, query: str, columns: int) -> list[Int64s]:
+    """The columns of a query of whole numbers.
+
+    Raises:
+        ValueError, TypeError, OverflowError: a value is none.
+    """
+    cursor = con.execute(query)
+    chunks: list[Int64s] = []
+    while rows := cursor.fetchmany(_ROWS_A_FETCH):
+        chunks.append(np.array(rows, np.int64))
+    whole = np.concatenate(chunks) if chunks else np.zeros((0, columns), np.int64)
+    return [np.ascontiguousarray(whole[:, column]) for column in range(columns)]
+
+
+def texts_of(con: sqlite3.Connection, query: str) -> Iterator[tuple[str, ...]]:
+    """The rows of a query as texts; NULL is the empty text."""
+    cursor = con.execute(query)
+    while rows := cursor.fetchmany(_ROWS_A_FETCH):
+        for row in rows:
+            yield tuple("" if value is None else str(value) for value in row)
+
+
+class Ids:
+    """Finds the rows of ids, which need be neither dense nor start at 1."""
+
+    def __init__(self, ids: Int64s) -> None:
+        """``ids`` ascending."""
+        self._ids = ids
+
+    def rows(self, wanted: Int64s, shown_name: str, what: str) -> Int64s:
+        """The row of each id.
+
+        Raises:
+            UnfitDatabase: there is no such id.
+        """
+        if not len(wanted):
+            return np.zeros(0, np.int64)
+        if not len(self._ids):
+            raise UnfitDatabase(f"{shown_name} refers to a missing {what}; it is damaged: make it again.")
+        rows = np.minimum(np.searchsorted(self._ids, wanted), len(self._ids) - 1)
+        if not (self._ids[rows] == wanted).all():
+            raise UnfitDatabase(f"{shown_name} refers to a missing {what}; it is damaged: make it again.")
+        return rows.astype(np.int64)
+
+
+class Texts:
+    """The dictionary, as ids of ``Profile.strings``. A missing text is the empty one: only a name is lost."""
+
+    def __init__(self, con: sqlite3.Connection, strings: Strings) -> None:
+        ids: list[int] = []
+        interned: list[int] = [0]
+        for ident, text in texts_of(con, "SELECT id, string FROM dictionary ORDER BY id"):
+            ids.append(int(ident))
+            interned.append(strings.intern(text))
+        self._ids = np.array(ids, np.int64)
+        self._interned = np.array(interned, np.int32)
+
+    def of(self, ids: Int64s) -> Int32s:
+        """The text of each id of the dictionary."""
+        place = np.searchsorted(self._ids, ids)
+        inside = np.minimum(place, max(len(self._ids) - 1, 0))
+        known = self._ids[inside] == ids if len(self._ids) else np.zeros(len(ids), np.bool_)
+        found: Int32s = self._interned[np.where(known, place + 1, 0)]
+        return found
+
+
+class OpRows:
+    """Rows of ops, and checked numbers of instances within them."""
+
+    def __init__(self, shown_name: str, op_ids: Ids, instance_ops: Int32s) -> None:
+        self._shown_name = shown_name
+        self._op_ids = op_ids
+        self._instances = np.bincount(instance_ops) if len(instance_ops) else np.zeros(0, np.int64)
+
+    def ops(self, ids: Int64s) -> Int32s:
+        """Row of each op id.
+
+        Raises:
+            UnfitDatabase: there is no such op.
+        """
+        return self._op_ids.rows(ids, self._shown_name, "op").astype(np.int32)
+
+    def instances(self, ids: Int64s, instance: Int64s) -> Int32s:
+        """The numbers, each below the number of instances of its op.
+
+        Raises:
+            UnfitDatabase: there is no such instance.
+        """
+        ops = self.ops(ids)
+        if len(ops):
+            counts = np.append(self._instances, np.zeros(max(int(ops.max()) + 1 - len(self._instances), 0), np.int64))
+            if (instance < 0).any() or (instance >= counts[ops]).any():
+                raise UnfitDatabase(
+                    f"{self._shown_name} refers to a missing call of an op; it is damaged: make it again."
+                )
+        return instance.astype(np.int32)

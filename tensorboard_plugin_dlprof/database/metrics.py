@@ -1,0 +1,52 @@
+"""The shared rows of the table ``metric``."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.grouping import codes
+from tensorboard_plugin_dlprof.aggregation.tables import Metrics, TimeMetrics
+from tensorboard_plugin_dlprof.database.rows import insert_rows
+from tensorboard_plugin_dlprof.events.tables import Int64s
+
+
+class MetricTable:
+    """Collects metrics, each distinct one once, numbered from 1 in the order of first use."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int, int, int], int] = {}
+
+    def ids(self, *columns: Metrics) -> list[Int64s]:
+        """The ids of some columns of metrics of one table, which is written row by row."""
+        count, high, low, total = (
+            np.stack([getattr(column, field) for column in columns], axis=1).reshape(-1)
+            for field in ("count", "max", "min", "sum")
+        )
+        number, first = codes(count, high, low, total)
+        in_order_of_use = np.argsort(first)
+        new = np.empty(len(first), np.int64)
+        for code in in_order_of_use.tolist():
+            row = first[code]
+            key = (int(count[row]), int(high[row]), int(low[row]), int(total[row]))
+            new[code] = self._known.setdefault(key, len(self._known) + 1)
+        ids = new[number].reshape(-1, len(columns))
+        return [ids[:, column] for column in range(len(columns))]
+
+    def write(self, con: sqlite3.Connection) -> None:
+        """Store all of them."""
+        insert_rows(
+            con,
+            "metric",
+            ("id", "count", "max", "min", "sum", "avg"),
+            (
+                (number, count, high, low, total, round(total / count, 6) if count else 0.0)
+                for (count, high, low, total), number in self._known.items()
+            ),
+        )
+
+
+def time_columns(times: TimeMetrics) -> list[Metrics]:
+    """In the order of the columns of ``node_time_metrics``."""
+    return [times.cpu, times.gpu, times.api, times.cpu_overhead, times.gpu_idle]

@@ -1,0 +1,159 @@
+"""Puts a finished database in place at once: other readers see the old file or the new one, never half of one."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError
+from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
+from tensorboard_plugin_dlprof.opening.regular_file import shown
+
+_ABANDONED_AFTER_S = 24 * 3600
+
+
+@contextmanager
+def published(target: Path, needed_bytes: int) -> Iterator[sqlite3.Connection]:
+    """A new, empty database that becomes ``target`` when the block ends without an exception.
+
+    It is built as ``<name>.tmp-<host>-<process>`` beside the target, in one transaction; when the block
+    raises, nothing is left. Abandoned files of killed imports are removed first.
+
+    Args:
+        target: the database to make or to replace.
+        needed_bytes: about how large it will be, for the message when the disk is full.
+
+    Raises:
+        OutputNotWritable: the folder is missing, read-only or full.
+    """
+    with _explained(target, needed_bytes):
+        sweep(target)
+        temporary = _create_beside(target)
+        try:
+            con = _connect(temporary)
+            try:
+                con.execute("BEGIN")
+                yield con
+                con.execute("COMMIT")
+            finally:
+                con.close()
+            _flush(temporary)
+            temporary.replace(target)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
+        with suppress(OSError):  # not every file system lets a folder be flushed; the rename itself has happened
+            _flush(target.parent)
+
+
+def sweep(target: Path) -> None:
+    """Remove temporary files that no import will finish: of a dead process of this host, or a day old."""
+    for left in [
+        *target.parent.glob(f"{_glob_escaped(target.name)}.tmp-*"),
+        *target.parent.glob(f"*{DATABASE_SUFFIX}.tmp-*"),
+    ]:
+        with suppress(OSError):
+            if _is_abandoned(left):
+                left.unlink()
+
+
+def _is_abandoned(left: Path) -> bool:
+    if time.time() - left.stat().st_mtime > _ABANDONED_AFTER_S:
+        return True
+    host, _, process = left.name.rpartition(".tmp-")[2].partition(".")[0].rpartition("-")
+    if host != _host() or not process.isdecimal() or os.name != "posix":
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False
+
+
+def _create_beside(target: Path) -> Path:
+    """An empty file of our own; the number tells threads of one process apart."""
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_CLOEXEC", 0)
+    for number in range(1_000):
+        suffix = f".{number}" if number else ""
+        temporary = target.with_name(f"{target.name}.tmp-{_host()}-{os.getpid()}{suffix}")
+        try:
+            os.close(os.open(temporary, flags, 0o666))
+        except FileExistsError:
+            continue
+        return temporary
+    raise OutputNotWritable(f"Too many imports write {shown(target)} at once; wait for them.")
+
+
+def _connect(temporary: Path) -> sqlite3.Connection:
+    # Nobody else knows the file, and some network file systems have no locks.
+    con = sqlite3.connect(f"{temporary.resolve().as_uri()}?mode=rw&nolock=1", uri=True, isolation_level=None)
+    # A half-written file is thrown away, so nothing has to be undone, and it is flushed once at the end.
+    con.execute("PRAGMA journal_mode = OFF")
+    con.execute("PRAGMA synchronous = OFF")
+    return con
+
+
+def _flush(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _explained(target: Path, needed_bytes: int) -> Iterator[None]:
+    """Turn what the file system and SQLite raise into one sentence that names the file as the caller did."""
+    try:
+        yield
+    except ProfileError:
+        raise
+    except OSError as error:
+        raise OutputNotWritable(_sentence(target, error.errno or 0, needed_bytes)) from error
+    except sqlite3.OperationalError as error:
+        code = _CODES.get(str(error))
+        if code is None:
+            raise
+        raise OutputNotWritable(_sentence(target, code, needed_bytes)) from error
+
+
+_CODES = {
+    "database or disk is full": errno.ENOSPC,
+    "disk I/O error": errno.EIO,
+    "attempt to write a readonly database": errno.EROFS,
+    "unable to open database file": errno.EACCES,
+}
+
+
+def _sentence(target: Path, code: int, needed_bytes: int) -> str:
+    name = shown(target)
+    if code in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
+        return (
+            f"There is no space left to write {name}; free about {max(needed_bytes >> 20, 1):,} MB there, "
+            "or choose another output folder."
+        )
+    if code in (errno.ENOENT, errno.ENOTDIR):
+        return f"{name} cannot be written: its folder does not exist; make it, or choose another output folder."
+    if code in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"{name} cannot be written: the folder is read-only for you; choose another output folder."
+    if code == errno.EISDIR:
+        return f"{name} cannot be written: it is a folder; choose another name."
+    return f"{name} cannot be written ({os.strerror(code)}); check the storage, or choose another output folder."
+
+
+def _host() -> str:
+    """Host name, fit for a file name and without the separators of ours."""
+    return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in socket.gethostname()) or "host"
+
+
+def _glob_escaped(name: str) -> str:
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

@@ -1,0 +1,213 @@
+"""Writes the raw tables of a profile: ``read_only_*``, ``gpu_memories``, ``db_version``."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.aggregation.grouping import codes
+from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows, storable
+from tensorboard_plugin_dlprof.database.texts import Dictionary, op_texts
+from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
+from tensorboard_plugin_dlprof.metadata import DEFAULT_DOMAIN, DLPROF_VERSION, PLUGIN_NAME, VERSION
+from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, Kernels, ModelConfig, Profile, Syncs
+
+DOMAIN = 1
+"""``read_only_domains.id`` of the only domain."""
+
+_PYTORCH_MODE = 4
+"""DLProf's number; those of its other modes were never seen."""
+
+
+def write_raw_tables(
+    con: sqlite3.Connection,
+    profile: Profile,
+    dictionary: Dictionary,
+    text: Int64s,
+    profile_name: str,
+    original_command: str,
+) -> None:
+    """Store everything that does not depend on the choice of iterations.
+
+    Args:
+        con: an empty database with the tables of 1.8.
+        profile: what to store.
+        dictionary: has the texts of the ops.
+        text: for each id of ``Profile.strings`` that of the dictionary.
+        profile_name: given by the user, else empty.
+        original_command: command line, secrets masked.
+    """
+    _write_settings(con, profile, dictionary, profile_name, original_command)
+    _write_ops(con, profile, dictionary)
+    _write_instances(con, profile, text)
+    _write_kernels(con, profile.kernels, text)
+    for copies, table in ((profile.memcpys, "read_only_memcpys"), (profile.memsets, "read_only_memsets")):
+        _write_copies(con, copies, table, text)
+    syncs, calls = profile.syncs, profile.calls
+    insert_integers(
+        con,
+        "read_only_cuda_syncs",
+        {
+            **_call_columns(syncs, text),
+            "gpu_start": 0,
+            "gpu_stop": 0,
+            "sync_type": syncs.sync_type,
+            "event_id": syncs.event_id,
+            "device_id": syncs.device,
+        },
+        len(syncs.op),
+    )
+    insert_integers(con, "read_only_cuda_calls", _call_columns(calls, text), len(calls.op))
+
+
+def _write_settings(
+    con: sqlite3.Connection, profile: Profile, dictionary: Dictionary, profile_name: str, original_command: str
+) -> None:
+    info = profile.info
+    name = storable(profile_name or info.profile_name)
+    insert_rows(con, "db_version", ("current_version", "original_version"), [(DLPROF_VERSION, DLPROF_VERSION)])
+    insert_rows(con, "read_only_domains", ("id", "domain_name_id"), [(DOMAIN, dictionary.id(DEFAULT_DOMAIN))])
+    insert_rows(
+        con,
+        "read_only_model_info",
+        ("domain_id", "domain_name", "profile_name"),
+        [(DOMAIN, DEFAULT_DOMAIN, name)],
+    )
+    insert_rows(
+        con,
+        "read_only_gpu_infos",
+        ("device_id", "gpu_name", "compute_capability_major", "compute_capability_minor", "sm_count"),
+        [
+            (gpu.device_id, storable(gpu.name), gpu.capability_major, gpu.capability_minor, gpu.sm_count)
+            for gpu in profile.devices
+        ],
+    )
+    insert_rows(con, "gpu_memories", ("total", "used"), [profile.gpu_memory_bytes])
+    pytorch = profile.dlprof_markers or info.source_format == "pytorch"
+    system: dict[str, int | str] = {
+        "is_valid": 1,
+        "num_gpus": str(len(profile.devices)),
+        "cpu_model": info.cpu_model,
+        "driver_version": info.driver_version,
+        "framework": info.framework,
+        "cuda_version": info.cuda_version,
+        "cudnn_version": info.cudnn_version,
+        "nsys_version": info.nsys_version,
+        "dlprof_version": f"v{DLPROF_VERSION} (by tensorboard-plugin-{PLUGIN_NAME} {VERSION})",
+        "dlprof_build": "",
+        "profile_name": name,
+        "mode_enum": _PYTORCH_MODE if pytorch else 0,
+        "mode_string": "pytorch" if pytorch else info.source_format,
+        "original_command": original_command,
+    }
+    values = [storable(value) if isinstance(value, str) else value for value in system.values()]
+    insert_rows(con, "read_only_system_config", tuple(system), [values])
+    settings = ModelConfig.__slots__
+    config = [getattr(profile.model_config, setting) for setting in settings]
+    insert_rows(con, "read_only_model_config", settings, [config])
+
+
+def _write_ops(con: sqlite3.Connection, profile: Profile, dictionary: Dictionary) -> None:
+    columns = (
+        "domain_id", "op_id_id", "op_type_id", "device_id", "data_type_id", "data_format_id", "output_format_id",
+        "parameters_format_id", "direction_id", "op_id", "op_name", "tc_support_status", "stack_trace",
+    )  # fmt: skip
+    insert_rows(
+        con,
+        "read_only_ops",
+        columns,
+        (
+            (
+                DOMAIN,
+                *(dictionary.id(text) for text in op_texts(op)),
+                storable(op.op_id),
+                storable(op.name),
+                int(op.eligibility),
+                storable(op.stack_trace),
+            )
+            for op in profile.ops
+        ),
+    )
+
+
+def _write_instances(con: sqlite3.Connection, profile: Profile, text: Int64s) -> None:
+    instances = profile.instances
+    insert_integers(
+        con,
+        "read_only_op_instances",
+        {
+            "read_only_ops_id": instances.op.astype(np.int64) + 1,
+            "cpu_start": instances.cpu_start,
+            "cpu_stop": instances.cpu_stop,
+            "process_id": instances.process_id,
+            "thread_id": instances.thread_id,
+            "input_names_id": text[instances.input_names],
+            "input_shapes_id": text[instances.input_shapes],
+            "output_names_id": text[instances.output_names],
+            "output_shapes_id": text[instances.output_shapes],
+            "parameters_id": text[instances.parameters],
+        },
+        len(instances.op),
+    )
+
+
+def _write_kernels(con: sqlite3.Connection, kernels: Kernels, text: Int64s) -> None:
+    grid, block = _write_grid_blocks(con, kernels)
+    insert_integers(
+        con,
+        "read_only_kernels",
+        {
+            **_call_columns(kernels, text),
+            "long_name_id": text[kernels.long_name],
+            "uses_tc": (kernels.matrix_unit == MatrixUnit.YES).astype(np.int64),
+            "gpu_start": kernels.gpu_start,
+            "gpu_stop": kernels.gpu_stop,
+            "grid_id": grid,
+            "block_id": block,
+            "device_id": kernels.device,
+        },
+        len(kernels.op),
+    )
+
+
+def _write_grid_blocks(con: sqlite3.Connection, kernels: Kernels) -> tuple[Int64s, Int64s]:
+    """Each triple once, in the order of use: grid, then block, kernel by kernel."""
+    triples: Int32s = np.stack([kernels.grid, kernels.block], axis=1).reshape(-1, 3)
+    number, first = codes(triples[:, 0], triples[:, 1], triples[:, 2])
+    in_order_of_use = np.argsort(first)
+    ids = np.empty(len(first), np.int64)
+    ids[in_order_of_use] = np.arange(1, len(first) + 1)
+    distinct = triples[first[in_order_of_use]]
+    columns = {"x": distinct[:, 0], "y": distinct[:, 1], "z": distinct[:, 2]}
+    insert_integers(con, "read_only_grid_block", columns, len(distinct))
+    of_kernels = ids[number].reshape(-1, 2)
+    return of_kernels[:, 0], of_kernels[:, 1]
+
+
+def _write_copies(con: sqlite3.Connection, copies: Copies, table: str, text: Int64s) -> None:
+    columns: dict[str, npt.NDArray[np.integer] | int] = {
+        **_call_columns(copies, text),
+        "gpu_start": copies.gpu_start,
+        "gpu_stop": copies.gpu_stop,
+        "num_bytes": copies.num_bytes,
+        "device_id": copies.device,
+    }
+    if table == "read_only_memcpys":
+        columns["copy_kind"] = copies.copy_kind
+    insert_integers(con, table, columns, len(copies.op))
+
+
+def _call_columns(calls: Kernels | Copies | Syncs | Calls, text: Int64s) -> dict[str, npt.NDArray[np.integer] | int]:
+    """The columns that all kinds of calls have."""
+    return {
+        "read_only_ops_id": calls.op.astype(np.int64) + 1,
+        "op_instance": calls.instance,
+        "name_id": text[calls.name],
+        "api_start": calls.api_start,
+        "api_stop": calls.api_stop,
+        "process_id": calls.process_id,
+        "thread_id": calls.thread_id,
+    }

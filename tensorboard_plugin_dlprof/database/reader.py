@@ -1,0 +1,414 @@
+"""Reads the raw tables of a DLProf database back into a profile, so that it can be aggregated anew.
+
+A database of NVIDIA's lacks what our ``ext_*`` tables hold: streams, resources of kernels, names' classes,
+data loader and I/O time. It reads as not recorded, and its iterations are the only way to cut it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
+from tensorboard_plugin_dlprof.database.connection import has_extensions
+from tensorboard_plugin_dlprof.database.extension_rows import MEMCPY, MEMSET
+from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, integers, texts_of
+from tensorboard_plugin_dlprof.errors import UnfitDatabase
+from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device, Int8s, Int64s, MemoryEvents, Strings
+from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
+from tensorboard_plugin_dlprof.profile.tables import (
+    Calls,
+    Copies,
+    Coverage,
+    GraphLaunches,
+    Instances,
+    IterationCandidate,
+    Kernels,
+    ModelConfig,
+    Op,
+    Profile,
+    Syncs,
+    TimeSpans,
+)
+
+
+def read_profile(con: UntrustedConnection) -> Profile:
+    """The profile in a database.
+
+    Args:
+        con: from ``connection.open_database``.
+
+    Raises:
+        UnfitDatabase: rows refer to what is not there, or a number is none.
+    """
+    with reading(con.shown_name, UnfitDatabase):
+        try:
+            return _Reader(con).profile()
+        except (ValueError, TypeError, OverflowError, IndexError):
+            raise UnfitDatabase(
+                f"{con.shown_name} holds values that no profile has, such as text where a number belongs; "
+                "copy it again, or make it again."
+            ) from None
+
+
+class _Reader:
+    def __init__(self, con: UntrustedConnection) -> None:
+        self._con = con
+        self._extended = has_extensions(con)
+        self._strings = Strings()
+        self._texts = Texts(con, self._strings)
+        self._op_ids = Ids(integers(con, "SELECT id FROM read_only_ops ORDER BY id", 1)[0])
+        stored = texts_of(con, "SELECT key, value FROM ext_info") if self._extended else iter(())
+        self._stored: dict[str, str] = {key: value for key, value in stored}  # noqa: C416 (dict() loses the types)
+
+    def profile(self) -> Profile:
+        """Everything."""
+        instances = self._instances()
+        op_rows = OpRows(self._con.shown_name, self._op_ids, instances.op)
+        kernels = self._kernels(op_rows)
+        memcpys = self._copies(op_rows, "read_only_memcpys", "copy_kind", MEMCPY)
+        memsets = self._copies(op_rows, "read_only_memsets", "-1", MEMSET)
+        graphs = self._graphs(op_rows)
+        used = {int(device) for table in (kernels, memcpys, memsets, graphs) for device in np.unique(table.device)}
+        info = self._info()
+        if not self._extended:
+            info.end_ns = _latest(instances.cpu_stop, kernels.gpu_stop, memcpys.gpu_stop, memsets.gpu_stop)
+        return Profile(
+            info=info,
+            strings=self._strings,
+            ops=self._ops(),
+            instances=instances,
+            kernels=kernels,
+            kernel_classes=self._kernel_classes(),
+            memcpys=memcpys,
+            memsets=memsets,
+            syncs=self._syncs(op_rows),
+            calls=self._calls(op_rows),
+            graphs=graphs,
+            devices=self._devices(used),
+            data_loader=self._spans("data_loader"),
+            io=self._spans("io"),
+            memory=self._memory(),
+            iterations=self._iterations(info.end_ns),
+            model_config=self._model_config(),
+            gpu_memory_bytes=self._gpu_memory(),
+            coverage=self._coverage(),
+            dlprof_markers=self._stored.get("dlprof_markers", "1") == "1",
+        )
+
+    def _ops(self) -> list[Op]:
+        rows = texts_of(
+            self._con,
+            "SELECT ops.op_id, ops.op_name, types.string, directions.string, data_types.string, data_formats.string, "
+            "output_formats.string, parameter_formats.string, ops.tc_support_status, ops.stack_trace "
+            "FROM read_only_ops AS ops "
+            "LEFT JOIN dictionary AS types ON types.id = ops.op_type_id "
+            "LEFT JOIN dictionary AS directions ON directions.id = ops.direction_id "
+            "LEFT JOIN dictionary AS data_types ON data_types.id = ops.data_type_id "
+            "LEFT JOIN dictionary AS data_formats ON data_formats.id = ops.data_format_id "
+            "LEFT JOIN dictionary AS output_formats ON output_formats.id = ops.output_format_id "
+            "LEFT JOIN dictionary AS parameter_formats ON parameter_formats.id = ops.parameters_format_id "
+            "ORDER BY ops.id",
+        )
+        return [
+            Op(op_id, name, op_type, direction, data_type, data, output, parameters, _eligibility(status), stack)
+            for op_id, name, op_type, direction, data_type, data, output, parameters, status, stack in rows
+        ]
+
+    def _instances(self) -> Instances:
+        op, start, stop, process, thread, names, shapes, out_names, out_shapes, parameters = integers(
+            self._con,
+            "SELECT read_only_ops_id, cpu_start, cpu_stop, process_id, thread_id, input_names_id, input_shapes_id, "
+            "output_names_id, output_shapes_id, parameters_id FROM read_only_op_instances "
+            "ORDER BY read_only_ops_id, id",
+            10,
+        )
+        text = self._texts
+        return Instances(
+            op=self._op_ids.rows(op, self._con.shown_name, "op").astype(np.int32),
+            cpu_start=start,
+            cpu_stop=stop,
+            process_id=process,
+            thread_id=thread,
+            input_names=text.of(names),
+            input_shapes=text.of(shapes),
+            output_names=text.of(out_names),
+            output_shapes=text.of(out_shapes),
+            parameters=text.of(parameters),
+        )
+
+    def _kernels(self, op_rows: OpRows) -> Kernels:
+        extra = "kernel_id, stream, registers, static_shared_bytes, dynamic_shared_bytes, launched"
+        (
+            op, instance, name, long_name, uses, api_start, api_stop, gpu_start, gpu_stop, grid, block, device, process,
+            thread, ident,
+        ) = integers(
+            self._con,
+            "SELECT read_only_ops_id, op_instance, name_id, long_name_id, uses_tc, api_start, api_stop, gpu_start, "
+            "gpu_stop, grid_id, block_id, device_id, process_id, thread_id, id FROM read_only_kernels ORDER BY id",
+            15,
+        )  # fmt: skip
+        more = self._beside(ident, f"SELECT {extra} FROM ext_kernels ORDER BY kernel_id", 6)
+        grid_ids, x, y, z = integers(self._con, "SELECT id, x, y, z FROM read_only_grid_block ORDER BY id", 4)
+        triples, triple = np.stack([x, y, z], axis=1).astype(np.int32), Ids(grid_ids)
+        shown = self._con.shown_name
+        long_names = self._texts.of(long_name)
+        return Kernels(
+            op=op_rows.ops(op),
+            instance=op_rows.instances(op, instance),
+            name=self._texts.of(name),
+            long_name=long_names,
+            matrix_unit=self._matrix_unit(uses, long_name),
+            api_start=api_start,
+            api_stop=api_stop,
+            gpu_start=gpu_start,
+            gpu_stop=gpu_stop,
+            grid=triples[triple.rows(grid, shown, "grid")].reshape(-1, 3),
+            block=triples[triple.rows(block, shown, "block")].reshape(-1, 3),
+            device=device.astype(np.int32),
+            process_id=process,
+            thread_id=thread,
+            stream=more[0],
+            registers=more[1].astype(np.int32),
+            static_shared_bytes=more[2],
+            dynamic_shared_bytes=more[3],
+            launched=np.where(more[4] == 0, 0, 1).astype(np.int8),
+        )
+
+    def _matrix_unit(self, uses: Int64s, long_name: Int64s) -> Int8s:
+        unit = np.where(uses != 0, MatrixUnit.YES, MatrixUnit.NO).astype(np.int8)
+        if self._extended:
+            (unknown,) = integers(
+                self._con, f"SELECT name_id FROM ext_kernel_names WHERE matrix_unit = {int(MatrixUnit.UNKNOWN)}", 1
+            )
+            unit[(uses == 0) & np.isin(long_name, unknown)] = MatrixUnit.UNKNOWN
+        return unit
+
+    def _kernel_classes(self) -> dict[int, KernelClass]:
+        if not self._extended:
+            return {}
+        classes = {}
+        rows = texts_of(
+            self._con, "SELECT name_id, matrix_unit, family, library, precision, rule FROM ext_kernel_names"
+        )
+        for name, unit, family, library, precision, rule in rows:
+            text = int(self._texts.of(np.array([int(name)], np.int64))[0])
+            classes[text] = KernelClass(MatrixUnit(int(unit)), family, library, precision, rule)
+        return classes
+
+    def _copies(self, op_rows: OpRows, table: str, copy_kind: str, kind: int) -> Copies:
+        (
+            op, instance, name, api_start, api_stop, gpu_start, gpu_stop, num_bytes, copied, device, process, thread,
+            ident,
+        ) = integers(
+            self._con,
+            "SELECT read_only_ops_id, op_instance, name_id, api_start, api_stop, gpu_start, gpu_stop, num_bytes, "
+            f"{copy_kind}, device_id, process_id, thread_id, id FROM {table} ORDER BY id",
+            13,
+        )  # fmt: skip
+        more = self._beside(
+            ident, f"SELECT row_id, stream, launched FROM ext_memory_ops WHERE kind = {kind} ORDER BY row_id", 3
+        )
+        return Copies(
+            op=op_rows.ops(op),
+            instance=op_rows.instances(op, instance),
+            name=self._texts.of(name),
+            api_start=api_start,
+            api_stop=api_stop,
+            gpu_start=gpu_start,
+            gpu_stop=gpu_stop,
+            num_bytes=num_bytes,
+            copy_kind=copied.astype(np.int32),
+            device=device.astype(np.int32),
+            process_id=process,
+            thread_id=thread,
+            stream=more[0],
+            launched=np.where(more[1] == 0, 0, 1).astype(np.int8),
+        )
+
+    def _beside(self, ident: Int64s, query: str, columns: int) -> list[Int64s]:
+        """Columns of an ext table, whose first column is the id, in the order of ``ident``; -1 where it has no row."""
+        result = [np.full(len(ident), -1, np.int64) for _ in range(columns - 1)]
+        if self._extended and len(ident):
+            key, *values = integers(self._con, query, columns)
+            place = np.minimum(np.searchsorted(key, ident), max(len(key) - 1, 0))
+            found = key[place] == ident if len(key) else np.zeros(len(ident), np.bool_)
+            for column, value in zip(result, values, strict=True):
+                column[found] = value[place[found]]
+        return result
+
+    def _syncs(self, op_rows: OpRows) -> Syncs:
+        op, instance, name, start, stop, sync_type, event, device, process, thread = integers(
+            self._con,
+            "SELECT read_only_ops_id, op_instance, name_id, api_start, api_stop, sync_type, event_id, device_id, "
+            "process_id, thread_id FROM read_only_cuda_syncs ORDER BY id",
+            10,
+        )
+        return Syncs(
+            op=op_rows.ops(op),
+            instance=op_rows.instances(op, instance),
+            name=self._texts.of(name),
+            api_start=start,
+            api_stop=stop,
+            sync_type=sync_type.astype(np.int32),
+            event_id=event,
+            device=device.astype(np.int32),
+            process_id=process,
+            thread_id=thread,
+        )
+
+    def _calls(self, op_rows: OpRows) -> Calls:
+        op, instance, name, start, stop, process, thread = integers(
+            self._con,
+            "SELECT read_only_ops_id, op_instance, name_id, api_start, api_stop, process_id, thread_id "
+            "FROM read_only_cuda_calls ORDER BY id",
+            7,
+        )
+        return Calls(
+            op=op_rows.ops(op),
+            instance=op_rows.instances(op, instance),
+            name=self._texts.of(name),
+            api_start=start,
+            api_stop=stop,
+            process_id=process,
+            thread_id=thread,
+        )
+
+    def _graphs(self, op_rows: OpRows) -> GraphLaunches:
+        columns = "read_only_ops_id, op_instance, gpu_start, gpu_stop, device_id, stream"
+        op, instance, start, stop, device, stream = self._ours(
+            f"SELECT {columns} FROM ext_graph_launches ORDER BY id", 6
+        )
+        return GraphLaunches(
+            op=op_rows.ops(op),
+            instance=op_rows.instances(op, instance),
+            gpu_start=start,
+            gpu_stop=stop,
+            device=device.astype(np.int32),
+            stream=stream,
+        )
+
+    def _spans(self, kind: str) -> TimeSpans:
+        start, stop = self._ours(f"SELECT start_ns, stop_ns FROM ext_time_spans WHERE kind = '{kind}' ORDER BY id", 2)
+        return TimeSpans(start, stop)
+
+    def _memory(self) -> MemoryEvents:
+        columns = "time_ns, thread, device_id, num_bytes, allocated_bytes, reserved_bytes"
+        time, thread, device, num_bytes, allocated, reserved = self._ours(
+            f"SELECT {columns} FROM ext_memory_events ORDER BY id", 6
+        )
+        return MemoryEvents(time, thread.astype(np.int32), device.astype(np.int32), num_bytes, allocated, reserved)
+
+    def _ours(self, query: str, columns: int) -> list[Int64s]:
+        """Columns of an ext table; empty where the database has none."""
+        return integers(self._con, query, columns) if self._extended else [np.zeros(0, np.int64)] * columns
+
+    def _devices(self, used: set[int]) -> list[Device]:
+        memory = dict(
+            zip(
+                *(column.tolist() for column in self._ours("SELECT device_id, memory_bytes FROM ext_devices", 2)),
+                strict=True,
+            )
+        )
+        known = [
+            Device(int(number), name, int(major), int(minor), int(sms), int(memory.get(int(number), 0)))
+            for number, name, major, minor, sms in texts_of(
+                self._con,
+                "SELECT device_id, gpu_name, compute_capability_major, compute_capability_minor, sm_count "
+                "FROM read_only_gpu_infos ORDER BY id",
+            )
+        ]
+        missing = used.difference(device.device_id for device in known)
+        return known + [Device(number) for number in sorted(missing)]
+
+    def _iterations(self, end_ns: int) -> list[IterationCandidate]:
+        if self._extended:
+            position, value, start, stop = self._ours(
+                "SELECT position, iter_value, start_ns, stop_ns FROM ext_iterations ORDER BY position, iter_value", 4
+            )
+            found = []
+            for number, source, label in texts_of(
+                self._con, "SELECT position, source, label FROM ext_iteration_candidates ORDER BY position"
+            ):
+                rows = position == int(number)
+                found.append(IterationCandidate(source, label, value[rows], start[rows], stop[rows]))
+            if found:
+                return found
+        value, start, stop = integers(
+            self._con,
+            "SELECT iter_value, start_time, stop_time FROM iteration_list "
+            "WHERE aggr_id = (SELECT min(aggr_id) FROM model_summary) ORDER BY iter_value",
+            3,
+        )
+        if not len(value):
+            whole = np.array([0, end_ns], np.int64)
+            return [IterationCandidate("whole_capture", "", np.zeros(1, np.int64), whole[:1], whole[1:])]
+        key = self._first_text("SELECT key_op FROM view_key_op_name ORDER BY aggr_id")
+        source = "key_op" if key else "data_loader" if len(value) > 1 else "whole_capture"
+        return [IterationCandidate(source, key, value, start, stop)]
+
+    def _info(self) -> CaptureInfo:
+        stored = self._stored
+        system = next(
+            iter(
+                texts_of(
+                    self._con,
+                    "SELECT framework, cuda_version, driver_version, cudnn_version, nsys_version, cpu_model, "
+                    "profile_name FROM read_only_system_config",
+                )
+            ),
+            ("",) * 7,
+        )
+        framework, cuda, driver, cudnn, nsys, cpu, profile_name = system
+        return CaptureInfo(
+            source_format=stored.get("format", "dlprof"),
+            base_time_ns=int(stored.get("base_time_ns", 0)),
+            end_ns=int(stored.get("end_ns", 0)),
+            utc_start_ns=int(stored.get("utc_start_ns", -1)),
+            tool_version=stored.get("tool_version", ""),
+            framework=framework,
+            cuda_version=cuda,
+            driver_version=driver,
+            cudnn_version=cudnn,
+            nsys_version=nsys,
+            cpu_model=cpu,
+            host_name=stored.get("host_name", ""),
+            rank=int(stored.get("rank", -1)),
+            world_size=int(stored.get("world_size", -1)),
+            recorded=frozenset(filter(None, stored.get("recorded", "ops,shapes,stacks").split(","))),
+            profile_name=profile_name,
+        )
+
+    def _model_config(self) -> ModelConfig:
+        columns = ModelConfig.__slots__
+        values = integers(self._con, f"SELECT {', '.join(columns)} FROM read_only_model_config LIMIT 1", len(columns))
+        return ModelConfig(*(int(value[0]) for value in values)) if len(values[0]) else ModelConfig()
+
+    def _gpu_memory(self) -> tuple[int, int]:
+        total, used = integers(self._con, "SELECT total, used FROM gpu_memories ORDER BY id LIMIT 1", 2)
+        return (int(total[0]), int(used[0])) if len(total) else (0, 0)
+
+    def _coverage(self) -> Coverage:
+        coverage = Coverage()
+        if self._extended:
+            for key, value, _ in texts_of(self._con, "SELECT key, value, message FROM ext_coverage"):
+                if key.startswith("skipped: "):
+                    coverage.skipped[key.removeprefix("skipped: ")] = int(value)
+                elif key in Coverage.__slots__:
+                    setattr(coverage, key, int(value))
+        return coverage
+
+    def _first_text(self, query: str) -> str:
+        return next((row[0] for row in texts_of(self._con, query)), "")
+
+
+def _eligibility(status: str) -> Eligibility:
+    """The value 1 was never seen; whatever it means, it is not the value of the eligible ops."""
+    with suppress(ValueError):
+        return Eligibility(int(status))
+    return Eligibility.NOT_ELIGIBLE
+
+
+def _latest(*times: Int64s) -> int:
+    return max(int(column.max(initial=0)) for column in times)

@@ -1,0 +1,116 @@
+"""Writes a profile and its aggregations into one new database."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.database.aggregated_rows import AggregationWriter, Feedback
+from tensorboard_plugin_dlprof.database.coverage import warnings
+from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_extensions, write_raw_extensions
+from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, identify
+from tensorboard_plugin_dlprof.database.publishing import published
+from tensorboard_plugin_dlprof.database.raw_rows import write_raw_tables
+from tensorboard_plugin_dlprof.database.rows import insert_rows, storable
+from tensorboard_plugin_dlprof.database.sql_files import statements
+from tensorboard_plugin_dlprof.database.texts import Dictionary, number_texts
+from tensorboard_plugin_dlprof.metadata import DEFAULT_DOMAIN
+from tensorboard_plugin_dlprof.profile.tables import Profile
+
+
+def write_database(
+    path: Path,
+    source: Path,
+    profile: Profile,
+    aggregations: Sequence[Aggregation],
+    feedback: Sequence[Sequence[Feedback]] = (),
+    *,
+    profile_name: str = "",
+    original_command: str = "",
+) -> list[str]:
+    """Make the database, or replace it, atomically.
+
+    Args:
+        path: the database.
+        source: the file that the profile was read from.
+        profile: the raw tables.
+        aggregations: of this profile, at least one.
+        feedback: rows of DLProf's detectors for each aggregation, or none at all.
+        profile_name: given by the user, else empty.
+        original_command: command line to store. The caller has masked secrets in it.
+
+    Returns:
+        Sentences about what was skipped, missing or repaired.
+
+    Raises:
+        OutputNotWritable: the folder is missing, read-only or full.
+        NotFound, UnsafeFile: the source is gone or not a regular file.
+    """
+    identity = identify(source)
+    with published(path, _expected_bytes(profile)) as con:
+        for script in ("schema", "extensions"):
+            _run(con, script)
+        _write_rows(con, identity, profile, aggregations, feedback, profile_name, original_command)
+        for script in ("indexes", "views"):
+            _run(con, script)
+    return warnings(profile)
+
+
+def _write_rows(
+    con: sqlite3.Connection,
+    source: SourceIdentity,
+    profile: Profile,
+    aggregations: Sequence[Aggregation],
+    feedback: Sequence[Sequence[Feedback]],
+    profile_name: str,
+    original_command: str,
+) -> None:
+    dictionary = Dictionary()
+    dictionary.id(DEFAULT_DOMAIN)
+    text = number_texts(profile, dictionary)
+    write_raw_tables(con, profile, dictionary, text, profile_name, original_command)
+    write_raw_extensions(con, profile, source, text, profile_name)
+    writer = AggregationWriter(con, profile, dictionary, text)
+    for number, aggregation in enumerate(aggregations, start=1):
+        insert_rows(
+            con,
+            "aggregations",
+            ("id", "server_user_name", "server_host_name", "start_timestamp"),
+            [(number, _user(), storable(socket.gethostname()), f"{datetime.now():%Y-%m-%d %H:%M:%S}")],
+        )
+        writer.write(number, aggregation, feedback[number - 1] if feedback else ())
+        write_aggregated_extensions(con, number, aggregation)
+    writer.finish()
+    insert_rows(con, "dictionary", ("id", "string"), enumerate(dictionary.texts(), start=1))
+    _write_row_counts(con)
+
+
+def _write_row_counts(con: sqlite3.Connection) -> None:
+    tables = [row[0] for row in con.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    for table in tables:
+        if table != "ext_row_counts":
+            con.execute(f'INSERT INTO ext_row_counts SELECT ?, count(*) FROM "{table}"', (table,))
+
+
+def _run(con: sqlite3.Connection, script: str) -> None:
+    for statement in statements(script):
+        con.execute(statement)
+
+
+def _user() -> str:
+    try:
+        return storable(getpass.getuser())
+    except (KeyError, OSError, ImportError):  # a container's user without a name
+        return ""
+
+
+def _expected_bytes(profile: Profile) -> int:
+    """About the size of the database: measured bytes of a row, its share of other tables and indexes included."""
+    work = len(profile.memcpys.op) + len(profile.memsets.op) + len(profile.syncs.op) + len(profile.calls.op)
+    instances = len(profile.instances.op) + len(profile.memory.time_ns)
+    return 200_000 + 150 * len(profile.kernels.op) + 80 * (work + instances)
