@@ -1,0 +1,133 @@
+"""The whole way from a capture to a profile: nest, link, find ops, join calls, fill the tables, check."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.events import dlprof_markers, work_tables
+from tensorboard_plugin_dlprof.events.cleaning import cleaned
+from tensorboard_plugin_dlprof.events.draft_texts import Stacks, described_texts
+from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
+from tensorboard_plugin_dlprof.events.framework_ops import find_ops
+from tensorboard_plugin_dlprof.events.identity import join_calls
+from tensorboard_plugin_dlprof.events.integrity import check
+from tensorboard_plugin_dlprof.events.iterations import counter_names, find_iterations
+from tensorboard_plugin_dlprof.events.linking import Links, link
+from tensorboard_plugin_dlprof.events.nesting import Nesting, nest
+from tensorboard_plugin_dlprof.events.op_tables import NOTHING, DraftTexts, OpTables, op_tables
+from tensorboard_plugin_dlprof.events.resources import data_loader_spans, io_spans
+from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, WorkKind
+from tensorboard_plugin_dlprof.events.unassociated import add_unassociated
+from tensorboard_plugin_dlprof.events.work_tables import Placed
+from tensorboard_plugin_dlprof.importers.importer import Progress
+from tensorboard_plugin_dlprof.profile.tables import Coverage, IterationCandidate, Profile
+
+
+def _silent(what: str, fraction: float) -> None:
+    """Progress that nobody watches."""
+
+
+def build_profile(capture: Capture, progress: Progress = _silent) -> Profile:
+    """The profile of a capture.
+
+    Args:
+        capture: What an importer read. New texts are interned in its ``strings``, else it is left as it is.
+        progress: Told what is being done; may raise to cancel.
+    """
+    progress("Nesting ranges", 0.0)
+    capture = cleaned(capture)
+    nesting = nest(capture.ranges)
+    progress("Linking device work", 0.3)
+    links = link(capture, nesting)
+    progress("Finding ops", 0.45)
+    marked = dlprof_markers.has_markers(capture)
+    found = _marked(capture, nesting, links) if marked else _framework(capture, nesting, links)
+    drafts, owners, tables, iterations = found
+    progress("Filling tables", 0.8)
+    placed = Placed(capture, links, owners, tables)
+    kernels, classes = work_tables.kernels(placed, one_long_name=marked)
+    syncs, calls = work_tables.syncs_and_calls(placed)
+    profile = Profile(
+        info=capture.info,
+        strings=capture.strings,
+        ops=tables.ops,
+        instances=tables.instances,
+        kernels=kernels,
+        kernel_classes=classes,
+        memcpys=work_tables.copies(placed, WorkKind.MEMCPY),
+        memsets=work_tables.copies(placed, WorkKind.MEMSET),
+        syncs=syncs,
+        calls=calls,
+        graphs=work_tables.graphs(placed),
+        devices=capture.devices,
+        data_loader=data_loader_spans(capture),
+        io=io_spans(capture),
+        memory=capture.memory,
+        iterations=iterations,
+        model_config=dlprof_markers.model_config(capture),
+        gpu_memory_bytes=(0, 0),
+        coverage=_coverage(capture, nesting, links, drafts, owners),
+        dlprof_markers=marked,
+    )
+    check(capture, profile)
+    progress("Filling tables", 1.0)
+    return profile
+
+
+_Found = tuple[Drafts, Owners, OpTables, list[IterationCandidate]]
+
+
+def _framework(capture: Capture, nesting: Nesting, links: Links) -> _Found:
+    iterations = find_iterations(capture, capture.info.end_ns)
+    drafts, owners = find_ops(capture, nesting, links, counter_names(iterations))
+    drafts, owners = add_unassociated(capture, links, drafts, owners)
+    texts = described_texts(capture, nesting, drafts)
+    joined = _joined(drafts, texts, iterations[0])
+    stacks = Stacks(capture, nesting)
+    tables = op_tables(
+        drafts, joined, texts, lambda draft: stacks.of_place(int(drafts.stack_of[draft])), capture.strings
+    )
+    return drafts, owners, tables, iterations
+
+
+def _joined(drafts: Drafts, texts: DraftTexts, iterations: IterationCandidate) -> Int64s:
+    """The op of each draft: unassociated ones by name, the others by occurrence."""
+    associated = np.array([key.associated for key in drafts.keys], np.bool_)
+    rows = np.flatnonzero(associated[drafts.key]) if len(drafts.keys) else np.zeros(0, np.int64)
+    start = drafts.start_ns[rows]
+    index = np.searchsorted(iterations.start_ns, start, side="right") - 1
+    iteration = np.where((index >= 0) & (start < iterations.stop_ns[index]), index, -1)
+    _, by_name = np.unique(drafts.key, return_inverse=True)
+    joined = by_name.astype(np.int64)
+    ops = join_calls(drafts.key[rows], drafts.process_id[rows], iteration, start, texts.index[rows])
+    joined[rows] = ops + int(joined.max(initial=-1)) + 1
+    return np.unique(joined, return_inverse=True)[1].astype(np.int64)
+
+
+def _marked(capture: Capture, nesting: Nesting, links: Links) -> _Found:
+    drafts, owners, described, stacks = dlprof_markers.find_marked_ops(capture, nesting, links)
+    drafts, owners = add_unassociated(capture, links, drafts, owners)
+    distinct = [NOTHING, *described.values()]
+    index = np.zeros(len(drafts.key), np.int64)
+    index[: len(described)] = np.arange(1, len(described) + 1)
+    texts = DraftTexts(index, distinct, [item.data_type for item in distinct])
+    joined = np.arange(len(drafts.key), dtype=np.int64)
+    tables = op_tables(drafts, joined, texts, lambda draft: stacks.get(draft, ""), capture.strings)
+    end = int(drafts.end_ns.max(initial=0))
+    candidates = find_iterations(capture, end)
+    return drafts, owners, tables, [candidates[-1], *candidates[:-1]]
+
+
+def _coverage(capture: Capture, nesting: Nesting, links: Links, drafts: Drafts, owners: Owners) -> Coverage:
+    duration = capture.work.end_ns - capture.work.start_ns
+    unlaunched = links.work_call < 0
+    associated = np.array([key.associated for key in drafts.keys], np.bool_)
+    unassociated = ~associated[drafts.key[owners.of_work]] if len(duration) else np.zeros(0, np.bool_)
+    return Coverage(
+        unlaunched_work=int(np.count_nonzero(unlaunched)),
+        unlaunched_work_ns=int(duration[unlaunched].sum()),
+        unassociated_work=int(np.count_nonzero(unassociated)),
+        unassociated_work_ns=int(duration[unassociated].sum()),
+        repaired_overlaps=nesting.repaired_overlaps,
+        skipped=capture.skipped,
+    )

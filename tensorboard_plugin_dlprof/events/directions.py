@@ -1,0 +1,102 @@
+"""Backward ranges, and the forward op that each belongs to.
+
+PyTorch numbers the autograd nodes of each thread: a forward op carries the number that the node
+it makes will get, and the node carries it again when it runs, with a number of PyTorch's own for
+the forward thread. Newer traces add arrows (``fwdbwd``) from op to node, which are exact and go
+first. An arrow or number may name a sub-op (``aten::addmm`` in ``aten::linear``): the op meant is
+the instance around it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.events import names
+from tensorboard_plugin_dlprof.events.instances import Flags
+from tensorboard_plugin_dlprof.events.names import Role
+from tensorboard_plugin_dlprof.events.nesting import Nesting
+from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int64s
+
+_MODEL_ROLES = (Role.OP, Role.WRAPPER, Role.EVALUATE, Role.COMPILED)
+
+
+def backward_ranges(capture: Capture, nesting: Nesting, role: Int8s) -> Flags:
+    """Places of ranges that are themselves the backward side of an op."""
+    name = capture.ranges.name[nesting.row]
+    rows = np.flatnonzero(np.isin(role, _MODEL_ROLES))
+    distinct, inverse = np.unique(name[rows], return_inverse=True)
+    backward = np.zeros(len(role), np.bool_)
+    if len(rows):
+        backward[rows] = np.array([names.is_backward(capture.strings[text]) for text in distinct.tolist()])[inverse]
+    return backward
+
+
+def forward_of(capture: Capture, nesting: Nesting, role: Int8s, backward: Flags) -> Int64s:
+    """For each place the place of the forward range of the autograd node around it, -1 where unknown.
+
+    Args:
+        capture: The events.
+        nesting: Their ranges.
+        role: Roles by place.
+        backward: ``backward_ranges``.
+    """
+    in_backward = nesting.inherit(backward) >= 0
+    linked = np.full(len(role), -1, np.int64)
+    _link_by_sequence(capture, nesting, np.isin(role, _MODEL_ROLES), backward, in_backward, linked)
+    _link_by_arrow(capture, nesting, backward, linked)
+    return nesting.inherit(linked >= 0, linked)
+
+
+def _link_by_arrow(capture: Capture, nesting: Nesting, backward: Flags, linked: Int64s) -> None:
+    arrows = capture.forward_links
+    forward = nesting.innermost(arrows.forward_thread, arrows.forward_ns)
+    node = nesting.inherit(backward)[nesting.innermost(arrows.backward_thread, arrows.backward_ns)]
+    node[nesting.innermost(arrows.backward_thread, arrows.backward_ns) < 0] = -1
+    hit = (forward >= 0) & (node >= 0)
+    linked[node[hit]] = forward[hit]
+
+
+def _link_by_sequence(
+    capture: Capture, nesting: Nesting, model: Flags, backward: Flags, in_backward: Flags, linked: Int64s
+) -> None:
+    sequence = capture.ranges.sequence[nesting.row]
+    numbered = model & (sequence >= 0)
+    nodes = np.flatnonzero(numbered & backward)
+    ops = np.flatnonzero(numbered & ~backward)
+    if not len(nodes) or not len(ops):
+        return
+    thread = capture.ranges.thread[nesting.row].astype(np.int64)
+    process_of_thread = np.array([thread.process_id for thread in capture.threads], np.int64)
+    _, process = np.unique(process_of_thread, return_inverse=True)
+    forward_thread = capture.ranges.forward_thread[nesting.row]
+    # Ops that the backward pass itself runs (recomputation) count, but only for threads that say so.
+    main = ops[~in_backward[ops]]
+    for (owner, said), members in _groups(process[thread[nodes]], forward_thread[nodes], nodes):
+        best: Int64s | None = None
+        for candidate in np.unique(thread[ops[process[thread[ops]] == owner]]).tolist():
+            pool = ops if said > 0 else main
+            found = _latest_before(nesting, sequence, pool[thread[pool] == candidate], members)
+            if best is None or np.count_nonzero(found >= 0) > np.count_nonzero(best >= 0):
+                best = found
+        if best is not None:
+            linked[members[best >= 0]] = best[best >= 0]
+
+
+def _groups(process: Int64s, forward_thread: Int64s, rows: Int64s) -> list[tuple[tuple[int, int], Int64s]]:
+    pairs, inverse = np.unique(np.stack((process, forward_thread)), axis=1, return_inverse=True)
+    inverse = inverse.reshape(-1)
+    return [((int(pairs[0, i]), int(pairs[1, i])), rows[inverse == i]) for i in range(pairs.shape[1])]
+
+
+def _latest_before(nesting: Nesting, sequence: Int64s, ops: Int64s, nodes: Int64s) -> Int64s:
+    """For each node the op with its number that started last before it, -1 where there is none."""
+    start = nesting.start_ns
+    both = np.concatenate((ops, nodes))
+    is_node = np.arange(len(both)) >= len(ops)
+    order = np.lexsort((is_node, start[both], sequence[both]))
+    latest = np.maximum.accumulate(np.where(is_node[order], -1, np.arange(len(both))))
+    candidates = both[order[latest]]
+    valid = (latest >= 0) & (sequence[candidates] == sequence[both[order]])
+    found = np.full(len(both), -1, np.int64)
+    found[order] = np.where(valid, candidates, -1)
+    return found[len(ops) :]

@@ -1,0 +1,200 @@
+"""Ops from DLProf's own NVTX markers, by DLProf's rules to the letter (database layout, section 5).
+
+A *trace* marker gives path and stack, the *op* marker inside it the op, its time and its tensors;
+a *config* marker the settings of the model. Nested op markers are pieces of the outer one. Markers
+are Python literals that the profiled program wrote: they are parsed, never evaluated, and what is
+too large or malformed is counted and left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import warnings
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.events.drafts import FORWARD, Drafts, OpKey, Owners
+from tensorboard_plugin_dlprof.events.formats import Formats, Shape, output_shapes
+from tensorboard_plugin_dlprof.events.inputs import NULL, Described, Tensor, largest_data_type, stored
+from tensorboard_plugin_dlprof.events.linking import Links
+from tensorboard_plugin_dlprof.events.nesting import Nesting
+from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
+from tensorboard_plugin_dlprof.profile.tables import ModelConfig
+
+_MAX_MARKER = 1 << 16
+_MALFORMED = "DLProf marker that is not readable"
+
+_CONV2D = Formats("N,C,H,W;K,C,R,S", "N,K,P,Q", "SH,SW;PH,PW;DH,DW;G")
+_LINEAR = Formats("N,K;M,K", "N,M", "")
+
+
+@dataclass(slots=True, frozen=True)
+class OpMarker:
+    """What an op marker says."""
+
+    op_type: str
+    names: list[str]
+    tensors: list[Tensor]
+
+
+@dataclass(slots=True, frozen=True)
+class TraceMarker:
+    """What a trace marker says."""
+
+    path: str
+    stack: str
+
+
+def has_markers(capture: Capture) -> bool:
+    """Whether DLProf's rules apply."""
+    return bool((capture.ranges.kind == RangeKind.DLPROF_OP).any())
+
+
+def find_marked_ops(
+    capture: Capture, nesting: Nesting, links: Links
+) -> tuple[Drafts, Owners, dict[int, Described], dict[int, str]]:
+    """The instances of DLProf's op markers, each an op of its own.
+
+    Returns:
+        Drafts, owners (-1 for calls in no op), and for each draft what its tensors say and its stack trace.
+    """
+    kind = capture.ranges.kind[nesting.row]
+    is_op = kind == RangeKind.DLPROF_OP
+    outermost = np.flatnonzero(is_op & (nesting.above(nesting.inherit(is_op)) < 0))
+    trace_around = nesting.inherit(kind == RangeKind.DLPROF_TRACE)
+    markers: list[OpMarker] = []
+    traces: list[TraceMarker] = []
+    places: list[int] = []
+    for place in outermost.tolist():
+        marker = parse_op(_text(capture, nesting, place))
+        trace_place = int(trace_around[place])
+        trace = parse_trace(_text(capture, nesting, trace_place)) if trace_place >= 0 else TraceMarker("", "")
+        if marker is None or trace is None:
+            capture.skipped[_MALFORMED] = capture.skipped.get(_MALFORMED, 0) + 1
+        if marker is not None:
+            places.append(place)
+            markers.append(marker)
+            traces.append(trace or TraceMarker("", ""))
+    drafts = _drafts(capture, nesting, np.array(places, np.int64), markers, traces)
+    described = {row: describe_marker(marker) for row, marker in enumerate(markers)}
+    owners = _owners(capture, links, nesting, np.array(places, np.int64))
+    return drafts, owners, described, {row: trace.stack for row, trace in enumerate(traces)}
+
+
+def _text(capture: Capture, nesting: Nesting, place: int) -> str:
+    return capture.strings[int(capture.ranges.name[nesting.row[place]])]
+
+
+def _drafts(
+    capture: Capture, nesting: Nesting, places: Int64s, markers: list[OpMarker], traces: list[TraceMarker]
+) -> Drafts:
+    rows = nesting.row[places]
+    thread = capture.ranges.thread[rows]
+    keys = [
+        OpKey(trace.path or f"/{marker.op_type}", marker.op_type, FORWARD)
+        for marker, trace in zip(markers, traces, strict=True)
+    ]
+    nowhere = np.full(len(rows), -1, np.int64)
+    return Drafts(
+        start_ns=capture.ranges.start_ns[rows],
+        end_ns=capture.ranges.end_ns[rows],
+        process_id=np.array([item.process_id for item in capture.threads], np.int64)[thread],
+        thread_id=np.array([item.thread_id for item in capture.threads], np.int64)[thread],
+        key=np.arange(len(keys)),
+        place=nowhere,
+        described_by=nowhere,
+        stack_of=nowhere,
+        keys=keys,
+    )
+
+
+def _owners(capture: Capture, links: Links, nesting: Nesting, places: Int64s) -> Owners:
+    own = np.zeros(len(nesting.row), np.bool_)
+    own[places] = True
+    row_of_place = np.full(len(own) + 1, -1, np.int64)
+    row_of_place[places] = np.arange(len(places))
+    owner = np.append(nesting.inherit(own), -1)
+    of_call = row_of_place[owner[links.call_place]]
+    of_work = np.full(len(links.work_call), -1, np.int64)
+    launched = links.work_call >= 0
+    of_work[launched] = of_call[links.work_call[launched]]
+    return Owners(of_call, of_work)
+
+
+def parse_op(text: str) -> OpMarker | None:
+    """``{'mod': 'Tensor', 'op': 'add', 'args': [...]}``; None where it is not that."""
+    literal = _literal(text)
+    if not isinstance(literal, dict) or not isinstance(literal.get("op"), str) or not literal["op"]:
+        return None
+    arguments = literal.get("args")
+    names: list[str] = []
+    tensors: list[Tensor] = []
+    for argument in arguments if isinstance(arguments, list | tuple) else []:
+        if isinstance(argument, dict) and argument.get("type") == "tensor":
+            shape = argument.get("shape")
+            sizes: Shape = [size for size in shape if isinstance(size, int)] if isinstance(shape, list | tuple) else []
+            names.append(str(argument.get("name") or ""))
+            tensors.append(Tensor(sizes, str(argument.get("dtype") or "")))
+    return OpMarker(literal["op"], names, tensors)
+
+
+def parse_trace(text: str) -> TraceMarker | None:
+    """``{'traceMarker': [...], 'funcStack': '/<module>/linear'}``; None where it is not that."""
+    literal = _literal(text)
+    if not isinstance(literal, dict) or not isinstance(literal.get("funcStack"), str):
+        return None
+    path = re.sub(r"\((\d+)\)", r"[\1]", literal["funcStack"].replace("<", "").replace(">", ""))
+    frames = literal.get("traceMarker")
+    stack = "\n".join(str(frame) for frame in frames) if isinstance(frames, list | tuple) else ""
+    return TraceMarker(path, stack)
+
+
+def _literal(text: str) -> object:
+    if len(text) > _MAX_MARKER:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+def describe_marker(marker: OpMarker) -> Described:
+    """DLProf's values of an op."""
+    sizes = [tensor.shape for tensor in marker.tensors]
+    formats = {"conv2d": _CONV2D, "linear": _LINEAR}.get(marker.op_type, Formats())
+    # The markers give neither stride nor padding; DLProf takes 1 and 0.
+    outputs = output_shapes(marker.op_type, FORWARD, sizes, None) if formats.output else None
+    return Described(
+        data_type=largest_data_type(marker.tensors),
+        formats=formats,
+        input_names=stored(marker.names) if marker.names else NULL,
+        input_shapes=stored(sizes) if sizes else NULL,
+        output_names=stored([""] * len(outputs)) if outputs else NULL,
+        output_shapes=stored(outputs) if outputs else NULL,
+        parameters=NULL,
+    )
+
+
+def model_config(capture: Capture) -> ModelConfig:
+    """The settings in the config markers; later markers override earlier ones."""
+    config = ModelConfig()
+    known = {item.name for item in fields(ModelConfig)}
+    rows = np.flatnonzero(capture.ranges.kind == RangeKind.DLPROF_CONFIG)
+    for row in rows[np.argsort(capture.ranges.start_ns[rows], kind="stable")].tolist():
+        text = capture.strings[int(capture.ranges.name[row])]
+        try:
+            settings = json.loads(text).get("model_config") if len(text) <= _MAX_MARKER else None
+        except (ValueError, AttributeError, RecursionError):
+            settings = None
+        if not isinstance(settings, dict):
+            capture.skipped[_MALFORMED] = capture.skipped.get(_MALFORMED, 0) + 1
+            continue
+        for name, value in settings.items():
+            if name in known and isinstance(value, bool | int) and abs(value) < 1 << 31:
+                setattr(config, name, int(value))
+    return config

@@ -1,0 +1,94 @@
+"""What the recorded inputs and stacks of drafts say."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.events.combining import combine
+from tensorboard_plugin_dlprof.events.drafts import Drafts
+from tensorboard_plugin_dlprof.events.inputs import Described, describe, tensor_data_type
+from tensorboard_plugin_dlprof.events.nesting import Nesting
+from tensorboard_plugin_dlprof.events.op_tables import NOTHING, DraftTexts
+from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
+
+
+def described_texts(capture: Capture, nesting: Nesting, drafts: Drafts) -> DraftTexts:
+    """The texts of drafts that ranges describe: once for each distinct key and inputs."""
+    ranges = capture.ranges
+    own = np.where(drafts.place >= 0, nesting.row[drafts.place], -1) if len(nesting.row) else drafts.place
+    typed = np.where(drafts.described_by >= 0, nesting.row[drafts.described_by], -1) if len(nesting.row) else own
+
+    def text(column: Int64s, row: Int64s) -> Int64s:
+        return np.where(row >= 0, column[row], 0).astype(np.int64) if len(column) else np.zeros(len(row), np.int64)
+
+    kind_of_key, kinds = _kinds(drafts)
+    columns = (
+        kind_of_key[drafts.key] if len(kinds) else drafts.key,
+        text(ranges.shapes, own), text(ranges.dtypes, own), text(ranges.parameters, own),
+        text(ranges.shapes, typed), text(ranges.dtypes, typed),
+    )  # fmt: skip
+    _, first, index = np.unique(combine(*columns), return_index=True, return_inverse=True)
+    distinct: list[Described] = []
+    data_types: list[str] = []
+    for row in zip(*(column[first].tolist() for column in columns), strict=True):
+        op_type, direction = kinds[row[0]]
+        shapes, dtypes, parameters, typed_shapes, typed_dtypes = (capture.strings[i] for i in row[1:])
+        described = describe(op_type, direction, shapes, dtypes, parameters) if shapes else NOTHING
+        distinct.append(described)
+        data_types.append(tensor_data_type(typed_shapes, typed_dtypes) or described.data_type)
+    return DraftTexts(index.astype(np.int64), distinct, data_types)
+
+
+def _kinds(drafts: Drafts) -> tuple[Int64s, list[tuple[str, str]]]:
+    kinds: dict[tuple[str, str], int] = {}
+    ids = [kinds.setdefault((key.op_type, key.direction), len(kinds)) for key in drafts.keys]
+    return np.array(ids, np.int64), list(kinds)
+
+
+class Stacks:
+    """Stack traces of drafts: the frames around them, or what the source recorded with the op."""
+
+    def __init__(self, capture: Capture, nesting: Nesting) -> None:
+        self._capture, self._nesting = capture, nesting
+        self._known: dict[int, str] = {}
+
+    def of_place(self, place: int) -> str:
+        """Frames outermost first, a newline between; empty where none were recorded."""
+        if place < 0:
+            return ""
+        recorded = int(self._capture.ranges.stack[self._nesting.row[place]])
+        if recorded:
+            return _recorded_stack(self._capture.strings[recorded])
+        return self._frames(place)
+
+    def _frames(self, place: int) -> str:
+        """The frames around a place, each chain made once."""
+        chain: list[int] = []
+        while place >= 0 and place not in self._known:
+            chain.append(place)
+            place = int(self._nesting.parent[place])
+        stack = self._known.get(place, "")
+        for inner in reversed(chain):
+            row = self._nesting.row[inner]
+            if self._capture.ranges.kind[row] == RangeKind.FRAME:
+                frame = _frame(self._capture.strings[int(self._capture.ranges.name[row])])
+                stack = "\n".join(filter(None, (stack, frame)))
+            self._known[inner] = stack
+        return stack
+
+
+_BUILT_IN = re.compile(r"<(?:built-in|method|slot wrapper|class|function)\b")
+
+
+@lru_cache(maxsize=1 << 16)
+def _frame(name: str) -> str:
+    """A frame as a user reads it; frames of C functions have no line to look at."""
+    return "" if _BUILT_IN.match(name) else name
+
+
+@lru_cache(maxsize=1 << 14)
+def _recorded_stack(text: str) -> str:
+    return "\n".join(reversed([frame.strip() for frame in text.split(";") if frame.strip()]))

@@ -1,0 +1,51 @@
+"""Op instances before they are joined to ops: what the finders of ops hand to ``profile_tables``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tensorboard_plugin_dlprof.events.tables import Int64s
+
+FORWARD = "fprop"
+BACKWARD = "bprop"
+
+
+class OpKey(NamedTuple):
+    """What two calls of one op have in common. Several ops may still share it."""
+
+    name: str
+    """The op's path."""
+    op_type: str
+    direction: str
+    associated: bool = True
+    """False for work inside no op."""
+    node: str = ""
+    """Autograd node, which tells the backward pieces of one op apart; not shown."""
+
+
+@dataclass(slots=True)
+class Drafts:
+    """Op instances, one row each, in any order."""
+
+    start_ns: Int64s
+    end_ns: Int64s
+    process_id: Int64s
+    thread_id: Int64s
+    key: Int64s
+    """Row of ``keys``."""
+    place: Int64s
+    """Place (of ``Nesting``) of the range, -1 where no range describes the instance."""
+    described_by: Int64s
+    """Place of the range whose input types tell the data type: the instance's own, or one inside it."""
+    stack_of: Int64s
+    """Place whose frames are the stack trace, -1 where there are none."""
+    keys: list[OpKey]
+
+
+@dataclass(slots=True)
+class Owners:
+    """The instance (row of ``Drafts``) of each call and of each piece of device work; never -1."""
+
+    of_call: Int64s
+    of_work: Int64s

@@ -1,0 +1,66 @@
+"""Which op instances are calls of one op.
+
+Calls with the same key (path, type, direction) are told apart by their occurrence within the
+iteration: the third ``linear`` of one iteration is the third of every other. So a network without
+module names still has one op per layer. Where the occurrences differ between iterations (dynamic
+control flow), or are so many that they are a loop and not a network, calls of one key are joined
+by their input shapes. Processes are counted apart: ranks of one job run the same ops.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.events.combining import combine
+from tensorboard_plugin_dlprof.events.tables import Int64s
+
+MAX_OCCURRENCES = 1_000
+"""Calls of one key in an iteration; more are a loop."""
+
+MAX_OPS = 50_000
+"""Ops that a table can show and a user can read; more, and all keys are joined by shapes."""
+
+
+def join_calls(key: Int64s, process: Int64s, iteration: Int64s, start: Int64s, shapes: Int64s) -> Int64s:
+    """The op of each instance, numbered from 0 without gaps.
+
+    Args:
+        key: What calls of one op have in common, from 0.
+        process: Process of each instance.
+        iteration: Iteration in which it starts, from 0; -1 outside all.
+        start: Its start.
+        shapes: Id of its input shapes.
+    """
+    if not len(key):
+        return np.zeros(0, np.int64)
+    occurrence, calls, steady = _occurrences(key, process, iteration, start)
+    by_occurrence = steady[key]
+    part = np.where(by_occurrence, occurrence % np.maximum(calls[key], 1), shapes)
+    ops = _dense(key, part)
+    return ops if int(ops.max()) < MAX_OPS else _dense(key, shapes)
+
+
+def _occurrences(key: Int64s, process: Int64s, iteration: Int64s, start: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+    """Occurrence of each instance, calls per iteration of each key, and whether these agree."""
+    order = np.lexsort((start, iteration, process, key))
+    ordered = np.stack((key[order], process[order], iteration[order]))
+    changes = np.flatnonzero((np.diff(ordered, axis=1) != 0).any(axis=0)) + 1
+    first = np.concatenate(([0], changes))
+    size = np.diff(np.append(first, len(order)))
+    occurrence = np.empty(len(order), np.int64)
+    occurrence[order] = np.arange(len(order)) - np.repeat(first, size)
+    group_key, inside = ordered[0, first], ordered[2, first] >= 0
+    # Keys that no iteration holds are judged by what lies outside.
+    in_any = np.zeros(int(key.max()) + 1, np.bool_)
+    in_any[group_key[inside]] = True
+    counted = inside | ~in_any[group_key]
+    most = np.zeros(len(in_any), np.int64)
+    least = np.full(len(in_any), np.iinfo(np.int64).max)
+    np.maximum.at(most, group_key[counted], size[counted])
+    np.minimum.at(least, group_key[counted], size[counted])
+    return occurrence, most, (most == least) & (most <= MAX_OCCURRENCES)
+
+
+def _dense(first: Int64s, second: Int64s) -> Int64s:
+    """A number from 0 for each distinct pair."""
+    return np.unique(combine(first, second), return_inverse=True)[1].astype(np.int64)

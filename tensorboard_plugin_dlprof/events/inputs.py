@@ -1,0 +1,160 @@
+"""The recorded inputs of an op: tensor shapes, data type, parameters, in DLProf's stored form.
+
+Sources record all arguments, scalars included (event tables: ``shapes``, ``dtypes``,
+``parameters``); here only the tensors remain. Cached by text: a capture repeats few of them.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import NamedTuple
+
+from tensorboard_plugin_dlprof.classify.dtypes import data_type
+from tensorboard_plugin_dlprof.events.formats import Convolution, Formats, Shape, formats, output_shapes
+
+NULL = "null\n"
+"""DLProf's text for nothing."""
+
+_MAX_TEXT = 1 << 20
+
+
+class Tensor(NamedTuple):
+    """One tensor argument."""
+
+    shape: Shape
+    data_type: str
+    """Empty where the source does not say."""
+
+
+class Described(NamedTuple):
+    """The texts that DLProf stores with an op instance, and what its op needs of them."""
+
+    data_type: str
+    formats: Formats
+    input_names: str
+    input_shapes: str
+    output_names: str
+    output_shapes: str
+    parameters: str
+
+
+def stored(value: object) -> str:
+    """Compact JSON with a trailing newline; ``null`` for nothing."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+@lru_cache(maxsize=1 << 16)
+def describe(op_type: str, direction: str, shapes: str, dtypes: str, parameters: str) -> Described:
+    """What the recorded inputs of an instance say.
+
+    Args:
+        op_type: Type of the op.
+        direction: Its direction.
+        shapes: JSON list, one shape per argument.
+        dtypes: JSON list parallel to it; may be empty.
+        parameters: JSON list parallel to it; may be empty.
+    """
+    inputs = tensors(shapes, dtypes)
+    sizes = [tensor.shape for tensor in inputs]
+    values = _values(parameters)
+    convolution = _convolution(op_type, values)
+    # Without recorded stride and padding the output of a convolution is unknown.
+    known = convolution is not None or "conv" not in op_type
+    outputs = output_shapes(op_type, direction, sizes, convolution) if known else None
+    return Described(
+        data_type=largest_data_type(inputs),
+        formats=formats(op_type, direction, sizes),
+        input_names=stored([""] * len(inputs)) if inputs else NULL,
+        input_shapes=stored(sizes) if inputs else NULL,
+        output_names=stored([""] * len(outputs)) if outputs else NULL,
+        output_shapes=stored(outputs) if outputs else NULL,
+        parameters=NULL if convolution is None else stored([*convolution[:3], [convolution.groups]]),
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def tensor_data_type(shapes: str, dtypes: str) -> str:
+    """Data type of the tensor argument with the most elements; empty without typed tensors."""
+    return largest_data_type(tensors(shapes, dtypes))
+
+
+def largest_data_type(inputs: list[Tensor]) -> str:
+    """Data type of the typed tensor with the most elements, the first of equals; empty where there is none."""
+    best, most = "", -1
+    for tensor in inputs:
+        elements = 1
+        for size in tensor.shape:
+            elements *= size
+        if tensor.data_type and elements > most:
+            best, most = tensor.data_type, elements
+    return best
+
+
+def tensors(shapes: str, dtypes: str) -> list[Tensor]:
+    """The tensor arguments among all recorded ones; lists of tensors are flattened."""
+    sizes, types = _list(shapes), _list(dtypes)
+    found: list[Tensor] = []
+    for index, size in enumerate(sizes):
+        written = types[index] if index < len(types) else ""
+        source = written if isinstance(written, str) else ""
+        kind = data_type(source)
+        if not isinstance(size, list) or (types and not kind and source not in ("TensorList", "GenericList", "Tensor")):
+            continue
+        nested = [part for part in size if isinstance(part, list)]
+        for shape in nested if nested else [size]:
+            if all(isinstance(value, int) for value in shape) and (shape or kind):
+                found.append(Tensor(shape, kind))
+    return found
+
+
+def _list(text: str) -> list[object]:
+    if not text or len(text) > _MAX_TEXT:
+        return []
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return value if isinstance(value, list) else []
+
+
+def _values(parameters: str) -> list[object] | None:
+    """Recorded scalar arguments, each parsed where it is text of its own; None where none was recorded."""
+    if not parameters:
+        return None
+    values: list[object] = []
+    for value in _list(parameters):
+        if isinstance(value, str):
+            try:
+                value = json.loads(value) if value else None
+            except (ValueError, RecursionError):
+                value = None
+        values.append(value)
+    return values
+
+
+_POSITIONS = {
+    # aten schema: stride, padding, dilation, groups among the arguments.
+    "conv1d": (3, 4, 5, 6),
+    "conv2d": (3, 4, 5, 6),
+    "conv3d": (3, 4, 5, 6),
+    "convolution": (3, 4, 5, 8),
+    "_convolution": (3, 4, 5, 8),
+    "cudnn_convolution": (3, 2, 4, 5),
+    "miopen_convolution": (4, 3, 5, 6),
+}
+
+
+def _convolution(op_type: str, values: list[object] | None) -> Convolution | None:
+    positions = _POSITIONS.get(op_type)
+    if positions is None or values is None or len(values) <= max(positions):
+        return None
+    lists = [values[position] for position in positions[:3]]
+    groups = values[positions[3]]
+    integers = [
+        [part for part in value if isinstance(part, int)] for value in lists if isinstance(value, list) and value
+    ]
+    if len(integers) != 3 or not isinstance(groups, int):
+        return None
+    stride, padding, dilation = integers
+    return Convolution(stride, padding, dilation, groups)

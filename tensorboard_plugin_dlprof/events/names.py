@@ -1,0 +1,179 @@
+"""What the name of a range says: its part in the model, its bare name, its counters.
+
+All functions are cached: a capture has few distinct names beside the counters in them, and callers
+ask once for each distinct name.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from functools import lru_cache
+from typing import Final
+
+from tensorboard_plugin_dlprof.events.tables import RangeKind
+
+EVALUATE: Final = "autograd::engine::evaluate_function: "
+"""Prefix of the range in which autograd runs one node, with the accumulation of its results."""
+
+
+class Role(enum.IntEnum):
+    """The part of a range in the op model (event model, section 4)."""
+
+    OP = 0
+    WRAPPER = 1
+    """Transparent: what lies in it counts, and itself only where nothing does."""
+    EVALUATE = 2
+    """A wrapper around one autograd node; ends the op around it (re-entrant autograd)."""
+    COMPILED = 3
+    """A wrapper around generated code, whose kernels are told apart by their names."""
+    COLLECTIVE = 4
+    """An op of its own, whatever it lies in."""
+    OPTIMIZER = 5
+    """An annotation whose ops belong to the optimizer."""
+    ANNOTATION = 6
+    MODULE = 7
+    FRAME = 8
+    HIDDEN = 9
+    """Neither an op nor part of a path: iterations, DLProf's markers, the recorder itself."""
+
+
+_WRAPPER = re.compile(
+    r"(?:torch::autograd::|AOTDispatcher |TorchDynamo |Pregraph |CompiledFunction(?:Backward)?\b|"
+    r"CheckpointFunction(?:Backward)?\b|UnpackSavedTensor|PrologueFunction)|.*(?:cudagraph|CUDAGraph)"
+)
+_COMPILED = re.compile(r"Torch-Compiled Region|## Call CompiledFxGraph|CompiledFxGraph|Call CompiledFxGraph|inductor::")
+_COLLECTIVE = re.compile(
+    r"(?:_?c10d(?:_functional)?::|(?:nccl|gloo|mpi|ucc|xccl|hccl):|record_param_comms\b|"
+    r"p?nccl(?:All|Reduce|Broadcast|Bcast|Send|Recv|Group|Gather|Scatter)|"
+    r"FSDP::(?:all_gather|reduce_scatter|post_backward_reduce|all_reduce)|(?:aten::)?_?symm_mem::)"
+)
+_NOT_COLLECTIVE = re.compile(
+    r"_?c10d(?:_functional)?::(?:wait_tensor|_wrap_tensor_autograd|_resize)|nccl(?:CommInit|CommDest|GetUniq)"
+)
+_OPTIMIZER = re.compile(r"Optimizer\.(?:step|zero_grad)\b")
+_HIDDEN = re.compile(
+    r"ProfilerStep\b|cuda(?:Profiler|Graph)Profiler|\[memory\]$|PyTorch Profiler\b|profiler::_record_function"
+)
+
+_NODE = re.compile(r"\w*Backward\d*\Z")
+_BACKWARD = re.compile(r"(?:.*[\w>]Backward\d*|.*_backward(?:_\w+)?)\Z")
+_ARGUMENTS = re.compile(r", (?:seq|op_id|sizes|input_op_ids|inputs|Inputs)\s*=.*", re.DOTALL)
+_NUMBER = re.compile(r"(?P<base>.*?\S?)(?P<gap>[\s_#:=\-.]*)(?P<number>\d+)(?P<close>[\])]?)\Z", re.DOTALL)
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
+_INSTANCE = re.compile(r"_\d+\Z")
+
+
+@lru_cache(maxsize=1 << 16)
+def role(kind: int, name: str) -> Role:
+    """The part that a range plays."""
+    if kind in (RangeKind.DLPROF_TRACE, RangeKind.DLPROF_OP, RangeKind.DLPROF_CONFIG):
+        return Role.HIDDEN
+    if kind == RangeKind.FRAME:
+        return Role.FRAME
+    if kind == RangeKind.MODULE:
+        return Role.MODULE
+    for pattern, found in _BY_NAME:
+        if pattern.match(name):
+            return found
+    return Role.OP if kind == RangeKind.OP else Role.ANNOTATION
+
+
+_BY_NAME: Final = (
+    (re.compile(re.escape(EVALUATE)), Role.EVALUATE),
+    (_NOT_COLLECTIVE, Role.OP),
+    (_COLLECTIVE, Role.COLLECTIVE),
+    (_OPTIMIZER, Role.OPTIMIZER),
+    (_HIDDEN, Role.HIDDEN),
+    (_COMPILED, Role.COMPILED),
+    (_WRAPPER, Role.WRAPPER),
+)
+
+
+@lru_cache(maxsize=1 << 16)
+def without_arguments(name: str) -> str:
+    """``name`` without the arguments that autograd's NVTX hook appends (``, seq = 3, sizes = [...]``)."""
+    return _ARGUMENTS.sub("", name).strip()
+
+
+@lru_cache(maxsize=1 << 16)
+def without_counters(name: str) -> str:
+    """``name`` without what differs from call to call: autograd's arguments, ``#4``, addresses."""
+    return re.sub(r"#\d+\b", "", _ADDRESS.sub("0x", without_arguments(name))).strip()
+
+
+@lru_cache(maxsize=1 << 16)
+def split_number(name: str) -> tuple[str, int]:
+    """``("Batch", 17)`` for ``Batch 17`` or ``Batch[17]``; the number is -1 where the name ends in none."""
+    found = _NUMBER.match(name)
+    if found is None or len(found["number"]) > 18:
+        return name, -1
+    return found["base"].rstrip(" _#:=-.[("), int(found["number"])
+
+
+@lru_cache(maxsize=1 << 16)
+def bare_name(name: str) -> str:
+    """The op's type: ``aten::linear`` is ``linear``, ``autograd::engine::evaluate_function: X`` is ``X``."""
+    name = without_counters(name).removeprefix(EVALUATE)
+    if re.fullmatch(r"[\w:.<>~-]+", name):
+        name = re.sub(r"\.(?:default|out|Tensor|int|Scalar)\Z", "", name.rsplit("::", 1)[-1])
+    return name or "op"
+
+
+@lru_cache(maxsize=1 << 16)
+def is_backward(name: str) -> bool:
+    """Whether a range of this name is the backward side of an op."""
+    return name.startswith(EVALUATE) or _BACKWARD.match(without_counters(name)) is not None
+
+
+@lru_cache(maxsize=1 << 16)
+def is_backward_node(name: str) -> bool:
+    """Whether a range of this name is an autograd node, whose type is that of the op it differentiates."""
+    return _NODE.match(without_counters(name).removeprefix(EVALUATE)) is not None
+
+
+@lru_cache(maxsize=1 << 16)
+def module_class(name: str) -> str:
+    """``Linear`` for ``nn.Module: Linear_3``."""
+    return _INSTANCE.sub("", module_instance(name)) or "Module"
+
+
+@lru_cache(maxsize=1 << 16)
+def module_instance(name: str) -> str:
+    """``Linear_3`` for ``nn.Module: Linear_3``: one module object of the model."""
+    return without_counters(name).removeprefix("nn.Module:").removeprefix("layer:").strip()
+
+
+_COLLECTIVES: Final = (
+    (re.compile(r"all_?reduce"), "all_reduce"),
+    (re.compile(r"all_?gather"), "all_gather"),
+    (re.compile(r"reduce_?scatter"), "reduce_scatter"),
+    (re.compile(r"all_?to_?all"), "all_to_all"),
+    (re.compile(r"broadcast|bcast"), "broadcast"),
+    (re.compile(r"barrier"), "barrier"),
+    (re.compile(r"recv"), "recv"),
+    (re.compile(r"send"), "send"),
+    (re.compile(r"scatter"), "scatter"),
+    (re.compile(r"gather"), "gather"),
+    (re.compile(r"reduce"), "reduce"),
+)
+
+
+@lru_cache(maxsize=1 << 16)
+def collective_type(name: str) -> str:
+    """The collective that a range or kernel names (``all_reduce``), or an empty text."""
+    lower = name.lower()
+    return next((found for pattern, found in _COLLECTIVES if pattern.search(lower)), "")
+
+
+@lru_cache(maxsize=1 << 16)
+def kernel_type(name: str) -> str:
+    """The type of an op that stands for a kernel: Triton's running number in the module is stripped."""
+    return _INSTANCE.sub("", name) if name.startswith("triton_") else name
+
+
+@lru_cache(maxsize=1 << 16)
+def region(name: str) -> str:
+    """A wrapper's name as part of a path: without ids of graphs and frames, and without slashes."""
+    bare = re.sub(r"## (.*?) \w{20,} ##", r"\1", without_counters(name))
+    return re.sub(r"[:\s]*\d+/\d+(?:_\d+)?\Z", "", bare.removeprefix(EVALUATE)).replace("/", "|").strip("# ")

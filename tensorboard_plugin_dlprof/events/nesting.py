@@ -1,0 +1,186 @@
+"""Parents and depths of the ranges of each thread, and the innermost range at a time.
+
+Ranges on one thread form a stack. Where they start together the longer one is outside; where they
+end together too, frames, modules and annotations are outside ops, and earlier rows outside later
+ones. A range without length counts as half a nanosecond: it lies within the range it interrupts
+and holds what happened at its very moment. So that halves stay integers, times are doubled here.
+
+Everything is sorting and searching: ten million ranges take seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.events.overlaps import repair_overlaps
+from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s, RangeKind, Ranges
+
+NESTABLE = (
+    RangeKind.FRAME,
+    RangeKind.MODULE,
+    RangeKind.ANNOTATION,
+    RangeKind.DLPROF_CONFIG,
+    RangeKind.DLPROF_TRACE,
+    RangeKind.OP,
+    RangeKind.DLPROF_OP,
+)
+"""Kinds that form a stack, those that go outside first where two ranges are equal."""
+
+
+@dataclass(slots=True)
+class ThreadStack:
+    """The nested ranges of one thread. A place is a position in the order of their starts."""
+
+    first: int
+    """Place of the thread's first range among the places of all threads."""
+    start: Int64s
+    sorted_end: Int64s
+    by_depth: Int64s
+    """``depth * n + place``, ascending."""
+
+    def last_at_depth(self, depth: Int64s, place: Int64s) -> Int64s:
+        """The last range at a depth that starts no later than a place. It must exist."""
+        count = len(self.start)
+        found = np.searchsorted(self.by_depth, depth * count + place, side="right") - 1
+        return self.by_depth[found] % count
+
+    def innermost(self, time_ns: Int64s) -> Int64s:
+        """The place (of all threads) of the innermost range around each time, -1 where there is none."""
+        time = 2 * time_ns
+        started = np.searchsorted(self.start, time, side="right")
+        open_ranges = started - np.searchsorted(self.sorted_end, time, side="right")
+        inside = open_ranges > 0
+        places = np.full(len(time), -1, np.int64)
+        places[inside] = self.first + self.last_at_depth(open_ranges[inside] - 1, started[inside] - 1)
+        return places
+
+
+@dataclass(slots=True)
+class Nesting:
+    """All nested ranges, ordered by thread, then start, then outside in: *places*.
+
+    A parent's place is before its children's.
+    """
+
+    row: Int64s
+    """Row of ``Capture.ranges`` at each place."""
+    parent: Int64s
+    """Place of the parent, -1 for the outermost."""
+    depth: Int64s
+    start_ns: Int64s
+    end_ns: Int64s
+    """As repaired: never after the parent's."""
+    stacks: dict[int, ThreadStack]
+    """By row of ``Capture.threads``."""
+    repaired_overlaps: int
+
+    def innermost(self, thread: Int32s, time_ns: Int64s) -> Int64s:
+        """The place of the innermost range around each time on a thread, -1 where there is none."""
+        places = np.full(len(thread), -1, np.int64)
+        for index, rows in rows_by_value(thread):
+            stack = self.stacks.get(index)
+            if stack is not None:
+                places[rows] = stack.innermost(time_ns[rows])
+        return places
+
+    def inherit(self, own: npt.NDArray[np.bool_], values: Int64s | None = None) -> Int64s:
+        """What each place has from its nearest ancestor, itself included, that has something of its own.
+
+        Args:
+            own: Places that have a value of their own.
+            values: Their values; default their places.
+
+        Returns:
+            One value per place; -1 where neither the place nor an ancestor has one.
+        """
+        inherited = np.full(len(own), -1, np.int64)
+        inherited[own] = np.flatnonzero(own) if values is None else values[own]
+        if not own.any():
+            return inherited
+        for places in self.places_by_depth()[1:]:
+            without = places[~own[places]]
+            inherited[without] = inherited[self.parent[without]]
+        return inherited
+
+    def places_by_depth(self) -> list[Int64s]:
+        """The places at depth 0, 1, ...; each ascending."""
+        if not len(self.depth):
+            return []
+        order = np.argsort(self.depth.astype(np.int16) if self.depth.max() < 1 << 15 else self.depth, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.depth))[:-1])
+
+    def above(self, values: Int64s) -> Int64s:
+        """``values`` of the parents; -1 for the outermost."""
+        taken = values[self.parent]
+        taken[self.parent < 0] = -1
+        return taken
+
+
+def nest(ranges: Ranges) -> Nesting:
+    """Nests the ranges of each thread."""
+    rank = np.full(max(RangeKind) + 1, -1, np.int8)
+    rank[list(NESTABLE)] = np.arange(len(NESTABLE))
+    ranks = rank[ranges.kind]
+    rows = np.flatnonzero(ranks >= 0)
+    stacks: dict[int, ThreadStack] = {}
+    parts: list[tuple[Int64s, Int64s, Int64s, Int64s, Int64s]] = []
+    first = repaired = 0
+    for thread, members in rows_by_value(ranges.thread[rows]):
+        order = rows[members]
+        order = order[_outside_in(ranges.start_ns[order], ranges.end_ns[order], ranks[order])]
+        start = 2 * ranges.start_ns[order]
+        end = 2 * ranges.end_ns[order]
+        end[end == start] += 1
+        stack, parent, depth = _stack(first, start, end)
+        if (end > end[parent])[parent >= 0].any():
+            end, cuts = repair_overlaps(start, end)
+            repaired += cuts
+            stack, parent, depth = _stack(first, start, end)
+        stacks[thread] = stack
+        parts.append((order, np.where(parent < 0, -1, parent + first), depth, start >> 1, end >> 1))
+        first += len(order)
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)] or [np.zeros(0, np.int64)] * 5
+    return Nesting(*columns, stacks=stacks, repaired_overlaps=repaired)
+
+
+def rows_by_value(values: Int32s) -> list[tuple[int, Int64s]]:
+    """Each distinct value with its rows, both ascending."""
+    if not len(values):
+        return []
+    narrow = values.min() >= 0 and values.max() < 1 << 15
+    order = np.argsort(values.astype(np.int16) if narrow else values, kind="stable")
+    ordered = values[order]
+    cuts = np.flatnonzero(np.diff(ordered)) + 1
+    return [(int(values[rows[0]]), rows) for rows in np.split(order, cuts)]
+
+
+def _outside_in(start: Int64s, end: Int64s, rank: Int8s) -> Int64s:
+    """The order of places. Ties are rare, so only they are sorted by more than the start."""
+    order = np.argsort(start, kind="stable")
+    equal = np.diff(start[order]) == 0
+    if equal.any():
+        tied = np.flatnonzero(np.append(equal, False) | np.insert(equal, 0, False))
+        rows = order[tied]
+        order[tied] = rows[np.lexsort((rows, rank[rows], -end[rows], start[rows]))]
+    return order
+
+
+def _stack(first: int, start: Int64s, end: Int64s) -> tuple[ThreadStack, Int64s, Int64s]:
+    """The stack of a thread, with parent (-1 for none) and depth of each place of it.
+
+    Right where no ranges cross; else the first range that crosses another ends after its parent.
+    """
+    count = len(start)
+    sorted_end = np.sort(end)
+    place = np.arange(count)
+    depth = place - np.searchsorted(sorted_end, start, side="right")
+    narrow = depth.astype(np.int16) if depth.max(initial=0) < 1 << 15 else depth
+    order = np.argsort(narrow, kind="stable")
+    stack = ThreadStack(first, start, sorted_end, depth[order] * count + order)
+    parent = np.full(count, -1, np.int64)
+    inner = np.flatnonzero(depth > 0)
+    parent[inner] = stack.last_at_depth(depth[inner] - 1, inner)
+    return stack, parent, depth

@@ -1,0 +1,132 @@
+"""Paths of ops: where in the model they stand.
+
+``/Qwen2Model/Qwen2DecoderLayer[3]/Qwen2Attention/Linear[2]``: the module calls around the op from
+the outside in, each by its class, with its number (from 0, by first call) among the modules of its
+class under the same parent where there are several. Without modules the annotations around it;
+without either nothing. The recorder numbers module objects (``Linear_3``), so one object has one
+path; a module that activation checkpointing runs again, outside its parents, keeps it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.events import names
+from tensorboard_plugin_dlprof.events.instances import Flags
+from tensorboard_plugin_dlprof.events.names import Role
+from tensorboard_plugin_dlprof.events.nesting import Nesting
+from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int64s
+
+Labels = tuple[str, ...]
+"""Module objects or annotations from the outside in."""
+
+
+class Paths:
+    """The path of each place, as an index of ``texts``. Index 0 is the empty path."""
+
+    def __init__(self, capture: Capture, nesting: Nesting, role: Int8s, counters: frozenset[str]) -> None:
+        """Builds all paths.
+
+        Args:
+            capture: The events.
+            nesting: Their ranges.
+            role: Roles by place.
+            counters: Names of annotations that only number the iterations; no part of a path.
+        """
+        self._capture, self._nesting = capture, nesting
+        self.texts: list[str] = [""]
+        self._ids = {"": 0}
+        annotations = np.isin(role, (Role.ANNOTATION, Role.OPTIMIZER))
+        of_annotation, chains, _ = self._chains(annotations, lambda name: _annotation(name, counters))
+        of_module, modules, first_calls = self._chains(role == Role.MODULE, names.module_instance)
+        annotation_ids = self._intern(["".join(f"/{label}" for label in chain) for chain in chains])
+        module_ids = self._intern(_module_texts(_rerooted(modules), first_calls))
+        self.in_module: Flags = of_module > 0
+        self.by_annotation: Int64s = annotation_ids[of_annotation]
+        """For places whose annotations name them best, such as the optimizer's."""
+        self.by_place: Int64s = np.where(self.in_module, module_ids[of_module], self.by_annotation)
+
+    def _intern(self, texts: list[str]) -> Int64s:
+        for text in texts:
+            if text not in self._ids:
+                self._ids[text] = len(self.texts)
+                self.texts.append(text)
+        return np.array([self._ids[text] for text in texts], np.int64)
+
+    def _chains(self, own: Flags, label_of: Callable[[str], str]) -> tuple[Int64s, list[Labels], list[int]]:
+        """For each place the chain of labels of the flagged places around it, as an index of the chains.
+
+        Returns:
+            The indices, the chains, and the first start of each chain.
+        """
+        nesting = self._nesting
+        nodes = np.zeros(len(own), np.int64)
+        chains: list[Labels] = [()]
+        starts = [0]
+        if not own.any():
+            return nodes, chains, starts
+        known: dict[tuple[int, str], int] = {}
+        count = len(self._capture.strings)
+        name = self._capture.ranges.name[nesting.row].astype(np.int64)
+        for depth, places in enumerate(nesting.places_by_depth()):
+            parents = nodes[nesting.parent[places]] if depth else np.zeros(len(places), np.int64)
+            nodes[places] = parents
+            flagged = own[places]
+            if not flagged.any():
+                continue
+            distinct, inverse = np.unique(parents[flagged] * count + name[places[flagged]], return_inverse=True)
+            first = np.full(len(distinct), np.iinfo(np.int64).max)
+            np.minimum.at(first, inverse, nesting.start_ns[places[flagged]])
+            found = np.zeros(len(distinct), np.int64)
+            for index in np.argsort(first, kind="stable").tolist():
+                parent, text = divmod(int(distinct[index]), count)
+                label = label_of(self._capture.strings[text])
+                if not label:
+                    found[index] = parent
+                    continue
+                node = known.get((parent, label))
+                if node is None:
+                    node = known[parent, label] = len(chains)
+                    chains.append((*chains[parent], label))
+                    starts.append(int(first[index]))
+                found[index] = node
+            nodes[places[flagged]] = found[inverse]
+        return nodes, chains, starts
+
+
+def _annotation(name: str, counters: frozenset[str]) -> str:
+    bare = names.without_counters(name).strip("# /")
+    return "" if names.split_number(bare)[0] in counters or bare in counters else bare
+
+
+def _rerooted(chains: list[Labels]) -> list[Labels]:
+    """Chains whose first module is known to lie in others, behind those."""
+    homes: dict[str, set[Labels]] = defaultdict(set)
+    for chain in chains:
+        for depth in range(1, len(chain)):
+            homes[chain[depth]].add(chain[:depth])
+    return [
+        (*next(iter(homes[chain[0]])), *chain) if chain and len(homes.get(chain[0], ())) == 1 else chain
+        for chain in chains
+    ]
+
+
+def _module_texts(chains: list[Labels], first_calls: list[int]) -> list[str]:
+    """Chains as paths, each module by its class and number among its equals."""
+    siblings: dict[tuple[Labels, str], list[str]] = defaultdict(list)
+    for index in sorted(range(len(chains)), key=first_calls.__getitem__):
+        chain = chains[index]
+        for depth, module in enumerate(chain):
+            equal = siblings[chain[:depth], names.module_class(module)]
+            if module not in equal:
+                equal.append(module)
+    return ["".join(f"/{_module(siblings, chain, depth)}" for depth in range(len(chain))) for chain in chains]
+
+
+def _module(siblings: dict[tuple[Labels, str], list[str]], chain: Labels, depth: int) -> str:
+    name = names.module_class(chain[depth])
+    equal = siblings[chain[:depth], name]
+    return name if len(equal) == 1 else f"{name}[{equal.index(chain[depth])}]"

@@ -1,0 +1,49 @@
+"""Host time of the data loader and of input and output, for the resource breakdown."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
+from tensorboard_plugin_dlprof.profile.tables import TimeSpans
+
+DATA_LOADER = re.compile(
+    r"enumerate\(DataLoader\)#|DataLoader\b|tf\.data\b|tf_data\b|IteratorGetNext|Iterator::|DALI\b|"
+    r"(?:dali|nvidia\.dali)[.:_]|\[DALI\]|TensorDataset|data_?load",
+    re.IGNORECASE,
+)
+"""Names of ranges in which a batch is fetched: PyTorch's, DLProf's markers, ``tf.data``, DALI."""
+
+
+def data_loader_spans(capture: Capture) -> TimeSpans:
+    """Ranges in which the program waits for or makes a batch, of every thread but pool threads of DALI and tf.data."""
+    ranges = capture.ranges
+    texts = [i for i in np.unique(ranges.name).tolist() if DATA_LOADER.match(capture.strings[i])]
+    if not texts:
+        return _spans(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    kinds = (RangeKind.ANNOTATION, RangeKind.OP, RangeKind.SPAN, RangeKind.DLPROF_OP)
+    rows = np.flatnonzero(np.isin(ranges.name, texts) & np.isin(ranges.kind, kinds))
+    return _spans(ranges.start_ns[rows], ranges.end_ns[rows])
+
+
+def io_spans(capture: Capture) -> TimeSpans:
+    """File and network calls on the threads that launch device work or load data.
+
+    A background thread that writes a log or serves a socket holds nobody up.
+    """
+    calls = capture.os_calls
+    if not len(calls.start_ns):
+        return _spans(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    ranges = capture.ranges
+    texts = [i for i in np.unique(ranges.name).tolist() if DATA_LOADER.match(capture.strings[i])]
+    loading = ranges.thread[np.isin(ranges.name, texts)] if texts else ranges.thread[:0]
+    threads = np.unique(np.concatenate((capture.calls.thread, loading)))
+    rows = np.flatnonzero(np.isin(calls.thread, threads))
+    return _spans(calls.start_ns[rows], calls.end_ns[rows])
+
+
+def _spans(start: Int64s, stop: Int64s) -> TimeSpans:
+    order = np.argsort(start, kind="stable")
+    return TimeSpans(start[order].astype(np.int64), stop[order].astype(np.int64))

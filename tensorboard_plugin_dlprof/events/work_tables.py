@@ -1,0 +1,205 @@
+"""Calls and device work -> the raw tables of a profile, in DLProf's row order.
+
+Every recorded call becomes rows of exactly one kind: its kernels, copies or sets where it has any,
+else a synchronisation, else a plain call. Whole-graph launches have a table of their own, and their
+call is a plain one. Work without a call keeps its row; its GPU start stands for the missing API
+times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.classify.classes import KernelClass
+from tensorboard_plugin_dlprof.classify.kernels import classify
+from tensorboard_plugin_dlprof.events.combining import combine
+from tensorboard_plugin_dlprof.events.drafts import Owners
+from tensorboard_plugin_dlprof.events.linking import Links
+from tensorboard_plugin_dlprof.events.op_tables import OpTables
+from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, Strings, WorkKind
+from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Kernels, Syncs
+
+
+@dataclass(slots=True)
+class Placed:
+    """A capture whose calls and work have their ops."""
+
+    capture: Capture
+    links: Links
+    owners: Owners
+    tables: OpTables
+
+    def op(self, drafts: Int64s) -> Int32s:
+        """Ops of drafts."""
+        return self.tables.op_of_draft[drafts].astype(np.int32)
+
+    def instance(self, drafts: Int64s) -> Int32s:
+        """Numbers of drafts within their ops."""
+        return self.tables.instance_of_draft[drafts].astype(np.int32)
+
+    def sorted(self, rows: Int64s, drafts: Int64s, name: Int32s, api_start: Int64s, *more: Int64s) -> Int64s:
+        """The order of rows by op, name, API start."""
+        rank = name_ranks(self.capture.strings, name)
+        return np.argsort(combine(self.op(drafts), rank, api_start, *more), kind="stable") if len(rows) else rows
+
+    def api(self, rows: Int64s) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+        """API start, stop, process and thread of device work."""
+        capture, call = self.capture, self.links.work_call[rows]
+        launched = call >= 0
+        work_start = capture.work.start_ns[rows]
+        if not launched.any():
+            return work_start, work_start, capture.work.process[rows].astype(np.int64), np.zeros(len(rows), np.int64)
+        thread_ids = np.array([thread.thread_id for thread in capture.threads], np.int64)
+        return (
+            np.where(launched, capture.calls.start_ns[call], work_start),
+            np.where(launched, capture.calls.end_ns[call], work_start),
+            np.where(launched, self.links.call_process[call], capture.work.process[rows]),
+            np.where(launched, thread_ids[capture.calls.thread[call]], 0),
+        )
+
+
+def name_ranks(strings: Strings, name: npt.NDArray[Any]) -> Int64s:
+    """Ranks that order text ids as their UTF-8 bytes."""
+    distinct, inverse = np.unique(name, return_inverse=True)
+    order = sorted(range(len(distinct)), key=lambda index: strings[int(distinct[index])].encode())
+    rank = np.empty(len(distinct), np.int64)
+    rank[order] = np.arange(len(distinct))
+    return rank[inverse]
+
+
+def kernels(placed: Placed, one_long_name: bool) -> tuple[Kernels, dict[int, KernelClass]]:
+    """The kernel launches, and the classes of their long names.
+
+    Args:
+        placed: The capture.
+        one_long_name: DLProf's quirk: kernels of one op and short name all get the long name of the last launch.
+    """
+    work = placed.capture.work
+    rows = np.flatnonzero(work.kind == WorkKind.KERNEL)
+    name = np.where(work.short_name[rows] > 0, work.short_name[rows], work.name[rows])
+    drafts = placed.owners.of_work[rows]
+    order = placed.sorted(rows, drafts, name, placed.api(rows)[0], work.start_ns[rows])
+    rows, name, drafts = rows[order], name[order], drafts[order]
+    long_name = np.where(work.name[rows] > 0, work.name[rows], name)
+    if one_long_name and len(rows):
+        group = combine(placed.op(drafts), name)
+        last = np.append(np.flatnonzero(np.diff(group)), len(rows) - 1)
+        long_name = long_name[last[np.searchsorted(last, np.arange(len(rows)))]]
+    strings = placed.capture.strings
+    short_of = dict(zip(long_name.tolist(), name.tolist(), strict=True))
+    classes = {text: classify(strings[text], strings[short]) for text, short in short_of.items()}
+    unit = np.zeros(len(strings), np.int8)
+    unit[list(classes)] = [found.matrix_unit for found in classes.values()]
+    api_start, api_stop, process, thread = placed.api(rows)
+    return Kernels(
+        op=placed.op(drafts),
+        instance=placed.instance(drafts),
+        name=name,
+        long_name=long_name,
+        matrix_unit=unit[long_name],
+        api_start=api_start,
+        api_stop=api_stop,
+        gpu_start=work.start_ns[rows],
+        gpu_stop=work.end_ns[rows],
+        grid=work.grid[rows],
+        block=work.block[rows],
+        device=work.device[rows],
+        process_id=process,
+        thread_id=thread,
+        stream=work.stream[rows],
+        registers=work.registers[rows],
+        static_shared_bytes=work.static_shared_bytes[rows],
+        dynamic_shared_bytes=work.dynamic_shared_bytes[rows],
+        launched=(placed.links.work_call[rows] >= 0).astype(np.int8),
+    ), classes
+
+
+def copies(placed: Placed, kind: WorkKind) -> Copies:
+    """The copies or the sets."""
+    work = placed.capture.work
+    rows = np.flatnonzero(work.kind == kind)
+    call = placed.links.work_call[rows]
+    name = work.name[rows]
+    if (call >= 0).any():
+        name = np.where(call >= 0, placed.capture.calls.name[call], name)
+    drafts = placed.owners.of_work[rows]
+    order = placed.sorted(rows, drafts, name, placed.api(rows)[0], work.start_ns[rows])
+    rows, name, drafts = rows[order], name[order], drafts[order]
+    api_start, api_stop, process, thread = placed.api(rows)
+    return Copies(
+        op=placed.op(drafts),
+        instance=placed.instance(drafts),
+        name=name.astype(np.int32),
+        api_start=api_start,
+        api_stop=api_stop,
+        gpu_start=work.start_ns[rows],
+        gpu_stop=work.end_ns[rows],
+        num_bytes=work.num_bytes[rows],
+        copy_kind=work.copy_kind[rows] if kind == WorkKind.MEMCPY else np.full(len(rows), -1, np.int32),
+        device=work.device[rows],
+        process_id=process,
+        thread_id=thread,
+        stream=work.stream[rows],
+        launched=(placed.links.work_call[rows] >= 0).astype(np.int8),
+    )
+
+
+def syncs_and_calls(placed: Placed) -> tuple[Syncs, Calls]:
+    """Synchronising calls, and those without anything on the device."""
+    capture, links = placed.capture, placed.links
+    record = np.full(len(capture.calls.start_ns), -1, np.int64)
+    recorded = np.flatnonzero(links.sync_call >= 0)[::-1]
+    record[links.sync_call[recorded]] = recorded
+    has_rows = np.zeros(len(record), np.bool_)
+    has_rows[links.work_call[(links.work_call >= 0) & (capture.work.kind != WorkKind.GRAPH)]] = True
+    syncs = np.flatnonzero((record >= 0) & ~has_rows)
+    plain = np.flatnonzero((record < 0) & ~has_rows)
+    sync_rows, sync_columns = _call_columns(placed, syncs)
+    _, call_columns = _call_columns(placed, plain)
+    record = record[sync_rows]
+    return (
+        Syncs(
+            **sync_columns,
+            sync_type=capture.syncs.sync_type[record],
+            event_id=capture.syncs.event_id[record],
+            device=capture.syncs.device[record],
+        ),
+        Calls(**call_columns),
+    )
+
+
+def _call_columns(placed: Placed, rows: Int64s) -> tuple[Int64s, dict[str, Any]]:
+    capture = placed.capture
+    drafts = placed.owners.of_call[rows]
+    order = placed.sorted(rows, drafts, capture.calls.name[rows], capture.calls.start_ns[rows])
+    rows, drafts = rows[order], drafts[order]
+    thread_ids = np.array([thread.thread_id for thread in capture.threads], np.int64)
+    return rows, {
+        "op": placed.op(drafts),
+        "instance": placed.instance(drafts),
+        "name": capture.calls.name[rows],
+        "api_start": capture.calls.start_ns[rows],
+        "api_stop": capture.calls.end_ns[rows],
+        "process_id": placed.links.call_process[rows],
+        "thread_id": thread_ids[capture.calls.thread[rows]] if len(rows) else np.zeros(0, np.int64),
+    }
+
+
+def graphs(placed: Placed) -> GraphLaunches:
+    """Whole-graph launches, by time."""
+    work = placed.capture.work
+    rows = np.flatnonzero(work.kind == WorkKind.GRAPH)
+    rows = rows[np.argsort(work.start_ns[rows], kind="stable")]
+    drafts = placed.owners.of_work[rows]
+    return GraphLaunches(
+        op=placed.op(drafts),
+        instance=placed.instance(drafts),
+        gpu_start=work.start_ns[rows],
+        gpu_stop=work.end_ns[rows],
+        device=work.device[rows],
+        stream=work.stream[rows],
+    )
