@@ -39,6 +39,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
         ProfileError: with the sentence to show.
     """
     from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
+    from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
     from tensorboard_plugin_dlprof.database.writer import write_database
     from tensorboard_plugin_dlprof.events.build import build_profile
     from tensorboard_plugin_dlprof.importers import find_importer
@@ -46,5 +47,13 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     importer = find_importer(source)
     profile = build_profile(importer.read(source, options.read, progress))
     aggregation = aggregate(profile, Selection(options.key_op, options.iter_start, options.iter_stop))
-    warnings = write_database(database, source, profile, [aggregation], options)
+    warnings = write_database(
+        database,
+        source,
+        profile,
+        [aggregation],
+        [detect(profile, aggregation)],
+        profile_name=options.profile_name,
+        original_command=options.original_command,
+    )
     return ImportResult(database, warnings)
