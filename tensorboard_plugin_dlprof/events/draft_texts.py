@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.events.drafts import Drafts
 from tensorboard_plugin_dlprof.events.inputs import Described, describe, tensor_data_type
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.op_tables import NOTHING, DraftTexts
-from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
+from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind
 
 
 def described_texts(capture: Capture, nesting: Nesting, drafts: Drafts) -> DraftTexts:
@@ -21,7 +21,7 @@ def described_texts(capture: Capture, nesting: Nesting, drafts: Drafts) -> Draft
     own = np.where(drafts.place >= 0, nesting.row[drafts.place], -1) if len(nesting.row) else drafts.place
     typed = np.where(drafts.described_by >= 0, nesting.row[drafts.described_by], -1) if len(nesting.row) else own
 
-    def text(column: Int64s, row: Int64s) -> Int64s:
+    def text(column: Int32s, row: Int64s) -> Int64s:
         return np.where(row >= 0, column[row], 0).astype(np.int64) if len(column) else np.zeros(len(row), np.int64)
 
     kind_of_key, kinds = _kinds(drafts)

@@ -197,7 +197,7 @@ def _until(
     ranges = capture.ranges
     texts = [i for i in np.unique(ranges.name).tolist() if pattern.match(capture.strings[i])]
     usable = (RangeKind.ANNOTATION, RangeKind.OP, RangeKind.SPAN)
-    rows = np.flatnonzero(np.isin(ranges.name, texts) & np.isin(ranges.kind, usable)) if texts else []
+    rows = np.flatnonzero(np.isin(ranges.name, texts) & np.isin(ranges.kind, usable))
     if len(rows) < 2:
         return None
     # One thread: several optimizers or ranks would cut each iteration to pieces.

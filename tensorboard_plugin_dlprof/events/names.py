@@ -52,9 +52,7 @@ _NOT_COLLECTIVE = re.compile(
     r"_?c10d(?:_functional)?::(?:wait_tensor|_wrap_tensor_autograd|_resize)|nccl(?:CommInit|CommDest|GetUniq)"
 )
 _OPTIMIZER = re.compile(r"Optimizer\.(?:step|zero_grad)\b")
-_HIDDEN = re.compile(
-    r"ProfilerStep\b|cuda(?:Profiler|Graph)Profiler|\[memory\]$|PyTorch Profiler\b|profiler::_record_function"
-)
+_HIDDEN = re.compile(r"ProfilerStep\b|\[memory\]$|PyTorch Profiler\b|profiler::_record_function")
 
 _NODE = re.compile(r"\w*Backward\d*\Z")
 _BACKWARD = re.compile(r"(?:.*[\w>]Backward\d*|.*_backward(?:_\w+)?)\Z")

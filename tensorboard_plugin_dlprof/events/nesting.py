@@ -143,7 +143,8 @@ def nest(ranges: Ranges) -> Nesting:
         parts.append((order, np.where(parent < 0, -1, parent + first), depth, start >> 1, end >> 1))
         first += len(order)
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)] or [np.zeros(0, np.int64)] * 5
-    return Nesting(*columns, stacks=stacks, repaired_overlaps=repaired)
+    row, parent, depth, start, end = columns
+    return Nesting(row, parent, depth, start, end, stacks, repaired)
 
 
 def rows_by_value(values: Int32s) -> list[tuple[int, Int64s]]:
