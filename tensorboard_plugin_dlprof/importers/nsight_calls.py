@@ -48,7 +48,8 @@ def _calls(
     parts = Parts("start", "end", "thread", "name", "correlation")
     wanted = [Column("start", NO_TIME), Column("end", NO_TIME), Column("globalTid"), Column("nameId")]
     wanted.append(Column("correlationId"))
-    for table in filter(None, map(export.table, bases)):
+    tables = [export.table(base, needed=("start", "end", "globalTid", "nameId")) for base in bases]
+    for table in filter(None, tables):
         for batch in export.batches(table, wanted, doing=f"reading {what}", where=where):
             start, end, global_tid, name, correlation = batch.integers
             usable, on_thread = possible(start, end), global_tid >= 0

@@ -8,9 +8,10 @@ tables and columns are discovered, and a column that is missing reads as its def
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -63,9 +64,19 @@ class Export:
         self._expected_rows = sum(self.rows_at_most(table) for table in self._columns if _is_event_table(table))
         self._read_rows = 0
 
-    def table(self, base: str) -> str | None:
-        """The latest version of a table that holds rows, or ``None`` where the export has none."""
-        return next((table for table in self._versions.get(base, ()) if self.rows_at_most(table)), None)
+    def table(self, base: str, needed: Collection[str] = ()) -> str | None:
+        """The latest version of a table that holds rows, or ``None`` where the export has none.
+
+        Raises:
+            BrokenSource: it lacks one of the columns without which its rows mean nothing.
+        """
+        found = next((table for table in self._versions.get(base, ()) if self.rows_at_most(table)), None)
+        if found is not None and (missing := sorted(set(needed) - self._columns[found])):
+            raise self.con.refusal(
+                f"{self.con.shown_name} lacks {', '.join(missing)} in the table {found}; "
+                "export the report again with a current Nsight Systems."
+            )
+        return found
 
     def has(self, base: str) -> bool:
         """Whether the export has the table, with or without rows."""
@@ -112,24 +123,21 @@ class Export:
             doing: what is being done, for the progress.
             where: a condition of our own making.
         """
-        terms = [self._integer(table, column) for column in wanted]
+        present = [column for column in wanted if self.has_column(table, column.name)]
+        terms = [f"ifnull(CAST({_quoted(column.name)} AS INTEGER), {column.default})" for column in present]
         if text is not None:
             terms.append(f"ifnull(CAST({_quoted(text)} AS TEXT), '')" if self.has_column(table, text) else "''")
         condition = f" WHERE {where}" if where else ""
-        cursor = self.con.execute(f"SELECT {', '.join(terms)} FROM {_quoted(table)}{condition}")
+        cursor = self.con.execute(f"SELECT {', '.join(terms) or '0'} FROM {_quoted(table)}{condition}")
         while rows := cursor.fetchmany(BATCH_ROWS):
             self._advance(doing, len(rows))
-            if text is None:
-                flat = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(wanted))
-                yield Batch(len(rows), list(flat.reshape(len(rows), len(wanted)).T), ())
-            else:
-                *numbers, texts = zip(*rows, strict=True)
-                yield Batch(len(rows), [np.array(values, np.int64) for values in numbers], texts)
-
-    def _integer(self, table: str, column: Column) -> str:
-        if not self.has_column(table, column.name):
-            return str(column.default)
-        return f"ifnull(CAST({_quoted(column.name)} AS INTEGER), {column.default})"
+            numbers, texts = _transposed(rows, len(present), text is not None)
+            found = dict(zip(present, numbers, strict=True))
+            yield Batch(
+                len(rows),
+                [found[c] if c in found else np.full(len(rows), c.default, np.int64) for c in wanted],
+                texts,
+            )
 
     def _advance(self, doing: str, rows: int) -> None:
         self._read_rows += rows
@@ -160,6 +168,15 @@ def _versions(tables: dict[str, frozenset[str]]) -> dict[str, list[str]]:
 
 def _is_event_table(table: str) -> bool:
     return table.startswith(("CUPTI_ACTIVITY_KIND_", "NVTX_EVENTS", "OSRT_API"))
+
+
+def _transposed(rows: list[tuple[Any, ...]], numbers: int, has_text: bool) -> tuple[list[Int64s], Sequence[str]]:
+    """Rows as columns: some integers, then perhaps a text."""
+    if has_text:
+        *columns, texts = zip(*rows, strict=True)
+        return [np.array(values, np.int64) for values in columns], texts
+    flat = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(rows[0]))
+    return list(flat.reshape(len(rows), -1).T)[:numbers], ()
 
 
 def _quoted(name: str) -> str:

@@ -32,7 +32,7 @@ class Names:
         self._export = export
         self._strings = strings
         self._known: dict[int, int] = {-1: 0}
-        self._table = export.table("StringIds")
+        self._table = export.table("StringIds", needed=("id", "value"))
 
     def resolve(self, ids: Int64s) -> Int32s:
         """Ids of ``Capture.strings`` for ids of the export; an id without a text is 0."""
@@ -83,7 +83,7 @@ class Threads:
 
 def _system_names(export: Export, wanted_threads: Collection[int]) -> dict[tuple[int, int], str]:
     """(process, thread) -> name in ``ThreadNames``, of several the one with the highest priority."""
-    table = export.table("ThreadNames")
+    table = export.table("ThreadNames", needed=("globalTid", "nameId"))
     best: dict[int, tuple[int, int]] = {}
     if table is None:
         return {}

@@ -80,7 +80,7 @@ class WorkReader:
             *("geometry", "registers", "static_shared", "dynamic_shared", "bytes", "copy_kind", "graph_node"),
         )
         for kind, base, what in _TABLES:
-            table = self._export.table(base)
+            table = self._export.table(base, needed=("start", "end"))
             if table is not None:
                 self._read_table(parts, kind, table, what)
         geometry = parts.take("geometry", np.int32).reshape(-1, 6)
@@ -107,7 +107,7 @@ class WorkReader:
     def read_syncs(self) -> Syncs:
         """Synchronisations of streams, events and devices."""
         parts = Parts("start", "end", "process", "device", "stream", "correlation", "sync_type", "event_id")
-        table = self._export.table("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION")
+        table = self._export.table("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", needed=("start", "end"))
         if table is not None:
             wanted = [*_PLACE, Column("syncType"), Column("eventId")]
             for batch in self._export.batches(table, wanted, doing="reading synchronisations"):
