@@ -13,7 +13,7 @@ import pytest
 PACKAGE = "tensorboard_plugin_dlprof"
 ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 
-EVERYWHERE = frozenset({"errors", "masking", "metadata", "naming", "units"})
+EVERYWHERE = frozenset({"errors", "masking", "metadata", "naming", "progress", "units"})
 """Constants and pure functions that anyone may use."""
 
 PIPELINE_PARTS = {"aggregation", "database", "events", "importers", "profile"}
@@ -23,6 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "masking": set(),
     "metadata": set(),
     "naming": set(),
+    "progress": set(),
     "units": set(),
     "opening": set(),
     "classify": set(),

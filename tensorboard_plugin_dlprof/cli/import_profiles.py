@@ -102,18 +102,17 @@ def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool) -> in
 
 
 def is_current(database: Path, source: Path) -> bool:
-    """Whether the database is ours, of today's layout, and was made from the source as it is now."""
+    """Whether the database is ours, of today's layout, and was made from a source with the same content."""
     from tensorboard_plugin_dlprof.database.connection import open_database
-    from tensorboard_plugin_dlprof.queries.headline import source_facts
+    from tensorboard_plugin_dlprof.database.fingerprint import source_fingerprint
+    from tensorboard_plugin_dlprof.queries.extension import info, is_extended
 
     try:
         with closing(open_database(database)) as connection:
-            facts = source_facts(connection)
-        status = source.stat()
-    except (ProfileError, OSError):
+            made_from = info(connection).get("source_fingerprint") if is_extended(connection) else None
+        return made_from == source_fingerprint(source)
+    except ProfileError:
         return False
-    made_from = (facts["source_name"], facts["source_size_bytes"], facts["source_mtime_ns"])
-    return made_from == (source.name, status.st_size, status.st_mtime_ns)
 
 
 def _import(job: Job, options: ImportOptions, scalars: bool, alone: bool) -> None:

@@ -17,7 +17,6 @@ from pathlib import Path
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.import_profiles import is_current
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say
-from tensorboard_plugin_dlprof.errors import UnfitDatabase, UnknownFormat
 from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB
 from tensorboard_plugin_dlprof.naming import database_name
 
@@ -47,10 +46,11 @@ def run(arguments: argparse.Namespace) -> int:
 @contextmanager
 def _database_of(profile: Path) -> Iterator[Path]:
     """The profile itself where it is a database, the one beside it where that is current, else a temporary one."""
+    from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 
     beside = profile.parent / database_name(profile.name)
-    if _is_database(profile):
+    if fnmatch(profile.name, DATABASE_GLOB) or is_dlprof_database(profile):
         yield profile
     elif beside.exists() and is_current(beside, profile):
         yield beside
@@ -64,25 +64,3 @@ def _database_of(profile: Path) -> Iterator[Path]:
             for warning in result.warnings:
                 say(f"warning: {profile}: {warning}")
             yield result.database
-
-
-def _is_database(profile: Path) -> bool:
-    """Whether the file is a DLProf database, whatever it is called.
-
-    Raises:
-        UnknownFormat: it is neither a database nor a source.
-    """
-    from tensorboard_plugin_dlprof.database.connection import open_database
-    from tensorboard_plugin_dlprof.importers import find_importer
-
-    if fnmatch(profile.name, DATABASE_GLOB):
-        return True
-    try:
-        find_importer(profile)
-    except UnknownFormat as unknown:
-        try:
-            open_database(profile).close()
-        except UnfitDatabase:
-            raise unknown from None
-        return True
-    return False

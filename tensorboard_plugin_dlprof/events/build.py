@@ -19,8 +19,8 @@ from tensorboard_plugin_dlprof.events.resources import data_loader_spans, io_spa
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, WorkKind
 from tensorboard_plugin_dlprof.events.unassociated import add_unassociated
 from tensorboard_plugin_dlprof.events.work_tables import Placed
-from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.profile.tables import Coverage, IterationCandidate, Profile
+from tensorboard_plugin_dlprof.progress import Progress
 
 
 def _silent(what: str, fraction: float) -> None:

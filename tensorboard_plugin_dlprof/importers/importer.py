@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from tensorboard_plugin_dlprof.events.tables import Capture
-
-Progress = Callable[[str, float], None]
-"""Called with what is being done and a fraction from 0 to 1 of the whole source; may raise to cancel."""
+from tensorboard_plugin_dlprof.progress import Progress as Progress
 
 
 @dataclass(slots=True, frozen=True)

@@ -1,0 +1,56 @@
+"""What all commands have in common."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tensorboard_plugin_dlprof.cli.main import COMMANDS, main
+from tensorboard_plugin_dlprof.metadata import VERSION
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], *([command.NAME, "--help"] for command in COMMANDS)])
+def test_help_and_version_go_to_stdout(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """And end with 0."""
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    assert end.value.code == 0
+    assert capsys.readouterr().out
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    """Stated once."""
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"dlprof {VERSION}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["unknown"], ["import"], ["summary"], ["import", "x", "--iter-stop", "one"]]
+)
+def test_wrong_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """And says how it is used."""
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    assert end.value.code == 2
+    assert "usage: dlprof" in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away_causes_no_traceback() -> None:
+    """As in ``dlprof --help | head -1``."""
+    script = (
+        "import sys; from tensorboard_plugin_dlprof.cli import main\n"
+        "def write(arguments):\n    print('x' * 1_000_000)\n    return 0\n"
+        "main.COMMANDS[1].run = write\n"
+        "sys.exit(main.main(['summary', 'x']))"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(1)
+        process.stdout.close()
+        errors = process.stderr.read()
+    assert b"Traceback" not in errors
+    assert b"Exception ignored" not in errors

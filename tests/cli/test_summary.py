@@ -1,0 +1,77 @@
+"""``dlprof summary``, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.cli.main import main
+from tests.cli.traces import write_trace
+from tests.shared_data import shared_data
+
+Captured = pytest.CaptureFixture[str]
+
+
+def test_a_source_is_summarised_without_leaving_anything_behind(tmp_path: Path, capsys: Captured) -> None:
+    """Three steps of 1 ms with a kernel of 0.25 ms each."""
+    source = write_trace(tmp_path / "a.json")
+    assert main(["summary", str(source), "--format", "json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert list(report) == ["System Config", "Summary Report", "Iterations", "All Ops", "All Kernels"]
+    assert report["System Config"]["GPU Name(s)"] == ["Test GPU"]
+    assert report["Summary Report"]["Wall Clock Time (ns)"] == 3_000_000
+    assert report["Summary Report"]["GPU Utilization %"] == 25.0
+    assert report["Iterations"]["Total Iterations"] == 3
+    assert report["All Kernels"][0] == {
+        "Name": "All kernels",
+        "GPU Time (ns)": 750_000,
+        "CPU Time (ns)": 60_000,
+        "# Kernels": 1,
+    }
+    assert list(tmp_path.iterdir()) == [source]
+
+
+def test_the_database_beside_a_source_gives_the_same_report(tmp_path: Path, capsys: Captured) -> None:
+    """Whether from the source, from the database beside it, or from the database itself."""
+    source = write_trace(tmp_path / "a.json")
+    assert main(["summary", str(source)]) == 0
+    expected = capsys.readouterr().out
+    assert main(["import", str(source)]) == 0
+    capsys.readouterr()
+    (tmp_path / "renamed.db").write_bytes((tmp_path / "a.dlprof_dldb.sqlite").read_bytes())
+    for profile in ("a.json", "a.dlprof_dldb.sqlite", "renamed.db"):
+        assert main(["summary", str(tmp_path / profile)]) == 0
+        assert capsys.readouterr().out == expected
+
+
+def test_a_profile_without_gpu_work_has_no_utilisation(tmp_path: Path, capsys: Captured) -> None:
+    """Unknown is null, not 0."""
+    trace = json.loads(write_trace(tmp_path / "a.json").read_text())
+    trace["traceEvents"] = [event for event in trace["traceEvents"] if event["cat"] in ("cpu_op", "user_annotation")]
+    (tmp_path / "a.json").write_text(json.dumps(trace))
+    assert main(["summary", str(tmp_path / "a.json"), "--format", "json"]) == 0
+    times = json.loads(capsys.readouterr().out)["Summary Report"]
+    assert times["GPU Utilization %"] is None
+    assert times["Tensor Core Kernel Utilization %"] is None
+
+
+def test_a_database_of_nvidias_is_summarised_as_it_is(capsys: Captured) -> None:
+    """The text report of a golden database holds the numbers of DLProf's own report."""
+    assert main(["summary", str(shared_data() / "dlprof-golden" / "dlprof_dldb.sqlite")]) == 0
+    text = capsys.readouterr().out
+    assert "GPU Name(s)         NVIDIA GeForce RTX 2070 SUPER\n" in text
+    assert "2,864,091,540" in text
+
+
+@pytest.mark.parametrize("content", ["not a profile", ""])
+def test_what_is_no_profile_is_named(tmp_path: Path, capsys: Captured, content: str) -> None:
+    """One sentence on stderr, nothing on stdout."""
+    path = tmp_path / "notes.txt"
+    path.write_text(content)
+    assert main(["summary", str(path)]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "notes.txt" in captured.err
+    assert captured.err.count("\n") == 1
