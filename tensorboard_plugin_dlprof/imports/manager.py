@@ -190,15 +190,12 @@ class ImportManager:
                 outcome = self._attempt(job, work)
                 if not outcome.crash or job.cancelled:
                     break
-                _LOG.warning(
-                    "%s while it read %s. %s",
-                    outcome.crash,
-                    ascii(job.source.shown_name),
-                    ascii(outcome.details[-2_000:]),
-                )
+                _LOG.warning("%s while it read %s.", outcome.crash, ascii(job.source.shown_name))
             if job.cancelled:
                 return ""
             if not outcome.finished:
+                if outcome.details:
+                    _LOG.warning("The import of %s wrote: %s", ascii(job.source.shown_name), ascii(outcome.details))
                 return self._sentence(job, outcome)
             source = job.source
             self.cache.publish(work / _DATABASE, self.cache.path(source.real, source.size_bytes, source.mtime_ns))

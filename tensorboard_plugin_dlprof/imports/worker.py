@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,10 @@ def _import(job: dict[str, Any], report: Any) -> dict[str, Any]:
         ) from None
     except OSError as error:
         raise _Failed(f"The source cannot be imported: {os.strerror(error.errno or 0)}.") from error
+    except Exception as error:
+        # A bug: it would fail again in the same way, so this is no crash that is worth another attempt.
+        traceback.print_exc()
+        raise _Failed("The import failed through an error of the plugin; the log has the details.") from error
     return {"warnings": result.warnings}
 
 

@@ -6,6 +6,7 @@ import sqlite3
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
 
@@ -50,7 +51,7 @@ def _aggregation_notes(connection: sqlite3.Connection, scope: Scope) -> list[Not
     ).fetchone()
     if row is None:
         return []
-    outside, outside_ns, unknown, unknown_ns, graphs, graph_ns = row
+    outside, outside_ns, unknown, unknown_ns, graphs, graph_ns = (whole(value) or 0 for value in row)
     notes = []
     if outside:
         notes.append(

@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tensorboard_plugin_dlprof.queries.numbers import fraction
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.summary import fraction
 
 
 class IterationShares(NamedTuple):

@@ -7,6 +7,7 @@ import statistics
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.numbers import plus, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import RESOURCE_COLUMNS, RESOURCES
 
@@ -20,12 +21,12 @@ WARM_UP_FACTOR = 1.5
 class IterationRow(TypedDict):
     """One iteration, or the sum of those from ``iteration`` to ``stop_iteration``."""
 
-    iteration: int
-    stop_iteration: int
-    start_ns: int
-    duration_ns: int
+    iteration: int | None
+    stop_iteration: int | None
+    start_ns: int | None
+    duration_ns: int | None
     profiled: bool
-    parts: dict[str, int] | None
+    parts: dict[str, int | None] | None
     """Exclusive times that add up to the duration; unknown for iterations that are not aggregated."""
 
 
@@ -34,7 +35,7 @@ class Candidate(TypedDict):
 
     kind: str
     label: str
-    count: int
+    count: int | None
 
 
 class IterationSource(TypedDict):
@@ -48,8 +49,8 @@ class IterationSource(TypedDict):
 class Proposal(TypedDict):
     """A range of iterations without warm-up."""
 
-    iter_start: int
-    iter_stop: int
+    iter_start: int | None
+    iter_stop: int | None
     reason: str
 
 
@@ -68,12 +69,12 @@ def iteration_rows(connection: sqlite3.Connection, scope: Scope) -> tuple[list[I
     while some := cursor.fetchmany(1_000):
         rows.extend(
             IterationRow(
-                iteration=row[0],
-                stop_iteration=row[0],
-                start_ns=row[1],
-                duration_ns=row[2],
+                iteration=whole(row[0]),
+                stop_iteration=whole(row[0]),
+                start_ns=whole(row[1]),
+                duration_ns=whole(row[2]),
                 profiled=bool(row[3]),
-                parts=dict(zip(RESOURCES, row[4:], strict=True)) if row[3] else None,
+                parts=dict(zip(RESOURCES, map(whole, row[4:]), strict=True)) if row[3] else None,
             )
             for row in some
         )
@@ -93,10 +94,10 @@ def binned(rows: list[IterationRow]) -> list[IterationRow]:
             continue
         count += 1
         last["stop_iteration"] = row["iteration"]
-        last["duration_ns"] += row["duration_ns"]
+        last["duration_ns"] = plus(last["duration_ns"], row["duration_ns"])
         if last["parts"] is not None and row["parts"] is not None:
             for resource, time_ns in row["parts"].items():
-                last["parts"][resource] += time_ns
+                last["parts"][resource] = plus(last["parts"][resource], time_ns)
     return bins
 
 
@@ -116,7 +117,9 @@ def iteration_source(connection: sqlite3.Connection, scope: Scope) -> IterationS
     return IterationSource(
         kind=str(chosen[0]) if chosen else "",
         label=str(chosen[1]) if chosen else "",
-        candidates=[Candidate(kind=str(row[0]), label=str(row[1]), count=row[2]) for row in cursor.fetchmany(100)],
+        candidates=[
+            Candidate(kind=str(row[0]), label=str(row[1]), count=whole(row[2])) for row in cursor.fetchmany(100)
+        ],
     )
 
 
@@ -128,19 +131,20 @@ def proposal(connection: sqlite3.Connection, scope: Scope, rows: list[IterationR
         "SELECT proposal_start, proposal_stop, proposal_reason FROM ext_aggregations WHERE aggr_id = ?",
         (scope.aggregation,),
     ).fetchone()
-    if row is None or row[0] is None or row[1] is None:
+    if row is None or whole(row[0]) is None or whole(row[1]) is None:
         return None
-    return Proposal(iter_start=row[0], iter_stop=row[1], reason=str(row[2] or ""))
+    return Proposal(iter_start=whole(row[0]), iter_stop=whole(row[1]), reason=str(row[2] or ""))
 
 
 def _derived_proposal(rows: list[IterationRow]) -> Proposal | None:
     """The iterations without slow ones at either end; nothing where all are alike or too few to tell."""
     if len(rows) < 4 or any(row["iteration"] != row["stop_iteration"] for row in rows):
         return None
-    median = statistics.median(row["duration_ns"] for row in rows)
+    durations = [row["duration_ns"] or 0 for row in rows]
+    median = statistics.median(durations)
     if not median:
         return None
-    slow = [row["duration_ns"] > WARM_UP_FACTOR * median for row in rows]
+    slow = [duration > WARM_UP_FACTOR * median for duration in durations]
     first = slow.index(False)
     last = len(rows) - 1 - slow[::-1].index(False)
     if (first, last) == (0, len(rows) - 1):
@@ -154,7 +158,7 @@ def _derived_proposal(rows: list[IterationRow]) -> Proposal | None:
 
 
 def _reason(rows: list[IterationRow], median: float, cause: str) -> str:
-    times = max(row["duration_ns"] for row in rows) / median
+    times = max(row["duration_ns"] or 0 for row in rows) / median
     first, last = rows[0]["iteration"], rows[-1]["iteration"]
     which = f"Iteration {first}" if first == last else f"Iterations {first} to {last}"
     return f"{which} took {'' if first == last else 'up to '}{times:.1f} times the median: {cause}."

@@ -6,6 +6,7 @@ import sqlite3
 from types import MappingProxyType
 from typing import TypedDict
 
+from tensorboard_plugin_dlprof.queries.numbers import flag, number, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
@@ -140,9 +141,9 @@ class TopOp(TypedDict):
     name: str
     op_type: str
     direction: str
-    gpu_time_ns: int
+    gpu_time_ns: int | None
     gpu_time_fraction: float | None
-    calls: int
+    calls: int | None
     eligible: bool
     using_tensor_cores: bool
 
@@ -164,11 +165,11 @@ def top_ops(connection: sqlite3.Connection, scope: Scope, count: int = 10) -> li
             name=str(row[1]),
             op_type=str(row[2]),
             direction=str(row[3]),
-            gpu_time_ns=row[4],
-            gpu_time_fraction=row[5],
-            calls=row[6],
-            eligible=bool(row[7]),
-            using_tensor_cores=bool(row[8]),
+            gpu_time_ns=whole(row[4]),
+            gpu_time_fraction=number(row[5]),
+            calls=whole(row[6]),
+            eligible=flag(row[7]),
+            using_tensor_cores=flag(row[8]),
         )
         for row in cursor.fetchmany(count)
     ]

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
+from tensorboard_plugin_dlprof.queries.numbers import whole
+
+MAX_SCOPES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +25,9 @@ class Aggregation(TypedDict):
     """One choice of key op and iteration range."""
 
     id: int
-    iter_start: int
-    iter_stop: int
-    iterations: int
+    iter_start: int | None
+    iter_stop: int | None
+    iterations: int | None
     key_node: str
 
 
@@ -34,11 +37,19 @@ def aggregations(connection: sqlite3.Connection) -> list[Aggregation]:
         "SELECT aggr_id, iter_start, iter_stop, iter_aggregated, key_node_name FROM view_aggregations ORDER BY aggr_id"
     )
     found: dict[int, Aggregation] = {}
-    for number, start, stop, count, key_node in cursor:
+    for number, start, stop, count, key_node in cursor.fetchmany(MAX_SCOPES):
+        if not isinstance(number, int):
+            continue
         # A database with several domains repeats an aggregation for each of them.
         found.setdefault(
-            int(number),
-            Aggregation(id=number, iter_start=start, iter_stop=stop, iterations=count, key_node=str(key_node)),
+            number,
+            Aggregation(
+                id=number,
+                iter_start=whole(start),
+                iter_stop=whole(stop),
+                iterations=whole(count),
+                key_node=str(key_node or ""),
+            ),
         )
     return list(found.values())
 
@@ -57,7 +68,11 @@ def find_scope(connection: sqlite3.Connection, aggregation: int | None = None, d
         "JOIN aggregations AS aggregation ON aggregation.id = summary.aggr_id "
         "ORDER BY summary.aggr_id, summary.domain_id"
     )
-    scopes = [Scope(int(row[0]), int(row[1]), str(row[2])) for row in cursor.fetchmany(1_000)]
+    scopes = [
+        Scope(row[0], row[1], str(row[2]))
+        for row in cursor.fetchmany(MAX_SCOPES)
+        if isinstance(row[0], int) and isinstance(row[1], int)
+    ]
     if not scopes:
         raise UnfitDatabase("The database holds no aggregated results; import its source again.")
     for scope in scopes:

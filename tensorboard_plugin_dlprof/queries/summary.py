@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.numbers import fraction, minus, number, plus, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
 RESOURCES = ("tensor_core", "other_kernel", "memory", "data_loader", "io", "cpu", "other")
@@ -20,17 +21,17 @@ RESOURCE_COLUMNS = ("tc", "non_tc", "memory", "dataloader", "io", "cpu", "other"
 class ModelSummary(TypedDict):
     """Ops in numbers. An op that uses Tensor Cores counts as eligible."""
 
-    ops: int
-    eligible_ops: int
-    eligible_ops_using_tensor_cores: int
-    gpu_time_ns: int
+    ops: int | None
+    eligible_ops: int | None
+    eligible_ops_using_tensor_cores: int | None
+    gpu_time_ns: int | None
     eligible_gpu_time_fraction: float | None
 
 
 class DeviceUtilization(TypedDict):
     """Kernel time of one GPU."""
 
-    device_id: int
+    device_id: int | None
     name: str
     fraction: float | None
     busy_ns: int | None
@@ -41,7 +42,7 @@ class GpuUtilization(TypedDict):
 
     fraction: float | None
     busy_ns: int | None
-    wall_ns: int
+    wall_ns: int | None
     devices: list[DeviceUtilization]
 
 
@@ -49,15 +50,15 @@ class ResourceShare(TypedDict):
     """One exclusive part of the wall time."""
 
     resource: str
-    time_ns: int
+    time_ns: int | None
     fraction: float | None
 
 
 class KernelClassTime(TypedDict):
     """Sum of durations; number of distinct names and of launches."""
 
-    time_ns: int
-    names: int
+    time_ns: int | None
+    names: int | None
     launches: int | None
 
 
@@ -65,18 +66,18 @@ class TensorCoreEfficiency(TypedDict):
     """GPU time of Tensor Core kernels over that of all kernels, both in eligible ops."""
 
     fraction: float | None
-    tensor_core_ns: int
-    kernel_ns: int
+    tensor_core_ns: int | None
+    kernel_ns: int | None
 
 
 class Performance(TypedDict):
     """Wall clock and iterations."""
 
-    wall_clock_ns: int
-    total_iterations: int
-    profiled_iterations: int
-    iter_start: int
-    iter_stop: int
+    wall_clock_ns: int | None
+    total_iterations: int | None
+    profiled_iterations: int | None
+    iter_start: int | None
+    iter_stop: int | None
     average_iteration_ns: int | None
     iteration_std_dev_ns: int | None
 
@@ -88,22 +89,17 @@ class Recommendation(TypedDict):
     recommendation: str
 
 
-def fraction(part: float, whole: float) -> float | None:
-    """``part`` of ``whole`` from 0 to 1; unknown of nothing."""
-    return part / whole if whole else None
-
-
 def model_summary(connection: sqlite3.Connection, scope: Scope) -> ModelSummary:
     """Ops in numbers."""
     row = _row(connection, scope, "view_op_summary")
     # DLProf counts under "eligible" only the ops that do not use Tensor Cores.
-    eligible_time = row["nodes_tc_eligible_gpu_time"] + row["nodes_using_tc_gpu_time"]
+    eligible_ns = plus(row["nodes_tc_eligible_gpu_time"], row["nodes_using_tc_gpu_time"])
     return ModelSummary(
         ops=row["nodes_total_count"],
-        eligible_ops=row["nodes_tc_eligible_count"] + row["nodes_using_tc_count"],
+        eligible_ops=plus(row["nodes_tc_eligible_count"], row["nodes_using_tc_count"]),
         eligible_ops_using_tensor_cores=row["nodes_using_tc_count"],
         gpu_time_ns=row["nodes_total_gpu_time"],
-        eligible_gpu_time_fraction=fraction(eligible_time, row["nodes_total_gpu_time"]),
+        eligible_gpu_time_fraction=fraction(eligible_ns, row["nodes_total_gpu_time"]),
     )
 
 
@@ -121,14 +117,14 @@ def gpu_utilization(connection: sqlite3.Connection, scope: Scope) -> GpuUtilizat
     else:
         # The parts of the iterations are exact; DLProf's percentage has six decimals.
         shares = {part["resource"]: part["time_ns"] for part in resource_breakdown(connection, scope)}
-        busy_ns = shares["tensor_core"] + shares["other_kernel"]
+        busy_ns = plus(shares["tensor_core"], shares["other_kernel"])
         if len(used) == 1:
             used[0]["busy_ns"], used[0]["fraction"] = busy_ns, fraction(busy_ns, wall_ns)
     return GpuUtilization(fraction=fraction(busy_ns, wall_ns), busy_ns=busy_ns, wall_ns=wall_ns, devices=devices)
 
 
-def _devices(connection: sqlite3.Connection, scope: Scope, wall_ns: int) -> list[DeviceUtilization]:
-    busy: dict[int, int] = {}
+def _devices(connection: sqlite3.Connection, scope: Scope, wall_ns: int | None) -> list[DeviceUtilization]:
+    busy: dict[object, object] = {}
     if "ext_device_times" in extension_tables(connection):
         cursor = connection.execute(
             "SELECT device_id, busy_ns FROM ext_device_times WHERE aggr_id = ?", (scope.aggregation,)
@@ -140,10 +136,14 @@ def _devices(connection: sqlite3.Connection, scope: Scope, wall_ns: int) -> list
         (scope.aggregation, scope.domain_name),
     )
     devices = []
-    for device, name, percent in cursor.fetchmany(10_000):
-        busy_ns = busy.get(device, round(percent / 100 * wall_ns))
+    for device, name, value in cursor.fetchmany(10_000):
+        percent = number(value)
+        derived_ns = None if percent is None or wall_ns is None else round(percent / 100 * wall_ns)
+        busy_ns = whole(busy[device]) if device in busy else derived_ns
         devices.append(
-            DeviceUtilization(device_id=device, name=str(name), fraction=fraction(busy_ns, wall_ns), busy_ns=busy_ns)
+            DeviceUtilization(
+                device_id=whole(device), name=str(name), fraction=fraction(busy_ns, wall_ns), busy_ns=busy_ns
+            )
         )
     return devices
 
@@ -155,12 +155,13 @@ def resource_breakdown(connection: sqlite3.Connection, scope: Scope) -> list[Res
         times = [extended[f"{resource}_ns"] for resource in RESOURCES]
     else:
         sums = ", ".join(f"coalesce(sum({column}_duration), 0)" for column in RESOURCE_COLUMNS)
-        times = connection.execute(
+        row = connection.execute(
             f"SELECT {sums} FROM view_iterations_profiled WHERE aggr_id = ? AND domain_name = ?",
             (scope.aggregation, scope.domain_name),
         ).fetchone()
+        times = [whole(value) for value in row]
     return [
-        ResourceShare(resource=resource, time_ns=time_ns, fraction=fraction(time_ns, sum(times)))
+        ResourceShare(resource=resource, time_ns=time_ns, fraction=fraction(time_ns, plus(*times)))
         for resource, time_ns in zip(RESOURCES, times, strict=True)
     ]
 
@@ -179,22 +180,24 @@ def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[str, Kerne
             time_ns=extended["unknown_ns"], names=extended["unknown_names"], launches=extended["unknown_launches"]
         )
     else:
-        kernels, tensor_core = connection.execute(
+        row = connection.execute(
             "SELECT coalesce(sum(calls), 0), coalesce(sum(calls * uses_tc), 0) FROM view_kernel_summaries "
             "WHERE aggr_id = ? AND domain_name = ?",
             (scope.aggregation, scope.domain_name),
         ).fetchone()
+        kernels, tensor_core = whole(row[0]), whole(row[1])
         memory = _memory_launches(connection, scope)
         unknown = KernelClassTime(time_ns=0, names=0, launches=0)
-    total = None if memory is None else kernels + memory
     return {
-        "total": KernelClassTime(time_ns=summary["total_gpu_time"], names=summary["total_count"], launches=total),
+        "total": KernelClassTime(
+            time_ns=summary["total_gpu_time"], names=summary["total_count"], launches=plus(kernels, memory)
+        ),
         "tensor_core": KernelClassTime(
             time_ns=summary["using_tc_gpu_time"], names=summary["using_tc_count"], launches=tensor_core
         ),
         "unknown": unknown,
         "other_kernel": KernelClassTime(
-            time_ns=summary["other_gpu_time"], names=summary["other_count"], launches=kernels - tensor_core
+            time_ns=summary["other_gpu_time"], names=summary["other_count"], launches=minus(kernels, tensor_core)
         ),
         "memory": KernelClassTime(time_ns=summary["memory_gpu_time"], names=summary["memory_count"], launches=memory),
     }
@@ -203,7 +206,7 @@ def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[str, Kerne
 def _memory_launches(connection: sqlite3.Connection, scope: Scope) -> int | None:
     """Copies and sets of a database without our tables: known only where nothing of the profile is left out."""
     times = performance(connection, scope)
-    if times["total_iterations"] > 1:
+    if times["total_iterations"] != 1:
         return None
     return int(
         connection.execute(
@@ -218,7 +221,7 @@ def tensor_core_efficiency(connection: sqlite3.Connection, scope: Scope) -> Tens
     if extended is not None:
         tensor_core_ns, kernel_ns = extended["eligible_tensor_core_ns"], extended["eligible_kernel_ns"]
     else:
-        tensor_core_ns, kernel_ns = connection.execute(
+        row = connection.execute(
             "SELECT coalesce(sum(kernel.uses_tc * time.sum), 0), coalesce(sum(time.sum), 0) "
             "FROM kernel_summaries AS kernel "
             "JOIN metric AS time ON time.id = kernel.gpu_time_metric_id "
@@ -227,6 +230,7 @@ def tensor_core_efficiency(connection: sqlite3.Connection, scope: Scope) -> Tens
             "WHERE kernel.aggr_id = ? AND kernel.domain_id = ? AND (node.tc_eligible OR node.using_tc)",
             (scope.aggregation, scope.domain),
         ).fetchone()
+        tensor_core_ns, kernel_ns = whole(row[0]), whole(row[1])
     return TensorCoreEfficiency(
         fraction=fraction(tensor_core_ns, kernel_ns), tensor_core_ns=tensor_core_ns, kernel_ns=kernel_ns
     )
@@ -242,14 +246,15 @@ def performance(connection: sqlite3.Connection, scope: Scope) -> Performance:
     ).fetchone()
     if row is None:
         raise UnfitDatabase("The database has no summary of this aggregation; import its source again.")
+    numbers = [whole(value) for value in row]
     return Performance(
-        wall_clock_ns=row[0],
-        total_iterations=row[1],
-        profiled_iterations=row[2],
-        iter_start=row[3],
-        iter_stop=row[4],
-        average_iteration_ns=round(row[5]),
-        iteration_std_dev_ns=round(row[6]),
+        wall_clock_ns=numbers[0],
+        total_iterations=numbers[1],
+        profiled_iterations=numbers[2],
+        iter_start=numbers[3],
+        iter_stop=numbers[4],
+        average_iteration_ns=numbers[5],
+        iteration_std_dev_ns=numbers[6],
     )
 
 
@@ -261,25 +266,31 @@ def recommendations(connection: sqlite3.Connection, scope: Scope) -> list[Recomm
     return [Recommendation(problem=str(row[0]), recommendation=str(row[1])) for row in cursor.fetchmany(1_000)]
 
 
-def _extended_row(connection: sqlite3.Connection, scope: Scope) -> Mapping[str, Any] | None:
-    """The row of ``ext_aggregations``, where the database is ours."""
+def _extended_row(connection: sqlite3.Connection, scope: Scope) -> Mapping[str, int | None] | None:
+    """The numbers of ``ext_aggregations``, where the database is ours."""
     if "ext_aggregations" not in extension_tables(connection):
         return None
-    cursor = connection.execute("SELECT * FROM ext_aggregations WHERE aggr_id = ?", (scope.aggregation,))
-    row = cursor.fetchone()
-    return None if row is None else dict(zip((column[0] for column in cursor.description), row, strict=True))
+    return _numbers(connection.execute("SELECT * FROM ext_aggregations WHERE aggr_id = ?", (scope.aggregation,)))
 
 
-def _row(connection: sqlite3.Connection, scope: Scope, view: str) -> Mapping[str, Any]:
-    """The one row of a view in the scope, as numbers.
+def _row(connection: sqlite3.Connection, scope: Scope, view: str) -> Mapping[str, int | None]:
+    """The whole numbers in the one row of a view in the scope.
 
     Raises:
-        UnfitDatabase: there is none, or a number is not one.
+        UnfitDatabase: there is none.
     """
-    cursor = connection.execute(
-        f"SELECT * FROM {view} WHERE aggr_id = ? AND domain_name = ?", (scope.aggregation, scope.domain_name)
+    row = _numbers(
+        connection.execute(
+            f"SELECT * FROM {view} WHERE aggr_id = ? AND domain_name = ?", (scope.aggregation, scope.domain_name)
+        )
     )
-    row = cursor.fetchone()
     if row is None:
         raise UnfitDatabase(f"The database has no row in {view} for this aggregation; import its source again.")
-    return dict(zip((column[0] for column in cursor.description), row, strict=True))
+    return row
+
+
+def _numbers(cursor: sqlite3.Cursor) -> dict[str, int | None] | None:
+    row = cursor.fetchone()
+    if row is None:
+        return None
+    return {column[0]: whole(value) for column, value in zip(cursor.description, row, strict=True)}
