@@ -96,6 +96,8 @@ def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool) -> in
             say(f"error: {error}")
         except MemoryError:
             say(f"error: {job.source}: there is not enough memory for this profile; record fewer iterations.")
+        except OSError as error:
+            say(f"error: {job.source}: it cannot be imported: {error.strerror}.")
         except Exception as error:  # noqa: BLE001  the other sources must not pay for a bug of ours
             say_bug(str(job.source), error)
     return done

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any, NoReturn, Protocol
 
 from tensorboard_plugin_dlprof.cli import demo, exit_codes, import_profiles, summary
-from tensorboard_plugin_dlprof.cli.messages import say
+from tensorboard_plugin_dlprof.cli.messages import say, say_bug
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.metadata import VERSION
 
@@ -71,6 +71,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of our output went away, as `head` does. Python must not fail again when it closes it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return exit_codes.FAILURE
+    except OSError as error:
+        say(f"error: {error.filename or 'a file'}: {error.strerror}.")
+        return exit_codes.FAILURE
+    except Exception as error:  # noqa: BLE001  the last place before the user, who gets a sentence
+        say_bug(f"dlprof {arguments.command}", error)
         return exit_codes.FAILURE
     return code
 
