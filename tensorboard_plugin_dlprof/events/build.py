@@ -91,14 +91,13 @@ def _framework(capture: Capture, nesting: Nesting, links: Links) -> _Found:
 
 
 def _joined(drafts: Drafts, texts: DraftTexts, iterations: IterationCandidate) -> Int64s:
-    """The op of each draft: unassociated ones by name, the others by occurrence."""
-    associated = np.array([key.associated for key in drafts.keys], np.bool_)
-    rows = np.flatnonzero(associated[drafts.key]) if len(drafts.keys) else np.zeros(0, np.int64)
+    """The op of each draft: by name where the key says so, else by occurrence."""
+    by_name = np.array([key.by_name for key in drafts.keys], np.bool_)
+    rows = np.flatnonzero(~by_name[drafts.key])
     start = drafts.start_ns[rows]
     index = np.searchsorted(iterations.start_ns, start, side="right") - 1
     iteration = np.where((index >= 0) & (start < iterations.stop_ns[index]), index, -1)
-    _, by_name = np.unique(drafts.key, return_inverse=True)
-    joined = by_name.astype(np.int64)
+    joined = drafts.key.copy()
     ops = join_calls(drafts.key[rows], drafts.process_id[rows], iteration, start, texts.index[rows])
     joined[rows] = ops + int(joined.max(initial=-1)) + 1
     return np.unique(joined, return_inverse=True)[1].astype(np.int64)

@@ -18,10 +18,12 @@ class OpKey(NamedTuple):
     """The op's path."""
     op_type: str
     direction: str
-    associated: bool = True
-    """False for work inside no op."""
     node: str = ""
     """Autograd node, which tells the backward pieces of one op apart; not shown."""
+    by_name: bool = False
+    """All calls of this key are one op, however often it is called."""
+    associated: bool = True
+    """False for work inside no op."""
 
 
 @dataclass(slots=True)

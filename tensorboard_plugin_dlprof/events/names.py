@@ -175,3 +175,25 @@ def region(name: str) -> str:
     """A wrapper's name as part of a path: without ids of graphs and frames, and without slashes."""
     bare = re.sub(r"## (.*?) \w{20,} ##", r"\1", without_counters(name))
     return re.sub(r"[:\s]*\d+/\d+(?:_\d+)?\Z", "", bare.removeprefix(EVALUATE)).replace("/", "|").strip("# ")
+
+
+_LAYER_DOMAIN = re.compile(r"TensorRT", re.IGNORECASE)
+_REFORMAT = re.compile(r"(Reformatting CopyNode) for .*? (?:to|from) (.+)\Z", re.DOTALL)
+
+
+@lru_cache(maxsize=1 << 10)
+def is_layer_domain(domain: str) -> bool:
+    """Whether the ranges of an NVTX domain are layers that name the nodes they fused."""
+    return _LAYER_DOMAIN.match(domain) is not None
+
+
+@lru_cache(maxsize=1 << 16)
+def layer(name: str) -> tuple[str, str]:
+    """Folder and type of a fused layer: ``/a/Conv_1 + /b/Relu`` is ``("/a", "Conv + Relu")``."""
+    reformat = _REFORMAT.match(name)
+    if reformat:
+        return layer(reformat[2])[0], reformat[1]
+    parts = [part.strip() for part in name.split(" + ")]
+    folder = parts[0].rpartition("/")[0] if parts[0].startswith("/") else ""
+    types = [_INSTANCE.sub("", part.rpartition("/")[2] if part.startswith("/") else part) for part in parts]
+    return folder, " + ".join(kind or "layer" for kind in types)

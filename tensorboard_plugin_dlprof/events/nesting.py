@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.events.overlaps import repair_overlaps
+from tensorboard_plugin_dlprof.events.overlaps import count_overlaps, repair_overlaps
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s, RangeKind, Ranges
 
 NESTABLE = (
@@ -136,8 +136,10 @@ def nest(ranges: Ranges) -> Nesting:
         end[end == start] += 1
         stack, parent, depth = _stack(first, start, end)
         if (end > end[parent])[parent >= 0].any():
-            end, cuts = repair_overlaps(start, end)
-            repaired += cuts
+            # Python's frames cross annotations wherever a `with` statement opens or closes one: no fault of the trace.
+            no_frame = ranges.kind[order] != RangeKind.FRAME
+            repaired += count_overlaps(start[no_frame], end[no_frame])
+            end = repair_overlaps(start, end)
             stack, parent, depth = _stack(first, start, end)
         stacks[thread] = stack
         parts.append((order, np.where(parent < 0, -1, parent + first), depth, start >> 1, end >> 1))

@@ -11,7 +11,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.ops import eligibility
 from tensorboard_plugin_dlprof.events.combining import combine
-from tensorboard_plugin_dlprof.events.drafts import Drafts
+from tensorboard_plugin_dlprof.events.drafts import Drafts, OpKey
 from tensorboard_plugin_dlprof.events.formats import Formats
 from tensorboard_plugin_dlprof.events.inputs import NULL, Described
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Strings
@@ -78,11 +78,9 @@ def op_tables(
             data_format=formats.data,
             output_format=formats.output,
             parameters_format=formats.parameters,
-            eligibility=eligibility(key.op_type) if key.associated else Eligibility.UNASSOCIATED,
+            eligibility=_eligibility(key),
             stack_trace=stack_of(draft) if key.associated else "",
         )
-        if key.associated and ops[op].eligibility == Eligibility.UNASSOCIATED:
-            ops[op].eligibility = Eligibility.NOT_ELIGIBLE
     order = sorted(range(count), key=lambda op: (ops[op].name.encode(), ops[op].op_id.encode()))
     final = _rank(np.array(order, np.int64))
     op_of_draft = final[joined]
@@ -93,6 +91,14 @@ def op_tables(
         op_of_draft=op_of_draft,
         instance_of_draft=_numbers_within(rows, op_of_draft),
     )
+
+
+def _eligibility(key: OpKey) -> Eligibility:
+    """Eligibility by type; of a fused layer (``Conv + Relu``) that of its parts."""
+    if not key.associated:
+        return Eligibility.UNASSOCIATED
+    parts = [eligibility(part) for part in (key.op_type, *key.op_type.split(" + "))]
+    return Eligibility.ELIGIBLE if Eligibility.ELIGIBLE in parts else Eligibility.NOT_ELIGIBLE
 
 
 def _first_described(joined: Int64s, by_time: Int64s, texts: DraftTexts, count: int) -> Int64s:

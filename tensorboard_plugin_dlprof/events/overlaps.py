@@ -24,7 +24,12 @@ _ROUNDS = 8
 _BLOCK = 1024
 
 
-def repair_overlaps(start: Int64s, end: Int64s) -> tuple[Int64s, int]:
+def count_overlaps(start: Int64s, end: Int64s) -> int:
+    """The number of ranges that a later one crosses; arguments as for ``repair_overlaps``."""
+    return int(np.count_nonzero(_crossed(start, end)))
+
+
+def repair_overlaps(start: Int64s, end: Int64s) -> Int64s:
     """Ends that nest.
 
     Args:
@@ -32,13 +37,13 @@ def repair_overlaps(start: Int64s, end: Int64s) -> tuple[Int64s, int]:
         end: Not before ``start``.
 
     Returns:
-        Repaired ends, none later than before, and the number of ranges that were cut.
+        Repaired ends, none later than before.
     """
-    repaired = end.copy()
+    repaired: Int64s = end.copy()
     for turn in itertools.count():
         crossed = np.flatnonzero(_crossed(start, repaired))
         if not len(crossed):
-            return repaired, int(np.count_nonzero(repaired != end))
+            return repaired
         crossing = _first_beyond(repaired, crossed)
         past = repaired[crossing] - repaired[crossed]
         inside = repaired[crossed] - start[crossing]

@@ -28,7 +28,7 @@ def add_unassociated(capture: Capture, links: Links, drafts: Drafts, owners: Own
     name = np.append(_call_names(capture, links)[calls], _work_names(capture)[works])
     distinct, key = np.unique(name, return_inverse=True)
     keys = [
-        OpKey(f"unassociated_{text}", text, "", associated=False)
+        OpKey(f"unassociated_{text}", text, "", by_name=True, associated=False)
         for text in (capture.strings[index] or "unknown" for index in distinct.tolist())
     ]
     count = len(name)

@@ -1,0 +1,132 @@
+"""Path, type and direction of op instances (event model, section 4).
+
+* An autograd node takes path and type of the op it differentiates, so that forward and backward of
+  a layer meet in one group; other pieces of the backward pass take the path.
+* The optimizer's ops have no direction, and their annotations as path.
+* Collectives have the path ``/collectives/<process group>/<type>`` and no direction.
+* A TensorRT layer names the nodes it fused: ``/conv1/Conv + /relu/Relu`` has the type
+  ``Conv + Relu`` and lies in ``/conv1``.
+* Ranges that users named, and launches named for their kernels, are one op for each name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.events import names
+from tensorboard_plugin_dlprof.events.combining import combine
+from tensorboard_plugin_dlprof.events.directions import backward_ranges, forward_of
+from tensorboard_plugin_dlprof.events.drafts import BACKWARD, FORWARD, OpKey
+from tensorboard_plugin_dlprof.events.instances import Chosen, Flags
+from tensorboard_plugin_dlprof.events.names import Role
+from tensorboard_plugin_dlprof.events.nesting import Nesting
+from tensorboard_plugin_dlprof.events.paths import Paths
+from tensorboard_plugin_dlprof.events.tables import Capture, Int64s
+
+_DIRECTIONS = ("", FORWARD, BACKWARD)
+
+_NAMED_BY_USER = (Role.ANNOTATION, Role.OPTIMIZER, Role.MODULE)
+
+
+class Namer:
+    """Names the op instances of one capture."""
+
+    def __init__(self, capture: Capture, nesting: Nesting, chosen: Chosen, counters: frozenset[str]) -> None:
+        self._strings = capture.strings
+        self._role, self._owner = chosen.role, chosen.owner
+        self._paths = Paths(capture, nesting, chosen.role, counters)
+        backward = backward_ranges(capture, nesting, chosen.role)
+        self._in_backward: Flags = nesting.inherit(backward) >= 0
+        self._in_optimizer: Flags = nesting.inherit(chosen.role == Role.OPTIMIZER) >= 0
+        self._forward = forward_of(capture, nesting, chosen.role, backward)
+        self._name = capture.ranges.name[nesting.row].astype(np.int64)
+        self._domain = capture.ranges.domain[nesting.row].astype(np.int64)
+        self._group = self._groups(capture, nesting)
+
+    def _groups(self, capture: Capture, nesting: Nesting) -> Int64s:
+        """Process group of each collective: recorded with it or with a range inside it."""
+        group = capture.ranges.group[nesting.row].astype(np.int64)
+        told = np.flatnonzero((group > 0) & (self._owner >= 0))[::-1]
+        found = np.zeros(len(group), np.int64)
+        found[self._owner[told]] = group[told]
+        return found
+
+    def forward_instance(self, places: Int64s) -> Int64s:
+        """The forward instance of places in the backward pass (the forward range where it is in none), else -1."""
+        forward = np.where(self._in_backward[places], self._forward[places], -1)
+        owner = np.where(forward >= 0, self._owner[forward], -1)
+        return np.where(owner >= 0, owner, forward)
+
+    def range_keys(self, places: Int64s) -> tuple[list[OpKey], Int64s]:
+        """Keys of instances that are ranges, and the key of each."""
+        forward = self.forward_instance(places)
+        forward_name = np.where(forward >= 0, self._name[forward], -1)
+        columns = (
+            self._role[places],
+            self._path(places, forward),
+            self._name[places],
+            self._direction(places),
+            forward_name,
+            self._group[places],
+            self._domain[places],
+        )
+        return _distinct(columns, self._range_key)
+
+    def _range_key(
+        self, role: int, path: int, name_id: int, direction: int, forward_name: int, group: int, domain: int
+    ) -> OpKey:
+        name, around = self._strings[name_id], self._paths.texts[path]
+        if role == Role.COLLECTIVE:
+            kind = names.collective_type(name) or names.bare_name(name)
+            process_group = self._strings[group].strip("/ ")
+            return OpKey("/".join(filter(None, ("/collectives", process_group, kind))), kind, "")
+        if role in _NAMED_BY_USER:
+            kind = names.module_class(name) if role == Role.MODULE else names.without_counters(name).strip("# /")
+            own = role == Role.MODULE or around.endswith(f"/{kind}")
+            return OpKey(around if own else f"{around}/{kind}", kind, "", by_name=True)
+        if names.is_layer_domain(self._strings[domain]):
+            folder, kind = names.layer(name)
+            return OpKey(f"{around}{folder}/{kind}", kind, _DIRECTIONS[direction])
+        kind, node = names.bare_name(name), ""
+        if forward_name >= 0 and names.is_backward_node(name):
+            node, kind = kind, names.bare_name(self._strings[forward_name])
+        return OpKey(f"{around}/{kind}", kind, _DIRECTIONS[direction], node=node)
+
+    def launch_keys(self, places: Int64s, wrapper: Int64s, label: Int64s) -> tuple[list[OpKey], Int64s]:
+        """Keys of instances that are launches, and the key of each.
+
+        Args:
+            places: Innermost range around each launch.
+            wrapper: The wrapper it belongs to.
+            label: Text of the kernel or call it is named for.
+        """
+        user = np.isin(self._role[wrapper], _NAMED_BY_USER)
+        direction = np.where(user, 0, self._direction(places))
+        path = self._path(places, self.forward_instance(places))
+        return _distinct((path, self._name[wrapper], label, direction, ~user), self._launch_key)
+
+    def _launch_key(self, path: int, wrapper: int, label: int, direction: int, shown: int) -> OpKey:
+        kind = names.kernel_type(self._strings[label])
+        region = f"/{names.region(self._strings[wrapper])}" if shown else ""
+        return OpKey(f"{self._paths.texts[path]}{region}/{kind}", kind, _DIRECTIONS[direction], by_name=True)
+
+    def _path(self, places: Int64s, forward: Int64s) -> Int64s:
+        own = np.where(self._in_optimizer[places], self._paths.by_annotation[places], self._paths.by_place[places])
+        linked = (forward >= 0) & ~self._paths.in_module[places]
+        return np.where(linked, self._paths.by_place[forward], own)
+
+    def _direction(self, places: Int64s) -> Int64s:
+        return np.where(self._in_optimizer[places], 0, np.where(self._in_backward[places], 2, 1))
+
+
+def _distinct(columns: tuple[npt.NDArray[Any], ...], make: Callable[..., OpKey]) -> tuple[list[OpKey], Int64s]:
+    """The keys of the distinct rows of the columns, and the key of each row."""
+    _, first, inverse = np.unique(combine(*columns), return_index=True, return_inverse=True)
+    keys: dict[OpKey, int] = {}
+    rows = zip(*(column[first].tolist() for column in columns), strict=True)
+    ids = [keys.setdefault(make(*row), len(keys)) for row in rows]
+    return list(keys), np.array(ids, np.int64)[inverse] if ids else np.zeros(0, np.int64)
