@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import pytest
+
+from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
+from tensorboard_plugin_dlprof.errors import BadRequest
+from tensorboard_plugin_dlprof.profile.tables import Profile
+from tests.aggregation.drafts import Call, DraftOp, Work, profile_of
+
+
+def _training(dlprof_markers: bool = False, after_last_loss: bool = True) -> Profile:
+    """Two steps, each a linear op of 10 ns with a kernel, then the loss; then perhaps one more linear op.
+
+    ::
+
+        linear  0-10         100-110         200-210
+        loss         20-30           120-130
+    """
+    calls = [Call(0, 10, [Work("kernel", (12, 18), (1, 3))]), Call(100, 110, [Work("kernel", (112, 118), (101, 103))])]
+    if after_last_loss:
+        calls.append(Call(200, 210))
+    ops = [DraftOp("LINEAR_1", "/net/linear", calls), DraftOp("LOSS_1", "/loss", [Call(20, 30), Call(120, 130)])]
+    return profile_of(ops, iterations=[(0, 1_000)], dlprof_markers=dlprof_markers, end_ns=300)
+
+
+def test_iterations_end_where_the_key_op_ends() -> None:
+    """Two instances cut the profile into three iterations, the last one up to its end."""
+    candidate = aggregate(_training(), Selection(key_op="/loss")).candidate
+    assert (candidate.source, candidate.label) == ("key_op", "/loss")
+    assert candidate.values.tolist() == [0, 1, 2]
+    assert candidate.start_ns.tolist() == [0, 30, 130]
+    assert candidate.stop_ns.tolist() == [30, 130, 300]
+
+
+def test_a_last_iteration_without_ops_is_dropped_except_for_dlprof() -> None:
+    """DLProf itself keeps it, and ends it with the last op."""
+    assert aggregate(_training(after_last_loss=False), Selection(key_op="LOSS_1")).candidate.values.tolist() == [0, 1]
+    dlprof = aggregate(_training(dlprof_markers=True), Selection(key_op="LOSS_1")).candidate
+    assert dlprof.stop_ns.tolist() == [30, 130, 210]
+    emptied = aggregate(_training(dlprof_markers=True, after_last_loss=False), Selection(key_op="LOSS_1")).candidate
+    assert emptied.values.tolist() == [0, 1, 2]
+
+
+def test_an_unknown_key_op_names_the_nearest() -> None:
+    """A typing error is told apart from an op that is not there."""
+    with pytest.raises(BadRequest, match="did you mean LOSS_1"):
+        aggregate(_training(), Selection(key_op="LOS_1"))
+    with pytest.raises(BadRequest, match="choose one from the table"):
+        aggregate(_training(), Selection(key_op="qqqqqqqq"))
+
+
+def test_the_range_is_inclusive_and_what_lies_outside_is_counted() -> None:
+    """One of two steps: its instances, kernels and time; the other's are told."""
+    aggregation = aggregate(_training(), Selection(key_op="/loss", iter_start=1, iter_stop=1))
+    assert aggregation.wall_ns == 100
+    assert aggregation.iterations.iter_value.tolist() == [1]
+    assert aggregation.op_nodes.num_calls.tolist() == [1, 1]
+    assert aggregation.launches.kernels == 1
+    assert (aggregation.outside.instances, aggregation.outside.kernels, aggregation.outside.kernel_ns) == (3, 1, 6)
+
+
+@pytest.mark.parametrize(("start", "stop"), [(3, None), (None, -1), (2, 1), (-1, 1), (0, 3)])
+def test_an_impossible_range_names_the_legal_one(start: int | None, stop: int | None) -> None:
+    """Beyond either end, or backwards."""
+    with pytest.raises(BadRequest, match="iterations 0 to 2"):
+        aggregate(_training(), Selection(key_op="/loss", iter_start=start, iter_stop=stop))
+
+
+def test_a_candidate_is_chosen_by_source_or_label() -> None:
+    """And an unknown one lists those that there are."""
+    for candidate in ("profiler_step", "ProfilerStep#N"):
+        assert aggregate(_training(), Selection(candidate=candidate)).candidate.source == "profiler_step"
+    with pytest.raises(BadRequest, match="choose one of: profiler_step"):
+        aggregate(_training(), Selection(candidate="epoch"))
+
+
+def test_device_work_belongs_to_the_iteration_of_its_instance() -> None:
+    """The GPU lags: a kernel that runs in iteration 1 counts for the op of iteration 0, its time by the clock."""
+    op = DraftOp("LINEAR_1", "/linear", [Call(0, 10, [Work("kernel", (60, 90), (1, 3))])])
+    aggregation = aggregate(profile_of([op], iterations=[(0, 50), (50, 100)]))
+    assert aggregation.iterations.kernels.tolist() == [1, 0]
+    assert aggregation.iterations.parts_ns[:, 1].tolist() == [0, 30]
+
+
+def test_only_the_last_iteration_is_closed() -> None:
+    """An op that starts where two iterations meet belongs to the later one."""
+    op = DraftOp("LINEAR_1", "/linear", [Call(50, 60), Call(100, 101)])
+    aggregation = aggregate(profile_of([op], iterations=[(0, 50), (50, 100)]))
+    assert aggregation.iteration_ops.iter_value.tolist() == [1]
+    assert aggregation.iteration_ops.instances.tolist() == [2]
