@@ -22,6 +22,7 @@ Event Format". The way through the modules: ``kineto_text`` cuts the text, ``kin
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
@@ -82,7 +83,7 @@ class KinetoImporter:
         progress(stage, 1.0)
         tables.finish()
         if tables.is_empty():
-            raise BrokenSource(_nothing_found(name, tables))
+            raise BrokenSource(_nothing_found(name, tables, text.skipped + tables.skipped))
         return build_capture(tables, text.clock, text.metadata, path, text.skipped + tables.skipped)
 
 
@@ -100,7 +101,10 @@ def _holds_events(path: Path) -> bool:
     return False
 
 
-def _nothing_found(name: str, tables: EventTables) -> str:
+def _nothing_found(name: str, tables: EventTables, skipped: Counter[str]) -> str:
+    if not tables.categories and skipped:
+        reasons = ", ".join(f"{reason} ({count:,})" for reason, count in skipped.most_common(3))
+        return f"{name} holds no event that can be read: {reasons}; record the profile again."
     if not tables.categories:
         return f"{name} holds no events; let the profiler record at least one step."
     known = ", ".join(category[:40] for category, _ in tables.categories.most_common(3))

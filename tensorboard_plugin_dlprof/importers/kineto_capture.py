@@ -7,7 +7,6 @@ held twice.
 from __future__ import annotations
 
 import re
-from array import array
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +21,6 @@ from tensorboard_plugin_dlprof.events.tables import (
     DeviceWork,
     ForwardLinks,
     Int8s,
-    Int64s,
     MemoryEvents,
     RangeKind,
     Ranges,
@@ -32,56 +30,17 @@ from tensorboard_plugin_dlprof.events.tables import (
     WorkKind,
 )
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
-from tensorboard_plugin_dlprof.importers.kineto_clock import MAX_US, Clock, nanoseconds
+from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
 from tensorboard_plugin_dlprof.importers.kineto_metadata import base_time_ns, read_devices, read_info, utc_or_unknown
-from tensorboard_plugin_dlprof.importers.kineto_rows import CallRows, HostRows, SpanRows, WorkRows
+from tensorboard_plugin_dlprof.importers.kineto_rows import CallRows, HostRows, SyncRows, WorkRows
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
 from tensorboard_plugin_dlprof.importers.kineto_threads import adopted_threads
-from tensorboard_plugin_dlprof.units import NS_PER_US
-
-NO_START = "events without a usable start time"
-NO_DURATION = "events without a usable duration"
-NEGATIVE_DURATION = "events with a negative duration"
-
-_DAY_US = 86_400e6
+from tensorboard_plugin_dlprof.importers.kineto_times import NO_START, Kept, Mask, Times, middle_of, usable_start
 
 _STEP = re.compile(r"ProfilerStep#\d+")
 _OLD_ANNOTATION = re.compile(r"#|^DistributedDataParallel\.|^(?!.*::).*\s")
 """Annotations that traces of 2020 and 2021 list among the operators: ``Optimizer.step#SGD.step``,
 ``enumerate(DataLoader)#...``, ``## forward ##``. No operator has a space or ``#`` in its name."""
-
-Mask = npt.NDArray[np.bool_]
-
-
-class _Kept:
-    """The usable rows of one table."""
-
-    def __init__(self, rows: SpanRows, middle_us: float, skipped: Counter[str]) -> None:
-        start = np.frombuffer(rows.start_us, np.float64)
-        duration = np.frombuffer(rows.duration_us, np.float64)
-        started = usable_start(start, middle_us)
-        negative = duration < 0
-        lasted = np.isfinite(duration) & (duration < MAX_US)
-        skipped[NO_START] += int(np.count_nonzero(~started))
-        skipped[NO_DURATION] += int(np.count_nonzero(started & ~lasted & ~negative))
-        skipped[NEGATIVE_DURATION] += int(np.count_nonzero(started & negative))
-        keep = started & lasted & ~negative
-        self.mask: Mask | None = None if keep.all() else keep
-        self.count = int(np.count_nonzero(keep))
-        self.rows = rows
-
-    def column(self, name: str) -> npt.NDArray[Any]:
-        """Takes a column out of the table."""
-        column: array[Any] = getattr(self.rows, name)
-        setattr(self.rows, name, array(column.typecode))
-        values = np.frombuffer(column, np.dtype(column.typecode))
-        return values if self.mask is None else values[self.mask]
-
-
-def usable_start(start_us: npt.NDArray[np.float64], middle_us: float) -> Mask:
-    """Finite times within a day of the middle of the trace: an event at time 0 of 1970 would make it last 50 years."""
-    with np.errstate(invalid="ignore"):
-        return np.isfinite(start_us) & (np.abs(start_us) < MAX_US) & (np.abs(start_us - middle_us) < _DAY_US)
 
 
 def build_capture(
@@ -96,27 +55,24 @@ def build_capture(
         path: the file, whose name may tell rank and host.
         skipped: what was left out so far; added to.
     """
-    middle_us = _middle_us(tables)
-    host = [_Kept(rows, middle_us, skipped) for rows in (tables.old_ops, tables.ops, tables.annotations, tables.frames)]
-    calls = _Kept(tables.calls, middle_us, skipped)
-    work = _Kept(tables.work, middle_us, skipped)
-    syncs = _Kept(tables.syncs, middle_us, skipped)
+    t = tables
+    middle_us = middle_of([t.old_ops, t.ops, t.annotations, t.frames, t.calls, t.work, t.memory])
+    host = [Kept(rows, middle_us, skipped) for rows in (tables.old_ops, tables.ops, tables.annotations, tables.frames)]
+    calls = Kept(tables.calls, middle_us, skipped)
+    work = Kept(tables.work, middle_us, skipped)
+    syncs = Kept(tables.syncs, middle_us, skipped)
     memory_us = np.frombuffer(tables.memory.start_us, np.float64)
     memory_mask = usable_start(memory_us, middle_us)
     skipped[NO_START] += int(np.count_nonzero(~memory_mask))
 
-    times = _Times([*host, calls, work, syncs], memory_us[memory_mask], clock)
+    times = Times([*host, calls, work, syncs], memory_us[memory_mask], clock)
     threads = _threads(tables)
     process = _only_process(calls, threads)
-    use_external_ids = not any(
-        (np.frombuffer(kept.rows.correlation, np.int64) >= 0).any()
-        for kept in (calls, work)
-        if isinstance(kept.rows, (CallRows, WorkRows))
-    )
-    correlation = "external_id" if use_external_ids else "correlation"
+    correlated = any((np.asarray(rows.correlation) >= 0).any() for rows in (tables.calls, tables.work))
+    correlation = "correlation" if correlated else "external_id"
 
     strings = tables.strings
-    links = _forward_links(tables, times)
+    links = _forward_links(tables, times, middle_us)
     ranges = _ranges(host, times, strings, adopted_threads(tables, threads))
     call_table = _calls(calls, times, correlation)
     work_table = _work(work, times, strings, correlation, process)
@@ -146,50 +102,6 @@ def build_capture(
     )
 
 
-def _middle_us(tables: EventTables) -> float:
-    """The median start of a sample of the largest table; 0 without events."""
-    t = tables
-    columns = [rows.start_us for rows in (t.old_ops, t.ops, t.annotations, t.frames, t.calls, t.work, t.memory)]
-    largest = np.frombuffer(max(columns, key=len), np.float64)
-    sample = largest[:: max(1, len(largest) // 100_000)]
-    sample = sample[np.isfinite(sample)]
-    return float(np.median(sample)) if len(sample) else 0.0
-
-
-class _Times:
-    """Nanoseconds since the start of the capture."""
-
-    def __init__(self, kept: Sequence[_Kept], memory_us: npt.NDArray[np.float64], clock: Clock) -> None:
-        firsts = [memory_us.min()] if len(memory_us) else []
-        for table in kept:
-            start = np.frombuffer(table.rows.start_us, np.float64)
-            start = start if table.mask is None else start[table.mask]
-            if len(start):
-                firsts.append(start.min())
-        first = nanoseconds(np.array([min(firsts, default=0.0)]))[0]
-        self._first_ns = int(first)
-        self.base_ns = self._first_ns + clock.origin_us * NS_PER_US if firsts else 0
-        """The first event on the trace's clock."""
-        self.end_ns = 0
-
-    def points(self, microseconds: npt.NDArray[np.float64]) -> Int64s:
-        """Times of the clock as nanoseconds since the start."""
-        result = nanoseconds(microseconds)
-        result -= self._first_ns
-        if len(result):
-            self.end_ns = max(self.end_ns, int(result.max()))
-        return result
-
-    def spans(self, kept: _Kept) -> tuple[Int64s, Int64s]:
-        """Start and end of the rows. Durations are rounded for themselves, so that their sum is the trace's."""
-        start = self.points(kept.column("start_us"))
-        end = nanoseconds(kept.column("duration_us"))
-        end += start
-        if len(end):
-            self.end_ns = max(self.end_ns, int(end.max()))
-        return start, end
-
-
 def _threads(tables: EventTables) -> list[Thread]:
     threads: list[Thread] = []
     for key in tables.threads.rows:
@@ -202,19 +114,13 @@ def _threads(tables: EventTables) -> list[Thread]:
     return threads
 
 
-def _only_process(calls: _Kept, threads: Sequence[Thread]) -> int:
+def _only_process(calls: Kept[CallRows], threads: Sequence[Thread]) -> int:
     """The process of all calls; 0 where there are several, as device work does not tell whose it is."""
-    used = {threads[row].process_id for row in np.unique(np.frombuffer(tables_thread(calls), np.int32))}
+    used = {threads[row].process_id for row in np.unique(np.frombuffer(calls.rows.thread, np.int32))}
     return used.pop() if len(used) == 1 else 0
 
 
-def tables_thread(kept: _Kept) -> array[int]:
-    """The thread column of a host table, left in place."""
-    assert isinstance(kept.rows, HostRows)
-    return kept.rows.thread
-
-
-def _ranges(parts: Sequence[_Kept], times: _Times, strings: Strings, adopted: Mapping[int, int]) -> Ranges:
+def _ranges(parts: Sequence[Kept[HostRows]], times: Times, strings: Strings, adopted: Mapping[int, int]) -> Ranges:
     total = sum(part.count for part in parts)
     start, end = np.empty(total, np.int64), np.empty(total, np.int64)
     offsets = np.cumsum([0, *(part.count for part in parts)])
@@ -281,13 +187,12 @@ def _kind_of_frame(name: str) -> RangeKind:
     return RangeKind.MODULE if name.startswith("nn.Module: ") else RangeKind.FRAME
 
 
-def _calls(kept: _Kept, times: _Times, correlation: str) -> Calls:
+def _calls(kept: Kept[CallRows], times: Times, correlation: str) -> Calls:
     start, end = times.spans(kept)
     return Calls(start, end, kept.column("thread"), kept.column("name"), kept.column(correlation))
 
 
-def _work(kept: _Kept, times: _Times, strings: Strings, correlation: str, process: int) -> DeviceWork:
-    assert isinstance(kept.rows, WorkRows)
+def _work(kept: Kept[WorkRows], times: Times, strings: Strings, correlation: str, process: int) -> DeviceWork:
     triples = np.array(kept.rows.triples.triples, np.int32).reshape(-1, 3)
     start, end = times.spans(kept)
     kind, name = kept.column("kind"), kept.column("name")
@@ -300,7 +205,7 @@ def _work(kept: _Kept, times: _Times, strings: Strings, correlation: str, proces
         start_ns=start,
         end_ns=end,
         process=np.full(kept.count, process, np.int32),
-        device=kept.column("device"),
+        device=np.maximum(kept.column("device"), 0),  # a trace that names no device has one
         stream=kept.column("stream"),
         correlation=kept.column(correlation),
         name=name,
@@ -317,13 +222,13 @@ def _work(kept: _Kept, times: _Times, strings: Strings, correlation: str, proces
     )
 
 
-def _syncs(kept: _Kept, times: _Times, correlation: str, process: int) -> Syncs:
+def _syncs(kept: Kept[SyncRows], times: Times, correlation: str, process: int) -> Syncs:
     start, end = times.spans(kept)
     return Syncs(
         start_ns=start,
         end_ns=end,
         process=np.full(kept.count, process, np.int32),
-        device=kept.column("device"),
+        device=np.maximum(kept.column("device"), 0),  # a trace that names no device has one
         stream=kept.column("stream"),
         correlation=kept.column(correlation),
         sync_type=kept.column("sync_type"),
@@ -332,7 +237,7 @@ def _syncs(kept: _Kept, times: _Times, correlation: str, process: int) -> Syncs:
 
 
 def _memory(
-    tables: EventTables, times: _Times, time_us: npt.NDArray[np.float64], mask: Mask, work: DeviceWork
+    tables: EventTables, times: Times, time_us: npt.NDArray[np.float64], mask: Mask, work: DeviceWork
 ) -> MemoryEvents:
     rows = tables.memory
     device = np.frombuffer(rows.device, np.int32)[mask]
@@ -350,10 +255,11 @@ def _memory(
     )
 
 
-def _forward_links(tables: EventTables, times: _Times) -> ForwardLinks:
+def _forward_links(tables: EventTables, times: Times, middle_us: float) -> ForwardLinks:
     starts, finishes = tables.flows.ends["s"], tables.flows.ends["f"]
     pairs = [(*starts[flow], *finishes[flow]) for flow in starts.keys() & finishes.keys()]
     columns = np.array(sorted(pairs), np.float64).reshape(-1, 4)
+    columns = columns[usable_start(columns[:, 1], middle_us) & usable_start(columns[:, 3], middle_us)]
     return ForwardLinks(
         forward_thread=columns[:, 0].astype(np.int32),
         forward_ns=times.points(columns[:, 1]),

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.units import NS_PER_US
 
-_STAMP = re.compile(rb'("ts"\s*:\s*)(\d{13,18})\.\d')
+_STAMP = re.compile(rb'("ts"\s*:\s*"?)(\d{13,18})\.\d')
 
 _EXACT_BELOW_US = 1 << 43
 """Below, neighbouring doubles lie less than a nanosecond apart."""
@@ -61,7 +61,7 @@ class Clock:
 
     def trusts(self, decoded_us: list[float]) -> bool:
         """Whether all of these values came from shortened text. A missing timestamp (NaN) is no objection."""
-        if not decoded_us or (_KEPT_US <= min(decoded_us) and max(decoded_us) < 2 * _KEPT_US):
+        if not decoded_us or (min(decoded_us) >= _KEPT_US and max(decoded_us) < 2 * _KEPT_US):
             return True  # a NaN that min() meets first makes this false, and one met later changes nothing
         return all(_KEPT_US <= value < 2 * _KEPT_US or value != value for value in decoded_us)
 

@@ -36,6 +36,7 @@ _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*')
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\]]', re.DOTALL)
 _GAP = re.compile(rb"[\s,]*")
 _SCALAR = re.compile(rb'[^\s,\[\]{}"]+')
+_BETWEEN_OBJECTS = re.compile(rb"\}\s*,\s*\{")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -82,7 +83,7 @@ class TraceText:
         while len(self._buffer) < SAMPLE_BYTES and self._fill():
             pass
         self.clock = Clock(self._buffer)
-        self._separator = _separator(self._buffer)
+        self._separator = _separator(self._buffer, self.clock)
         self._ahead, self._buffer = self._buffer, b""
 
     def _fill(self) -> bool:
@@ -241,20 +242,25 @@ def _end_of_value(text: bytes, start: int) -> int:
     return -1
 
 
-def _separator(text: bytes) -> bytes:
-    """What stands between the first two events, brackets included: ``},\\n  {``. Empty where there are not two."""
+def _separator(text: bytes, clock: Clock) -> bytes:
+    """What stands between events, brackets included: ``},\\n  {``. Empty where there are not two.
+
+    It is taken from the first two events, or, where one of these is broken, from what looks like it most often.
+    """
     ends: list[int] = []
     position = 0
     for _ in range(2):
-        position = _end_of(_GAP, text, position)
-        if text[position : position + 1] != b"{":
-            return b""
-        ends.append(position)
-        position = _end_of_value(text, position)
-        if position < 0:
-            return b""
-        ends.append(position)
+        start = _end_of(_GAP, text, position)
+        position = _end_of_value(text, start) if text[start : start + 1] == b"{" else -1
+        if position < 0 or decode_one(text[start:position], clock) is None:
+            return _most_common_gap(text)
+        ends += (start, position)
     return text[ends[1] - 1 : ends[2] + 1]
+
+
+def _most_common_gap(text: bytes) -> bytes:
+    gaps = Counter(_BETWEEN_OBJECTS.findall(text[:PIECE_BYTES]))
+    return gaps.most_common(1)[0][0] if gaps else b""
 
 
 def _what_json_is(text: bytes) -> str:

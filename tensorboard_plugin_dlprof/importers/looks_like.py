@@ -12,7 +12,6 @@ _CREATED = re.compile(rb"CREATE\s+(?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"'
 _STARTS: tuple[tuple[bytes, str], ...] = (
     (b"NVPROF", "is a profile of another tool"),
     (b"PK\x03\x04", "is a ZIP archive; unpack it and name the profile in it"),
-    (b"\x1f\x8b", "is damaged: its gzip data cannot be read; copy or record it again"),
     (b"BZh", "is compressed with bzip2; expand it first"),
     (b"\x28\xb5\x2f\xfd", "is compressed with zstd; expand it first"),
     (b"\xfd7zXZ", "is compressed with xz; expand it first"),
@@ -33,7 +32,8 @@ def looks_like(path: Path, head: bytes) -> str:
         head: its first bytes, expanded.
     """
     if not head:
-        return "is empty; record or copy the profile again"
+        damaged = path.stat().st_size > 0
+        return f"is {'damaged: its gzip data cannot be read' if damaged else 'empty'}; record or copy the profile again"
     if head.startswith(_SQLITE):
         return _database(head)
     for start, what in _STARTS:

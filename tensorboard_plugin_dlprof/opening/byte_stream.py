@@ -119,10 +119,10 @@ def read_head(path: Path, size: int = 1 << 16) -> bytes:
     """
     with open_regular(path) as file:
         try:
-            raw = file.read(size)
+            raw = file.read(size + 4096)  # gzip may be a little longer than what it holds
         except OSError as error:
             raise _unreadable(shown(path), error) from None
-    return _expand(raw, size) if raw.startswith(GZIP_MAGIC) else raw
+    return _expand(raw, size) if raw.startswith(GZIP_MAGIC) else raw[:size]
 
 
 def _unreadable(name: str, error: OSError) -> BrokenSource:

@@ -1,0 +1,98 @@
+"""Which events have usable times, and their times as nanoseconds since the start of the capture."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.importers.kineto_clock import MAX_US, Clock, nanoseconds
+from tensorboard_plugin_dlprof.importers.kineto_rows import MemoryRows, SpanRows
+from tensorboard_plugin_dlprof.units import NS_PER_US
+
+NO_START = "events without a usable start time"
+NO_DURATION = "events without a usable duration"
+NEGATIVE_DURATION = "events with a negative duration"
+
+_DAY_US = 86_400e6
+
+Mask = npt.NDArray[np.bool_]
+Rows = TypeVar("Rows", bound=SpanRows)
+
+
+def middle_of(tables: Iterable[SpanRows | MemoryRows]) -> float:
+    """The median start of a sample of the largest table; 0 without events."""
+    largest = np.frombuffer(max((table.start_us for table in tables), key=len), np.float64)
+    sample = largest[:: max(1, len(largest) // 100_000)]
+    sample = sample[np.isfinite(sample)]
+    return float(np.median(sample)) if len(sample) else 0.0
+
+
+class Kept(Generic[Rows]):
+    """The usable rows of one table."""
+
+    def __init__(self, rows: Rows, middle_us: float, skipped: Counter[str]) -> None:
+        start = np.frombuffer(rows.start_us, np.float64)
+        duration = np.frombuffer(rows.duration_us, np.float64)
+        started = usable_start(start, middle_us)
+        negative = duration < 0
+        lasted = np.isfinite(duration) & (duration < MAX_US)
+        skipped[NO_START] += int(np.count_nonzero(~started))
+        skipped[NO_DURATION] += int(np.count_nonzero(started & ~lasted & ~negative))
+        skipped[NEGATIVE_DURATION] += int(np.count_nonzero(started & negative))
+        keep = started & lasted & ~negative
+        self.mask: Mask | None = None if keep.all() else keep
+        self.count = int(np.count_nonzero(keep))
+        self.rows = rows
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """Takes a column out of the table."""
+        column: array[Any] = getattr(self.rows, name)
+        setattr(self.rows, name, array(column.typecode))
+        values = np.frombuffer(column, np.dtype(column.typecode))
+        return values if self.mask is None else values[self.mask]
+
+
+def usable_start(start_us: npt.NDArray[np.float64], middle_us: float) -> Mask:
+    """Finite times within a day of the middle of the trace: an event at time 0 of 1970 would make it last 50 years."""
+    with np.errstate(invalid="ignore"):
+        return np.isfinite(start_us) & (np.abs(start_us) < MAX_US) & (np.abs(start_us - middle_us) < _DAY_US)
+
+
+class Times:
+    """Nanoseconds since the start of the capture."""
+
+    def __init__(self, kept: Sequence[Kept[Any]], memory_us: npt.NDArray[np.float64], clock: Clock) -> None:
+        firsts = [memory_us.min()] if len(memory_us) else []
+        for table in kept:
+            start = np.frombuffer(table.rows.start_us, np.float64)
+            start = start if table.mask is None else start[table.mask]
+            if len(start):
+                firsts.append(start.min())
+        first = nanoseconds(np.array([min(firsts, default=0.0)]))[0]
+        self._first_ns = int(first)
+        self.base_ns = self._first_ns + clock.origin_us * NS_PER_US if firsts else 0
+        """The first event on the trace's clock."""
+        self.end_ns = 0
+
+    def points(self, microseconds: npt.NDArray[np.float64]) -> Int64s:
+        """Times of the clock as nanoseconds since the start."""
+        result = nanoseconds(microseconds)
+        result -= self._first_ns
+        if len(result):
+            self.end_ns = max(self.end_ns, int(result.max()))
+        return result
+
+    def spans(self, kept: Kept[Any]) -> tuple[Int64s, Int64s]:
+        """Start and end of the rows. Durations are rounded for themselves, so that their sum is the trace's."""
+        start = self.points(kept.column("start_us"))
+        end = nanoseconds(kept.column("duration_us"))
+        end += start
+        if len(end):
+            self.end_ns = max(self.end_ns, int(end.max()))
+        return start, end

@@ -1,0 +1,113 @@
+"""The importer of a file is found by its content; for a stranger, a sentence says what it looks like."""
+
+from __future__ import annotations
+
+import gzip
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.errors import NotFound, UnknownFormat, UnsafeFile
+from tensorboard_plugin_dlprof.importers import find_importer
+from tests.importers.kineto_traces import op, trace
+from tests.shared_data import shared_data
+
+TRACE = trace(op())
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (TRACE, "trace.json"),
+        (gzip.compress(TRACE), "trace.json.gz"),
+        (gzip.compress(TRACE), "misnamed.sqlite"),
+        (TRACE, "misnamed.json.gz"),
+        (b"\xef\xbb\xbf" + TRACE, "bom.json"),
+        (b"\n  " + TRACE, "blank.json"),
+        (b'[{"ph": "X", "cat": "cpu_op"}', "array.json"),
+        (b'{"mine": "' + b"x" * 100_000 + b'", "traceEvents": []}', "late.json"),
+        (gzip.compress(TRACE)[:-10], "cut.json.gz"),
+        (b'{"traceEvents": nul', "broken.json"),
+    ],
+)
+def test_a_trace_is_known_by_its_content(tmp_path: Path, content: bytes, name: str) -> None:
+    """Also one that cannot be read: its importer knows best what is wrong with it."""
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert find_importer(path).name == "pytorch"
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "sentence"),
+    [
+        (b"", "x.json", "is empty"),
+        (b"  \n", "x.json", "is blank"),
+        (b"hello, world", "x.json", "is text"),
+        (b"a,b\n1,2\n", "x.csv", "is text"),
+        (b'{"learning_rate": 0.1}', "config.json", "is JSON, but holds no trace events"),
+        (b"[1, 2]", "list.json", "is JSON, but holds no trace events"),
+        (b"\0\1\2\3", "x.bin", "is a binary file"),
+        (b"\xc3\x28" * 50, "x.bin", "is a binary file"),
+        (b"\xff\xfe{\0}\0", "x.json", "UTF-16"),
+        (b"PK\x03\x04rest", "x.zip", "ZIP archive"),
+        (b"<!DOCTYPE html>", "x.json", "HTML"),
+        (b"version https://git-lfs.github.com/spec/v1", "x.json", "Git LFS"),
+        (b"\x1f\x8bgarbage", "x.json.gz", "damaged"),
+        (b"\x0a\x0b", "host.xplane.pb", "XPlane"),
+        (b"\x7fREP\0", "report1.nsys-rep", "nsys export"),
+    ],
+)
+def test_a_stranger_is_described(tmp_path: Path, content: bytes, name: str, sentence: str) -> None:
+    """The sentence says what the file looks like and which formats were tried."""
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(UnknownFormat, match=sentence) as caught:
+        find_importer(path)
+    assert str(caught.value).startswith(str(path))
+    assert "PyTorch profiler trace" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("tables", "sentence"),
+    [
+        (["rocpd_api", "rocpd_string"], "ROCm"),
+        (["db_version", "read_only_kernels"], "open it directly"),
+        (["notes"], "another SQLite database .it has the table notes."),
+        ([], "an SQLite database without tables"),
+    ],
+)
+def test_a_strange_database_is_described(tmp_path: Path, tables: list[str], sentence: str) -> None:
+    """By the tables it has."""
+    path = tmp_path / "strange.sqlite"
+    connection = sqlite3.connect(path)
+    for table in tables:
+        connection.execute(f"CREATE TABLE {table} (id INTEGER)")
+    connection.execute("PRAGMA user_version = 1")
+    connection.commit()
+    connection.close()
+    with pytest.raises(UnknownFormat, match=sentence):
+        find_importer(path)
+
+
+def test_what_cannot_be_opened_is_no_unknown_format(tmp_path: Path) -> None:
+    """The opener's own sentence passes through."""
+    with pytest.raises(NotFound):
+        find_importer(tmp_path / "absent")
+    with pytest.raises(UnsafeFile):
+        find_importer(tmp_path)
+
+
+def test_every_real_file_finds_its_importer() -> None:
+    """Real exports and traces are known; other tools' files are not."""
+    folder = shared_data()
+    for path in sorted(folder.glob("torch/*/*")):
+        assert find_importer(path).name == "pytorch", path
+    for path in sorted(folder.glob("nsight/*/*.sqlite")):
+        assert find_importer(path).name == "nsight_systems", path
+    strangers = [*folder.glob("nsight/*/*.rpd"), *folder.glob("nsight/*/*.csv"), *folder.glob("xplane/*/*.pb")]
+    strangers += folder.glob("dlprof-golden/**/*dlprof_dldb*.sqlite")
+    assert strangers
+    for path in strangers:
+        with pytest.raises(UnknownFormat):
+            find_importer(path)
