@@ -10,7 +10,7 @@ Everything is sorting and searching: ten million ranges take seconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -76,6 +76,7 @@ class Nesting:
     stacks: dict[int, ThreadStack]
     """By row of ``Capture.threads``."""
     repaired_overlaps: int
+    _by_depth: list[Int64s] = field(default_factory=list)
 
     def innermost(self, thread: Int32s, time_ns: Int64s) -> Int64s:
         """The place of the innermost range around each time on a thread, -1 where there is none."""
@@ -107,10 +108,11 @@ class Nesting:
 
     def places_by_depth(self) -> list[Int64s]:
         """The places at depth 0, 1, ...; each ascending."""
-        if not len(self.depth):
-            return []
-        order = np.argsort(self.depth.astype(np.int16) if self.depth.max() < 1 << 15 else self.depth, kind="stable")
-        return np.split(order, np.cumsum(np.bincount(self.depth))[:-1])
+        if not self._by_depth and len(self.depth):
+            narrow = self.depth.astype(np.int16) if self.depth.max() < 1 << 15 else self.depth
+            order = np.argsort(narrow, kind="stable")
+            self._by_depth = np.split(order, np.cumsum(np.bincount(self.depth))[:-1])
+        return self._by_depth
 
     def above(self, values: Int64s) -> Int64s:
         """``values`` of the parents; -1 for the outermost."""

@@ -47,8 +47,10 @@ def repair_overlaps(start: Int64s, end: Int64s) -> Int64s:
         crossing = _first_beyond(repaired, crossed)
         past = repaired[crossing] - repaired[crossed]
         inside = repaired[crossed] - start[crossing]
-        too_long = (past <= ROUNDING) & (past <= inside)
-        if turn < _ROUNDS and too_long.any():
+        too_long = (past <= ROUNDING) & (past <= inside) & (turn < _ROUNDS)
+        # The longer of two ranges with one start was outside before it was cut itself.
+        too_long |= start[crossing] == start[crossed]
+        if too_long.any():
             np.minimum.at(repaired, crossing[too_long], repaired[crossed[too_long]])
         else:
             repaired[crossed] = start[crossing]
