@@ -15,6 +15,9 @@ from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.hints import HintReader, hint_reader
 from tensorboard_plugin_dlprof.runs.scan import File, Root
 
+MIN_MEMORY_BYTES = GIGABYTE // 4
+"""The libraries alone take half of this."""
+
 _URI = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://.*")
 
 
@@ -49,7 +52,7 @@ def services_of_tensorboard(context: Any) -> Services:
         hint_reader(provider) if provider is not None else list,
         _absolute(cache_folder) if cache_folder else None,
         getattr(flags, "dlprof_import", "auto") or "auto",
-        int(memory_gb * GIGABYTE) if memory_gb > 0 else None,
+        max(int(memory_gb * GIGABYTE), MIN_MEMORY_BYTES) if memory_gb > 0 else None,
     )
 
 

@@ -63,7 +63,7 @@ def _import(job: dict[str, Any], report: Any) -> dict[str, Any]:
         raise _Failed(str(error)) from error
     except MemoryError:
         raise _Failed(
-            f"The import needs more than the {job['memory_bytes'] / (1 << 30):.1f} GB of memory that it may use; "
+            f"The import needs more than the {job['memory_bytes'] / (1 << 30):.2g} GB of memory that it may use; "
             "profile fewer steps, or raise --dlprof_memory_limit."
         ) from None
     except OSError as error:

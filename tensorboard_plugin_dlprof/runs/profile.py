@@ -89,7 +89,9 @@ def assemble(
     for run in by_run.keys() | hints_by_run.keys():
         found = _of_folder(by_run[run], facts_of, cached_facts_of)
         profiles.extend(_with_hints(run, found, hints_by_run[run]))
-    order = {run: position for position, run in enumerate(sorted({profile.run for profile in profiles}, key=run_order))}
+    # TensorBoard takes some different names for equal; then the plain order of the letters decides.
+    runs = sorted(sorted({profile.run for profile in profiles}), key=run_order)
+    order = {run: position for position, run in enumerate(runs)}
     return sorted(profiles, key=lambda profile: (order[profile.run], *_order_in_run(profile)))
 
 

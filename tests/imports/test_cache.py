@@ -1,0 +1,82 @@
+"""The folder of the databases that servers made."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.errors import OutputNotWritable
+from tensorboard_plugin_dlprof.imports.cache import STALE_WORK_SECONDS, Cache, default_folder
+
+SOURCE = Path("/logs/a.json")
+
+
+def test_a_database_is_found_by_the_version_of_its_source(tmp_path: Path) -> None:
+    """Another size, time or place is another source."""
+    cache = Cache(tmp_path / "cache")
+    work = cache.make_work_folder()
+    (work / "made").write_bytes(b"database")
+    cache.publish(work / "made", cache.path(SOURCE, 10, 20))
+    assert cache.find(SOURCE, 10, 20) is not None
+    for other in [(SOURCE, 11, 20), (SOURCE, 10, 21), (Path("/logs/b.json"), 10, 20)]:
+        assert cache.find(*other) is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+def test_the_folder_is_nobody_elses(tmp_path: Path) -> None:
+    """Even where it was there before, with another mode."""
+    (tmp_path / "cache").mkdir(mode=0o755)
+    Cache(tmp_path / "cache").make_work_folder()
+    assert (tmp_path / "cache").stat().st_mode & 0o777 == 0o700
+
+
+def test_the_longest_unused_databases_go_first(tmp_path: Path) -> None:
+    """Three of 100 bytes where 250 fit: the one that was not used for the longest time goes."""
+    cache = Cache(tmp_path, max_bytes=250)
+    paths = [cache.path(SOURCE, number, 0) for number in range(3)]
+    for number, path in enumerate(paths):
+        path.write_bytes(bytes(100))
+        os.utime(path, ns=(number, 5))
+    cache.touch(paths[0])
+    cache.evict()
+    assert [path.is_file() for path in paths] == [True, False, True]
+    assert paths[0].stat().st_mtime_ns == 5
+
+
+def test_the_newest_database_stays_even_when_it_alone_is_too_large(tmp_path: Path) -> None:
+    """Somebody waits for it."""
+    cache = Cache(tmp_path / "cache", max_bytes=10)
+    work = cache.make_work_folder()
+    (work / "made").write_bytes(bytes(100))
+    cache.publish(work / "made", cache.path(SOURCE, 1, 1))
+    assert cache.find(SOURCE, 1, 1) is not None
+
+
+def test_what_a_killed_server_left_behind_is_swept(tmp_path: Path) -> None:
+    """After a day; another server may be at work in a younger one."""
+    cache = Cache(tmp_path)
+    old, young = cache.make_work_folder(), cache.make_work_folder()
+    long_ago = old.stat().st_mtime - 2 * STALE_WORK_SECONDS
+    os.utime(old, (long_ago, long_ago))
+    cache.make_work_folder()
+    assert (old.exists(), young.exists()) == (False, True)
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    """With the flag that helps, and without the path of this machine."""
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(OutputNotWritable, match="--dlprof_cache_dir") as raised:
+        Cache(tmp_path / "file" / "cache").make_work_folder()
+    assert str(tmp_path) not in str(raised.value)
+
+
+def test_the_default_is_the_users_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """XDG_CACHE_HOME counts where it is absolute, as its specification says."""
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "x"))
+    assert default_folder() == tmp_path / "x" / "tensorboard_plugin_dlprof"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert default_folder() == tmp_path / ".cache" / "tensorboard_plugin_dlprof"

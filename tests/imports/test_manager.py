@@ -1,0 +1,228 @@
+"""Imports on demand, through the real worker process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.imports.cache import Cache
+from tensorboard_plugin_dlprof.imports.manager import ImportManager, Source, Status
+from tests.imports.traces import write_long_trace, write_trace
+from tests.routes.serving import wait_for
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
+
+
+def source_of(path: Path, profile: str = "p") -> Source:
+    status = path.stat()
+    return Source(profile, path, status.st_size, status.st_mtime_ns, path.name)
+
+
+def cached(manager: ImportManager, source: Source) -> Path | None:
+    return manager.cache.find(source.real, source.size_bytes, source.mtime_ns)
+
+
+def is_settled(manager: ImportManager) -> bool:
+    return not manager.is_busy()
+
+
+def failed(manager: ImportManager, profile: str = "p") -> Status:
+    wait_for(lambda: is_settled(manager))
+    status = manager.status(profile)
+    assert status is not None
+    return status
+
+
+def running(manager: ImportManager) -> int:
+    """Process id of the worker, once it reports progress."""
+    wait_for(lambda: (status := manager.status("p")) is not None and status.fraction > 0)
+    process_id = manager.process_id()
+    assert process_id is not None
+    return process_id
+
+
+def test_a_source_becomes_a_database_in_the_cache(tmp_path: Path) -> None:
+    """The database is complete, and nothing else is left in the cache or beside the source."""
+    source = source_of(write_trace(tmp_path / "logs" / "a.json"))
+    manager = ImportManager(Cache(tmp_path / "cache"))
+    manager.start(source)
+    wait_for(lambda: is_settled(manager))
+    assert manager.status("p") is None
+    database = cached(manager, source)
+    assert database is not None
+    with open_database(database) as connection:
+        assert connection.execute("SELECT count(*) FROM read_only_kernels").fetchone() == (6,)
+    assert list((tmp_path / "cache").iterdir()) == [database]
+    assert [path.name for path in (tmp_path / "logs").iterdir()] == ["a.json"]
+
+
+def test_the_second_time_it_is_there_at_once(tmp_path: Path) -> None:
+    """A new server with the same cache starts no process."""
+    source = source_of(write_trace(tmp_path / "a.json"))
+    first = ImportManager(Cache(tmp_path / "cache"))
+    first.start(source)
+    wait_for(lambda: is_settled(first))
+    second = ImportManager(Cache(tmp_path / "cache"))
+    second.start(source)
+    assert not second.is_busy()
+    assert cached(second, source) is not None
+
+
+def test_one_import_runs_at_a_time(tmp_path: Path) -> None:
+    """The others wait in the order of asking."""
+    manager = ImportManager(Cache(tmp_path / "cache"))
+    sources = [source_of(write_trace(tmp_path / f"{number}.json"), str(number)) for number in range(3)]
+    for source in sources:
+        manager.start(source)
+    states = {status.state for number in "12" if (status := manager.status(number)) is not None}
+    assert "queued" in states
+    wait_for(lambda: is_settled(manager))
+    assert all(cached(manager, source) for source in sources)
+
+
+def test_a_source_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+    """The worker's sentence, which names the file as the list does; asking again tries again."""
+    path = tmp_path / "logs" / "broken.json"
+    path.parent.mkdir()
+    path.write_text('{"traceEvents": 5}')
+    manager = ImportManager(Cache(tmp_path / "cache"))
+    manager.start(source_of(path))
+    status = failed(manager)
+    assert status.state == "failed"
+    assert "broken.json" in status.message
+    assert str(tmp_path) not in status.message
+    write_trace(path)
+    manager.start(source_of(path))
+    wait_for(lambda: is_settled(manager))
+    assert manager.status("p") is None
+
+
+@posix
+def test_cancelling_ends_the_process_and_leaves_nothing(tmp_path: Path) -> None:
+    """It can be started again afterwards."""
+    source = source_of(write_long_trace(tmp_path / "long.json"))
+    manager = ImportManager(Cache(tmp_path / "cache"))
+    manager.start(source)
+    process_id = running(manager)
+    manager.cancel("p")
+    wait_for(lambda: is_settled(manager))
+    status = manager.status("p")
+    assert status is not None
+    assert status.state == "cancelled"
+    assert not is_alive(process_id)
+    assert list((tmp_path / "cache").iterdir()) == []
+    manager.start(source)
+    assert manager.is_busy()
+    manager.cancel("p")
+    wait_for(lambda: is_settled(manager))
+
+
+def test_what_waits_can_be_cancelled(tmp_path: Path) -> None:
+    """It never starts."""
+    manager = ImportManager(Cache(tmp_path / "cache"))
+    first = source_of(write_trace(tmp_path / "1.json"), "1")
+    second = source_of(write_trace(tmp_path / "2.json"), "2")
+    manager.start(first)
+    manager.start(second)
+    manager.cancel("2")
+    wait_for(lambda: is_settled(manager))
+    assert cached(manager, first) is not None
+    assert cached(manager, second) is None
+
+
+@posix
+def test_a_killed_process_is_started_once_more(tmp_path: Path) -> None:
+    """Another program may have taken the memory: the second attempt succeeds."""
+    source = source_of(write_long_trace(tmp_path / "long.json"))
+    manager = ImportManager(Cache(tmp_path / "cache"))
+    manager.start(source)
+    os.kill(running(manager), signal.SIGKILL)
+    wait_for(lambda: is_settled(manager))
+    assert manager.status("p") is None
+    assert cached(manager, source) is not None
+
+
+@posix
+def test_a_process_that_dies_twice_has_failed(tmp_path: Path) -> None:
+    """With the reason in a sentence, and nothing half-made in the cache."""
+    source = source_of(write_long_trace(tmp_path / "long.json"))
+    manager = ImportManager(Cache(tmp_path / "cache"))
+    manager.start(source)
+    first = running(manager)
+    os.kill(first, signal.SIGKILL)
+    second = wait_for(lambda: (found := manager.process_id()) != first and found)
+    os.kill(second, signal.SIGKILL)
+    status = failed(manager)
+    assert status.state == "failed"
+    assert "memory" in status.message
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of written memory is Linux's")
+def test_an_import_may_not_use_more_memory_than_its_limit(tmp_path: Path) -> None:
+    """It ends with the flag that helps."""
+    source = source_of(write_long_trace(tmp_path / "long.json"))
+    manager = ImportManager(Cache(tmp_path / "cache"), memory_bytes=130 << 20)
+    manager.start(source)
+    status = failed(manager)
+    assert status.state == "failed"
+    assert "--dlprof_memory_limit" in status.message
+
+
+def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    """The import fails with the flag that helps; the server goes on."""
+    (tmp_path / "file").write_bytes(b"")
+    manager = ImportManager(Cache(tmp_path / "file" / "cache"))
+    manager.start(source_of(write_trace(tmp_path / "a.json")))
+    assert "--dlprof_cache_dir" in failed(manager).message
+
+
+@posix
+def test_the_process_does_not_outlive_the_server(tmp_path: Path) -> None:
+    """The server is killed without a chance to tell the worker."""
+    write_long_trace(tmp_path / "long.json")
+    server = subprocess.Popen(
+        [sys.executable, "-c", _SERVER, str(tmp_path / "long.json"), str(tmp_path / "cache")],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).resolve().parents[2],
+    )
+    with server:
+        assert server.stdout is not None
+        process_id = int(server.stdout.readline())
+        assert is_alive(process_id)
+        server.kill()
+    wait_for(lambda: not is_alive(process_id))
+
+
+_SERVER = """
+import sys, time
+from pathlib import Path
+from tensorboard_plugin_dlprof.imports.cache import Cache
+from tensorboard_plugin_dlprof.imports.manager import ImportManager, Source
+path = Path(sys.argv[1])
+status = path.stat()
+manager = ImportManager(Cache(Path(sys.argv[2])))
+manager.start(Source("p", path, status.st_size, status.st_mtime_ns, path.name))
+while not (found := manager.status("p")) or not found.fraction:
+    time.sleep(0.02)
+print(manager.process_id(), flush=True)
+time.sleep(60)
+"""
+
+
+def is_alive(process_id: int) -> bool:
+    """Whether the process runs: a dead one that nobody waited for does not count."""
+    try:
+        state = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        if Path("/proc").is_dir():
+            return False
+        return subprocess.run(["kill", "-0", str(process_id)], check=False, capture_output=True).returncode == 0
+    return state != "Z"

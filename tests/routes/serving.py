@@ -1,0 +1,75 @@
+"""The plugin's routes behind a real WSGI client, without TensorBoard."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from werkzeug.test import Client, TestResponse
+
+from tensorboard_plugin_dlprof.routes.app import App, Services
+from tensorboard_plugin_dlprof.runs.scan import Root
+from tensorboard_plugin_dlprof.services import make_services
+
+OURS = {"X-DLProf": "1"}
+
+
+class Server:
+    """The routes over a log directory, and what tests ask of them."""
+
+    def __init__(self, logdir: Path, cache: Path, **options: Any) -> None:
+        self.services: Services = make_services([Root(logdir)], cache_folder=cache, **options)
+        self.app = App(self.services)
+        self._routes = self.app.routes()
+        self.client = Client(self._dispatch)
+
+    def _dispatch(self, environ: Any, start_response: Any) -> Iterable[bytes]:
+        path = environ["PATH_INFO"]
+        for route, application in self._routes.items():
+            if path == route or (route.endswith("*") and path.startswith(route[:-1])):
+                return application(environ, start_response)
+        start_response("404 Not Found", [])
+        return [b""]
+
+    def get(self, path: str, **options: Any) -> TestResponse:
+        return self.client.get(path, **options)
+
+    def change(self, path: str, profile: str, **options: Any) -> TestResponse:
+        return self.client.post(path, json={"profile": profile}, **{"headers": OURS, **options})
+
+    def profiles(self) -> list[dict[str, Any]]:
+        """The list, once its first scan has ended."""
+        wait_for(lambda: self.get("/profiles").json["scan"]["state"] == "done")
+        answer = self.get("/profiles").json
+        assert answer is not None
+        found: list[dict[str, Any]] = answer["profiles"]
+        return found
+
+    def profile(self, name: str) -> dict[str, Any]:
+        """The profile of this file name."""
+        return next(profile for profile in self.profiles() if profile["name"] == name)
+
+    def rescan(self) -> None:
+        """Makes the next list a new one."""
+        thread = self.services.catalog._thread
+        if thread is not None:
+            thread.join()
+        self.services.catalog.rescan()
+
+    def wait_for_state(self, name: str, *states: str) -> dict[str, Any]:
+        """The profile of this file name, once it is in one of these states."""
+        wait_for(lambda: self.profile(name)["state"] in states)
+        return self.profile(name)
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = 30.0) -> Any:
+    """What the condition gives, once it is true."""
+    end = time.monotonic() + seconds
+    while True:
+        found = condition()
+        if found:
+            return found
+        assert time.monotonic() < end, "this was waited for and did not happen"
+        time.sleep(0.02)

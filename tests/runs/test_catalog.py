@@ -1,0 +1,169 @@
+"""The list of profiles."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.runs.catalog import Catalog
+from tensorboard_plugin_dlprof.runs.hints import Hint
+from tensorboard_plugin_dlprof.runs.profile import FoundProfile
+from tensorboard_plugin_dlprof.runs.scan import Root
+from tests.imports.traces import write_trace
+from tests.routes.serving import wait_for
+
+
+def listed(catalog: Catalog) -> list[FoundProfile]:
+    """The list, with everything that the databases say."""
+    catalog.rescan()
+    catalog.snapshot()
+    wait_for(lambda: catalog._thread is None or not catalog._thread.is_alive())
+    return list(catalog.snapshot().profiles)
+
+
+def imported(source: Path) -> Path:
+    database = source.parent / database_name(source.name)
+    import_source(source, database, ImportOptions(), lambda _stage, _fraction: None)
+    return database
+
+
+def hint(**changes: object) -> Hint:
+    values: dict[str, object] = {
+        "run": "gone",
+        "database_name": "x.dlprof_dldb.sqlite",
+        "source_name": "x.pt.trace.json",
+        "format": "pytorch",
+        "rank": 3,
+        "world_size": 8,
+        "captured_at": 1.5,
+        "headline": None,
+    }
+    return Hint(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def test_a_source_and_its_database_are_one_profile(tmp_path: Path) -> None:
+    """It goes by the source, and has the database's headline."""
+    source = write_trace(tmp_path / "run" / "rank1.pt.trace.json", rank=1)
+    imported(source)
+    (profile,) = listed(Catalog([Root(tmp_path)]))
+    assert (profile.name, profile.kind, profile.format) == (source.name, "source", "pytorch")
+    assert (profile.rank, profile.world_size) == (1, 2)
+    assert profile.headline is not None
+    assert profile.headline["iterations"] == 3
+
+
+def test_a_database_of_another_version_of_the_source_is_not_taken_for_its_own(tmp_path: Path) -> None:
+    """The source changed after the import: it has to be imported again, and the database stands alone."""
+    source = write_trace(tmp_path / "a.pt.trace.json")
+    imported(source)
+    write_trace(source, steps=5)
+    assert [(profile.kind, profile.database is None) for profile in listed(Catalog([Root(tmp_path)]))] == [
+        ("database", False),
+        ("source", True),
+    ]
+
+
+def test_two_sources_of_one_stem_do_not_share_a_database(tmp_path: Path) -> None:
+    """``a.json`` and ``a.pt.trace.json`` would have databases of the same name; the one inside says whose it is."""
+    imported(write_trace(tmp_path / "a.pt.trace.json"))
+    write_trace(tmp_path / "a.json")
+    databases = {profile.name: profile.database for profile in listed(Catalog([Root(tmp_path)]))}
+    assert databases["a.json"] is None
+    assert databases["a.pt.trace.json"] is not None
+
+
+def test_json_that_is_no_profile_is_not_listed(tmp_path: Path) -> None:
+    """A log directory holds many JSON files; only content tells."""
+    (tmp_path / "config.json").write_text('{"learning_rate": 0.1}')
+    catalog = Catalog([Root(tmp_path)])
+    assert listed(catalog) == []
+    assert not catalog.any_profiles()
+
+
+def test_a_trace_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+    """By its name it is a trace, so silence would leave its owner guessing; the message names no folder."""
+    (tmp_path / "w.pt.trace.json").write_text("<html>404</html>")
+    (profile,) = listed(Catalog([Root(tmp_path)]))
+    assert "w.pt.trace.json" in profile.message
+    assert str(tmp_path) not in profile.message
+
+
+def test_a_database_that_cannot_be_read_says_why_and_harms_no_other(tmp_path: Path) -> None:
+    """One broken file, one good one."""
+    (tmp_path / "dlprof_dldb.sqlite").write_bytes(b"SQLite format 3\0" + bytes(84))
+    write_trace(tmp_path / "good.pt.trace.json")
+    broken, good = listed(Catalog([Root(tmp_path)]))
+    assert broken.message.startswith("dlprof_dldb.sqlite")
+    assert good.message == ""
+
+
+def test_a_renamed_database_is_known_by_its_content(tmp_path: Path) -> None:
+    """Format is found by content."""
+    database = imported(write_trace(tmp_path / "source" / "a.json"))
+    (tmp_path / "logs").mkdir()
+    shutil.copy(database, tmp_path / "logs" / "renamed.sqlite")
+    (profile,) = listed(Catalog([Root(tmp_path / "logs")]))
+    assert (profile.kind, profile.headline is None) == ("database", False)
+
+
+def test_profiles_are_ordered_by_run_then_rank(tmp_path: Path) -> None:
+    """Runs in TensorBoard's order, ranks by number, unknown ranks last."""
+    for run, name in [("r10", "a"), ("r2", "rank10"), ("r2", "rank9"), ("r2", "b")]:
+        write_trace(tmp_path / run / f"{name}.pt.trace.json")
+    assert [(profile.run, profile.name.split(".")[0]) for profile in listed(Catalog([Root(tmp_path)]))] == [
+        ("r2", "rank9"),
+        ("r2", "rank10"),
+        ("r2", "b"),
+        ("r10", "a"),
+    ]
+
+
+def test_metadata_alone_is_a_profile(tmp_path: Path) -> None:
+    """A server that sees only the event file lists the run."""
+    (profile,) = listed(Catalog([Root(tmp_path)], read_hints=lambda: [hint()]))
+    assert (profile.kind, profile.run, profile.name, profile.rank) == ("metadata", "gone", "x.pt.trace.json", 3)
+
+
+def test_metadata_joins_the_files_that_it_is_about(tmp_path: Path) -> None:
+    """No second entry; what the file does not tell comes from the metadata."""
+    write_trace(tmp_path / "gone" / "x.pt.trace.json")
+    (profile,) = listed(Catalog([Root(tmp_path)], read_hints=lambda: [hint()]))
+    assert (profile.kind, profile.rank, profile.world_size) == ("source", 3, 8)
+
+
+def test_ids_are_stable_and_opaque(tmp_path: Path) -> None:
+    """The same id after a restart, and nothing of the path in it."""
+    write_trace(tmp_path / "run" / "a.pt.trace.json")
+    first, second = (listed(Catalog([Root(tmp_path)]))[0].profile_id for _ in range(2))
+    assert first == second
+    assert len(first) == 16
+    assert int(first, 16) >= 0
+
+
+def test_new_and_removed_files_are_noticed(tmp_path: Path) -> None:
+    """The list follows the folder."""
+    catalog = Catalog([Root(tmp_path)])
+    assert listed(catalog) == []
+    source = write_trace(tmp_path / "a.pt.trace.json")
+    assert len(listed(catalog)) == 1
+    assert catalog.any_profiles()
+    source.unlink()
+    assert listed(catalog) == []
+
+
+@pytest.mark.parametrize("count", [10_000])
+def test_ten_thousand_runs(tmp_path: Path, count: int) -> None:
+    """The flag and the list come from memory; the scan knows the profile among all the runs."""
+    for number in range(count):
+        (tmp_path / f"run{number}").mkdir()
+    write_trace(tmp_path / "run7777" / "a.pt.trace.json")
+    catalog = Catalog([Root(tmp_path)])
+    catalog.any_profiles()
+    (profile,) = listed(catalog)
+    assert profile.run == "run7777"
+    assert catalog.snapshot().directories == count + 1
+    assert catalog.any_profiles()
