@@ -26,8 +26,14 @@ export default tseslint.config(
         { name: "parent", message: "Use host/tensorboard.ts." },
         { name: "top", message: "Use host/tensorboard.ts." },
       ],
-      "no-restricted-properties": ["error", { object: "window", property: "parent", message: "Use host/tensorboard.ts." }],
+      "no-restricted-properties": [
+        "error",
+        { object: "window", property: "parent", message: "Use host/tensorboard.ts." },
+      ],
     },
   },
-  { files: ["src/api/client.ts", "src/host/tensorboard.ts"], rules: { "no-restricted-globals": "off", "no-restricted-properties": "off" } },
+  {
+    files: ["src/api/client.ts", "src/host/tensorboard.ts"],
+    rules: { "no-restricted-globals": "off", "no-restricted-properties": "off" },
+  },
 );

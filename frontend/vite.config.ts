@@ -12,7 +12,7 @@ export default defineConfig({
     target: "es2022",
     modulePreload: false,
     reportCompressedSize: true,
-    rollupOptions: {
+    rolldownOptions: {
       input: "src/index.tsx",
       preserveEntrySignatures: "strict",
       output: {

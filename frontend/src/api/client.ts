@@ -1,5 +1,12 @@
 /** The only file that talks to the server. Addresses are relative to TensorBoard's `<base href="plugin/dlprof/">`. */
-import type { DashboardResponse, ErrorBody, ProfileEntry, ProfilesResponse, TableRequest, TableResponse } from "./types";
+import type {
+  DashboardResponse,
+  ErrorBody,
+  ProfileEntry,
+  ProfilesResponse,
+  TableRequest,
+  TableResponse,
+} from "./types";
 
 /** Why the server did not answer as hoped: its own words, or that it could not be reached (`code` is `unreachable`). */
 export class ApiError extends Error {
@@ -25,7 +32,11 @@ async function request(path: string, init: RequestInit): Promise<unknown> {
     response = await fetch(path, { ...init, credentials: "same-origin" });
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    throw new ApiError("unreachable", "TensorBoard does not answer.", "Check that it is still running, then try again.");
+    throw new ApiError(
+      "unreachable",
+      "TensorBoard does not answer.",
+      "Check that it is still running, then try again.",
+    );
   }
   let body: unknown;
   try {

@@ -3,7 +3,7 @@
  * `*_fraction` shares from 0 to 1; `null` is "unknown", never 0.
  */
 
-export type ProfileState = "ready" | "not_imported" | "queued" | "importing" | "failed";
+export type ProfileState = "ready" | "not_imported" | "queued" | "importing" | "failed" | "metadata_only";
 
 export interface Headline {
   gpu_names: string[];
@@ -24,12 +24,12 @@ export interface ProfileEntry {
   id: string;
   run: string;
   name: string;
-  kind: "database" | "source";
+  kind: "database" | "source" | "metadata";
   format: string;
   rank: number | null;
   world_size: number | null;
   captured_at: number | null;
-  size_bytes: number;
+  size_bytes: number | null;
   state: ProfileState;
   message: string;
   progress: ImportProgress | null;
@@ -38,7 +38,14 @@ export interface ProfileEntry {
 
 export interface ProfilesResponse {
   profiles: ProfileEntry[];
-  scan: { state: "scanning" | "done"; directories: number; finished_at: number | null; truncated: boolean };
+  scan: {
+    state: "scanning" | "done";
+    directories: number;
+    finished_at: number | null;
+    truncated: boolean;
+    /** Links out of the log directory that were not followed. */
+    refused: { run: string; name: string }[];
+  };
   import_mode: "auto" | "off";
   version: string;
 }
@@ -73,7 +80,8 @@ export interface IterationRow {
   start_ns: number | null;
   duration_ns: number;
   profiled: boolean;
-  parts: Partial<Record<Resource, number | null>>;
+  /** `null` outside the aggregation. */
+  parts: Partial<Record<Resource, number | null>> | null;
 }
 
 export interface IterationSource {
@@ -139,15 +147,7 @@ export interface DashboardResponse {
 }
 
 export type ColumnType =
-  | "text"
-  | "long_text"
-  | "kernel_name"
-  | "path"
-  | "integer"
-  | "boolean"
-  | "duration_ns"
-  | "fraction"
-  | "bytes";
+  "text" | "long_text" | "kernel_name" | "path" | "integer" | "boolean" | "duration_ns" | "fraction" | "bytes";
 
 export interface Column {
   key: string;

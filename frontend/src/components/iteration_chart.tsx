@@ -5,7 +5,16 @@ import { formatShare, shareOf } from "../format/share";
 import { axisUnit, formatDuration } from "../format/time";
 import { useUrlSet } from "../frame/url";
 import { labelStep, ticks } from "../model/chart";
-import { barLayout, barParts, barPaths, classesIn, isResource, rowTitle, tallest } from "../model/iterations";
+import {
+  barLayout,
+  barParts,
+  barPaths,
+  classesIn,
+  isResource,
+  rowTitle,
+  tallest,
+  type BarLayout,
+} from "../model/iterations";
 import { colourOf, resourceLabel, type ColourClass } from "../model/resources";
 import { useWidth } from "./use_width";
 
@@ -20,7 +29,6 @@ const LEFT = 52;
 const BOTTOM = 34;
 const TOP = 8;
 const HEIGHT = 230;
-const CARD_WIDTH = 230;
 
 /** Time per iteration as stacked bars. Arrow keys walk along the bars; the hover card has every number. */
 export function IterationChart({ rows, matrixUnit, unit }: IterationChartProps) {
@@ -32,10 +40,10 @@ export function IterationChart({ rows, matrixUnit, unit }: IterationChartProps) 
     isResource(key) ? resourceLabel(key, matrixUnit) : "Outside the aggregation";
   const plotWidth = Math.max(width - LEFT - 8, 40);
   const plotHeight = HEIGHT - TOP - BOTTOM;
-  const marks = ticks(tallest(rows, hidden));
-  const scale = axisUnit(marks.at(-1) ?? 0);
+  const highest = tallest(rows, hidden);
+  const scale = axisUnit(highest);
   // Ticks are chosen in the unit that is printed, so that they are round there.
-  const unitMarks = ticks(tallest(rows, hidden) / scale.ns);
+  const unitMarks = ticks(highest / scale.ns);
   const topNs = Math.max((unitMarks.at(-1) ?? 0) * scale.ns, 1);
   const layout = barLayout(rows.length, plotWidth);
   const step = labelStep(rows.length, plotWidth / 44);
@@ -128,11 +136,7 @@ export function IterationChart({ rows, matrixUnit, unit }: IterationChartProps) 
           </text>
         </svg>
         {row !== undefined && active !== null && (
-          <HoverCard
-            row={row}
-            left={Math.min(LEFT + (active + 1) * layout.pitch + 6, width - CARD_WIDTH)}
-            label={label}
-          />
+          <HoverCard row={row} place={cardPlace(active, layout, width)} label={label} />
         )}
       </div>
       <p class="visually-hidden" role="status">
@@ -141,6 +145,13 @@ export function IterationChart({ rows, matrixUnit, unit }: IterationChartProps) 
       <IterationTable rows={rows} matrixUnit={matrixUnit} unit={unit} />
     </div>
   );
+}
+
+/** Beside the bar, on the side that has more room. */
+function cardPlace(bar: number, layout: BarLayout, width: number): { left: string } | { right: string } {
+  const left = LEFT + bar * layout.pitch;
+  if (left + layout.pitch / 2 < width / 2) return { left: `${left + layout.pitch + 6}px` };
+  return { right: `${width - left + 6}px` };
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -152,16 +163,16 @@ function spoken(row: IterationRow, label: (key: ColourClass) => string): string 
 
 function HoverCard({
   row,
-  left,
+  place,
   label,
 }: {
   row: IterationRow;
-  left: number;
+  place: { left: string } | { right: string };
   label: (key: ColourClass) => string;
 }) {
-  const parts = barParts({ ...row, profiled: row.profiled || Object.keys(row.parts).length > 0 }, NONE);
+  const parts = barParts({ ...row, profiled: row.parts !== null }, NONE).filter(({ key }) => isResource(key));
   return (
-    <div class="hover-card" style={{ left: `${left}px`, width: `${CARD_WIDTH - 24}px` }} aria-hidden="true">
+    <div class="hover-card" style={place} aria-hidden="true">
       <strong>{rowTitle(row)}</strong>
       {!row.profiled && <div class="muted">outside the aggregation</div>}
       <dl>
@@ -215,14 +226,18 @@ function IterationTable({ rows, matrixUnit, unit }: IterationChartProps) {
                   </th>
                   <td>{formatDuration(row.duration_ns)}</td>
                   {keys.map((key) => (
-                    <td key={key}>{formatDuration(row.parts[key] ?? null)}</td>
+                    <td key={key}>{formatDuration(row.parts?.[key] ?? null)}</td>
                   ))}
                   <td>{row.profiled ? "yes" : "no"}</td>
                 </tr>
               ))}
             </tbody>
           </table>
-          {rows.length > TABLE_ROWS && <p class="muted">The first {TABLE_ROWS} of {rows.length} are shown.</p>}
+          {rows.length > TABLE_ROWS && (
+            <p class="muted">
+              The first {TABLE_ROWS} of {rows.length} are shown.
+            </p>
+          )}
         </div>
       )}
     </details>

@@ -43,7 +43,7 @@ describe("durations", () => {
     expect(inUnit(148_044_000, unit)).toBe("148.044");
     expect(inUnit(1_500, unit)).toBe("0.002");
     expect(inUnit(120, unit)).toBe("<0.001");
-    expect(inUnit(0, unit)).toBe("0.000");
+    expect(inUnit(0, unit)).toBe("0");
     expect(columnUnit(9_000_000).name).toBe("µs");
     expect(inUnit(840, columnUnit(9_000))).toBe("840");
   });

@@ -21,6 +21,7 @@ export function significant(value: number): string {
   // 9.999 has to become 10.0, not 10.00: round first, then count the digits.
   const rounded = Number(value.toPrecision(3));
   const size = Math.abs(rounded);
-  const digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size === 0 ? 0 : Math.min(2 - Math.floor(Math.log10(size)), 6);
+  const digits =
+    size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size === 0 ? 0 : Math.min(2 - Math.floor(Math.log10(size)), 6);
   return rounded.toFixed(digits);
 }

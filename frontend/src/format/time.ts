@@ -7,12 +7,7 @@ export interface TimeUnit {
 }
 
 const NS: TimeUnit = { name: "ns", ns: 1 };
-const UNITS: readonly TimeUnit[] = [
-  { name: "s", ns: 1e9 },
-  { name: "ms", ns: 1e6 },
-  { name: "µs", ns: 1e3 },
-  NS,
-];
+const UNITS: readonly TimeUnit[] = [{ name: "s", ns: 1e9 }, { name: "ms", ns: 1e6 }, { name: "µs", ns: 1e3 }, NS];
 
 /** The largest unit of which `ns` holds at least `least`. */
 function unitHolding(ns: number, least: number): TimeUnit {
@@ -62,6 +57,7 @@ export function columnUnit(largestNs: number): TimeUnit {
 
 /** A value in the unit of its column, with three decimals so that the points line up: `12.345`; tiny ones `<0.001`. */
 export function inUnit(ns: number, unit: TimeUnit): string {
+  if (ns === 0) return "0";
   if (unit.ns === 1) return formatCount(ns);
   const value = ns / unit.ns;
   if (ns !== 0 && Math.abs(value) < 0.0005) return "<0.001";

@@ -133,7 +133,7 @@ function Content({ profiles, selected, data, query, view, round }: ContentProps)
         </div>
       </Message>
     ) : (
-      <NoProfiles directories={profiles.data.scan.directories} />
+      <NoProfiles scan={profiles.data.scan} />
     );
   if (selected.state !== "ready")
     return <ImportPage profile={selected} importMode={profiles.data.import_mode} onChange={profiles.reload} />;

@@ -27,7 +27,12 @@ export function Header(props: HeaderProps) {
   return (
     <header class="frame-header">
       <div class="frame-line">
-        <button type="button" class="brand" onClick={() => openView("dashboard")} aria-label="GPU Summary: to the Dashboard">
+        <button
+          type="button"
+          class="brand"
+          onClick={() => openView("dashboard")}
+          aria-label="GPU Summary: to the Dashboard"
+        >
           <Logo />
           <span class="brand-name">GPU Summary</span>
         </button>

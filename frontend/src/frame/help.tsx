@@ -45,8 +45,8 @@ export function Help({ version }: { version: string }) {
       </dl>
       <h3>Filters</h3>
       <p>
-        Numbers: <code>&gt;1000</code>, <code>&lt;=20</code>, <code>10..50</code>. Times take a unit: <code>&gt;1ms</code>,{" "}
-        <code>10us..50us</code>. Shares: <code>&gt;10%</code>. Texts: any part of them.
+        Numbers: <code>&gt;1000</code>, <code>&lt;=20</code>, <code>10..50</code>. Times take a unit:{" "}
+        <code>&gt;1ms</code>, <code>10us..50us</code>. Shares: <code>&gt;10%</code>. Texts: any part of them.
       </p>
       <h3>Further reading</h3>
       <ul>
@@ -56,7 +56,9 @@ export function Help({ version }: { version: string }) {
           </ExternalLink>
         </li>
         <li>
-          <ExternalLink href="https://pytorch.org/tutorials/recipes/recipes/profiler_recipe.html">PyTorch profiler</ExternalLink>
+          <ExternalLink href="https://pytorch.org/tutorials/recipes/recipes/profiler_recipe.html">
+            PyTorch profiler
+          </ExternalLink>
         </li>
         <li>
           <ExternalLink href="https://docs.nvidia.com/nsight-systems/UserGuide/index.html">Nsight Systems</ExternalLink>

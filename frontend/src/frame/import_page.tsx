@@ -5,7 +5,9 @@ import { cancelImport, startImport, type ApiError } from "../api/client";
 import type { ProfileEntry } from "../api/types";
 import { ErrorBox, Message, Snippet } from "../components/message";
 import { formatBytes } from "../format/bytes";
+import { UNKNOWN } from "../format/number";
 import { formatShare } from "../format/share";
+import { formatDuration } from "../format/time";
 import { formatLabel } from "../model/picker";
 import { asApiError } from "./use_query";
 
@@ -56,11 +58,42 @@ export function ImportPage({ profile, importMode, onChange }: ImportPageProps) {
         {failure}
       </>
     );
+  if (state === "metadata_only") return <SummaryOnly profile={profile} />;
   return (
     <>
       <NotImported profile={profile} importMode={importMode} onImport={() => ask(startImport)} />
       {failure}
     </>
+  );
+}
+
+/** The event file came here alone: its headline is all there is. */
+function SummaryOnly({ profile }: { profile: ProfileEntry }) {
+  const { headline } = profile;
+  return (
+    <Message title={`Only the summary of ${profile.name} is here`}>
+      <p>
+        The database and the recording it was made from are not below this log directory. Copy the database beside the
+        event file to see all of it.
+      </p>
+      {headline !== null && (
+        <dl class="properties">
+          {(
+            [
+              ["GPUs", headline.gpu_names.join(", ") || UNKNOWN],
+              ["Wall clock time", formatDuration(headline.wall_time_ns)],
+              ["Average iteration time", formatDuration(headline.average_iteration_ns)],
+              ["GPU utilization", formatShare(headline.gpu_utilization_fraction)],
+            ] as const
+          ).map(([term, value]) => (
+            <div key={term}>
+              <dt>{term}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </Message>
   );
 }
 
@@ -76,16 +109,20 @@ function NotImported({
   return (
     <Message title={`${profile.name} is not imported yet`}>
       <p>
-        {article(formatLabel(profile.format))} recording of {formatBytes(profile.size_bytes)}. It is read once into a DLProf database; from
-        then on it opens at once.
+        {article(formatLabel(profile.format))} recording of {formatBytes(profile.size_bytes)}. It is read once into a
+        DLProf database; from then on it opens at once.
       </p>
+      {profile.message !== "" && <p class="muted">{profile.message}</p>}
       {importMode === "auto" ? (
         <button type="button" class="button button-primary" onClick={onImport}>
           Import
         </button>
       ) : (
         <>
-          <p>This server does not import (it was started with --dlprof_import off). On a command line, in the run's directory:</p>
+          <p>
+            This server does not import (it was started with --dlprof_import off). On a command line, in the run's
+            directory:
+          </p>
           <Snippet what="the command that imports this profile" text={`dlprof import "${profile.name}"`} />
         </>
       )}

@@ -50,13 +50,13 @@ export function KernelDetails({ data }: { data: DashboardResponse }) {
       </table>
       {(unknown.time_ns ?? 0) > 0 && (
         <p class="muted">
-          Of all other kernels, {readableAndExact(unknown.time_ns)} are in kernels whose names do not tell whether they use{" "}
-          {data.matrix_unit}s.
+          Of all other kernels, {readableAndExact(unknown.time_ns)} are in kernels whose names do not tell whether they
+          use {data.matrix_unit}s.
         </p>
       )}
       <p class="muted">
-        Times are sums of durations. Kernels that overlap count in full, so a sum can be more than the wall clock time. Memory means
-        copies and sets on the GPU.
+        Times are sums of durations. Kernels that overlap count in full, so a sum can be more than the wall clock time.
+        Memory means copies and sets on the GPU.
       </p>
     </>
   );

@@ -1,3 +1,4 @@
+import type { ProfilesResponse } from "../api/types";
 import { Message, Snippet } from "../components/message";
 
 const PYTORCH = `with torch.profiler.profile(record_shapes=True, with_stack=True, with_modules=True, schedule=torch.profiler.schedule(wait=1, warmup=2, active=5),
@@ -13,16 +14,24 @@ dlprof --mode=pytorch --output_path=LOGDIR python train.py
 tensorboard --logdir LOGDIR`;
 
 /** The log directory holds nothing of ours: how to record something. */
-export function NoProfiles({ directories }: { directories: number }) {
+export function NoProfiles({ scan }: { scan: ProfilesResponse["scan"] }) {
+  const { directories, refused } = scan;
   return (
     <Message icon="search" title="No GPU profile in the log directory">
       <p>
         {directories > 0
           ? `${directories.toLocaleString("en-US")} ${directories === 1 ? "directory was" : "directories were"} searched for `
           : "The log directory was searched for "}
-        PyTorch profiler traces, Nsight Systems exports and DLProf databases. A new profile shows up here by itself after Refresh. Three
-        ways to record one:
+        PyTorch profiler traces, Nsight Systems exports and DLProf databases. A new profile shows up here by itself
+        after Refresh. Three ways to record one:
       </p>
+      {refused.length > 0 && (
+        <p>
+          Not followed, because they lead out of the log directory:{" "}
+          {refused.map(({ run, name }) => `${run}/${name}`).join(", ")}. Start TensorBoard with{" "}
+          <code>--dlprof_allowed_dirs</code> to allow more folders.
+        </p>
+      )}
       <h3>PyTorch profiler</h3>
       <Snippet what="how to record with the PyTorch profiler" text={PYTORCH} />
       <h3>Nsight Systems</h3>

@@ -22,6 +22,7 @@ const STATE_TEXT: Record<ProfileEntry["state"], string> = {
   queued: "queued",
   importing: "importing",
   failed: "failed",
+  metadata_only: "summary only",
 };
 
 function StateChip({ profile }: { profile: ProfileEntry }) {
@@ -125,7 +126,12 @@ function PickerList({ profiles, selected, runs, theme, onSelect, onClose }: Pick
   const [search, setSearch] = useState("");
   const found = searchProfiles(profiles, search);
   const shown = byRun(found.slice(0, MOST_SHOWN)).flatMap(({ profiles: members }) => members);
-  const [active, setActive] = useState(() => Math.max(shown.findIndex((profile) => profile.id === selected?.id), 0));
+  const [active, setActive] = useState(() =>
+    Math.max(
+      shown.findIndex((profile) => profile.id === selected?.id),
+      0,
+    ),
+  );
   const list = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLInputElement>(null);
   const current = Math.min(active, shown.length - 1);

@@ -122,7 +122,9 @@ export function connectToHost(): HostMessages {
     }
     for (const listener of listeners.get(message.type ?? "") ?? []) listener();
     // TensorBoard waits for an answer to everything that it sends.
-    port1.postMessage(JSON.stringify({ type: message.type, id: message.id, payload: null, error: null, isReply: true }));
+    port1.postMessage(
+      JSON.stringify({ type: message.type, id: message.id, payload: null, error: null, isReply: true }),
+    );
   };
   host.postMessage("experimental.bootstrap", window.location.origin, [port2]);
 

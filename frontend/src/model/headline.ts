@@ -11,6 +11,11 @@ export interface Phrase {
   resource?: Resource;
 }
 
+/** The GPUs that ran anything: a recording of one rank lists all GPUs of its host. */
+export function devicesInUse(data: DashboardResponse): DashboardResponse["gpu_utilization"]["devices"] {
+  return data.gpu_utilization.devices.filter(({ busy_ns: busy }) => (busy ?? 0) > 0);
+}
+
 /** What was at work while no kernel was running. */
 const WITHOUT_KERNEL: Partial<Record<Resource, string>> = {
   memory: "GPU copies and sets",
@@ -22,11 +27,15 @@ const WITHOUT_KERNEL: Partial<Record<Resource, string>> = {
 
 /** "The GPU was computing 55.5 % of 1.07 s. The largest part of the rest was work on the CPU: 37.5 %." */
 export function utilizationSentence(data: DashboardResponse): Phrase[] {
-  const { fraction, wall_ns: wall, devices } = data.gpu_utilization;
+  const { fraction, wall_ns: wall } = data.gpu_utilization;
+  const devices = devicesInUse(data);
   if (fraction === null) {
     const copies = (data.kernel_time.memory.time_ns ?? 0) > 0;
     return [
-      { text: copies ? "This recording holds GPU copies, but no kernel." : "This recording holds no GPU work.", strong: true },
+      {
+        text: copies ? "This recording holds GPU copies, but no kernel." : "This recording holds no GPU work.",
+        strong: true,
+      },
     ];
   }
   const phrases: Phrase[] = [
@@ -52,6 +61,7 @@ export function matrixSentence(data: DashboardResponse): Phrase[] {
   const { total, tensor_core: used, unknown } = data.kernel_time;
   if ((total.time_ns ?? 0) === 0) return [];
   const efficiency = data.tensor_core_efficiency.fraction;
+  if (efficiency === 0) return [{ text: "No eligible op", strong: true }, { text: ` used ${unit}s.` }];
   if (efficiency !== null)
     return [
       { text: `${unit} kernels took ` },

@@ -4,20 +4,17 @@ import { rectangle } from "./chart";
 import { RESOURCES, type ColourClass } from "./resources";
 
 /** The parts of one bar from the bottom up. Outside the aggregation the whole bar is one grey part. */
-export function barParts(
-  row: IterationRow,
-  hidden: ReadonlySet<string>,
-): { key: ColourClass; ns: number }[] {
+export function barParts(row: IterationRow, hidden: ReadonlySet<string>): { key: ColourClass; ns: number }[] {
   if (!row.profiled) return hidden.has("outside") ? [] : [{ key: "outside", ns: row.duration_ns }];
   return RESOURCES.filter((resource) => !hidden.has(resource))
-    .map((resource) => ({ key: resource, ns: row.parts[resource] ?? 0 }))
+    .map((resource) => ({ key: resource, ns: row.parts?.[resource] ?? 0 }))
     .filter(({ ns }) => ns > 0);
 }
 
 /** The classes that occur at all, for the legend. */
 export function classesIn(rows: readonly IterationRow[]): ColourClass[] {
   const found: ColourClass[] = RESOURCES.filter((resource) =>
-    rows.some(({ profiled, parts }) => profiled && (parts[resource] ?? 0) > 0),
+    rows.some(({ profiled, parts }) => profiled && (parts?.[resource] ?? 0) > 0),
   );
   return rows.some(({ profiled }) => !profiled) ? [...found, "outside"] : found;
 }
@@ -28,7 +25,7 @@ export interface BarLayout {
   width: number;
 }
 
-const WIDEST_PX = 72;
+const WIDEST_PX = 110;
 
 /** Bars that fill the width, with a gap where there is room for one, and not clumsily wide where there are few. */
 export function barLayout(bars: number, plotWidth: number): BarLayout {

@@ -4,11 +4,14 @@
  */
 
 /** Functions whose own name says little: the first type inside names the work. */
-const WRAPPER = /^(?:kernel\d*|device_kernel|.*(?:elementwise|reduce|unrolled|foreach|multi_tensor_apply)\w*|.*_kernel_impl)$/i;
+const WRAPPER =
+  /^(?:kernel\d*|device_kernel|.*(?:elementwise|reduce|unrolled|foreach|multi_tensor_apply)\w*|.*_kernel_impl)$/i;
 
 /** Types that say nothing about the work. */
 const PLAIN = new Set(
-  "void bool char short int long float double half unsigned signed size_t const true false enum __half __nv_bfloat16 Array array tuple pair".split(" "),
+  "void bool char short int long float double half unsigned signed size_t const true false enum __half __nv_bfloat16 Array array tuple pair".split(
+    " ",
+  ),
 );
 
 const isWord = (char: string | undefined): boolean => char !== undefined && /[\w$]/.test(char);
@@ -68,7 +71,7 @@ function firstMeaningful(template: string): string {
 
 /** `void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, ...>(...)` -> `vectorized_elementwise_kernel ‹AddFunctor›`. */
 export function shortKernelName(name: string): string {
-  if (!/[<(:]/.test(name)) return name;
+  if (!/<|::|\w\(/.test(name)) return name; // no C++: "Memcpy HtoD (Pageable -> Device)"
   const { base, template } = functionOf(name);
   if (base === "") return name;
   if (!WRAPPER.test(base)) return base;
@@ -80,5 +83,7 @@ export function shortKernelName(name: string): string {
 export function splitPath(path: string): { place: string; name: string } {
   const trimmed = path.replace(/\/+$/, "");
   const at = trimmed.lastIndexOf("/");
-  return at < 0 ? { place: "", name: trimmed || path } : { place: trimmed.slice(0, at + 1), name: trimmed.slice(at + 1) };
+  return at < 0
+    ? { place: "", name: trimmed || path }
+    : { place: trimmed.slice(0, at + 1), name: trimmed.slice(at + 1) };
 }

@@ -47,7 +47,7 @@ function oklab(rgb: Rgb): Rgb {
 }
 
 /** What people see: everyone else, then protanopia, deuteranopia, tritanopia (Machado and others, 2009, severity 1). */
-const VISION: Record<string, [Rgb, Rgb, Rgb]> = {
+const VISION = {
   trichromacy: [
     [1, 0, 0],
     [0, 1, 0],
@@ -68,7 +68,7 @@ const VISION: Record<string, [Rgb, Rgb, Rgb]> = {
     [-0.078411, 0.930809, 0.147602],
     [0.004733, 0.691367, 0.3039],
   ],
-};
+} satisfies Record<string, [Rgb, Rgb, Rgb]>;
 
 describe.each(["light", "dark"] as const)("the colours of the %s theme", (theme) => {
   it("stand out from the panel", () => {
@@ -76,9 +76,10 @@ describe.each(["light", "dark"] as const)("the colours of the %s theme", (theme)
       expect(contrast(colours[theme], PANEL_BACKGROUND[theme])).toBeGreaterThanOrEqual(3);
   });
 
-  it.each(Object.keys(VISION))("differ from each other for %s", (vision) => {
-    const matrix = VISION[vision] as [Rgb, Rgb, Rgb];
-    const seen = Object.values(COLOURS).map((colours) => oklab(times(matrix, linear(colours[theme]))));
+  it.each(Object.entries(VISION))("differ from each other for %s", (_vision, matrix) => {
+    const seen = Object.values(COLOURS).map((colours) =>
+      oklab(times(matrix as [Rgb, Rgb, Rgb], linear(colours[theme]))),
+    );
     for (const [i, one] of seen.entries())
       for (const other of seen.slice(i + 1))
         expect(Math.hypot(one[0] - other[0], one[1] - other[1], one[2] - other[2])).toBeGreaterThan(0.06);
@@ -90,6 +91,6 @@ describe.each(["light", "dark"] as const)("the colours of the %s theme", (theme)
 });
 
 it("names the matrix unit of the vendor", () => {
-  expect(resourceLabel("tensor_core", "Matrix Core")).toBe("Matrix Core kernels");
+  expect(resourceLabel("tensor_core", "Matrix Core")).toBe("Matrix Cores");
   expect(new Set(RESOURCES.map((resource) => resourceLabel(resource, "Tensor Core"))).size).toBe(RESOURCES.length);
 });

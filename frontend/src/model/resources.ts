@@ -44,7 +44,7 @@ export const RESOURCES: readonly Resource[] = [
 export function resourceLabel(resource: Resource, matrixUnit: string): string {
   switch (resource) {
     case "tensor_core":
-      return `${matrixUnit} kernels`;
+      return `${matrixUnit}s`;
     case "other_kernel":
       return "Other kernels";
     case "memory":

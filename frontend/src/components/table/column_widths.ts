@@ -4,14 +4,14 @@ import { useCallback, useState } from "preact/hooks";
 import type { Column, ColumnType } from "../../api/types";
 
 const DEFAULT_WIDTH: Record<ColumnType, number> = {
-  text: 120,
-  long_text: 360,
-  kernel_name: 380,
+  text: 108,
+  long_text: 300,
+  kernel_name: 400,
   path: 320,
-  integer: 96,
-  boolean: 96,
-  duration_ns: 128,
-  fraction: 112,
+  integer: 84,
+  boolean: 84,
+  duration_ns: 112,
+  fraction: 92,
   bytes: 104,
 };
 

@@ -12,7 +12,14 @@ import { columnUnit, type TimeUnit } from "../../format/time";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { copyText } from "../../host/tensorboard";
-import { isNumeric, nextSort, readTableState, tableChanges, visibleColumns, type TableState } from "../../model/table_state";
+import {
+  isNumeric,
+  nextSort,
+  readTableState,
+  tableChanges,
+  visibleColumns,
+  type TableState,
+} from "../../model/table_state";
 import { Icon } from "../icon";
 import { ErrorBox, Loading } from "../message";
 import { useColumnWidths } from "./column_widths";
@@ -154,6 +161,7 @@ function scales(columns: readonly Column[], rows: readonly Row[]): Map<string, S
   return new Map(
     columns
       .filter(({ type }) => type === "duration_ns")
+      .filter(() => rows.length > 0)
       .map(({ key }) => {
         const largest = rows.reduce((most, row) => Math.max(most, Number(row[key] ?? 0)), 0);
         return [key, { largest, unit: columnUnit(largest) }];

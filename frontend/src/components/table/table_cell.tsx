@@ -102,10 +102,12 @@ const SHORT = 100;
 
 function LongText({ text }: { text: string }) {
   const [open, setOpen] = useState(false);
-  if (text.length <= SHORT) return <span class="long-text">{text}</span>;
+  const long = text.length > SHORT;
+  const oneLine = text.slice(0, SHORT).replace(/\s+/g, " ").trim();
+  if (!long) return <span class="clip">{oneLine}</span>;
   return (
-    <span class="long-text">
-      {open ? text : `${text.slice(0, SHORT)}… `}
+    <span class={open ? "long-text" : "long-text folded"}>
+      <span>{open ? text : `${oneLine}…`}</span>{" "}
       <button
         type="button"
         class="link-button"

@@ -173,7 +173,15 @@ function Filter({ column, value, onChange }: { column: Column; value: string; on
     <DelayedInput
       kind="text"
       label={`Filter ${column.label}`}
-      placeholder={column.type === "duration_ns" ? ">1ms" : isNumeric(column) ? ">10" : "filter"}
+      placeholder={
+        column.type === "duration_ns"
+          ? ">1ms"
+          : column.type === "fraction"
+            ? ">10%"
+            : isNumeric(column)
+              ? ">10"
+              : "filter"
+      }
       tip={filterHelp(column)}
       value={value}
       onChange={onChange}

@@ -1,5 +1,5 @@
 import type { DashboardResponse } from "../../api/types";
-import { ExternalLink } from "../../components/external_link";
+import { ExternalLink, Linked } from "../../components/external_link";
 import { Panel } from "../../components/panel";
 
 /** What DLProf recommends, where the analysis found something, and short advice that always holds. */
@@ -13,7 +13,9 @@ export function Guidance({ data }: { data: DashboardResponse }) {
             {data.recommendations.map(({ problem, recommendation }) => (
               <div key={problem}>
                 <dt>{problem}</dt>
-                <dd>{recommendation}</dd>
+                <dd>
+                  <Linked text={recommendation} />
+                </dd>
               </div>
             ))}
           </dl>
@@ -32,8 +34,8 @@ export function Guidance({ data }: { data: DashboardResponse }) {
             )}
           </li>
           <li>
-            In PyTorch <code>torch.autocast</code> and <code>torch.set_float32_matmul_precision("high")</code> turn them on.{" "}
-            <ExternalLink href="https://pytorch.org/docs/stable/amp.html">Automatic mixed precision</ExternalLink>
+            In PyTorch <code>torch.autocast</code> and <code>torch.set_float32_matmul_precision("high")</code> turn them
+            on. <ExternalLink href="https://pytorch.org/docs/stable/amp.html">Automatic mixed precision</ExternalLink>
           </li>
           <li>
             Sizes of layers and batches that are multiples of 8 (FP16, BF16) or 16 (FP8, INT8) use them best.{" "}
@@ -44,7 +46,8 @@ export function Guidance({ data }: { data: DashboardResponse }) {
             )}
           </li>
           <li>
-            Several kernels on one op are often transposes around the one that computes; transposes do not use {data.matrix_unit}
+            Several kernels on one op are often transposes around the one that computes; transposes do not use{" "}
+            {data.matrix_unit}
             s. The memory format <code>channels_last</code> avoids many of them in convolutions.
           </li>
         </ul>

@@ -1,8 +1,27 @@
-import type { DashboardResponse } from "../../api/types";
+import type { DashboardResponse, IterationSource } from "../../api/types";
 import { IterationChart } from "../../components/iteration_chart";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
 import { formatCount } from "../../format/number";
+
+/** Where the iterations come from, in words. */
+function sourceText({ kind, label }: IterationSource): string {
+  const named = label === "" ? "" : ` (${label})`;
+  switch (kind) {
+    case "whole_capture":
+      return "No iterations were found: the whole recording counts as one.";
+    case "profiler_step":
+      return `Iterations are the steps of the profiler${named}.`;
+    case "key_op":
+      return `Iterations begin with the key op${named}.`;
+    case "optimizer_step":
+      return `Iterations end with the optimizer's step${named}.`;
+    case "data_loader":
+      return `Iterations begin with the data loader${named}.`;
+    default:
+      return label === "" ? "" : `Iterations from ${label}.`;
+  }
+}
 
 export function IterationSummary({ data }: { data: DashboardResponse }) {
   const { rows, source, proposal, binned, unit } = data.iterations;
@@ -23,19 +42,19 @@ export function IterationSummary({ data }: { data: DashboardResponse }) {
     >
       {rows.length === 0 ? (
         <p class="nothing">
-          No iteration was found. For PyTorch call <code>profiler.step()</code> after each iteration; for Nsight Systems put an
-          NVTX range around it.
+          No iteration was found. For PyTorch call <code>profiler.step()</code> after each iteration; for Nsight Systems
+          put an NVTX range around it.
         </p>
       ) : (
         <IterationChart rows={rows} matrixUnit={data.matrix_unit} unit={unit} />
       )}
       <p class="muted chart-notes">
-        {source !== null && <span>Iterations from {source.label}.</span>}
+        {source !== null && <span>{sourceText(source)}</span>}
         {binned && <span>There are more iterations than bars: each bar adds up several.</span>}
         {proposal !== null && (
           <span class="proposal">
-            <Icon name="info" /> Suggested range {formatCount(proposal.iter_start)} to {formatCount(proposal.iter_stop)}.{" "}
-            {proposal.reason}
+            <Icon name="info" /> Suggested range {formatCount(proposal.iter_start)} to {formatCount(proposal.iter_stop)}
+            . {proposal.reason}
           </span>
         )}
       </p>

@@ -6,6 +6,7 @@ import { Info } from "../../components/tooltip";
 import { Duration, Share } from "../../components/value";
 import { formatCount, UNKNOWN } from "../../format/number";
 import { formatDuration, readableAndExact } from "../../format/time";
+import { devicesInUse } from "../../model/headline";
 
 interface Fact {
   term: string;
@@ -19,6 +20,7 @@ const count = (value: number | null): ComponentChildren =>
 
 function facts(data: DashboardResponse): Fact[] {
   const { performance: performed, gpu_utilization: used, tensor_core_efficiency: efficient, matrix_unit: unit } = data;
+  const gpus = devicesInUse(data).length;
   const spread = performed.iteration_std_dev_ns;
   const utilization = `${readableAndExact(used.busy_ns)} with at least one kernel running, of ${readableAndExact(used.wall_ns)} wall clock time`;
   const efficiency = `${readableAndExact(efficient.tensor_core_ns)} in ${unit} kernels, of ${readableAndExact(efficient.kernel_ns)} in all kernels, both in eligible ops`;
@@ -33,11 +35,11 @@ function facts(data: DashboardResponse): Fact[] {
       term: "Average Iteration Time",
       about: `Wall clock time divided by the number of profiled iterations: ${readableAndExact(performed.wall_clock_ns)} / ${formatCount(performed.profiled_iterations)}. Lower is better.`,
       value: <Duration ns={performed.average_iteration_ns} />,
-      ...(spread === null ? {} : { note: `± ${formatDuration(spread)}` }),
+      ...(spread === null || (performed.profiled_iterations ?? 0) < 2 ? {} : { note: `± ${formatDuration(spread)}` }),
     },
     {
       term: "GPU Utilization",
-      about: `${utilization}${used.devices.length > 1 ? `, as the mean over ${used.devices.length} GPUs` : ""}. Higher is better.`,
+      about: `${utilization}${gpus > 1 ? `, as the mean over the ${gpus} GPUs in use` : ""}. Higher is better.`,
       value: <Share fraction={used.fraction} of={utilization} />,
     },
     {

@@ -55,7 +55,10 @@ export function TopOps({ data }: { data: DashboardResponse }) {
                     class="bar-cell"
                     data-tip={`${readableAndExact(op.gpu_time_ns)}\n${formatShare(op.gpu_time_fraction)} of the GPU time of all ops`}
                   >
-                    <span class="bar" style={{ width: `${((op.gpu_time_fraction ?? 0) / (ops[0]?.gpu_time_fraction ?? 1)) * 100}%` }} />
+                    <span
+                      class="bar"
+                      style={{ width: `${((op.gpu_time_fraction ?? 0) / (ops[0]?.gpu_time_fraction ?? 1)) * 100}%` }}
+                    />
                     <span class="bar-share">{formatShare(op.gpu_time_fraction)}</span>
                     <span class="number">{inUnit(op.gpu_time_ns, unit)}</span>
                   </td>

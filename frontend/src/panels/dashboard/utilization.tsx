@@ -3,13 +3,15 @@ import { Donut } from "../../components/donut";
 import { Panel } from "../../components/panel";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
+import { devicesInUse } from "../../model/headline";
 import { colourOf } from "../../model/resources";
 
 export function Utilization({ data }: { data: DashboardResponse }) {
-  const { fraction, busy_ns: busy, wall_ns: wall, devices } = data.gpu_utilization;
+  const { fraction, busy_ns: busy, wall_ns: wall } = data.gpu_utilization;
+  const devices = devicesInUse(data);
   const idleNs = wall === null || busy === null || devices.length > 1 ? null : wall - busy;
   const whole = `of ${readableAndExact(wall)} wall clock time`;
-  const mean = devices.length > 1 ? `\nMean over ${devices.length} GPUs.` : "";
+  const mean = devices.length > 1 ? `\nMean over the ${devices.length} GPUs in use.` : "";
   const about =
     "Using: at least one kernel was running, overlapping kernels counted once. Idle: no kernel was running; copies alone count as idle. " +
     "Both over the wall clock time of the aggregated iterations" +

@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+
+import { iterationRow } from "../testing/builders";
+import { labelStep, ringSegment, segments, ticks } from "./chart";
+import { barLayout, barParts, barPaths, classesIn, rowTitle, tallest } from "./iterations";
+
+const NONE = new Set<string>();
+
+describe("rings", () => {
+  it("lay the parts end to end around one turn", () => {
+    const laid = segments([
+      { key: "a", value: 1 },
+      { key: "none", value: 0 },
+      { key: "b", value: 3 },
+    ]);
+    expect(laid).toEqual([
+      { key: "a", from: 0, to: 0.25 },
+      { key: "b", from: 0.25, to: 1 },
+    ]);
+    expect(segments([{ key: "a", value: 0 }])).toEqual([]);
+  });
+
+  it("draw a whole turn as two halves, since SVG draws a full arc as nothing", () => {
+    expect(ringSegment(0, 1, 30, 40).match(/A/g)).toHaveLength(4);
+    expect(ringSegment(0, 0.25, 30, 40)).toBe(
+      "M0.000 -40.000A40 40 0 0 1 40.000 0.000L30.000 0.000A30 30 0 0 0 0.000 -30.000Z",
+    );
+  });
+});
+
+describe("axes", () => {
+  it.each([
+    [0, [0]],
+    [1, [0, 0.2, 0.4, 0.6, 0.8, 1]],
+    [180, [0, 50, 100, 150, 200]],
+    [2.86, [0, 1, 2, 3]],
+    [0.0003, [0, 0.0001, 0.0002, 0.0003]],
+  ])("up to %d", (largest, marks) => {
+    expect(ticks(largest)).toEqual(marks);
+  });
+
+  it("label as many bars as fit", () => {
+    expect(labelStep(12, 20)).toBe(1);
+    expect(labelStep(100, 20)).toBe(5);
+    expect(labelStep(1000, 20)).toBe(50);
+  });
+});
+
+describe("bars of iterations", () => {
+  const rows = [
+    iterationRow({ iteration: 0, profiled: false, duration_ns: 250, parts: null }),
+    iterationRow({ iteration: 1 }),
+  ];
+
+  it("stack the parts to the duration, grey outside the aggregation", () => {
+    expect(barParts(rows[1] ?? iterationRow(), NONE)).toEqual([
+      { key: "tensor_core", ns: 30 },
+      { key: "other_kernel", ns: 20 },
+      { key: "cpu", ns: 40 },
+      { key: "other", ns: 10 },
+    ]);
+    expect(barParts(rows[0] ?? iterationRow(), NONE)).toEqual([{ key: "outside", ns: 250 }]);
+    expect(classesIn(rows)).toEqual(["tensor_core", "other_kernel", "cpu", "other", "outside"]);
+  });
+
+  it("scale to what is shown", () => {
+    expect(tallest(rows, NONE)).toBe(250);
+    expect(tallest(rows, new Set(["outside"]))).toBe(100);
+  });
+
+  it("draw one path per class", () => {
+    const paths = barPaths(rows, NONE, { pitch: 10, width: 8 }, 100, 250);
+    expect([...paths.keys()]).toEqual(["outside", "tensor_core", "other_kernel", "cpu", "other"]);
+    expect(paths.get("outside")).toBe("M0.00 0.00h8.00v100.00h-8.00Z");
+    expect(paths.get("tensor_core")).toBe("M10.00 88.00h8.00v12.00h-8.00Z");
+  });
+
+  it("fill the width, but are not clumsily wide", () => {
+    expect(barLayout(3, 1000).pitch).toBe(110);
+    expect(barLayout(1000, 1000)).toEqual({ pitch: 1, width: 1 });
+  });
+
+  it("are named by their range when several are one", () => {
+    expect(rowTitle(iterationRow({ iteration: 10, stop_iteration: 19 }))).toBe("Iterations 10 to 19");
+    expect(rowTitle(iterationRow({ iteration: 5 }))).toBe("Iteration 5");
+  });
+});

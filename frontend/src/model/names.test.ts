@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+
+import { shortKernelName, splitPath } from "./kernel_name";
+import { splitLinks } from "./links";
+
+describe("kernel names", () => {
+  it.each([
+    ["volta_sgemm_128x64_nn", "volta_sgemm_128x64_nn"],
+    [
+      "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_64x3_tn",
+      "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_64x3_tn",
+    ],
+    ["void gemv2T_kernel_val<int, int, float, float>(int, float const*)", "gemv2T_kernel_val"],
+    [
+      "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, at::detail::Array<char*, 3> >(int, at::native::AddFunctor<float>, at::detail::Array<char*, 3>)",
+      "vectorized_elementwise_kernel ‹AddFunctor›",
+    ],
+    [
+      "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_32x3_tn_align8>(cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_32x3_tn_align8::Params)",
+      "Kernel2 ‹cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128_32x3_tn_align8›",
+    ],
+    ["void (anonymous namespace)::softmax_warp_forward<float, 8>(float*)", "softmax_warp_forward"],
+    ["at::native::(anonymous namespace)::CatArrayBatchedCopy<float>", "CatArrayBatchedCopy"],
+    ["ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*, unsigned long)", "ncclDevKernel_AllReduce_Sum_f32_RING_LL"],
+    ["Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pageable -> Device)"],
+    ["", ""],
+    ["broken<<<(", "broken"],
+  ])("%s", (name, short) => {
+    expect(shortKernelName(name)).toBe(short);
+  });
+});
+
+describe("paths of ops", () => {
+  it.each([
+    ["/ResNet/Conv2d[2]/conv2d", "/ResNet/Conv2d[2]/", "conv2d"],
+    ["conv2d", "", "conv2d"],
+    ["/", "", "/"],
+  ])("%s", (path, place, name) => {
+    expect(splitPath(path)).toEqual({ place, name });
+  });
+});
+
+it("finds addresses, without the full stop behind them", () => {
+  expect(splitLinks("See https://a.example/x, then (https://b.example/y).")).toEqual([
+    { text: "See ", link: false },
+    { text: "https://a.example/x", link: true },
+    { text: ", then (", link: false },
+    { text: "https://b.example/y", link: true },
+    { text: ").", link: false },
+  ]);
+  expect(splitLinks("javascript:alert(1) http://plain.example")).toHaveLength(1);
+});

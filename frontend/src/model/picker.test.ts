@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+
+import { profileEntry } from "../testing/builders";
+import { aggregationLabel, chosenAggregation } from "./aggregation";
+import { allRuns, byRun, chooseProfile, rankLabel, runColour, searchProfiles } from "./picker";
+
+const one = profileEntry({ id: "1", run: "a", name: "x.json", state: "not_imported" });
+const two = profileEntry({ id: "2", run: "b", name: "y.json", rank: 3, world_size: 8 });
+const three = profileEntry({ id: "3", run: "a", name: "z.json" });
+const all = [one, two, three];
+
+describe("which profile a URL means", () => {
+  it.each([
+    [{ profile: "1" }, "1"],
+    [{ profile: "gone", run: "a", capture: "z.json" }, "3"],
+    [{ run: "a" }, "3"],
+    [{ run: "nowhere" }, "2"],
+    [{}, "2"],
+  ])("%j", (url, id) => {
+    expect(chooseProfile(all, url)?.id).toBe(id);
+  });
+
+  it("takes one that is not imported rather than none", () => {
+    expect(chooseProfile([one], {})?.id).toBe("1");
+    expect(chooseProfile([], {})).toBeNull();
+  });
+});
+
+it("groups by run in the server's order", () => {
+  expect(byRun(all).map(({ run, profiles }) => [run, profiles.map(({ id }) => id)])).toEqual([
+    ["a", ["1", "3"]],
+    ["b", ["2"]],
+  ]);
+});
+
+it("finds by run, file, rank and GPU, all words of the search", () => {
+  const ids = (search: string): string[] => searchProfiles(all, search).map(({ id }) => id);
+  expect(ids("RANK 3")).toEqual(["2"]);
+  expect(ids("A .JSON x")).toEqual(["1"]);
+  expect(ids("nothing")).toEqual([]);
+  expect(ids(" ")).toEqual(["1", "2", "3"]);
+});
+
+it("colours runs by TensorBoard's order, and its palette starts again", () => {
+  const runs = allRuns(["r0", "r1"], [profileEntry({ run: "extra" }), profileEntry({ run: "r1" })]);
+  expect(runs).toEqual(["r0", "r1", "extra"]);
+  expect(runColour("r1", runs, "light")).toBe("#12b5cb");
+  expect(runColour("r0", runs, "dark")).toBe("#8e98a3");
+  const many = Array.from({ length: 9 }, (_, i) => `r${i}`);
+  expect(runColour("r7", many, "light")).toBe(runColour("r0", many, "light"));
+});
+
+it("labels ranks and aggregations", () => {
+  expect(rankLabel(two)).toBe("rank 3 of 8");
+  expect(rankLabel(one)).toBe("");
+  expect(aggregationLabel({ id: 1, iter_start: 0, iter_stop: 9, iterations: 10, key_node: null })).toBe("0 .. 9");
+  expect(aggregationLabel({ id: 1, iter_start: null, iter_stop: null, iterations: 1, key_node: null })).toBe("all 1");
+  expect(chosenAggregation("2")).toBe(2);
+  expect(chosenAggregation("x")).toBeNull();
+});

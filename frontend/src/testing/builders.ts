@@ -1,0 +1,86 @@
+/** Small answers of the server for tests; each test says only what matters to it. */
+import type { DashboardResponse, IterationRow, ProfileEntry } from "../api/types";
+
+export function profileEntry(changes: Partial<ProfileEntry> = {}): ProfileEntry {
+  return {
+    id: "id",
+    run: "run",
+    name: "trace.json",
+    kind: "source",
+    format: "pytorch",
+    rank: null,
+    world_size: null,
+    captured_at: null,
+    size_bytes: 1,
+    state: "ready",
+    message: "",
+    progress: null,
+    headline: null,
+    ...changes,
+  };
+}
+
+export function iterationRow(changes: Partial<IterationRow> = {}): IterationRow {
+  return {
+    iteration: 0,
+    stop_iteration: changes.iteration ?? 0,
+    start_ns: 0,
+    duration_ns: 100,
+    profiled: true,
+    parts: { tensor_core: 30, other_kernel: 20, memory: 0, data_loader: 0, io: 0, cpu: 40, other: 10 },
+    ...changes,
+  };
+}
+
+/** 1 s of wall time on one GPU: 200 ms Tensor Core kernels, 300 ms other kernels, 400 ms CPU, 100 ms nothing. */
+export function dashboard(changes: Partial<DashboardResponse> = {}): DashboardResponse {
+  const time = (ms: number) => ({ time_ns: ms * 1e6, names: 1, launches: 1 });
+  return {
+    profile: { id: "id", run: "run", name: "trace.json", format: "pytorch" },
+    aggregations: [{ id: 1, iter_start: 0, iter_stop: 4, iterations: 5, key_node: null }],
+    aggregation: 1,
+    matrix_unit: "Tensor Core",
+    model: {
+      ops: 10,
+      eligible_ops: 4,
+      eligible_ops_using_tensor_cores: 2,
+      gpu_time_ns: 5e8,
+      eligible_gpu_time_fraction: 0.5,
+    },
+    gpu_utilization: {
+      fraction: 0.5,
+      busy_ns: 5e8,
+      wall_ns: 1e9,
+      devices: [{ device_id: 0, name: "GPU", fraction: 0.5, busy_ns: 5e8 }],
+    },
+    resource_breakdown: [
+      { resource: "tensor_core", time_ns: 2e8, fraction: 0.2 },
+      { resource: "other_kernel", time_ns: 3e8, fraction: 0.3 },
+      { resource: "cpu", time_ns: 4e8, fraction: 0.4 },
+      { resource: "other", time_ns: 1e8, fraction: 0.1 },
+    ],
+    kernel_time: {
+      total: time(500),
+      tensor_core: time(200),
+      unknown: time(0),
+      other_kernel: time(300),
+      memory: time(0),
+    },
+    tensor_core_efficiency: { fraction: 0.8, tensor_core_ns: 2e8, kernel_ns: 2.5e8 },
+    performance: {
+      wall_clock_ns: 1e9,
+      total_iterations: 5,
+      profiled_iterations: 5,
+      iter_start: 0,
+      iter_stop: 4,
+      average_iteration_ns: 2e8,
+      iteration_std_dev_ns: 0,
+    },
+    iterations: { unit: "iteration", binned: false, rows: [iterationRow()], source: null, proposal: null },
+    top_ops: [],
+    system: [],
+    recommendations: [],
+    coverage: { notes: [] },
+    ...changes,
+  };
+}
