@@ -20,17 +20,11 @@ from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
 
 _KINDS = (RangeKind.ANNOTATION, RangeKind.SPAN, RangeKind.ITERATION)
 
-_STEP_WORD = re.compile(
-    r"(?:.*[^a-z])?(?:profiler)?(?:(?:mini|global|train(?:ing)?|micro|val(?:id(?:ation)?)?|eval|decode|generat\w*|sampl\w*|"
-    r"inference|denois\w*|forward)?[\s_.\-:/#]*(?:steps?|batch(?:es)?|iter(?:ation)?s?|epochs?|it))[\s_\-.:/#\[(]*\Z",
-    re.IGNORECASE,
-)
-_STEP_CAMEL = re.compile(r".*(?:Step|Batch|Iter|Iteration)\Z")
-_PART_WORD = re.compile(
-    r".*(?:layer|block|stage|head|expert|rank|gpu|device|bucket|worker|stream|chunk|micro)", re.IGNORECASE
-)
-_COVERED_FRACTION = 0.5
-_MIN_REPEATS = 3
+_MOST = 0.7
+"""Share of the launches that a range which only repeats must hold: a forward pass alone is no iteration."""
+
+_HALF = 0.5
+"""Share of the launches that numbered ranges need to come before more numerous ones."""
 
 
 def find_iterations(capture: Capture, end_ns: int) -> list[IterationCandidate]:
@@ -45,7 +39,7 @@ def find_iterations(capture: Capture, end_ns: int) -> list[IterationCandidate]:
     families = _families(capture, rows)
     found = [
         *_profiler_steps(capture, np.flatnonzero(ranges.kind == RangeKind.ITERATION)),
-        *_numbered(capture, families),
+        *_numbered(capture, families, end_ns),
         *_repeated(capture, rows, families, end_ns),
         *_optimizer_steps(capture, end_ns),
         *_data_loader(capture, end_ns),
@@ -56,12 +50,11 @@ def find_iterations(capture: Capture, end_ns: int) -> list[IterationCandidate]:
 
 def counter_names(candidates: list[IterationCandidate]) -> frozenset[str]:
     """Bare names of ranges that only mark iterations, and so are no part of a path."""
-    marks = ("profiler_step", "numbered_range", "repeated_range")
-    return frozenset(
-        names.split_number(names.without_counters(item.label.removesuffix("#N").removesuffix(" N")))[0]
-        for item in candidates
-        if item.source in marks
-    )
+    marks = [item for item in candidates if item.source in ("profiler_step", "numbered_range")]
+    if candidates[0].source == "repeated_range":
+        marks.append(candidates[0])
+    labels = (item.label.removesuffix("#N").removesuffix(" N") for item in marks)
+    return frozenset(names.split_number(names.without_counters(label))[0] for label in labels)
 
 
 def _empty_capture() -> IterationCandidate:
@@ -124,61 +117,52 @@ def _families(capture: Capture, rows: Int64s) -> dict[str, dict[int, int]]:
     return families
 
 
-def _numbered(capture: Capture, families: dict[str, dict[int, int]]) -> list[IterationCandidate | None]:
+def _numbered(capture: Capture, families: dict[str, dict[int, int]], end_ns: int) -> list[IterationCandidate | None]:
     """Ranges that differ in a trailing number only, and whose name speaks of steps."""
-    found: list[tuple[int, IterationCandidate]] = []
+    found: list[tuple[bool, int, IterationCandidate]] = []
     for base, numbers in families.items():
-        if not is_step_name(base) or len(numbers) < 2:
+        if not names.counts_steps(base) or len(numbers) < 2:
             continue
         rows = np.flatnonzero(np.isin(capture.ranges.name, list(numbers)) & np.isin(capture.ranges.kind, _KINDS))
         values = np.array([numbers[text] for text in capture.ranges.name[rows].tolist()], np.int64)
         candidate = _merged(capture, "numbered_range", f"{base} N", rows, values)
         if candidate is not None and len(candidate.values) > 1:
-            found.append((len(candidate.values), candidate))
-    return [candidate for _, candidate in sorted(found, key=lambda item: -item[0])]
-
-
-def is_step_name(base: str) -> bool:
-    """Whether a numbered name counts time (``step``, ``Batch``, ``iter``), not parts of a model (``layer``)."""
-    if _PART_WORD.match(base):
-        return False
-    return _STEP_WORD.match(base) is not None or _STEP_CAMEL.match(base) is not None
+            found.append((_share(capture, candidate, end_ns) < _HALF, -len(candidate.values), candidate))
+    return [candidate for _, _, candidate in sorted(found, key=lambda item: item[:2])]
 
 
 def _repeated(
     capture: Capture, rows: Int64s, families: dict[str, dict[int, int]], end_ns: int
 ) -> list[IterationCandidate | None]:
-    """Ranges of one name that repeat on one thread and cover most of the capture."""
+    """Ranges of one name that repeat and hold most of the work; of names that differ in numbers where they tell of
+    steps (``step[DECODE bs=32]``)."""
     ranges = capture.ranges
-    numbered = {text for family in families.values() for text in family}
-    counts = Counter(ranges.name[rows].tolist())
-    found: list[tuple[bool, int, IterationCandidate]] = []
-    busy = _busy_ns(capture, end_ns)
-    for text, count in counts.items():
+    numbered = {text for base, family in families.items() if names.counts_steps(base) for text in family}
+    groups: dict[str, list[int]] = {}
+    for text in np.unique(ranges.name[rows]).tolist():
         name = names.without_arguments(capture.strings[text])
-        if count < 2 or text in numbered or names.role(RangeKind.ANNOTATION, name) != Role.ANNOTATION:
+        if text in numbered or names.role(RangeKind.ANNOTATION, name) != Role.ANNOTATION or DATA_LOADER.match(name):
             continue
-        if DATA_LOADER.match(name):
-            continue
-        members = rows[ranges.name[rows] == text]
+        groups.setdefault(names.template(name) if names.tells_of_steps(name) else name, []).append(text)
+    found: list[tuple[bool, int, IterationCandidate]] = []
+    for name, texts in groups.items():
+        members = rows[np.isin(ranges.name[rows], texts)]
         candidate = _candidate("repeated_range", name, ranges.start_ns[members], ranges.end_ns[members], None)
         if candidate is None or len(candidate.values) < 2:
             continue
-        covered = int((candidate.stop_ns - candidate.start_ns).sum())
-        nested = len(candidate.values) < count / max(1, len(np.unique(ranges.thread[members])))
-        if nested or covered < _COVERED_FRACTION * busy:
-            continue
-        if count < _MIN_REPEATS and not is_step_name(name):
-            continue
-        found.append((is_step_name(name), covered, candidate))
-    return [candidate for _, _, candidate in sorted(found, key=lambda item: (not item[0], -item[1]))]
+        stacked = len(candidate.values) < len(members) / len(np.unique(ranges.thread[members]))
+        if not stacked and _share(capture, candidate, end_ns) >= _MOST:
+            found.append((not names.tells_of_steps(name), -len(candidate.values), candidate))
+    return [candidate for _, _, candidate in sorted(found, key=lambda item: item[:2])]
 
 
-def _busy_ns(capture: Capture, end_ns: int) -> int:
-    """From the first to the last host event: what repeated ranges can cover."""
-    starts = [int(table.start_ns.min()) for table in (capture.ranges, capture.calls) if len(table.start_ns)]
-    ends = [int(table.end_ns.max()) for table in (capture.ranges, capture.calls) if len(table.end_ns)]
-    return max(ends) - min(starts) if starts else end_ns
+def _share(capture: Capture, candidate: IterationCandidate, end_ns: int) -> float:
+    """Share of the correlated calls, the launches above all, that begin in an iteration; of time without any."""
+    start = capture.calls.start_ns[capture.calls.correlation > 0]
+    if len(start):
+        index = np.searchsorted(candidate.start_ns, start, side="right") - 1
+        return float(np.mean((index >= 0) & (start < candidate.stop_ns[index])))
+    return float((candidate.stop_ns - candidate.start_ns).sum()) / max(end_ns, 1)
 
 
 def _optimizer_steps(capture: Capture, end_ns: int) -> list[IterationCandidate | None]:
@@ -201,9 +185,8 @@ def _until(
     if len(rows) < 2:
         return None
     # One thread: several optimizers or ranks would cut each iteration to pieces.
-    name, thread = Counter(zip(ranges.name[rows].tolist(), ranges.thread[rows].tolist(), strict=True)).most_common(1)[
-        0
-    ][0]
+    pairs = Counter(zip(ranges.name[rows].tolist(), ranges.thread[rows].tolist(), strict=True))
+    name, thread = pairs.most_common(1)[0][0]
     rows = rows[(ranges.name[rows] == name) & (ranges.thread[rows] == thread)]
     label = names.without_arguments(capture.strings[name])
     if ends:

@@ -197,3 +197,36 @@ def layer(name: str) -> tuple[str, str]:
     folder = parts[0].rpartition("/")[0] if parts[0].startswith("/") else ""
     types = [_INSTANCE.sub("", part.rpartition("/")[2] if part.startswith("/") else part) for part in parts]
     return folder, " + ".join(kind or "layer" for kind in types)
+
+
+_STEP_WORD = re.compile(
+    r"(?:.*[^a-z])?(?:(?:mini|global|train(?:ing)?|val(?:id(?:ation)?)?|eval(?:uation)?|test|decode|generat\w*|sampl\w*|"
+    r"inference|denois\w*|profiler)?[\s_.\-:/#]*(?:steps?|batch(?:es)?|iter(?:ation)?s?|epochs?|it))\Z",
+    re.IGNORECASE,
+)
+_STEP_CAMEL = re.compile(r".*(?:Step|Batch|Iter|Iteration|Epoch)\Z")
+_STEP_HINT = re.compile(r"step|iter|batch|epoch|execute|decode|prefill|generat|request", re.IGNORECASE)
+_PART_WORD = re.compile(
+    r"layer|block|stage|head|expert|rank|gpu|device|bucket|worker|stream|chunk|micro|module|conv|linear", re.IGNORECASE
+)
+
+
+@lru_cache(maxsize=1 << 16)
+def counts_steps(base: str) -> bool:
+    """Whether a numbered name counts time (``step``, ``Batch``, ``train_iter``), not parts of a model (``layer``)."""
+    if _PART_WORD.search(base):
+        return False
+    return _STEP_WORD.match(base) is not None or _STEP_CAMEL.match(base) is not None
+
+
+@lru_cache(maxsize=1 << 16)
+def tells_of_steps(name: str) -> bool:
+    """Whether a name speaks of something that a program does again and again, rather than of a part of the model."""
+    return _STEP_HINT.search(name) is not None and _PART_WORD.search(name) is None
+
+
+@lru_cache(maxsize=1 << 16)
+def template(name: str) -> str:
+    """``name`` without what varies in it: ``step[DECODE bs=32]`` is ``step``, ``execute_8_new`` ``execute_N_new``."""
+    head = re.split(r"[\[({]", name, maxsplit=1)[0].strip(" _:-") or name
+    return re.sub(r"\d+", "N", head)

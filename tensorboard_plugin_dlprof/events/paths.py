@@ -9,7 +9,7 @@ path; a module that activation checkpointing runs again, outside its parents, ke
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 
 import numpy as np
@@ -19,6 +19,9 @@ from tensorboard_plugin_dlprof.events.instances import Flags
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int64s
+
+_MANY_NAMES = 64
+"""More names than a model has parts of one kind, that differ in numbers only, are one name with a counter in it."""
 
 Labels = tuple[str, ...]
 """Module objects or annotations from the outside in."""
@@ -40,7 +43,8 @@ class Paths:
         self.texts: list[str] = [""]
         self._ids = {"": 0}
         annotations = np.isin(role, (Role.ANNOTATION, Role.OPTIMIZER))
-        of_annotation, chains, _ = self._chains(annotations, lambda name: _annotation(name, counters))
+        varying = self._varying(annotations)
+        of_annotation, chains, _ = self._chains(annotations, lambda name: _annotation(name, counters, varying))
         of_module, modules, first_calls = self._chains(role == Role.MODULE, names.module_instance)
         annotation_ids = self._intern(["".join(f"/{label}" for label in chain) for chain in chains])
         module_ids = self._intern(_module_texts(_rerooted(modules), first_calls))
@@ -48,6 +52,24 @@ class Paths:
         self.by_annotation: Int64s = annotation_ids[of_annotation]
         """For places whose annotations name them best, such as the optimizer's."""
         self.by_place: Int64s = np.where(self.in_module, module_ids[of_module], self.by_annotation)
+
+    def _varying(self, annotations: Flags) -> frozenset[str]:
+        """Templates of names that hold a counter: many names that differ in numbers only, each used once."""
+        name = self._capture.ranges.name[self._nesting.row[annotations]]
+        distinct, uses = np.unique(name, return_counts=True)
+        total: Counter[str] = Counter()
+        once: Counter[str] = Counter()
+        hints: set[str] = set()
+        for text, count in zip(distinct.tolist(), uses.tolist(), strict=True):
+            bare = names.without_counters(self._capture.strings[text])
+            template = names.template(bare)
+            if template != bare:
+                total[template] += 1
+                once[template] += count == 1
+                if names.tells_of_steps(bare):
+                    hints.add(template)
+        many = {item for item, count in total.items() if count > _MANY_NAMES and once[item] > count / 2}
+        return frozenset(many | {item for item in hints if total[item] > 1})
 
     def _intern(self, texts: list[str]) -> Int64s:
         for text in texts:
@@ -97,8 +119,10 @@ class Paths:
         return nodes, chains, starts
 
 
-def _annotation(name: str, counters: frozenset[str]) -> str:
+def _annotation(name: str, counters: frozenset[str], varying: frozenset[str]) -> str:
     bare = names.without_counters(name).strip("# /")
+    if names.template(bare) in varying:
+        bare = names.template(bare)
     return "" if names.split_number(bare)[0] in counters or bare in counters else bare
 
 
