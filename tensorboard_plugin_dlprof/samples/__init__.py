@@ -2,50 +2,59 @@
 
 All but one are **generated**: made by ``samples.generate`` with durations from a roofline estimate, because the project
 had no GPU to record on; their files say so in their names, and ``answers.json`` holds what every view must show for
-them. The other was recorded on a CPU by ``samples.record_cpu``.
+them. The other was recorded on a CPU by ``record_cpu.py``.
 """
 
 from __future__ import annotations
 
 import gzip
-import shutil
 from pathlib import Path
+from typing import Final
 
 from tensorboard_plugin_dlprof.errors import OutputExists, OutputNotWritable
 
-DATA = Path(__file__).resolve().parent / "data"
-"""The built files: ``<run>/<profile>``, the Nsight Systems export compressed."""
+DATA: Final = Path(__file__).resolve().parent / "data"
+"""The built files; Nsight Systems' export is compressed."""
 
-_SUFFIXES = (".json.gz", ".sqlite.gz")
+RUNS: Final[dict[str, tuple[str, ...]]] = {
+    "resnet50/fp32": ("generated-resnet50-fp32.pt.trace.json.gz",),
+    "resnet50/amp": ("generated-resnet50-amp.pt.trace.json.gz",),
+    "transformer/bf16_ddp": (
+        "generated-transformer-bf16-rank0.pt.trace.json.gz",
+        "generated-transformer-bf16-rank1.pt.trace.json.gz",
+    ),
+    "mnist/nsight_systems": ("generated-mnist-nsys.sqlite.gz",),
+    "resnet_block/cpu_recorded": ("recorded-resnet-block-cpu.pt.trace.json.gz",),
+}
+"""Run (a folder below the log directory) -> its profiles."""
 
 
 def install(folder: Path) -> list[Path]:
     """Lays the sample profiles out as runs below a log directory.
 
     Args:
-        folder: The log directory; made if it is absent. Runs become folders in it (``resnet50/fp32``).
+        folder: The log directory; made if it is absent.
 
     Returns:
-        The profiles, in the order of their names. A file that is there already with the same content is left as it is.
+        The profiles, in the order of ``RUNS``. A file that is there already with the same content is left as it is.
 
     Raises:
         OutputExists: a file of that name with another content is there.
         OutputNotWritable: the folder cannot be written.
     """
     installed = []
-    for source in sorted(path for path in DATA.rglob("*") if path.name.endswith(_SUFFIXES)):
-        target = folder / source.relative_to(DATA)
-        if source.name.endswith(".sqlite.gz"):
-            target = target.with_suffix("")
-        _install_one(source, target, unpack=target.suffix == ".sqlite")
-        installed.append(target)
+    for run, names in RUNS.items():
+        for name in names:
+            content = (DATA / name).read_bytes()
+            if name.endswith(".sqlite.gz"):
+                content = gzip.decompress(content)
+            target = folder / run / name.replace(".sqlite.gz", ".sqlite")
+            _install_one(content, target)
+            installed.append(target)
     return installed
 
 
-def _install_one(source: Path, target: Path, *, unpack: bool) -> None:
-    content = source.read_bytes()
-    if unpack:
-        content = gzip.decompress(content)
+def _install_one(content: bytes, target: Path) -> None:
     try:
         if target.exists():
             if target.read_bytes() == content:
@@ -54,6 +63,6 @@ def _install_one(source: Path, target: Path, *, unpack: bool) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         unfinished = target.with_name(f".{target.name}.unfinished")
         unfinished.write_bytes(content)
-        shutil.move(unfinished, target)
+        unfinished.replace(target)
     except OSError as error:
         raise OutputNotWritable(f"Cannot write {target}: {error.strerror}.") from error

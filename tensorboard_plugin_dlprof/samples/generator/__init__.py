@@ -1,0 +1,10 @@
+"""Makes the generated samples: a small simulator of a host, its GPU and the profiler that watches them.
+
+* ``gpus``: peak rates, and how long a piece of work takes by its roofline.
+* ``kineto``: one process under PyTorch's profiler; writes the trace's events.
+* ``resnet``, ``transformer``: what the two models run.
+* ``nsight``: the same idea for an Nsight Systems SQLite export.
+* ``answers``: what is known about a sample because it was made that way.
+
+Nothing here is random: jitter comes from a seeded generator, so the files are the same bytes on every machine.
+"""

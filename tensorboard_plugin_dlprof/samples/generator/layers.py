@@ -1,0 +1,56 @@
+"""What PyTorch does for one layer: its ops forward and backward, on a simulated process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tensorboard_plugin_dlprof.samples.generator.kineto import Forward, Kernel, Process, Tensor
+
+Backward = Callable[[], None]
+
+_ELEMENTWISE_BLOCK = 128
+
+
+@dataclass(slots=True)
+class Tape:
+    """Autograd's graph: what to run, last first, when the loss goes backward."""
+
+    process: Process
+    nodes: list[tuple[str, Forward, Backward]] = field(default_factory=list)
+
+    def record(self, node: str, forward: Forward, backward: Backward) -> None:
+        """Remembers ``node`` (``ConvolutionBackward0``) and what it runs."""
+        self.nodes.append((node, forward, backward))
+
+    def run(self) -> None:
+        """Runs the graph backward on autograd's thread and empties it."""
+        process = self.process
+        with process.on_autograd_thread():
+            for node, forward, backward in reversed(self.nodes):
+                with process.op(f"autograd::engine::evaluate_function: {node}"), process.op(node, forward=forward):
+                    backward()
+        self.nodes.clear()
+
+
+def elementwise(process: Process, functor: str, tensors: int, like: Tensor, *, width: int = 4) -> Kernel:
+    """A vectorised elementwise kernel of PyTorch that reads and writes ``tensors`` tensors like ``like``."""
+    name = (
+        f"void at::native::vectorized_elementwise_kernel<{width}, {functor}, std::array<char*, {tensors}ul> >"
+        f"(int, {functor}, std::array<char*, {tensors}ul>)"
+    )
+    precision = "fp32" if like.dtype == "float" else "fp16"
+    duration = process.gpu.duration_ns(like.elements, tensors * like.num_bytes, precision, 0.5)
+    blocks = max(1, like.elements // (_ELEMENTWISE_BLOCK * width))
+    return Kernel(name, duration, grid=(blocks, 1, 1), block=(_ELEMENTWISE_BLOCK, 1, 1), registers=32)
+
+
+def accumulate_gradient(process: Process, parameter: Tensor) -> None:
+    """Autograd stores the gradient of a parameter; after ``zero_grad(set_to_none=True)`` that is no kernel."""
+    name = "torch::autograd::AccumulateGrad"
+    with (
+        process.op(f"autograd::engine::evaluate_function: {name}"),
+        process.op(name, [parameter]),
+        process.op("aten::detach", [parameter]),
+    ):
+        process.allocate(0)

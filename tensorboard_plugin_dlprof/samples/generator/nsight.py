@@ -1,0 +1,447 @@
+"""A small convolutional network under Nsight Systems, with PyTorch's ``emit_nvtx`` ranges and one CUDA graph."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from tensorboard_plugin_dlprof.samples.generator.gpus import A100
+from tensorboard_plugin_dlprof.samples.generator.kineto import DeviceRecord
+
+ITERATIONS: Final = 3
+_BATCH: Final = 256
+_PID: Final = 6100
+_VM: Final = 281_474_976_710_656
+"""Serialised id of the host: process and thread ids are added to it, as Nsight Systems does."""
+
+_GLOBAL_PID: Final = _VM + _PID * 0x1000000
+_MAIN: Final = _GLOBAL_PID + _PID
+_AUTOGRAD: Final = _GLOBAL_PID + _PID + 57
+
+_PUSH_POP: Final = 59
+
+_SCHEMA: Final = """
+CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+  contextId INTEGER NOT NULL, greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER,
+  demangledName INTEGER NOT NULL, shortName INTEGER NOT NULL, mangledName INTEGER, launchType INTEGER, cacheConfig INTEGER,
+  registersPerThread INTEGER NOT NULL, gridX INTEGER NOT NULL, gridY INTEGER NOT NULL, gridZ INTEGER NOT NULL,
+  blockX INTEGER NOT NULL, blockY INTEGER NOT NULL, blockZ INTEGER NOT NULL, staticSharedMemory INTEGER NOT NULL,
+  dynamicSharedMemory INTEGER NOT NULL, localMemoryPerThread INTEGER NOT NULL, localMemoryTotal INTEGER NOT NULL,
+  gridId INTEGER NOT NULL, sharedMemoryExecuted INTEGER, graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER);
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+  contextId INTEGER NOT NULL, greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER,
+  bytes INTEGER NOT NULL, copyKind INTEGER NOT NULL, deprecatedSrcId INTEGER, srcKind INTEGER, dstKind INTEGER,
+  srcDeviceId INTEGER, srcContextId INTEGER, dstDeviceId INTEGER, dstContextId INTEGER, migrationCause INTEGER,
+  graphNodeId INTEGER, virtualAddress INTEGER, copyCount INTEGER);
+CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+  contextId INTEGER NOT NULL, greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER,
+  graphId INTEGER NOT NULL, graphExecId INTEGER NOT NULL);
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL,
+  globalTid INTEGER, correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL, callchainId INTEGER);
+CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+  contextId INTEGER NOT NULL, greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER,
+  syncType INTEGER NOT NULL, eventId INTEGER NOT NULL, eventSyncId INTEGER);
+CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER, category INTEGER,
+  color INTEGER, text TEXT, globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, uint64Value INTEGER,
+  int64Value INTEGER, doubleValue REAL, uint32Value INTEGER, int32Value INTEGER, floatValue REAL, jsonTextId INTEGER,
+  jsonText TEXT, binaryData TEXT);
+CREATE TABLE TARGET_INFO_GPU (vmId INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT, busLocation TEXT, isDiscrete INTEGER,
+  l2CacheSize INTEGER, totalMemory INTEGER, memoryBandwidth INTEGER, clockRate INTEGER, smCount INTEGER, pwGpuId INTEGER,
+  uuid TEXT, luid INTEGER, chipName TEXT, cuDevice INTEGER, ctxswDevPath TEXT, ctrlDevPath TEXT, revision INTEGER,
+  nodeMask INTEGER, constantMemory INTEGER, maxIPC INTEGER, maxRegistersPerBlock INTEGER, maxShmemPerBlock INTEGER,
+  maxShmemPerBlockOptin INTEGER, maxShmemPerSm INTEGER, maxRegistersPerSm INTEGER, threadsPerWarp INTEGER,
+  asyncEngines INTEGER, maxWarpsPerSm INTEGER, maxBlocksPerSm INTEGER, maxThreadsPerBlock INTEGER, maxBlockDimX INTEGER,
+  maxBlockDimY INTEGER, maxBlockDimZ INTEGER, maxGridDimX INTEGER, maxGridDimY INTEGER, maxGridDimZ INTEGER,
+  computeMajor INTEGER, computeMinor INTEGER, smMajor INTEGER, smMinor INTEGER);
+CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INTEGER, cudaId INTEGER NOT NULL, pid INTEGER NOT NULL, uuid TEXT,
+  numMultiprocessors INTEGER);
+CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, utcTime TEXT, localTime TEXT, systemClockNs INTEGER);
+CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT);
+CREATE TABLE META_DATA_CAPTURE (name TEXT NOT NULL, value TEXT);
+CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);
+CREATE TABLE ThreadNames (nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One layer: its op and the kernels of its two passes, each with its name, time and Tensor Core use."""
+
+    op: str
+    node: str
+    sizes: str
+    forward: tuple[tuple[str, int, bool], ...]
+    backward: tuple[tuple[str, int, bool], ...]
+
+
+def _convolution(direction: str, tile: str) -> str:
+    indexed = "indexed_" if direction == "wgrad" else ""
+    return (
+        f"sm80_xmma_{direction}_implicit_gemm_{indexed}tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize{tile}_stage4"
+        "_warpsize2x2x1_g1_tensor16x8x8_execute_kernel__5x_cudnn"
+    )
+
+
+_RELU: Final = (
+    "void at::native::vectorized_elementwise_kernel<(int)4, at::native::<unnamed>::launch_clamp_scalar(at::TensorIteratorBase &, "
+    "c10::Scalar, c10::Scalar, at::native::detail::ClampLimits)::[lambda() (instance 1)]::operator ()() const::[lambda() "
+    "(instance 7)]::operator ()() const::[lambda(float) (instance 1)], std::array<char *, (unsigned long)2>>(int, T2, T3)"
+)
+_THRESHOLD: Final = (
+    "void at::native::vectorized_elementwise_kernel<(int)4, at::native::BinaryFunctor<float, float, float, "
+    "at::native::threshold_kernel_impl<float>(at::TensorIteratorBase &, T1, T1)::[lambda(float, float) (instance 1)]>, "
+    "std::array<char *, (unsigned long)3>>(int, T2, T3)"
+)
+
+LAYERS: Final = (
+    Layer(
+        "aten::conv2d",
+        "ConvolutionBackward0",
+        "[[256, 1, 28, 28], [32, 1, 3, 3], [32], [], [], [], []]",
+        ((_convolution("fprop", "64x64x16"), 61_000, True),),
+        ((_convolution("wgrad", "64x64x32"), 74_000, True),),
+    ),
+    Layer(
+        "aten::relu", "ReluBackward0", "[[256, 32, 26, 26]]", ((_RELU, 38_000, False),), ((_THRESHOLD, 55_000, False),)
+    ),
+    Layer(
+        "aten::conv2d",
+        "ConvolutionBackward0",
+        "[[256, 32, 26, 26], [64, 32, 3, 3], [64], [], [], [], []]",
+        ((_convolution("fprop", "128x64x16"), 143_000, True),),
+        ((_convolution("dgrad", "128x64x16"), 171_000, True), (_convolution("wgrad", "128x128x16"), 166_000, True)),
+    ),
+    Layer(
+        "aten::relu", "ReluBackward0", "[[256, 64, 24, 24]]", ((_RELU, 62_000, False),), ((_THRESHOLD, 91_000, False),)
+    ),
+    Layer(
+        "aten::linear",
+        "AddmmBackward0",
+        "[[256, 36864], [10, 36864], [10]]",
+        (("ampere_sgemm_32x32_sliced1x4_tn", 119_000, False),),
+        (("ampere_sgemm_128x32_nn", 88_000, False), ("ampere_sgemm_32x128_nt", 97_000, False)),
+    ),
+    Layer(
+        "aten::log_softmax",
+        "LogSoftmaxBackward0",
+        "[[256, 10], [], []]",
+        (
+            (
+                "void <unnamed>::softmax_warp_forward<float, float, float, (int)4, (bool)1, (bool)0>(T2 *, const T1 *, int, int, int, "
+                "const bool *, int, bool)",
+                3_000,
+                False,
+            ),
+        ),
+        (
+            (
+                "void <unnamed>::softmax_warp_backward<float, float, float, (int)4, (bool)1, (bool)0>(T2 *, const T1 *, const T1 *, "
+                "int, int, int, const bool *)",
+                3_100,
+                False,
+            ),
+        ),
+    ),
+)
+
+_SGD: Final = (
+    "void at::native::<unnamed>::multi_tensor_apply_kernel<at::native::<unnamed>::TensorListMetadata<(int)2>, "
+    "at::native::<unnamed>::BinaryOpListAlphaFunctor<float, (int)2, (int)2, (int)0>, std::plus<float>, float>(T1, T2, T3...)"
+)
+
+
+@dataclass(slots=True)
+class Export:
+    """The rows of one export, and the clocks of the process that they tell of."""
+
+    now: int = 40_000_000
+    thread: int = _MAIN
+    device: list[DeviceRecord] = field(default_factory=list)
+    graphs: list[tuple[int, int]] = field(default_factory=list)
+    iterations: list[tuple[int, int, int]] = field(default_factory=list)
+    _iteration: int = 0
+    _free: int = 0
+    _correlation: int = 100
+    _op: int = 0
+    _sequence: int = 0
+    _strings: dict[str, int] = field(default_factory=dict)
+    _rows: dict[str, list[tuple[object, ...]]] = field(default_factory=dict)
+    _random: random.Random = field(default_factory=lambda: random.Random(90))
+
+    def run(self) -> None:
+        """Three training iterations, then one replay of the network as a CUDA graph."""
+        for number in range(ITERATIONS):
+            self._iteration = number
+            start = self.now
+            with self._range(f"iteration {number}"):
+                self._train(slow=number == 0)
+            self.iterations.append((number, start, self.now))
+        self._iteration = -1
+        with self._range("inference"):
+            self._replay()
+
+    def write(self, path: Path) -> None:
+        """Writes the export, gzip-compressed; its content is the same every time."""
+        with tempfile.TemporaryDirectory() as folder:
+            database = Path(folder) / "export.sqlite"
+            with closing(sqlite3.connect(database)) as connection:
+                connection.executescript(_SCHEMA)
+                self._insert(connection)
+                connection.commit()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed:
+                packed.write(database.read_bytes())
+
+    def _train(self, *, slow: bool) -> None:
+        self._copy(_BATCH * 28 * 28 * 4)
+        recorded = []
+        with self._range("forward"):
+            for layer in LAYERS:
+                if slow:
+                    self._spend(2_400_000)
+                self._op += 1
+                recorded.append((layer, self._sequence))
+                with self._range(f"{layer.op}, seq = {self._sequence}, op_id = {self._op}, sizes = {layer.sizes}"):
+                    for kernel in layer.forward:
+                        self._launch(*kernel)
+                self._sequence += 1
+        with self._range("backward"):
+            self._spend(30_000)
+            self.thread = _AUTOGRAD
+            for layer, sequence in reversed(recorded):
+                self._op += 1
+                label = f"{layer.node}, seq = {sequence}, op_id = {self._op}"
+                with self._range(f"autograd::engine::evaluate_function: {label}"), self._range(label):
+                    for kernel in layer.backward:
+                        self._launch(*kernel)
+            self.thread = _MAIN
+            self._spend(30_000)
+        with self._range("Optimizer.step#SGD.step"):
+            self._op += 1
+            with self._range(f"aten::_foreach_add_, op_id = {self._op}, sizes = [[], [], []]"):
+                self._launch(_SGD, 9_000, False)
+        self._synchronise()
+
+    def _replay(self) -> None:
+        correlation, ready = self._call("cudaGraphLaunch_v10000", 21_000)
+        start = max(self._free, ready)
+        end = start + sum(duration for layer in LAYERS for _, duration, _ in layer.forward)
+        self._add("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", start, end, 0, 1, None, 7, correlation, _GLOBAL_PID, 4, 5)
+        self.graphs.append((start, end))
+        self._free = end
+        self._synchronise()
+
+    def _spend(self, nanoseconds: float) -> None:
+        self.now += round(nanoseconds * (0.9 + 0.2 * self._random.random()))
+
+    @contextmanager
+    def _range(self, text: str) -> Iterator[None]:
+        start, thread = self.now, self.thread
+        self._spend(1_400)
+        yield
+        self._spend(900)
+        self._add("NVTX_EVENTS", start, self.now, _PUSH_POP, *[None] * 3, text, thread, *[None] * 2, 0, *[None] * 9)
+
+    def _call(self, name: str, duration: int) -> tuple[int, int]:
+        self._correlation += 1
+        start = self.now
+        self._spend(duration)
+        self._add(
+            "CUPTI_ACTIVITY_KIND_RUNTIME",
+            start,
+            self.now,
+            0,
+            self.thread,
+            self._correlation,
+            self._string(name),
+            0,
+            None,
+        )
+        self._spend(600)
+        return self._correlation, start + 5_000
+
+    def _launch(self, name: str, duration: int, tensor_core: bool) -> None:
+        correlation, ready = self._call("cudaLaunchKernel_v7000", 4_200)
+        start = max(self._free, ready)
+        end = start + round(duration * (0.97 + 0.06 * self._random.random()))
+        short = name.removeprefix("void ").split("<(int)")[0].split("<float")[0].split("<at::")[0].split("::")[-1]
+        self._add(
+            "CUPTI_ACTIVITY_KIND_KERNEL",
+            start,
+            end,
+            0,
+            1,
+            None,
+            7,
+            correlation,
+            _GLOBAL_PID,
+            self._string(name),
+            self._string(short),
+            None,
+            1,
+            1,
+            128,
+            432,
+            1,
+            1,
+            256,
+            1,
+            1,
+            0,
+            49_152,
+            0,
+            0,
+            correlation,
+            65_536,
+            None,
+            0,
+        )
+        self.device.append(DeviceRecord("kernel", name, 7, start, end, self._iteration, tensor_core))
+        self._free = end + 800
+
+    def _copy(self, num_bytes: int) -> None:
+        correlation, ready = self._call("cudaMemcpyAsync_v3020", 9_000)
+        start = max(self._free, ready)
+        end = start + round(num_bytes / 22e9 * 1e9)
+        self._add(
+            "CUPTI_ACTIVITY_KIND_MEMCPY",
+            start,
+            end,
+            0,
+            1,
+            None,
+            7,
+            correlation,
+            _GLOBAL_PID,
+            num_bytes,
+            1,
+            None,
+            1,
+            2,
+            *[None] * 7,
+            1,
+        )
+        self.device.append(DeviceRecord("memcpy", "HtoD", 7, start, end, self._iteration, num_bytes=num_bytes))
+        self._free = end + 800
+
+    def _synchronise(self) -> None:
+        self._correlation += 1
+        start = self.now
+        self.now = max(start + 2_000, self._free + 4_000)
+        name = self._string("cudaStreamSynchronize_v3020")
+        self._add("CUPTI_ACTIVITY_KIND_RUNTIME", start, self.now, 0, self.thread, self._correlation, name, 0, None)
+        self._add(
+            "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+            start + 500,
+            self.now - 500,
+            0,
+            1,
+            None,
+            7,
+            self._correlation,
+            _GLOBAL_PID,
+            3,
+            0,
+            None,
+        )
+        self._spend(20_000)
+
+    def _string(self, value: str) -> int:
+        return self._strings.setdefault(value, len(self._strings) + 1)
+
+    def _add(self, table: str, *values: object) -> None:
+        self._rows.setdefault(table, []).append(values)
+
+    def _insert(self, connection: sqlite3.Connection) -> None:
+        def insert(table: str, rows: list[tuple[object, ...]]) -> None:
+            if rows:
+                connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+
+        for thread, name in ((_MAIN, "python"), (_AUTOGRAD, "pt_autograd_0")):
+            self._add("ThreadNames", self._string(name), 20, thread)
+        insert("StringIds", [(0, "[Unknown]"), *((number, value) for value, number in self._strings.items())])
+        for table in sorted(self._rows):
+            insert(table, sorted(self._rows[table], key=lambda row: (str(type(row[0])), row[0])))
+        memory_bandwidth = round(A100.bytes_per_second)
+        insert(
+            "TARGET_INFO_GPU",
+            [
+                (
+                    _VM,
+                    0,
+                    A100.name,
+                    "0000:00:04.0",
+                    1,
+                    41_943_040,
+                    A100.memory_bytes,
+                    memory_bandwidth,
+                    1_410_000_000,
+                    A100.sm_count,
+                    0,
+                    "00000000-0000-0000-0000-000000000000",
+                    0,
+                    "GA100",
+                    0,
+                    "",
+                    "",
+                    161,
+                    0,
+                    65536,
+                    4,
+                    65536,
+                    49152,
+                    166912,
+                    167936,
+                    65536,
+                    32,
+                    8,
+                    64,
+                    32,
+                    1024,
+                    1024,
+                    1024,
+                    64,
+                    2147483647,
+                    65535,
+                    65535,
+                    8,
+                    0,
+                    8,
+                    0,
+                )
+            ],
+        )
+        insert("TARGET_INFO_CUDA_DEVICE", [(0, 0, _PID, None, A100.sm_count)])
+        insert(
+            "TARGET_INFO_SESSION_START_TIME",
+            [(1_767_225_600_000_000_000, "2026-01-01T00:00:00", "2026-01-01T00:00:00", 0)],
+        )
+        insert("PROCESSES", [(_GLOBAL_PID, _PID, "python")])
+        insert("META_DATA_CAPTURE", [("GENERATED", "made by tensorboard_plugin_dlprof.samples.generate, not recorded")])
+        insert(
+            "META_DATA_EXPORT",
+            [
+                ("EXPORT_PRODUCT_NAME", "NVIDIA Nsight Systems"),
+                ("EXPORT_PRODUCT_VERSION", "2025.3.1.90"),
+                ("EXPORT_SCHEMA_VERSION", "3.20.0"),
+                ("EXPORT_SCHEMA_VERSION_MAJOR", "3"),
+                ("EXPORT_SCHEMA_VERSION_MINOR", "20"),
+                ("EXPORT_SCHEMA_VERSION_MICRO", "0"),
+                ("EXPORT_PARAM_EXPORT_TYPE", "SQLite"),
+            ],
+        )
+
+
+def mnist_export() -> Export:
+    """The rows of a finished run."""
+    export = Export()
+    export.run()
+    return export
