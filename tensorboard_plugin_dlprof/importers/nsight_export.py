@@ -25,6 +25,33 @@ BATCH_ROWS = 4_096
 NO_TIME = -(1 << 63)
 """Default of time columns: never a possible time."""
 
+_EVENT_TABLES = frozenset(
+    {
+        "CUPTI_ACTIVITY_KIND_DRIVER",
+        "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+        "CUPTI_ACTIVITY_KIND_KERNEL",
+        "CUPTI_ACTIVITY_KIND_MEMCPY",
+        "CUPTI_ACTIVITY_KIND_MEMSET",
+        "CUPTI_ACTIVITY_KIND_RUNTIME",
+        "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+        "NVTX_EVENTS",
+        "OSRT_API",
+    }
+)
+_TABLES = _EVENT_TABLES | {
+    "ANALYSIS_DETAILS",
+    "EXPORT_META_DATA",
+    "META_DATA_EXPORT",
+    "StringIds",
+    "SystemInfo",
+    "TARGET_INFO_CUDA_DEVICE",
+    "TARGET_INFO_GPU",
+    "TARGET_INFO_SESSION_START_TIME",
+    "TARGET_INFO_SYSTEM_ENV",
+    "ThreadNames",
+}
+"""All that is ever read. The dozens of other tables are nobody's business: processes, outputs, call stacks."""
+
 _VERSION = re.compile(r"(?P<base>[A-Za-z_]\w*?)_V(?P<version>\d{1,3})")
 
 
@@ -58,10 +85,10 @@ class Export:
     def __init__(self, con: UntrustedConnection, progress: Progress) -> None:
         self.con = con
         self._progress = progress
-        self._columns = {table: columns(con, table) for table in real_tables(con)}
-        self._versions = _versions(self._columns)
+        self._versions = _versions(real_tables(con))
+        self._columns = {table: columns(con, table) for tables in self._versions.values() for table in tables}
         seal(con, functions=("typeof",))
-        self._expected_rows = sum(self.rows_at_most(table) for table in self._columns if _is_event_table(table))
+        self._expected_rows = sum(map(self.rows_at_most, filter(None, map(self.table, _EVENT_TABLES))))
         self._read_rows = 0
 
     def table(self, base: str, needed: Collection[str] = ()) -> str | None:
@@ -156,18 +183,15 @@ class Tally:
             self.counts[reason] = self.counts.get(reason, 0) + int(count)
 
 
-def _versions(tables: dict[str, frozenset[str]]) -> dict[str, list[str]]:
-    """Base name -> its tables, latest version first."""
+def _versions(tables: Collection[str]) -> dict[str, list[str]]:
+    """Base name -> its tables, latest version first, of those that are ever read."""
     found: dict[str, list[tuple[int, str]]] = {}
     for table in tables:
         match = _VERSION.fullmatch(table)
         base, version = (match["base"], int(match["version"])) if match else (table, 1)
-        found.setdefault(base, []).append((version, table))
+        if base in _TABLES:
+            found.setdefault(base, []).append((version, table))
     return {base: [table for _, table in sorted(versions, reverse=True)] for base, versions in found.items()}
-
-
-def _is_event_table(table: str) -> bool:
-    return table.startswith(("CUPTI_ACTIVITY_KIND_", "NVTX_EVENTS", "OSRT_API"))
 
 
 def _transposed(rows: list[tuple[Any, ...]], numbers: int, has_text: bool) -> tuple[list[Int64s], Sequence[str]]:

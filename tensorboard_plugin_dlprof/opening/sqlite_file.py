@@ -62,7 +62,7 @@ _SWITCHES = {
 _FUNCTIONS = frozenset(
     {
         "abs", "avg", "coalesce", "count", "glob", "group_concat", "ifnull", "iif", "instr",
-        "json_group_array", "length", "like", "lower", "ltrim", "max", "min", "nullif", "replace", "round",
+        "length", "like", "lower", "ltrim", "max", "min", "nullif", "replace", "round",
         "rtrim", "substr", "sum", "total", "trim", "upper",
     }
 )
