@@ -9,6 +9,7 @@ of the list, broken events, and the end of a file that was cut short.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections import Counter
@@ -52,7 +53,7 @@ class TraceText:
         self._stream = stream
         self._name = name
         self._buffer = b""
-        self._ahead = b""
+        self._ahead = io.BytesIO()
         self._slow_from_bytes = SAMPLE_BYTES
         self._ended = False
         self._bare_array = False
@@ -84,28 +85,60 @@ class TraceText:
             pass
         self.clock = Clock(self._buffer)
         self._separator = _separator(self._buffer, self.clock)
-        self._ahead, self._buffer = self._buffer, b""
+        self._ahead, self._buffer = io.BytesIO(self._buffer), b""
 
-    def _fill(self) -> bool:
-        if self._ahead:
-            chunk, self._ahead = self._ahead[:PIECE_BYTES], self._ahead[PIECE_BYTES:]
-        else:
-            chunk = self._stream.read(PIECE_BYTES)
+    def _fill(self, size: int = PIECE_BYTES) -> bool:
+        chunk = self._ahead.read(size) or self._stream.read(size)
         self._buffer += chunk
         return bool(chunk)
+
+    def _double(self) -> bool:
+        """Reads as much again as there is: the time to read a long text stays linear."""
+        return self._fill(max(PIECE_BYTES, len(self._buffer)))
 
     def _whole_events(self) -> Iterator[list[Event]]:
         cut = self._buffer.rfind(self._separator) if self._separator else -1
         if cut >= 0:
-            events = decode_piece(self._buffer[: cut + 1], self.clock)
+            piece = self._buffer[: cut + 1]
+            events = decode_piece(piece, self.clock)
+            if events is None:
+                events = self._halved(piece)
             if events is not None:
-                self._buffer = self._buffer[cut + 1 :].lstrip(b" \t\r\n").removeprefix(b",")
+                self._buffer = _after_gap(self._buffer, cut + 1)
                 yield events
                 return
         elif len(self._buffer) < self._slow_from_bytes:
             return  # no event has ended yet, or none that ends as the first one does
         yield self._slowly()
         self._slow_from_bytes = max(SAMPLE_BYTES, 2 * len(self._buffer))  # or one large event would be searched anew
+
+    def _halved(self, piece: bytes) -> list[Event] | None:
+        """The events of a piece that did not decode, halved until the bad ones are alone; None where a gap is none."""
+        broken = 0
+        events: list[Event] = []
+        parts = [piece]
+        while parts:
+            part = parts.pop()
+            decoded = decode_piece(part, self.clock)
+            if decoded is not None:
+                events += decoded
+                continue
+            half = len(part) // 2
+            cut = part.find(self._separator, half)
+            cut = cut if cut >= 0 else part.rfind(self._separator, 0, half + len(self._separator))
+            if cut >= 0:
+                parts += (_after_gap(part, cut + 1), part[: cut + 1])
+                continue
+            if not part.startswith(b"{") or _end_of_value(part, 0) != len(part):
+                return None
+            event = decode_one(part, self.clock)
+            if event is None:
+                broken += 1
+            else:
+                events.append(event)
+        if broken:
+            self.skipped[BROKEN_EVENT] += broken
+        return events
 
     def _slowly(self, at_end_of_file: bool = False) -> list[Event]:
         """The whole events of the buffer, found by their brackets, each decoded for itself."""
@@ -181,7 +214,7 @@ class TraceText:
             if len(self._buffer) > MAX_METADATA_BYTES:
                 raise self._no_events(f"has no traceEvents in its first {MAX_METADATA_BYTES >> 20} MB")
             searched = found.start() if found else max(0, len(self._buffer) - len(b'"traceEvents" :'))
-            if not self._fill():
+            if not self._double():
                 raise self._no_events(_what_json_is(self._buffer))
         head, self._buffer = self._buffer[: found.start()], self._buffer[found.end() :]
         self.metadata = self._json_object(head + b'"traceEvents":[]}', "before its events")
@@ -193,7 +226,7 @@ class TraceText:
         """Reads what follows the list of events."""
         if not self._ended or self._bare_array:
             return
-        while self._fill():
+        while self._double():
             if _EVENTS_KEY.search(self._buffer):
                 break
             if len(self._buffer) > MAX_METADATA_BYTES:
@@ -224,6 +257,11 @@ class TraceText:
 def _end_of(pattern: re.Pattern[bytes], text: bytes, start: int) -> int:
     found = pattern.match(text, start)
     return found.end() if found else start
+
+
+def _after_gap(text: bytes, end: int) -> bytes:
+    """What follows an event that ends at ``end``, from the next event on."""
+    return text[end:].lstrip(b" \t\r\n").removeprefix(b",").lstrip(b" \t\r\n")
 
 
 def _end_of_value(text: bytes, start: int) -> int:
