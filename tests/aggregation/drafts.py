@@ -63,6 +63,7 @@ class DraftOp:
 
     @property
     def op_type(self) -> str:
+        """``LINEAR_1`` is of the type ``linear``."""
         return self.op_id.rpartition("_")[0].lower()
 
 
@@ -114,7 +115,7 @@ def profile_of(
         ),
         kernels=_kernels(rows["kernel"], strings),
         kernel_classes={
-            strings.intern(f"{work.name}<long>"): KernelClass(work.unit, "gemm", "cublas", "fp16", "test")
+            strings.intern(_long_name(work)): KernelClass(work.unit, "gemm", "cublas", "fp16", "test")
             for _, _, work in rows["kernel"]
         },
         memcpys=_copies(rows["memcpy"], strings, copy_kind=1),
@@ -149,6 +150,11 @@ def profile_of(
     )
 
 
+def _long_name(work: Work) -> str:
+    """The class of a kernel is that of its long name, so kernels of two classes have two."""
+    return f"{work.name}<{work.unit.name}>"
+
+
 def _api(work: Work) -> Span:
     return (work.gpu[0], work.gpu[0]) if work.api is None else work.api
 
@@ -170,7 +176,7 @@ def _kernels(rows: Rows, strings: Strings) -> Kernels:
         op=np.array([op for op, _, _ in rows], np.int32),
         instance=np.array([instance for _, instance, _ in rows], np.int32),
         name=np.array([strings.intern(work.name) for _, _, work in rows], np.int32),
-        long_name=np.array([strings.intern(f"{work.name}<long>") for _, _, work in rows], np.int32),
+        long_name=np.array([strings.intern(_long_name(work)) for _, _, work in rows], np.int32),
         matrix_unit=np.array([work.unit for _, _, work in rows], np.int8),
         api_start=_int64([_api(work)[0] for _, _, work in rows]),
         api_stop=_int64([_api(work)[1] for _, _, work in rows]),

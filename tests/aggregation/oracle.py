@@ -38,7 +38,7 @@ def expected(profile: Profile, candidate: IterationCandidate, first: int, last: 
     parts = _parts(raw, profile, windows)
     kernels = [kernel for instance in chosen for kernel in instance["kernels"]]
     return {
-        "op_nodes": {op["op_id"]: _op_node(op, [i for i in mine]) for op, mine in _by_op(chosen)},
+        "op_nodes": {op["op_id"]: _op_node(op, mine) for op, mine in _by_op(chosen)},
         "groups": _groups(chosen),
         "op_types": _op_types(chosen),
         "kernel_summaries": _kernel_summaries(chosen),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -56,7 +58,7 @@ def profiles(draw: st.DrawFn) -> Profile:
     edges = sorted(draw(st.lists(TIME, min_size=2, max_size=8, unique=True)))
     iterations: list[Span] = list(zip(edges[::2], edges[1::2], strict=False))
     if draw(st.booleans()):
-        iterations = list(zip(edges, edges[1:], strict=False))
+        iterations = list(itertools.pairwise(edges))
     return profile_of(
         ops,
         iterations=iterations,

@@ -84,13 +84,13 @@ CREATE TABLE read_only_ops (
     op_id_id              INTEGER NOT NULL, -- the op id, for instance CONV2D_1
     op_id                 TEXT NOT NULL,    -- the same as text
     op_name               TEXT NOT NULL,    -- path
-    op_type_id            INTEGER NOT NULL,
+    op_type_id            INTEGER NOT NULL, -- kind of op: conv2d
     device_id             INTEGER NOT NULL, -- dictionary.id of the empty text, unlike every other device_id
     tc_support_status     INTEGER NOT NULL, -- 0 eligible for Tensor Cores, 2 unassociated, 3 not eligible
-    data_type_id          INTEGER NOT NULL,
-    data_format_id        INTEGER NOT NULL,
-    output_format_id      INTEGER NOT NULL,
-    parameters_format_id  INTEGER NOT NULL,
+    data_type_id          INTEGER NOT NULL, -- float32, ...; empty without tensors
+    data_format_id        INTEGER NOT NULL, -- letters of the input dimensions: N,C,H,W;K,C,R,S
+    output_format_id      INTEGER NOT NULL, -- letters of the output dimensions
+    parameters_format_id  INTEGER NOT NULL, -- letters of the parameters
     direction_id          INTEGER NOT NULL, -- fprop, bprop or empty
     stack_trace           TEXT              -- one frame a line, outermost first
 );
@@ -111,11 +111,11 @@ CREATE TABLE read_only_op_instances (
     cpu_stop          INTEGER NOT NULL, -- ns
     process_id        INTEGER NOT NULL,
     thread_id         INTEGER NOT NULL,
-    input_names_id    INTEGER NOT NULL,
-    input_shapes_id   INTEGER NOT NULL,
-    output_names_id   INTEGER NOT NULL,
-    output_shapes_id  INTEGER NOT NULL,
-    parameters_id     INTEGER NOT NULL
+    input_names_id    INTEGER NOT NULL, -- JSON list of texts
+    input_shapes_id   INTEGER NOT NULL, -- JSON list of lists of dimensions
+    output_names_id   INTEGER NOT NULL, -- JSON list of texts
+    output_shapes_id  INTEGER NOT NULL, -- JSON list of lists of dimensions
+    parameters_id     INTEGER NOT NULL  -- JSON
 );
 
 CREATE TABLE read_only_grid_block (
@@ -314,7 +314,7 @@ CREATE TABLE op_type_metrics (
     id                  INTEGER PRIMARY KEY,
     aggr_id             INTEGER NOT NULL,   -- aggregations.id
     domain_id           INTEGER NOT NULL,   -- read_only_domains.id
-    op_node_type_id     INTEGER NOT NULL,
+    op_node_type_id     INTEGER NOT NULL, -- kind of op
     op_type_metrics_id  INTEGER NOT NULL,   -- node_time_metrics.id, samples: instances
     num_nodes           INTEGER NOT NULL,   -- ops
     num_calls           INTEGER NOT NULL    -- instances
@@ -326,7 +326,7 @@ CREATE TABLE kernel_summaries (
     aggr_id             INTEGER NOT NULL,   -- aggregations.id
     domain_id           INTEGER NOT NULL,   -- read_only_domains.id
     read_only_ops_id    INTEGER NOT NULL,   -- read_only_ops.id
-    kernel_name_id      INTEGER NOT NULL,
+    kernel_name_id      INTEGER NOT NULL, -- short name
     api_time_metric_id  INTEGER NOT NULL,   -- metric.id: launch calls
     gpu_time_metric_id  INTEGER NOT NULL,   -- metric.id: kernel durations
     uses_tc             INTEGER NOT NULL    -- boolean: some of these launches use Tensor Cores
