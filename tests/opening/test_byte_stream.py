@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import zlib
 from pathlib import Path
 
 import pytest
@@ -130,5 +129,5 @@ def test_the_head_is_what_can_be_had(tmp_path: Path, content: bytes, head: bytes
 
 def test_the_head_of_a_bomb_is_small(tmp_path: Path) -> None:
     """The head never exceeds the size asked for."""
-    path = written(tmp_path, zlib.compress(b"", wbits=31) * 10 + gzip.compress(bytes(10 << 20)))
+    path = written(tmp_path, gzip.compress(b"") * 10 + gzip.compress(bytes(10 << 20)))
     assert read_head(path, 1000) == bytes(1000)
