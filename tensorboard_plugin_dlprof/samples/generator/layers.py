@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tensorboard_plugin_dlprof.samples.generator import kernel_names
 from tensorboard_plugin_dlprof.samples.generator.kineto import Forward, Kernel, Process, Tensor
 
 Backward = Callable[[], None]
@@ -35,10 +36,7 @@ class Tape:
 
 def elementwise(process: Process, functor: str, tensors: int, like: Tensor, *, width: int = 4) -> Kernel:
     """A vectorised elementwise kernel of PyTorch that reads and writes ``tensors`` tensors like ``like``."""
-    name = (
-        f"void at::native::vectorized_elementwise_kernel<{width}, {functor}, std::array<char*, {tensors}ul> >"
-        f"(int, {functor}, std::array<char*, {tensors}ul>)"
-    )
+    name = kernel_names.elementwise(functor, tensors, width)
     precision = "fp32" if like.dtype == "float" else "fp16"
     duration = process.gpu.duration_ns(like.elements, tensors * like.num_bytes, precision, 0.5)
     blocks = max(1, like.elements // (_ELEMENTWISE_BLOCK * width))

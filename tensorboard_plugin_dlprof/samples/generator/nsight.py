@@ -14,6 +14,8 @@ from typing import Final
 
 from tensorboard_plugin_dlprof.samples.generator.gpus import A100
 from tensorboard_plugin_dlprof.samples.generator.kineto import DeviceRecord
+from tensorboard_plugin_dlprof.samples.generator.nsight_layers import LAYERS, SGD, Run
+from tensorboard_plugin_dlprof.samples.generator.nsight_schema import SCHEMA
 
 ITERATIONS: Final = 3
 _BATCH: Final = 256
@@ -26,136 +28,6 @@ _MAIN: Final = _GLOBAL_PID + _PID
 _AUTOGRAD: Final = _GLOBAL_PID + _PID + 57
 
 _PUSH_POP: Final = 59
-
-_SCHEMA: Final = """
-CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
-  contextId INTEGER NOT NULL, greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER,
-  demangledName INTEGER NOT NULL, shortName INTEGER NOT NULL, mangledName INTEGER, launchType INTEGER, cacheConfig INTEGER,
-  registersPerThread INTEGER NOT NULL, gridX INTEGER NOT NULL, gridY INTEGER NOT NULL, gridZ INTEGER NOT NULL,
-  blockX INTEGER NOT NULL, blockY INTEGER NOT NULL, blockZ INTEGER NOT NULL, staticSharedMemory INTEGER NOT NULL,
-  dynamicSharedMemory INTEGER NOT NULL, localMemoryPerThread INTEGER NOT NULL, localMemoryTotal INTEGER NOT NULL,
-  gridId INTEGER NOT NULL, sharedMemoryExecuted INTEGER, graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER);
-CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
-  contextId INTEGER NOT NULL, greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER,
-  bytes INTEGER NOT NULL, copyKind INTEGER NOT NULL, deprecatedSrcId INTEGER, srcKind INTEGER, dstKind INTEGER,
-  srcDeviceId INTEGER, srcContextId INTEGER, dstDeviceId INTEGER, dstContextId INTEGER, migrationCause INTEGER,
-  graphNodeId INTEGER, virtualAddress INTEGER, copyCount INTEGER);
-CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
-  contextId INTEGER NOT NULL, greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER,
-  graphId INTEGER NOT NULL, graphExecId INTEGER NOT NULL);
-CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL,
-  globalTid INTEGER, correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL, callchainId INTEGER);
-CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
-  contextId INTEGER NOT NULL, greenContextId INTEGER, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER,
-  syncType INTEGER NOT NULL, eventId INTEGER NOT NULL, eventSyncId INTEGER);
-CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER, category INTEGER,
-  color INTEGER, text TEXT, globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, uint64Value INTEGER,
-  int64Value INTEGER, doubleValue REAL, uint32Value INTEGER, int32Value INTEGER, floatValue REAL, jsonTextId INTEGER,
-  jsonText TEXT, binaryData TEXT);
-CREATE TABLE TARGET_INFO_GPU (vmId INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT, busLocation TEXT, isDiscrete INTEGER,
-  l2CacheSize INTEGER, totalMemory INTEGER, memoryBandwidth INTEGER, clockRate INTEGER, smCount INTEGER, pwGpuId INTEGER,
-  uuid TEXT, luid INTEGER, chipName TEXT, cuDevice INTEGER, ctxswDevPath TEXT, ctrlDevPath TEXT, revision INTEGER,
-  nodeMask INTEGER, constantMemory INTEGER, maxIPC INTEGER, maxRegistersPerBlock INTEGER, maxShmemPerBlock INTEGER,
-  maxShmemPerBlockOptin INTEGER, maxShmemPerSm INTEGER, maxRegistersPerSm INTEGER, threadsPerWarp INTEGER,
-  asyncEngines INTEGER, maxWarpsPerSm INTEGER, maxBlocksPerSm INTEGER, maxThreadsPerBlock INTEGER, maxBlockDimX INTEGER,
-  maxBlockDimY INTEGER, maxBlockDimZ INTEGER, maxGridDimX INTEGER, maxGridDimY INTEGER, maxGridDimZ INTEGER,
-  computeMajor INTEGER, computeMinor INTEGER, smMajor INTEGER, smMinor INTEGER);
-CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INTEGER, cudaId INTEGER NOT NULL, pid INTEGER NOT NULL, uuid TEXT,
-  numMultiprocessors INTEGER);
-CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, utcTime TEXT, localTime TEXT, systemClockNs INTEGER);
-CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT);
-CREATE TABLE META_DATA_CAPTURE (name TEXT NOT NULL, value TEXT);
-CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);
-CREATE TABLE ThreadNames (nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER);
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """One layer: its op and the kernels of its two passes, each with its name, time and Tensor Core use."""
-
-    op: str
-    node: str
-    sizes: str
-    forward: tuple[tuple[str, int, bool], ...]
-    backward: tuple[tuple[str, int, bool], ...]
-
-
-def _convolution(direction: str, tile: str) -> str:
-    indexed = "indexed_" if direction == "wgrad" else ""
-    return (
-        f"sm80_xmma_{direction}_implicit_gemm_{indexed}tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize{tile}_stage4"
-        "_warpsize2x2x1_g1_tensor16x8x8_execute_kernel__5x_cudnn"
-    )
-
-
-_RELU: Final = (
-    "void at::native::vectorized_elementwise_kernel<(int)4, at::native::<unnamed>::launch_clamp_scalar(at::TensorIteratorBase &, "
-    "c10::Scalar, c10::Scalar, at::native::detail::ClampLimits)::[lambda() (instance 1)]::operator ()() const::[lambda() "
-    "(instance 7)]::operator ()() const::[lambda(float) (instance 1)], std::array<char *, (unsigned long)2>>(int, T2, T3)"
-)
-_THRESHOLD: Final = (
-    "void at::native::vectorized_elementwise_kernel<(int)4, at::native::BinaryFunctor<float, float, float, "
-    "at::native::threshold_kernel_impl<float>(at::TensorIteratorBase &, T1, T1)::[lambda(float, float) (instance 1)]>, "
-    "std::array<char *, (unsigned long)3>>(int, T2, T3)"
-)
-
-LAYERS: Final = (
-    Layer(
-        "aten::conv2d",
-        "ConvolutionBackward0",
-        "[[256, 1, 28, 28], [32, 1, 3, 3], [32], [], [], [], []]",
-        ((_convolution("fprop", "64x64x16"), 61_000, True),),
-        ((_convolution("wgrad", "64x64x32"), 74_000, True),),
-    ),
-    Layer(
-        "aten::relu", "ReluBackward0", "[[256, 32, 26, 26]]", ((_RELU, 38_000, False),), ((_THRESHOLD, 55_000, False),)
-    ),
-    Layer(
-        "aten::conv2d",
-        "ConvolutionBackward0",
-        "[[256, 32, 26, 26], [64, 32, 3, 3], [64], [], [], [], []]",
-        ((_convolution("fprop", "128x64x16"), 143_000, True),),
-        ((_convolution("dgrad", "128x64x16"), 171_000, True), (_convolution("wgrad", "128x128x16"), 166_000, True)),
-    ),
-    Layer(
-        "aten::relu", "ReluBackward0", "[[256, 64, 24, 24]]", ((_RELU, 62_000, False),), ((_THRESHOLD, 91_000, False),)
-    ),
-    Layer(
-        "aten::linear",
-        "AddmmBackward0",
-        "[[256, 36864], [10, 36864], [10]]",
-        (("ampere_sgemm_32x32_sliced1x4_tn", 119_000, False),),
-        (("ampere_sgemm_128x32_nn", 88_000, False), ("ampere_sgemm_32x128_nt", 97_000, False)),
-    ),
-    Layer(
-        "aten::log_softmax",
-        "LogSoftmaxBackward0",
-        "[[256, 10], [], []]",
-        (
-            (
-                "void <unnamed>::softmax_warp_forward<float, float, float, (int)4, (bool)1, (bool)0>(T2 *, const T1 *, int, int, int, "
-                "const bool *, int, bool)",
-                3_000,
-                False,
-            ),
-        ),
-        (
-            (
-                "void <unnamed>::softmax_warp_backward<float, float, float, (int)4, (bool)1, (bool)0>(T2 *, const T1 *, const T1 *, "
-                "int, int, int, const bool *)",
-                3_100,
-                False,
-            ),
-        ),
-    ),
-)
-
-_SGD: Final = (
-    "void at::native::<unnamed>::multi_tensor_apply_kernel<at::native::<unnamed>::TensorListMetadata<(int)2>, "
-    "at::native::<unnamed>::BinaryOpListAlphaFunctor<float, (int)2, (int)2, (int)0>, std::plus<float>, float>(T1, T2, T3...)"
-)
 
 
 @dataclass(slots=True)
@@ -193,7 +65,7 @@ class Export:
         with tempfile.TemporaryDirectory() as folder:
             database = Path(folder) / "export.sqlite"
             with closing(sqlite3.connect(database)) as connection:
-                connection.executescript(_SCHEMA)
+                connection.executescript(SCHEMA)
                 self._insert(connection)
                 connection.commit()
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -211,7 +83,7 @@ class Export:
                 recorded.append((layer, self._sequence))
                 with self._range(f"{layer.op}, seq = {self._sequence}, op_id = {self._op}, sizes = {layer.sizes}"):
                     for kernel in layer.forward:
-                        self._launch(*kernel)
+                        self._launch(kernel)
                 self._sequence += 1
         with self._range("backward"):
             self._spend(30_000)
@@ -221,19 +93,19 @@ class Export:
                 label = f"{layer.node}, seq = {sequence}, op_id = {self._op}"
                 with self._range(f"autograd::engine::evaluate_function: {label}"), self._range(label):
                     for kernel in layer.backward:
-                        self._launch(*kernel)
+                        self._launch(kernel)
             self.thread = _MAIN
             self._spend(30_000)
         with self._range("Optimizer.step#SGD.step"):
             self._op += 1
             with self._range(f"aten::_foreach_add_, op_id = {self._op}, sizes = [[], [], []]"):
-                self._launch(_SGD, 9_000, False)
+                self._launch(SGD)
         self._synchronise()
 
     def _replay(self) -> None:
         correlation, ready = self._call("cudaGraphLaunch_v10000", 21_000)
         start = max(self._free, ready)
-        end = start + sum(duration for layer in LAYERS for _, duration, _ in layer.forward)
+        end = start + sum(kernel.duration_ns for layer in LAYERS for kernel in layer.forward)
         self._add("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", start, end, 0, 1, None, 7, correlation, _GLOBAL_PID, 4, 5)
         self.graphs.append((start, end))
         self._free = end
@@ -268,11 +140,13 @@ class Export:
         self._spend(600)
         return self._correlation, start + 5_000
 
-    def _launch(self, name: str, duration: int, tensor_core: bool) -> None:
+    def _launch(self, kernel: Run) -> None:
         correlation, ready = self._call("cudaLaunchKernel_v7000", 4_200)
         start = max(self._free, ready)
-        end = start + round(duration * (0.97 + 0.06 * self._random.random()))
-        short = name.removeprefix("void ").split("<(int)")[0].split("<float")[0].split("<at::")[0].split("::")[-1]
+        end = start + round(kernel.duration_ns * (0.97 + 0.06 * self._random.random()))
+        short = (
+            kernel.name.removeprefix("void ").split("<(int)")[0].split("<float")[0].split("<at::")[0].split("::")[-1]
+        )
         self._add(
             "CUPTI_ACTIVITY_KIND_KERNEL",
             start,
@@ -283,7 +157,7 @@ class Export:
             7,
             correlation,
             _GLOBAL_PID,
-            self._string(name),
+            self._string(kernel.name),
             self._string(short),
             None,
             1,
@@ -304,7 +178,7 @@ class Export:
             None,
             0,
         )
-        self.device.append(DeviceRecord("kernel", name, 7, start, end, self._iteration, tensor_core))
+        self.device.append(DeviceRecord("kernel", kernel.name, 7, start, end, self._iteration, kernel.tensor_core))
         self._free = end + 800
 
     def _copy(self, num_bytes: int) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
+from tensorboard_plugin_dlprof.samples.generator import kernel_names
 from tensorboard_plugin_dlprof.samples.generator.gpus import A100
 from tensorboard_plugin_dlprof.samples.generator.kineto import Kernel, Process, Tensor
 from tensorboard_plugin_dlprof.samples.generator.layers import Tape, accumulate_gradient, elementwise
@@ -13,13 +14,8 @@ from tensorboard_plugin_dlprof.samples.generator.layers import Tape, accumulate_
 BATCH: Final = 32
 STEPS: Final = 5
 _PARAMETERS: Final = 25_557_032
-_PARAMETER_TENSORS: Final = 161
 _BLOCKS: Final = ((3, 64, 1), (4, 128, 2), (6, 256, 2), (3, 512, 2))
 """Bottlenecks, width and stride of the four stages."""
-
-_RELU: Final = "at::native::(anonymous namespace)::launch_clamp_scalar(at::TensorIteratorBase&, c10::Scalar, c10::Scalar, at::native::detail::ClampLimits)::{{lambda()#1}}::operator()() const::{{lambda()#{number}}}::operator()() const::{{lambda({type})#1}}"
-_ADD: Final = "at::native::CUDAFunctor_add<{type}>"
-_CAST: Final = "at::native::float16_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}"
 
 
 @dataclass(slots=True)
@@ -117,7 +113,7 @@ class ResNet50:
                 with process.module(self._module("Sequential", start=len(_BLOCKS))):
                     x = self._batch_norm(self._convolution(x, 4 * width, 1, stride, 0))
             with process.op("aten::add_", [y, x, "1"], node=True) as forward:
-                process.launch(elementwise(process, _ADD.format(type=self._type), 3, y))
+                process.launch(elementwise(process, kernel_names.add(self._type), 3, y))
             self.tape.record("AddBackward0", forward, lambda: None)
             return self._relu(y)
 
@@ -163,8 +159,7 @@ class ResNet50:
                 process.op("aten::_to_copy", [cast_weight]),
                 process.op("aten::copy_", [weight, cast_weight, "False"]),
             ):
-                functor = "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() const::{lambda()#7}::operator()() const::{lambda(float)#1}"
-                process.launch(elementwise(process, functor, 2, weight))
+                process.launch(elementwise(process, kernel_names.TO_FLOAT, 2, weight))
         accumulate_gradient(process, weight)
 
     def _convolution_kernels(self, direction: str, x: Tensor, weight: Tensor, y: Tensor) -> None:
@@ -177,7 +172,7 @@ class ResNet50:
         indexed = "indexed_" if direction == "wgrad" or size == 7 else ""
         grid = (max(1, y.elements // (128 * 128)), 1, 1)
         if not self.mixed_precision:
-            name = f"sm80_xmma_{direction}_implicit_gemm_{indexed}f32f32_f32f32_f32_nhwckrsc_nchw_tilesize{tile}x8_stage3_warpsize2x2x1_g1_ffma_aligna4_alignc4_execute_kernel__5x_cudnn"
+            name = kernel_names.convolution_fp32(direction, indexed, tile)
             duration = process.gpu.duration_ns(flops, num_bytes, "fp32", 0.78)
             process.launch(Kernel(name, duration, grid=grid, registers=188, shared_bytes=49_152))
             return
@@ -185,7 +180,7 @@ class ResNet50:
         if transposed:
             self._transpose("nchwToNhwcKernel", x if direction != "dgrad" else y)
         depth = "32_stage4" if channels < 512 else "64_stage3"
-        name = f"sm80_xmma_{direction}_implicit_gemm_{indexed}f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize{tile}x{depth}_warpsize2x2x1_g1_tensor16x8x16_execute_kernel__5x_cudnn"
+        name = kernel_names.convolution_fp16(direction, indexed, f"{tile}x{depth}")
         duration = process.gpu.duration_ns(flops, num_bytes, "fp16", 0.52)
         process.launch(Kernel(name, duration, tensor_core=True, grid=grid, registers=230, shared_bytes=81_920))
         if transposed:
@@ -193,12 +188,7 @@ class ResNet50:
 
     def _transpose(self, function: str, tensor: Tensor) -> None:
         process = self.process
-        parameters = (
-            "cudnn::ops::nchw2nhwc_params_t<float>"
-            if function == "nchwToNhwcKernel"
-            else "cudnn::ops::nhwc2nchw_params_t<float>"
-        )
-        name = f"void cudnn::ops::{function}<__half, __half, float, false, true, (cudnnKernelDataType_t)0>({parameters}, __half const*, __half*)"
+        name = kernel_names.layout_change(function)
         duration = process.gpu.duration_ns(0, 2 * tensor.num_bytes, "fp16", 1.0)
         process.launch(
             Kernel(name, duration, grid=(max(1, tensor.elements // 8192), 1, 1), registers=40, shared_bytes=8_448)
@@ -235,35 +225,31 @@ class ResNet50:
 
     def _relu(self, x: Tensor) -> Tensor:
         process = self.process
-        number = 8 if self.mixed_precision else 7
         with (
             process.module(self._module("ReLU")),
             process.op("aten::relu_", [x], node=True) as forward,
             process.op("aten::clamp_min_", [x, "0"]),
         ):
-            process.launch(elementwise(process, _RELU.format(number=number, type=self._type), 2, x))
+            process.launch(elementwise(process, kernel_names.relu(self._type), 2, x))
         self.tape.record("ReluBackward0", forward, lambda: self._relu_backward(x))
         return x
 
     def _relu_backward(self, x: Tensor) -> None:
         process = self.process
         with process.op("aten::threshold_backward", [x, x, "0"]):
-            t = self._type
-            functor = f"at::native::BinaryFunctor<{t}, {t}, {t}, at::native::threshold_kernel_impl<{t}>(at::TensorIteratorBase&, {t}, {t})::{{lambda({t}, {t})#1}}>"
-            process.launch(elementwise(process, functor, 3, x))
+            process.launch(elementwise(process, kernel_names.threshold(self._type), 3, x))
 
     def _max_pool(self, x: Tensor) -> Tensor:
         process = self.process
         y = Tensor((x.shape[0], x.shape[1], 56, 56), x.dtype)
         inputs: list[Tensor | str] = [x, "[3, 3]", "[2, 2]", "[1, 1]", "[1, 1]", "False"]
-        t = self._type
         with (
             process.module(self._module("MaxPool2d")),
             process.op("aten::max_pool2d", inputs),
             process.op("aten::max_pool2d_with_indices", inputs, node=True) as forward,
         ):
             self._saved.append(process.allocate(y.num_bytes))
-            name = f"void at::native::(anonymous namespace)::max_pool_forward_nchw<{t}, {t}>(int, {t} const*, long, long, long, int, int, int, int, int, int, int, int, int, int, {t}*, long*)"
+            name = kernel_names.max_pool(self._type)
             process.launch(
                 Kernel(name, process.gpu.duration_ns(9 * y.elements, x.num_bytes + 5 * y.num_bytes, "fp32", 0.3))
             )
@@ -271,7 +257,7 @@ class ResNet50:
         def backward() -> None:
             with process.op("aten::max_pool2d_with_indices_backward", [y, *inputs]):
                 process.fill(x.num_bytes)
-                name = f"void at::native::(anonymous namespace)::max_pool_backward_nchw<{t}, float>({t} const*, long const*, int, long, long, long, int, int, int, int, int, int, int, int, int, int, {t}*)"
+                name = kernel_names.max_pool(self._type, backward=True)
                 process.launch(
                     Kernel(
                         name, process.gpu.duration_ns(9 * y.elements, 2 * x.num_bytes + 5 * y.num_bytes, "fp32", 0.3)
@@ -283,21 +269,19 @@ class ResNet50:
 
     def _average_pool(self, x: Tensor) -> Tensor:
         process = self.process
-        t = self._type
         with (
             process.module(self._module("AdaptiveAvgPool2d")),
             process.op("aten::adaptive_avg_pool2d", [x, "[1, 1]"]),
             process.op("aten::mean", [x, "[-1, -2]", "True", ""], node=True) as forward,
         ):
-            name = f"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<{t}, at::native::MeanOps<{t}, float, float, {t}>, unsigned int, {t}, 4, 4> >(at::native::ReduceOp<{t}, at::native::MeanOps<{t}, float, float, {t}>, unsigned int, {t}, 4, 4>)"
+            name = kernel_names.mean(self._type)
             process.launch(Kernel(name, process.gpu.duration_ns(x.elements, x.num_bytes, "fp32", 0.3)))
 
         def backward() -> None:
             with process.op("aten::expand", [x, "[]", "False"]):
                 pass
             with process.op("aten::div", [x, "49"]):
-                functor = f"at::native::BUnaryFunctor<{t}, {t}, {t}, at::native::binary_internal::MulFunctor<{t}> >"
-                process.launch(elementwise(process, functor, 2, x))
+                process.launch(elementwise(process, kernel_names.multiply(self._type), 2, x))
 
         self.tape.record("MeanBackward1", forward, backward)
         with process.op("aten::flatten", [x, "1", "-1"]), process.op("aten::view", [x, "[32, 2048]"], node=True):
@@ -352,7 +336,7 @@ class ResNet50:
                 ):
                     process.launch(
                         Kernel(
-                            "void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, float, float, float, at::native::(anonymous namespace)::LogSoftMaxForwardEpilogue>(float*, float const*, int)",
+                            kernel_names.softmax("float"),
                             4_200,
                         )
                     )
@@ -362,7 +346,7 @@ class ResNet50:
                 ):
                     process.launch(
                         Kernel(
-                            "void at::native::(anonymous namespace)::nll_loss_forward_reduce_cuda_kernel_2d<float, float, long>(float*, float*, float const*, long const*, float const*, bool, long, long, long, long)",
+                            kernel_names.loss("float"),
                             4_900,
                         )
                     )
@@ -371,7 +355,7 @@ class ResNet50:
             with process.op("aten::_log_softmax_backward_data", [scores, scores, "1", "6"]):
                 process.launch(
                     Kernel(
-                        "void at::native::(anonymous namespace)::cunn_SoftMaxBackward<4, float, float, float, at::native::(anonymous namespace)::LogSoftMaxBackwardEpilogue>(float*, float const*, float const*, int)",
+                        kernel_names.softmax("float", backward=True),
                         4_600,
                     )
                 )
@@ -381,7 +365,7 @@ class ResNet50:
                 process.fill(scores.num_bytes)
                 process.launch(
                     Kernel(
-                        "void at::native::(anonymous namespace)::nll_loss_backward_reduce_cuda_kernel_2d<float, long>(float*, float const*, long const*, float const*, float const*, bool, int, int, long, long)",
+                        kernel_names.loss("float", backward=True),
                         3_800,
                     )
                 )
@@ -392,45 +376,32 @@ class ResNet50:
     def _optimizer(self) -> None:
         process = self.process
         parameters = Tensor((_PARAMETERS,), "float")
+        number = Tensor((), "float")
         if self.mixed_precision:
-            with process.op(
-                "aten::_amp_foreach_non_finite_check_and_unscale_", [Tensor((), "float"), Tensor((), "float")]
-            ):
+            with process.op("aten::_amp_foreach_non_finite_check_and_unscale_", [number, number]):
                 self._foreach(
-                    "TensorListMetadata<1>, at::native::(anonymous namespace)::UnaryOpFunctor<float, 1, 1, 0>, at::native::_amp_foreach_non_finite_check_and_unscale_cuda_",
-                    2,
+                    "UnaryOpFunctor<float, 1, 1, 0>, at::native::_amp_foreach_non_finite_check_and_unscale", 1, 2
                 )
         with process.annotation("Optimizer.step#SGD.step"):
-            for name, functor, passes in (
-                ("aten::_foreach_add_", "BinaryOpListAlphaFunctor<float, 2, 2, 0>, std::plus<float>, float>", 3),
-                ("aten::_foreach_mul_", "BinaryOpScalarFunctor<float, 1, 1, 0>, std::multiplies<float>, float>", 2),
-                ("aten::_foreach_add_", "BinaryOpListAlphaFunctor<float, 2, 2, 0>, std::plus<float>, float>", 3),
-                ("aten::_foreach_add_", "BinaryOpListAlphaFunctor<float, 2, 2, 0>, std::plus<float>, float>", 3),
+            # Weight decay, momentum (two ops), update.
+            for name, functor, lists, passes in (
+                ("aten::_foreach_add_", "BinaryOpListAlphaFunctor<float, 2, 2, 0>, std::plus<float>", 2, 3),
+                ("aten::_foreach_mul_", "BinaryOpScalarFunctor<float, 1, 1, 0>, std::multiplies<float>", 1, 2),
+                ("aten::_foreach_add_", "BinaryOpListAlphaFunctor<float, 2, 2, 0>, std::plus<float>", 2, 3),
+                ("aten::_foreach_add_", "BinaryOpListAlphaFunctor<float, 2, 2, 0>, std::plus<float>", 2, 3),
             ):
                 with process.op(name, [parameters, "1"]):
-                    self._foreach(
-                        f"TensorListMetadata<{functor[functor.index(',') + 2]}>, at::native::(anonymous namespace)::{functor}",
-                        passes,
-                    )
+                    self._foreach(functor, lists, passes)
         if self.mixed_precision:
-            with process.op(
-                "aten::_amp_update_scale_",
-                [Tensor((), "float"), Tensor((), "float"), Tensor((), "float"), "2.", "0.5", "2000"],
-            ):
-                process.launch(
-                    Kernel(
-                        "at::native::amp_update_scale_cuda_kernel(float*, int*, float const*, double, double, int)",
-                        2_300,
-                    )
-                )
+            with process.op("aten::_amp_update_scale_", [number, number, number, "2.", "0.5", "2000"]):
+                process.launch(Kernel(kernel_names.AMP_UPDATE_SCALE, 2_300))
 
-    def _foreach(self, functor: str, passes: int) -> None:
+    def _foreach(self, functor: str, lists: int, passes: int) -> None:
         """A foreach op in the three launches that 161 tensors need."""
         process = self.process
         for _ in range(3):
             duration = process.gpu.duration_ns(_PARAMETERS / 3, passes * 4 * _PARAMETERS / 3, "fp32", 0.5)
-            name = f"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::{functor} >(at::native::(anonymous namespace)::TensorListMetadata)"
-            process.launch(Kernel(name, duration, grid=(320, 1, 1), block=(512, 1, 1)))
+            process.launch(Kernel(kernel_names.foreach(functor, lists), duration, grid=(320, 1, 1), block=(512, 1, 1)))
 
     def _cast(self, x: Tensor, dtype: str = "") -> Tensor:
         """What autocast does to an input of the other type."""
@@ -446,7 +417,9 @@ class ResNet50:
             process.op("aten::copy_", [y, x, "False"]),
         ):
             self._saved.append(process.allocate(y.num_bytes))
-            process.launch(elementwise(process, _CAST, 2, x))
+            process.launch(
+                elementwise(process, kernel_names.TO_HALF if wanted == "c10::Half" else kernel_names.TO_FLOAT, 2, x)
+            )
         return y
 
     def _module(self, kind: str, start: int = 0) -> str:

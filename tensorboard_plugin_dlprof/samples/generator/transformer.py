@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from tensorboard_plugin_dlprof.samples.generator import kernel_names
 from tensorboard_plugin_dlprof.samples.generator.gpus import H100
 from tensorboard_plugin_dlprof.samples.generator.kineto import (
     NCCL_STREAM,
@@ -30,12 +31,6 @@ _STRAGGLER_NS: Final = 2_600_000
 """What rank 1 waits longer than rank 0 for its batches: a finding to be made."""
 
 _ALL_REDUCE: Final = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
-_ADD: Final = f"at::native::CUDAFunctor_add<{_BF16}>"
-_GELU: Final = (
-    "at::native::GeluCUDAKernelImpl(at::TensorIteratorBase&, at::native::GeluType)::{lambda()#2}::operator()() const"
-    "::{lambda()#4}::operator()() const::{lambda(c10::BFloat16)#1}"
-)
-_FLASH_TRAITS: Final = "pytorch_flash::Flash_{0}_kernel_traits<64, 128, 128, {1}, pytorch_flash::Flash_kernel_traits<64, 128, 128, {2}, cutlass::bfloat16_t> >"
 
 
 @dataclass(slots=True)
@@ -103,9 +98,7 @@ class Rank:
                 duration = process.gpu.duration_ns(0, 7 * parameters.num_bytes / 4, "fp32", 1.0)
                 process.launch(
                     Kernel(
-                        "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::FusedOptimizerTensorListMetadata<4>, "
-                        "at::native::(anonymous namespace)::FusedAdamMathFunctor<c10::BFloat16, 4, (at::native::(anonymous namespace)::ADAM_MODE)1, false>, "
-                        "float const*, double, double, double, double, double, bool, float*, float*>(at::native::(anonymous namespace)::FusedOptimizerTensorListMetadata<4>)",
+                        kernel_names.FUSED_ADAMW,
                         duration,
                         grid=(320, 1, 1),
                         block=(512, 1, 1),
@@ -130,7 +123,7 @@ class Rank:
             duration = process.gpu.duration_ns(0, 2 * x.num_bytes, "fp32", 1.0)
             process.launch(
                 Kernel(
-                    "void at::native::vectorized_gather_kernel<16, long>(char*, char*, long*, int, long, long, long, long, bool)",
+                    kernel_names.GATHER,
                     duration,
                 )
             )
@@ -141,7 +134,7 @@ class Rank:
                 duration = process.gpu.duration_ns(0, 6 * x.num_bytes, "fp32", 1.0)
                 process.launch(
                     Kernel(
-                        "void at::native::(anonymous namespace)::embedding_backward_feature_kernel<c10::BFloat16, float, long>(long const*, c10::BFloat16 const*, c10::BFloat16*, int, long, int)",
+                        kernel_names.EMBEDDING_GRADIENT,
                         duration,
                     )
                 )
@@ -217,7 +210,7 @@ class Rank:
             accumulate_gradient(process, weight)
             if bias:
                 with process.op("aten::sum", [grad, "[0]", "True", ""]):
-                    name = "void at::native::reduce_kernel<128, 4, at::native::ReduceOp<c10::BFloat16, at::native::func_wrapper_t<c10::BFloat16, at::native::sum_functor<c10::BFloat16, float, c10::BFloat16>::operator()(at::TensorIterator&)::{lambda(float, float)#1}>, unsigned int, c10::BFloat16, 4, 4> >(at::native::ReduceOp<c10::BFloat16, at::native::func_wrapper_t<c10::BFloat16, at::native::sum_functor<c10::BFloat16, float, c10::BFloat16>::operator()(at::TensorIterator&)::{lambda(float, float)#1}>, unsigned int, c10::BFloat16, 4, 4>)"
+                    name = kernel_names.column_sum(_BF16)
                     process.launch(Kernel(name, process.gpu.duration_ns(0, grad.num_bytes, "fp32", 1.0)))
                 accumulate_gradient(process, Tensor((features,), _BF16))
 
@@ -250,8 +243,7 @@ class Rank:
             process.op("aten::_flash_attention_forward", inputs[:3]),
         ):
             self._saved.append(process.allocate(y.num_bytes))
-            traits = _FLASH_TRAITS.format("fwd", "4, false, false, cutlass::bfloat16_t", 4)
-            name = f"void pytorch_flash::flash_fwd_kernel<{traits}, false, true, false, false, true, true, false, false>(pytorch_flash::Flash_fwd_params)"
+            name = kernel_names.flash_attention("flash_fwd_kernel")
             process.launch(
                 Kernel(
                     name,
@@ -268,16 +260,15 @@ class Rank:
                 process.op("aten::_scaled_dot_product_flash_attention_backward", [head, head, head]),
                 process.op("aten::_flash_attention_backward", [head, head, head]),
             ):
-                traits = _FLASH_TRAITS.format("bwd", "8, 4, 4, 4, false, false, cutlass::bfloat16_t", 8)
                 for function, share, tensor_core in (
-                    ("flash_bwd_dot_do_o_kernel<true, ", 0.0, False),
-                    ("flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<", 2.5, True),
-                    ("flash_bwd_convert_dq_kernel<", 0.0, False),
+                    ("flash_bwd_dot_do_o_kernel", 0.0, False),
+                    ("flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel", 2.5, True),
+                    ("flash_bwd_convert_dq_kernel", 0.0, False),
                 ):
                     duration = process.gpu.duration_ns(flops * share, 2 * head.num_bytes, "bf16", 0.38)
                     process.launch(
                         Kernel(
-                            f"void pytorch_flash::{function}{traits}, false, true, false, false, true, true, false>(pytorch_flash::Flash_bwd_params)",
+                            kernel_names.flash_attention(function, backward=True),
                             duration,
                             tensor_core=tensor_core,
                             registers=255,
@@ -297,18 +288,18 @@ class Rank:
             process.op("aten::native_layer_norm", inputs, node=True) as forward,
         ):
             self._saved.append(process.allocate(x.num_bytes))
-            name = "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float, false>(int, float, c10::BFloat16 const*, c10::BFloat16 const*, c10::BFloat16 const*, float*, float*, c10::BFloat16*)"
+            name = kernel_names.LAYER_NORM
             process.launch(Kernel(name, process.gpu.duration_ns(0, 2 * x.num_bytes, "fp32", 1.0)))
 
         def backward() -> None:
             with process.op("aten::native_layer_norm_backward", [x, *inputs]):
                 for name, passes in (
                     (
-                        "void at::native::(anonymous namespace)::layer_norm_grad_input_kernel_vectorized<c10::BFloat16, float, false>(c10::BFloat16 const*, c10::BFloat16 const*, float const*, float const*, c10::BFloat16 const*, c10::BFloat16*, int)",
+                        kernel_names.LAYER_NORM_INPUT_GRADIENT,
                         3,
                     ),
                     (
-                        "void at::native::(anonymous namespace)::GammaBetaBackwardCUDAKernelTemplate<c10::BFloat16, float, 32u, 32u, 256u, true, true, false, false>(long, long, c10::BFloat16 const*, c10::BFloat16 const*, float const*, float const*, c10::BFloat16*, c10::BFloat16*)",
+                        kernel_names.LAYER_NORM_SCALE_GRADIENT,
                         2,
                     ),
                 ):
@@ -321,11 +312,11 @@ class Rank:
         process = self.process
         with process.module(self._module("GELU")), process.op("aten::gelu", [x, "none"], node=True) as forward:
             self._saved.append(process.allocate(x.num_bytes))
-            process.launch(elementwise(process, _GELU, 2, x))
+            process.launch(elementwise(process, kernel_names.gelu(), 2, x))
         self.tape.record(
             "GeluBackward0",
             forward,
-            self._pointwise_backward("aten::gelu_backward", _GELU.replace("GeluCUDA", "GeluBackwardCUDA"), 3, x),
+            self._pointwise_backward("aten::gelu_backward", kernel_names.gelu(backward=True), 3, x),
         )
         return x
 
@@ -333,7 +324,7 @@ class Rank:
         process = self.process
         with process.op("aten::add", [x, y, "1"], node=True) as forward:
             self._saved.append(process.allocate(x.num_bytes))
-            process.launch(elementwise(process, _ADD, 3, x))
+            process.launch(elementwise(process, kernel_names.add(_BF16), 3, x))
         self.tape.record("AddBackward0", forward, lambda: None)
         return x
 
@@ -354,7 +345,7 @@ class Rank:
                 process.op("aten::_log_softmax", [flat, "1", "False"], node=True) as softmax,
             ):
                 self._saved.append(process.allocate(scores.num_bytes))
-                name = "void at::native::(anonymous namespace)::cunn_SoftMaxForward<8, c10::BFloat16, float, c10::BFloat16, at::native::(anonymous namespace)::LogSoftMaxForwardEpilogue>(c10::BFloat16*, c10::BFloat16 const*, int)"
+                name = kernel_names.softmax(_BF16)
                 process.launch(Kernel(name, process.gpu.duration_ns(0, 2 * flat.num_bytes, "fp32", 1.0)))
             with (
                 process.op("aten::nll_loss_nd", [flat, target]),
@@ -362,14 +353,14 @@ class Rank:
             ):
                 process.launch(
                     Kernel(
-                        "void at::native::(anonymous namespace)::nll_loss_forward_reduce_cuda_kernel_2d<c10::BFloat16, float, long>(c10::BFloat16*, c10::BFloat16*, c10::BFloat16 const*, long const*, c10::BFloat16 const*, bool, long, long, long, long)",
+                        kernel_names.loss(_BF16),
                         14_000,
                     )
                 )
 
         def softmax_backward() -> None:
             with process.op("aten::_log_softmax_backward_data", [flat, flat, "1", "15"]):
-                name = "void at::native::(anonymous namespace)::cunn_SoftMaxBackward<8, c10::BFloat16, float, c10::BFloat16, at::native::(anonymous namespace)::LogSoftMaxBackwardEpilogue>(c10::BFloat16*, c10::BFloat16 const*, c10::BFloat16 const*, int)"
+                name = kernel_names.softmax(_BF16, backward=True)
                 process.launch(Kernel(name, process.gpu.duration_ns(0, 3 * flat.num_bytes, "fp32", 1.0)))
 
         def loss_backward() -> None:
@@ -377,7 +368,7 @@ class Rank:
                 process.fill(flat.num_bytes)
                 process.launch(
                     Kernel(
-                        "void at::native::(anonymous namespace)::nll_loss_backward_reduce_cuda_kernel_2d<c10::BFloat16, long>(c10::BFloat16*, c10::BFloat16 const*, long const*, c10::BFloat16 const*, c10::BFloat16 const*, bool, int, int, long, long)",
+                        kernel_names.loss(_BF16, backward=True),
                         11_000,
                     )
                 )
