@@ -168,7 +168,7 @@ def test_a_process_that_dies_twice_has_failed(tmp_path: Path) -> None:
 def test_an_import_may_not_use_more_memory_than_its_limit(tmp_path: Path) -> None:
     """It ends with the flag that helps."""
     source = source_of(write_long_trace(tmp_path / "long.json"))
-    manager = ImportManager(Cache(tmp_path / "cache"), memory_bytes=130 << 20)
+    manager = ImportManager(Cache(tmp_path / "cache"), memory_bytes=90 << 20)
     manager.start(source)
     status = failed(manager)
     assert status.state == "failed"

@@ -1,0 +1,57 @@
+"""What a user types into a filter."""
+
+from __future__ import annotations
+
+import pytest
+
+from tensorboard_plugin_dlprof.errors import BadRequest
+from tensorboard_plugin_dlprof.queries.filters import ColumnType, condition, like_pattern
+
+
+@pytest.mark.parametrize(
+    ("column_type", "text", "sql", "values"),
+    [
+        ("integer", ">1000", "{} > ?", (1000,)),
+        ("integer", " <= 5 ", "{} <= ?", (5,)),
+        ("integer", "7", "{} = ?", (7,)),
+        ("integer", "10..20", "{} BETWEEN ? AND ?", (10, 20)),
+        ("duration_ns", ">1ms", "{} > ?", (1_000_000,)),
+        ("duration_ns", "1.5us..2 µs", "{} BETWEEN ? AND ?", (1_500, 2_000)),
+        ("duration_ns", ">=1e3", "{} >= ?", (1_000,)),
+        ("bytes", "<1KiB", "{} < ?", (1_024,)),
+        ("fraction", ">10%", "{} > ?", (0.1,)),
+        ("boolean", "Yes", "{} = 1", ()),
+        ("boolean", "0", "{} = 0", ()),
+        ("boolean", "unknown", "{} IS NULL", ()),
+    ],
+)
+def test_filters(column_type: ColumnType, text: str, sql: str, values: tuple[float, ...]) -> None:
+    """Comparisons, ranges with both ends, units, yes and no."""
+    found = condition("c", column_type, text)
+    assert found.sql == sql
+    assert found.values == pytest.approx(values)
+
+
+@pytest.mark.parametrize(
+    ("column_type", "text"),
+    [
+        ("integer", "many"),
+        ("integer", ">"),
+        ("integer", "1;drop table x"),
+        ("integer", "5ms"),
+        ("integer", "nan"),
+        ("integer", "1..2..3"),
+        ("duration_ns", "1 hour"),
+        ("duration_ns", "1e999"),
+        ("boolean", "maybe"),
+    ],
+)
+def test_what_is_not_understood_is_said_with_an_example(column_type: ColumnType, text: str) -> None:
+    """Never an SQL error, never ignored."""
+    with pytest.raises(BadRequest, match="where.c="):
+        condition("c", column_type, text)
+
+
+def test_wildcards_in_a_search_are_letters() -> None:
+    """The user means the letters themselves."""
+    assert like_pattern("100%_\\") == "%100\\%\\_\\\\%"

@@ -1,0 +1,156 @@
+"""Pages of a table, over the real database of a small trace and a made-up table with hand-made rows."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+
+from tensorboard_plugin_dlprof.errors import BadRequest
+from tensorboard_plugin_dlprof.queries import table as tables
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.table import Column, Request, Table, page, stream
+
+SCOPE = Scope(1, 1, "default-domain")
+
+LAUNCHES = Table(
+    name="launches",
+    key="id",
+    base="launches AS launch",
+    row_id="launch.id",
+    where="launch.aggr_id = :aggregation AND launch.op = :op",
+    links=("op",),
+    default_sort="-time_ns",
+    joins={"name": "JOIN dictionary AS name ON name.id = launch.name_id"},
+    columns=(
+        Column("id", "Id", "integer", "", "launch.id"),
+        Column("name", "Name", "text", "", "name.string", ("name",), text_id="launch.name_id", searchable=True),
+        Column("time_ns", "Time", "duration_ns", "", "launch.time"),
+        Column("stream", "Stream", "integer", "", "launch.stream", nullable=True),
+        Column("note", "Note", "text", "", "launch.note", searchable=True, sortable=False),
+        Column("secret", "Secret", "text", "", "launch.note", filterable=False),
+    ),
+)
+
+ROWS = [
+    # id, aggr, op, name, time, stream, note
+    (1, 1, "A", 1, 30, 7, "x"),
+    (2, 1, "A", 2, 10, None, "100%"),
+    (3, 1, "A", 1, 20, 5, "y"),
+    (4, 1, "B", 1, 99, 1, "z"),
+    (5, 2, "A", 1, 99, 1, "z"),
+]
+
+
+@pytest.fixture
+def connection() -> Iterator[sqlite3.Connection]:
+    con = sqlite3.connect(":memory:")
+    con.execute("CREATE TABLE dictionary (id INTEGER PRIMARY KEY, string TEXT)")
+    con.executemany("INSERT INTO dictionary VALUES (?, ?)", [(1, "sgemm"), (2, "Copy_kernel")])
+    con.execute("CREATE TABLE launches (id INTEGER PRIMARY KEY, aggr_id, op, name_id, time, stream, note)")
+    con.executemany("INSERT INTO launches VALUES (?, ?, ?, ?, ?, ?, ?)", ROWS)
+    yield con
+    con.close()
+
+
+def ids(connection: sqlite3.Connection, **options: object) -> list[object]:
+    request = Request(links={"op": "A"}, **options)  # type: ignore[arg-type]
+    paged = [row["id"] for row in page(connection, LAUNCHES, SCOPE, request).rows]
+    if "offset" not in options and "limit" not in options:
+        assert [row["id"] for row in stream(connection, LAUNCHES, SCOPE, request)] == paged
+    return paged
+
+
+def test_the_default_order_and_the_scope(connection: sqlite3.Connection) -> None:
+    """Longest first; rows of other ops and aggregations are not there."""
+    found = page(connection, LAUNCHES, SCOPE, Request(links={"op": "A"}))
+    assert [row["id"] for row in found.rows] == [1, 3, 2]
+    assert (found.total, found.filtered, found.sort) == (3, 3, "-time_ns")
+    assert found.rows[0] == {"id": 1, "name": "sgemm", "time_ns": 30, "stream": 7, "note": "x", "secret": "x"}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"sort": "time_ns"}, [2, 3, 1]),
+        ({"sort": "name"}, [2, 1, 3]),
+        ({"sort": "-name"}, [3, 1, 2]),
+        ({"sort": "stream"}, [3, 1, 2]),
+        ({"sort": "-stream"}, [1, 3, 2]),
+        ({"offset": 1, "limit": 1}, [3]),
+        ({"offset": 99}, []),
+        ({"limit": 0}, []),
+        ({"search": "GEMM"}, [1, 3]),
+        ({"search": "%"}, [2]),
+        ({"search": "y_"}, [2]),
+        ({"filters": {"time_ns": ">10"}}, [1, 3]),
+        ({"filters": {"time_ns": "10..20", "name": "copy"}}, [2]),
+        ({"filters": {"note": "100%"}}, [2]),
+        ({"filters": {"time_ns": "  "}}, [1, 3, 2]),
+        ({"search": "' OR 1 --"}, []),
+    ],
+)
+def test_sort_page_search_and_filter(
+    connection: sqlite3.Connection, options: dict[str, object], expected: list[int]
+) -> None:
+    """Unknown values are last in both directions; letters of LIKE mean themselves."""
+    assert ids(connection, **options) == expected
+
+
+def test_many_hits_take_the_other_plan_and_give_the_same_rows(
+    connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above ``FEW_ROWS`` hits the order comes from the sorted column's index."""
+    monkeypatch.setattr(tables, "FEW_ROWS", 0)
+    assert ids(connection, search="gemm", sort="time_ns") == [3, 1]
+
+
+def test_more_rows_than_one_statement_takes_ids(connection: sqlite3.Connection) -> None:
+    """A page and a stream go through several statements."""
+    connection.executemany(
+        "INSERT INTO launches VALUES (?, 1, 'A', 1, ?, 1, '')", [(number, number) for number in range(100, 1_300)]
+    )
+    assert len(ids(connection, limit=1_000)) == 1_000
+    assert sum(1 for _ in stream(connection, LAUNCHES, SCOPE, Request(links={"op": "A"}))) == 1_203
+
+
+def test_counts_are_kept_between_pages(connection: sqlite3.Connection) -> None:
+    """The owner of the counts empties them when the database changes."""
+    counts: dict[tables.CountKey, int] = {}
+    request = Request(links={"op": "A"}, search="gemm", limit=1)
+    assert page(connection, LAUNCHES, SCOPE, request, counts).filtered == 2
+    connection.execute("DELETE FROM launches WHERE id = 3")
+    assert page(connection, LAUNCHES, SCOPE, request, counts).filtered == 2
+    counts.clear()
+    assert page(connection, LAUNCHES, SCOPE, request, counts).filtered == 1
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        (Request(), "needs the parameter op"),
+        (Request(links={"op": "A"}, sort="name; --"), "no column"),
+        (Request(links={"op": "A"}, sort="note"), "cannot be sorted"),
+        (Request(links={"op": "A"}, filters={"secret": "x"}), "cannot be filtered"),
+        (Request(links={"op": "A"}, filters={"nothing": "x"}), "no column"),
+    ],
+)
+def test_wrong_requests_say_what_is_wrong(connection: sqlite3.Connection, request_: Request, message: str) -> None:
+    """Columns come from the fixed list only."""
+    with pytest.raises(BadRequest, match=message):
+        page(connection, LAUNCHES, SCOPE, request_)
+
+
+def test_cells_of_a_hostile_database_are_fit_for_json(connection: sqlite3.Connection) -> None:
+    """Blobs, text among numbers, infinity and endless texts."""
+    connection.execute("DELETE FROM launches")
+    connection.execute(
+        "INSERT INTO launches VALUES (1, 1, 'A', 1, 9e999, 'seven', ?), (2, 1, 'A', 1, x'00', NULL, 5)", ("x" * 100_000,)
+    )
+    first, second = sorted(
+        page(connection, LAUNCHES, SCOPE, Request(links={"op": "A"})).rows, key=lambda row: str(row["id"])
+    )
+    assert (first["time_ns"], first["stream"]) == (None, None)
+    assert len(str(first["note"])) == 8_193
+    assert (second["time_ns"], second["stream"], second["note"]) == (None, None, "5")
