@@ -23,6 +23,9 @@ _KINDS = (RangeKind.ANNOTATION, RangeKind.SPAN, RangeKind.ITERATION)
 _MOST = 0.7
 """Share of the launches that a range which only repeats must hold: a forward pass alone is no iteration."""
 
+_MIN_REPEATS = 3
+"""Repeats that make an iteration of a range whose name does not tell of steps."""
+
 _HALF = 0.5
 """Share of the launches that numbered ranges need to come before more numerous ones."""
 
@@ -150,9 +153,11 @@ def _repeated(
         candidate = _candidate("repeated_range", name, ranges.start_ns[members], ranges.end_ns[members], None)
         if candidate is None or len(candidate.values) < 2:
             continue
-        stacked = len(candidate.values) < len(members) / len(np.unique(ranges.thread[members]))
-        if not stacked and _share(capture, candidate, end_ns) >= _MOST:
-            found.append((not names.tells_of_steps(name), -len(candidate.values), candidate))
+        count, steps = len(candidate.values), names.tells_of_steps(name)
+        stacked = count < len(members) / len(np.unique(ranges.thread[members]))
+        if not stacked and (steps or count >= _MIN_REPEATS) and _share(capture, candidate, end_ns) >= _MOST:
+            # Batches come before the epochs around them, other ranges before the parts of the model inside them.
+            found.append((not steps, -count if steps else count, candidate))
     return [candidate for _, _, candidate in sorted(found, key=lambda item: item[:2])]
 
 

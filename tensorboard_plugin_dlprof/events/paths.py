@@ -121,9 +121,10 @@ class Paths:
 
 def _annotation(name: str, counters: frozenset[str], varying: frozenset[str]) -> str:
     bare = names.without_counters(name).strip("# /")
-    if names.template(bare) in varying:
-        bare = names.template(bare)
-    return "" if names.split_number(bare)[0] in counters or bare in counters else bare
+    template = names.template(bare)
+    if counters & {bare, template, names.split_number(bare)[0]}:
+        return ""
+    return template if template in varying else bare
 
 
 def _rerooted(chains: list[Labels]) -> list[Labels]:

@@ -23,7 +23,7 @@ def golden(query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query).fetchall()
 
 
-@pytest.fixture()
+@pytest.fixture
 def profile() -> Profile:
     """The profile of the rebuilt export."""
     return read_profile(REBUILT)
@@ -45,7 +45,8 @@ def test_ops(profile: Profile) -> None:
                   stack_trace
            FROM read_only_ops o JOIN dictionary t ON t.id = op_type_id JOIN dictionary d ON d.id = direction_id
            JOIN dictionary dt ON dt.id = data_type_id JOIN dictionary df ON df.id = data_format_id
-           JOIN dictionary f ON f.id = output_format_id JOIN dictionary p ON p.id = parameters_format_id ORDER BY o.id"""
+           JOIN dictionary f ON f.id = output_format_id JOIN dictionary p ON p.id = parameters_format_id
+           ORDER BY o.id"""
     )
     assert len(expected) == 32
     assert [

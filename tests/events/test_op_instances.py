@@ -1,0 +1,211 @@
+"""Which ranges become ops, and which work belongs to them."""
+
+from __future__ import annotations
+
+from tests.events.building import build, calls, kernels, op, ops
+
+
+def test_outermost_ops_are_ops_and_the_rest_are_pieces() -> None:
+    """Sub-ops collapse; their kernels count for the outermost op."""
+    profile = build(
+        """
+        main op   0-100 aten::linear
+        main op   5-10  aten::t
+        main op   20-90 aten::addmm
+        main call 30-40 cudaLaunchKernel ; corr=1
+        main op   200-250 aten::relu
+        gpu0 kernel 50-80 gemm ; corr=1
+        """
+    )
+    assert ops(profile) == {"LINEAR_1": ("/linear", "fprop"), "RELU_1": ("/relu", "fprop")}
+    assert kernels(profile) == {"LINEAR_1": ["gemm"]}
+    assert profile.instances.cpu_stop.tolist() == [100, 250]
+
+
+def test_wrappers_and_annotations_are_transparent() -> None:
+    """Ops inside evaluate_function, compiled functions and annotations are the ops."""
+    profile = build(
+        """
+        main annotation 0-900 forward
+        main op 10-100  CompiledFunction
+        main op 20-50   aten::mm
+        bw   op 0-100   autograd::engine::evaluate_function: MmBackward0
+        bw   op 5-60    MmBackward0
+        bw   op 10-50   aten::mm
+        bw   op 70-90   aten::sum
+        bw   op 200-300 autograd::engine::evaluate_function: torch::autograd::AccumulateGrad
+        bw   op 210-290 torch::autograd::AccumulateGrad
+        bw   op 220-280 aten::add_
+        """
+    )
+    assert ops(profile) == {
+        "MM_1": ("/forward/mm", "fprop"),
+        "MMBACKWARD0_1": ("/MmBackward0", "bprop"),
+        "SUM_1": ("/sum", "bprop"),
+        "ADD__1": ("/add_", "bprop"),
+    }
+
+
+def test_wrapper_without_ops_is_an_op_itself() -> None:
+    """The inner of two nested ones; its type is its bare name."""
+    profile = build(
+        """
+        bw op   0-100 autograd::engine::evaluate_function: torch::autograd::GraphRoot
+        bw op   10-90 torch::autograd::GraphRoot
+        bw call 20-25 cudaLaunchKernel ; corr=1
+        gpu0 kernel 50-60 fill ; corr=1
+        """
+    )
+    assert ops(profile) == {"GRAPHROOT_1": ("/GraphRoot", "bprop")}
+    assert kernels(profile) == {"GRAPHROOT_1": ["fill"]}
+
+
+def test_collectives_are_ops_of_their_own() -> None:
+    """Even inside another op, by type and process group, without direction."""
+    profile = build(
+        """
+        bw op   0-500   autograd::engine::evaluate_function: torch::autograd::AccumulateGrad
+        bw op   10-100  aten::add_
+        bw op   200-400 c10d::allreduce_
+        bw op   210-390 record_param_comms ; group=dp
+        bw call 220-230 cudaLaunchKernelExC ; corr=1
+        main op 0-300   MyParallelLinear
+        main op 100-200 c10d::_allgather_base_
+        main call 120-130 cudaLaunchKernelExC ; corr=2
+        main call 250-260 cudaLaunchKernel ; corr=3
+        gpu0/20 kernel 300-900 ncclDevKernel_AllReduce_Sum_f32_RING_LL ; corr=1
+        gpu0/20 kernel 900-950 ncclDevKernel_AllGather_RING_LL ; corr=2
+        gpu0    kernel 950-960 gemm ; corr=3
+        """
+    )
+    assert ops(profile) == {
+        "ADD__1": ("/add_", "bprop"),
+        "ALL_REDUCE_1": ("/collectives/dp/all_reduce", ""),
+        "ALL_GATHER_1": ("/collectives/all_gather", ""),
+        "MYPARALLELLINEAR_1": ("/MyParallelLinear", "fprop"),
+    }
+    assert kernels(profile) == {
+        "ALL_REDUCE_1": ["ncclDevKernel_AllReduce_Sum_f32_RING_LL"],
+        "ALL_GATHER_1": ["ncclDevKernel_AllGather_RING_LL"],
+        "MYPARALLELLINEAR_1": ["gemm"],
+    }
+
+
+def test_checkpointing_runs_layers_again_as_ops_of_their_own() -> None:
+    """A module call inside a backward node is no piece of that node, and keeps its full path."""
+    profile = build(
+        """
+        main module 0-100 nn.Module: Net_0
+        main module 10-90 nn.Module: Block_0
+        main module 20-80 nn.Module: Linear_0
+        main op     30-70 aten::linear
+        bw   op     200-400 ReluBackward0
+        bw   module 210-300 nn.Module: Linear_0
+        bw   op     220-290 aten::linear
+        bw   call   230-240 cudaLaunchKernel ; corr=1
+        bw   op     310-390 aten::threshold_backward
+        bw   call   320-330 cudaLaunchKernel ; corr=2
+        gpu0 kernel 400-410 gemm ; corr=1
+        gpu0 kernel 420-430 threshold ; corr=2
+        """
+    )
+    assert ops(profile) == {
+        "LINEAR_1": ("/Net/Block/Linear/linear", "fprop"),
+        "RELUBACKWARD0_1": ("/ReluBackward0", "bprop"),
+        "LINEAR_2": ("/Net/Block/Linear/linear", "bprop"),
+    }
+    assert kernels(profile) == {"LINEAR_2": ["gemm"], "RELUBACKWARD0_1": ["threshold"]}
+
+
+def test_compiled_regions_are_told_apart_by_kernel() -> None:
+    """Kernels launched beside the ops in a region: one op for each name, each launch a call of it."""
+    profile = build(
+        """
+        main op   0-1000  Torch-Compiled Region: 0/0
+        main annotation 10-900 ## Call CompiledFxGraph fjs75i4jmhjizyb52gwp7gln7s ##
+        main call 20-25   cuLaunchKernel ; corr=1
+        main op   100-200 aten::mm
+        main call 110-120 cudaLaunchKernel ; corr=2
+        main call 300-310 cuLaunchKernel ; corr=3
+        main call 400-410 cuLaunchKernel ; corr=4
+        gpu0 kernel 50-60 triton_poi_fused_relu_0 ; corr=1
+        gpu0 kernel 70-80 gemm ; corr=2
+        gpu0 kernel 350-360 triton_poi_fused_relu_3 ; corr=3
+        gpu0 kernel 450-460 triton_red_fused_mean_1 ; corr=4
+        """
+    )
+    assert {name for name, _ in ops(profile).values()} == {
+        "/mm",
+        "/Call CompiledFxGraph/triton_poi_fused_relu",
+        "/Call CompiledFxGraph/triton_red_fused_mean",
+    }
+    assert calls(profile) == {"MM_1": 1, "TRITON_POI_FUSED_RELU_1": 2, "TRITON_RED_FUSED_MEAN_1": 1}
+    assert profile.coverage.unassociated_work == 0
+
+
+def test_replayed_graph_belongs_to_the_op_around_its_launch() -> None:
+    """All kernels of a replay share the correlation of the launch; whole graphs have a table of their own."""
+    profile = build(
+        """
+        main op   0-100 graphed_forward
+        main call 10-50 cudaGraphLaunch ; corr=1
+        main call 200-250 cudaGraphLaunch ; corr=2
+        main call 300-350 cudaGraphLaunch ; corr=3
+        gpu0 kernel 60-70 a ; corr=1
+        gpu0 kernel 70-80 b ; corr=1
+        gpu0 kernel 260-270 c ; corr=2
+        gpu0 kernel 270-280 d ; corr=2
+        gpu0 graph 400-900 graph ; corr=3
+        """
+    )
+    assert kernels(profile) == {"GRAPHED_FORWARD_1": ["a", "b"], "CUDAGRAPHLAUNCH_1": ["c", "d"]}
+    assert op(profile, "CUDAGRAPHLAUNCH_1").name == "unassociated_cudaGraphLaunch"
+    assert calls(profile)["CUDAGRAPHLAUNCH_1"] == 2
+    assert (profile.graphs.gpu_start.tolist(), profile.graphs.gpu_stop.tolist()) == ([400], [900])
+    assert [profile.strings[text] for text in profile.calls.name.tolist()] == ["cudaGraphLaunch"]
+
+
+def test_users_ranges_are_the_ops_of_a_program_without_a_framework() -> None:
+    """Ranges that hold work, and no other that does; launches beside them are named for their kernels."""
+    profile = build(
+        """
+        main annotation 0-1000  benchmark
+        main annotation 100-400 attention
+        main annotation 110-200 softmax
+        main call 120-125 cudaLaunchKernel ; corr=1
+        main call 300-310 cudaLaunchKernel ; corr=2
+        main annotation 500-600 nothing
+        main annotation 700-800 attention
+        main annotation 710-780 softmax
+        main call 720-725 cudaLaunchKernel ; corr=3
+        main call 2000-2010 cudaLaunchKernel ; corr=4
+        gpu0 kernel 130-140 exp ; corr=1
+        gpu0 kernel 320-330 ampere_sgemm_128x64_tn ; corr=2
+        gpu0 kernel 730-740 exp ; corr=3
+        gpu0 kernel 2020-2030 exp ; corr=4
+        """
+    )
+    assert {name: count for (name, _), count in zip(ops(profile).values(), calls(profile).values(), strict=True)} == {
+        "/benchmark/attention/softmax": 2,
+        "/benchmark/attention/ampere_sgemm_128x64_tn": 1,
+        "unassociated_exp": 1,
+    }
+    assert op(profile, "AMPERE_SGEMM_128X64_TN_1").eligibility == 0
+
+
+def test_fused_layers_of_tensorrt() -> None:
+    """The type names the fused nodes, the path is that of the first."""
+    profile = build(
+        """
+        main annotation 0-100 ExecutionContext::execute ; domain=TensorRT
+        main op 10-20 /layer1/conv1/Conv + /layer1/relu/Relu ; domain=TensorRT
+        main op 30-40 MatMul_12 + Add_13 ; domain=TensorRT
+        main op 50-60 Reformatting CopyNode for Input Tensor 0 to /layer1/conv1/Conv + /layer1/relu/Relu ; domain=TensorRT
+        """
+    )
+    assert ops(profile) == {
+        "CONV + RELU_1": ("/ExecutionContext::execute/layer1/conv1/Conv + Relu", "fprop"),
+        "MATMUL + ADD_1": ("/ExecutionContext::execute/MatMul + Add", "fprop"),
+        "REFORMATTING COPYNODE_1": ("/ExecutionContext::execute/layer1/conv1/Reformatting CopyNode", "fprop"),
+    }
+    assert op(profile, "MATMUL + ADD_1").eligibility == 0
