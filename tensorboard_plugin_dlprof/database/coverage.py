@@ -13,30 +13,36 @@ def coverage_rows(profile: Profile) -> list[_Row]:
     """The rows of ``ext_coverage``."""
     coverage = profile.coverage
     work = len(profile.kernels.op) + len(profile.memcpys.op) + len(profile.memsets.op) + len(profile.graphs.op)
+    of_work = f"of {work:,} pieces of GPU work"
+    # What has no launch call is unassociated too; it is told once.
+    outside = coverage.unassociated_work - coverage.unlaunched_work
+    outside_ns = coverage.unassociated_work_ns - coverage.unlaunched_work_ns
     rows: list[_Row] = [
         (
             "unlaunched_work",
             coverage.unlaunched_work,
-            f"{coverage.unlaunched_work:,} of {work:,} pieces of GPU work have no recorded launch call; "
-            f"their time ({_milliseconds(coverage.unlaunched_work_ns)}) is counted under unassociated ops.",
+            f"{coverage.unlaunched_work:,} {of_work} {'has' if coverage.unlaunched_work == 1 else 'have'} no recorded "
+            f"launch call; {_time_is(coverage.unlaunched_work, coverage.unlaunched_work_ns)}.",
         ),
         ("unlaunched_work_ns", coverage.unlaunched_work_ns, ""),
         (
             "unassociated_work",
             coverage.unassociated_work,
-            f"{coverage.unassociated_work:,} of {work:,} pieces of GPU work "
-            f"({_milliseconds(coverage.unassociated_work_ns)}) lie in no op.",
+            f"{outside:,} {of_work} {'was' if outside == 1 else 'were'} launched in no op; "
+            f"{_time_is(outside, outside_ns)}."
+            if outside > 0
+            else "",
         ),
         ("unassociated_work_ns", coverage.unassociated_work_ns, ""),
         (
             "repaired_overlaps",
             coverage.repaired_overlaps,
-            f"{coverage.repaired_overlaps:,} overlapping ranges of one thread were cut so that they nest; the times of "
-            "the source are rounded.",
+            f"{_events(coverage.repaired_overlaps, 'overlapping range')} of one thread cut so that they nest; the "
+            "times of the source are rounded.",
         ),
     ]
     rows += [
-        (f"skipped: {reason}", count, f"{count:,} events were skipped: {reason}.")
+        (f"skipped: {reason}", count, f"{_events(count, 'event')} skipped: {reason}.")
         for reason, count in sorted(coverage.skipped.items())
     ]
     return [(key, value, message if value else "") for key, value, message in rows]
@@ -45,6 +51,14 @@ def coverage_rows(profile: Profile) -> list[_Row]:
 def warnings(profile: Profile) -> list[str]:
     """The sentences that the user is told at once."""
     return [message for _, _, message in coverage_rows(profile) if message]
+
+
+def _time_is(count: int, time_ns: int) -> str:
+    return f"{'its' if count == 1 else 'their'} time ({_milliseconds(time_ns)}) is counted under unassociated ops"
+
+
+def _events(count: int, noun: str) -> str:
+    return f"{count:,} {noun} was" if count == 1 else f"{count:,} {noun}s were"
 
 
 def _milliseconds(time_ns: int) -> str:

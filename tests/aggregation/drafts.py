@@ -80,7 +80,7 @@ def profile_of(
 ) -> Profile:
     """The profile of some ops, its rows in DLProf's order."""
     strings = Strings()
-    ops = sorted(ops, key=lambda op: (op.name.encode(), op.op_id.encode()))
+    ops = sorted(ops, key=lambda op: (_bytes(op.name), _bytes(op.op_id)))
     rows: dict[str, list[tuple[int, int, Work]]] = {
         kind: [] for kind in ("kernel", "memcpy", "memset", "graph", "sync", "call")
     }
@@ -91,7 +91,7 @@ def profile_of(
             for work in call.work:
                 rows[work.kind].append((number, instance, work))
     for table in rows.values():
-        table.sort(key=lambda row: (row[0], row[2].name.encode(), _api(row[2])[0]))
+        table.sort(key=lambda row: (row[0], _bytes(row[2].name), _api(row[2])[0]))
     text = strings.intern('["x"]\n')
     count = len(instances)
     return Profile(
@@ -145,7 +145,7 @@ def profile_of(
         ],
         model_config=ModelConfig(),
         gpu_memory_bytes=(0, 0),
-        coverage=Coverage(unlaunched_work=2, unlaunched_work_ns=7, skipped={"no time": 3}),
+        coverage=Coverage(1, 7_000_000, 3, 9_500_000, skipped={"no time": 3}),
         dlprof_markers=dlprof_markers,
     )
 
@@ -153,6 +153,10 @@ def profile_of(
 def _long_name(work: Work) -> str:
     """The class of a kernel is that of its long name, so kernels of two classes have two."""
     return f"{work.name}<{work.unit.name}>"
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _api(work: Work) -> Span:

@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
+from tensorboard_plugin_dlprof.database.connection import layout_of, open_database
+from tensorboard_plugin_dlprof.database.fingerprint import source_fingerprint
+from tensorboard_plugin_dlprof.database.publishing import published
+from tensorboard_plugin_dlprof.database.writer import write_database
+from tensorboard_plugin_dlprof.errors import OutputNotWritable
+from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
+from tensorboard_plugin_dlprof.profile.tables import Profile
+from tests.aggregation.drafts import Call, DraftOp, Work, profile_of
+from tests.database.views import read_only
+
+posix_only = pytest.mark.skipif(os.name != "posix", reason="needs POSIX permissions and processes")
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Some source file."""
+    path = tmp_path / "trace.json"
+    path.write_text("{}")
+    return path
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """Where the database goes: a folder of its own, so that everything beside it is seen."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    return folder / f"trace{DATABASE_SUFFIX}"
+
+
+def _profile(kernels: int = 1) -> Profile:
+    work = [Work("kernel", (10 * k, 10 * k + 5), (k, k + 1)) for k in range(kernels)]
+    return profile_of([DraftOp("LINEAR_1", "/net/linear", [Call(0, kernels, work)])])
+
+
+def _write(target: Path, source: Path, kernels: int = 1, **options: str) -> list[str]:
+    profile = _profile(kernels)
+    return write_database(target, source, profile, [aggregate(profile)], **options)
+
+
+def test_nothing_but_the_database_is_left(target: Path, source: Path) -> None:
+    """No journal, no temporary file; and the file is no WAL database, which a read-only folder could not open."""
+    _write(target, source)
+    assert [path.name for path in target.parent.iterdir()] == [target.name]
+    assert target.read_bytes()[18:20] == b"\x01\x01"
+
+
+def test_warnings_tell_what_was_missing_and_skipped(target: Path, source: Path) -> None:
+    """One sentence for each, with its count."""
+    assert _write(target, source, kernels=40) == [
+        "1 of 40 pieces of GPU work has no recorded launch call; its time (7.0 ms) is counted under unassociated ops.",
+        "2 of 40 pieces of GPU work were launched in no op; their time (2.5 ms) is counted under unassociated ops.",
+        "3 events were skipped: no time.",
+    ]
+
+
+def test_more_rows_than_a_statement_takes_all_arrive(target: Path, source: Path) -> None:
+    """Whole statements, the rest, and the counts that are stored of them."""
+    _write(target, source, kernels=70)
+    con = read_only(target)
+    stored = dict(con.execute("SELECT table_name, row_count FROM ext_row_counts"))
+    assert stored["read_only_kernels"] == stored["kernel_iteration_node"] == stored["ext_kernels"] == 70
+    counted = {table: con.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in stored}
+    assert stored == counted
+    assert set(stored) == {*layout_of("schema"), *layout_of("extensions")} - {"ext_row_counts"}
+
+
+def test_the_source_and_the_options_are_recorded(target: Path, source: Path) -> None:
+    """The name without its folder; a fingerprint that a copy has too."""
+    _write(target, source, profile_name="baseline", original_command="dlprof import trace.json")
+    con = open_database(target)
+    info = dict(con.execute("SELECT key, value FROM ext_info"))
+    assert (info["source_name"], info["source_size_bytes"]) == ("trace.json", "2")
+    copy = target.parent / "copy.json"
+    copy.write_bytes(source.read_bytes())
+    assert info["source_fingerprint"] == source_fingerprint(copy)
+    assert "rank" not in info
+    row = con.execute("SELECT profile_name, original_command FROM view_system_config").fetchone()
+    assert row == ("baseline", "dlprof import trace.json")
+
+
+def test_a_fingerprint_sees_a_change_at_either_end(tmp_path: Path) -> None:
+    """The middle of a large file is not read."""
+    large = bytearray(3 << 20)
+    prints = set()
+    for place in (None, 0, len(large) - 1):
+        changed = bytearray(large)
+        if place is not None:
+            changed[place] = 1
+        path = tmp_path / "large"
+        path.write_bytes(changed)
+        prints.add(source_fingerprint(path))
+    assert len(prints) == 3
+
+
+def _interrupted(target: Path) -> None:
+    with published(target, 1) as con:
+        con.execute("CREATE TABLE half (done)")
+        raise KeyboardInterrupt
+
+
+def test_an_exception_in_the_middle_leaves_nothing(target: Path) -> None:
+    """And an older database stays as it was."""
+    target.write_bytes(b"old")
+    with pytest.raises(KeyboardInterrupt):
+        _interrupted(target)
+    assert [path.name for path in target.parent.iterdir()] == [target.name]
+    assert target.read_bytes() == b"old"
+
+
+@posix_only
+def test_a_killed_import_is_swept_by_the_next(target: Path, source: Path) -> None:
+    """``kill -9`` cannot clean up; what it leaves is no database by name, and the next import removes it."""
+    program = (
+        "import sys, time; from pathlib import Path\n"
+        "from tensorboard_plugin_dlprof.database.publishing import published\n"
+        "with published(Path(sys.argv[1]), 1) as con:\n"
+        "    con.execute('CREATE TABLE half (done)'); print('ready', flush=True); time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program, str(target)], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        beside = [path.name for path in target.parent.iterdir()]
+        assert len(beside) == 1
+        assert ".tmp-" in beside[0]
+        child.kill()
+    assert not target.exists()
+    _write(target, source)
+    assert [path.name for path in target.parent.iterdir()] == [target.name]
+
+
+def test_only_abandoned_temporary_files_are_swept(target: Path, source: Path) -> None:
+    """One of another host may still be written, unless it is a day old."""
+    fresh = target.with_name(f"{target.name}.tmp-otherhost-123")
+    stale = target.with_name(f"other{DATABASE_SUFFIX}.tmp-otherhost-123")
+    fresh.touch()
+    stale.touch()
+    day_ago = time.time() - 90_000
+    os.utime(stale, (day_ago, day_ago))
+    _write(target, source)
+    assert fresh.exists()
+    assert not stale.exists()
+
+
+def test_two_writers_at_once_both_end_well(target: Path, source: Path) -> None:
+    """Threads of one process share its number; each has a file of its own, and the last one stays."""
+    errors: list[BaseException] = []
+
+    def write(kernels: int) -> None:
+        try:
+            _write(target, source, kernels)
+        except BaseException as error:  # noqa: BLE001 (handed to the test's thread)
+            errors.append(error)
+
+    threads = [threading.Thread(target=write, args=(kernels,)) for kernels in (40, 50, 60, 70)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert [path.name for path in target.parent.iterdir()] == [target.name]
+    assert read_only(target).execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def test_a_reader_keeps_the_old_rows(target: Path, source: Path) -> None:
+    """A page that is open while its profile is imported again sees no mixture."""
+    _write(target, source, kernels=5)
+    con = open_database(target)
+    _write(target, source, kernels=9)
+    assert con.execute("SELECT count(*) FROM read_only_kernels").fetchone() == (5,)
+    assert open_database(target).execute("SELECT count(*) FROM read_only_kernels").fetchone() == (9,)
+
+
+def test_a_missing_folder_is_named(tmp_path: Path, source: Path) -> None:
+    """What is wrong and what to do, as the caller named it."""
+    with pytest.raises(OutputNotWritable, match=r"x\.sqlite cannot be written: its folder does not exist"):
+        _write(tmp_path / "nowhere" / "x.sqlite", source)
+
+
+@posix_only
+@pytest.mark.skipif(os.name == "posix" and os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder_is_named(target: Path, source: Path) -> None:
+    """Nothing is left behind."""
+    target.parent.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    with pytest.raises(OutputNotWritable, match="read-only for you"):
+        _write(target, source)
+
+
+def test_a_folder_in_the_place_of_the_database_is_named(target: Path, source: Path) -> None:
+    """And no temporary file is left."""
+    target.mkdir()
+    with pytest.raises(OutputNotWritable, match="it is a folder"):
+        _write(target, source)
+    assert [path.name for path in target.parent.iterdir()] == [target.name]
+
+
+@posix_only
+def test_a_full_disk_is_told_with_the_space_needed(target: Path, source: Path) -> None:
+    """A limit on the size of files fails the write as a full disk does; nothing is left."""
+    program = (
+        "import resource, signal, sys; from pathlib import Path\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        "from tests.database.test_writer import _write\n"
+        "_write(Path(sys.argv[1]), Path(sys.argv[2]), kernels=3_000)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(target), str(source)], capture_output=True, text=True, check=False
+    )
+    assert "OutputNotWritable" in done.stderr
+    assert list(target.parent.iterdir()) == []
+
+
+def test_broken_texts_are_stored(target: Path, source: Path) -> None:
+    """A lone surrogate is no UTF-8; the text keeps its other letters."""
+    profile = profile_of(
+        [DraftOp("LINEAR_1", "/net/\ud800linear", [Call(0, 1, [Work("kernel", (0, 1), name="k\udfff")])])]
+    )
+    write_database(target, source, profile, [aggregate(profile)])
+    con = read_only(target)
+    assert con.execute("SELECT op_name FROM read_only_ops").fetchone() == ("/net/?linear",)
+    assert con.execute("SELECT kernel_name FROM view_kernel_summaries").fetchone() == ("k?",)
+
+
+def test_several_aggregations_share_a_database(target: Path, source: Path) -> None:
+    """Each has its rows in every view."""
+    profile = profile_of(
+        [DraftOp("LINEAR_1", "/net/linear", [Call(0, 1, [Work("kernel", (0, 1))]), Call(60, 61)])],
+        iterations=[(0, 50), (50, 100)],
+    )
+    both = [aggregate(profile), aggregate(profile, Selection(iter_start=1))]
+    write_database(target, source, profile, both)
+    con = read_only(target)
+    ranges = con.execute("SELECT aggr_id, iter_start, iter_stop FROM view_aggregations ORDER BY aggr_id").fetchall()
+    assert ranges == [(1, 0, 1), (2, 1, 1)]
+    calls = con.execute("SELECT aggr_id, num_calls, kernel_calls FROM view_op_nodes ORDER BY aggr_id").fetchall()
+    assert calls == [(1, 2, 1), (2, 1, 0)]
+
+
+def test_every_index_and_view_can_be_used(target: Path, source: Path) -> None:
+    """No view scans the kernels for one op; the planner takes the index made for it."""
+    _write(target, source, kernels=40)
+    con: sqlite3.Connection = read_only(target)
+    plan = con.execute("EXPLAIN QUERY PLAN SELECT * FROM read_only_kernels WHERE read_only_ops_id = 1").fetchall()
+    assert "kernels_of_op" in plan[0][3]
