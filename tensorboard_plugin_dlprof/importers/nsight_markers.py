@@ -45,6 +45,12 @@ _USER_SCOPES = re.compile(r"Optimizer\.(?:step|zero_grad)#|enumerate\(DataLoader
 
 _ARGUMENT = re.compile(r", (seq|op_id|sizes|input_op_ids) ?= ?")
 
+_USUAL_ORDER = re.compile(
+    r"([^,]*)(?:, seq = (\d{1,18}))?(?:, op_id = \d+)?(?:, sizes = (\[[\[\]\d, -]*\]))?(?:, input_op_ids = .*)?\Z",
+    re.DOTALL,
+)
+"""The form of the last years, which one match takes apart."""
+
 _SHAPES = re.compile(r"\[[\[\]\d, -]*\]")
 
 _BACKWARD_NODE = re.compile(r"(?:\w+::)*\w*Backward\d*\Z")
@@ -78,15 +84,31 @@ def read_marker(text: str, domain: str = "") -> Marker:
         return _read_in_domain(text, domain)
     if text.startswith("{"):
         return _read_dict(text)
+    found = split_arguments(text)
+    return Marker(_kind(text, False, False), text) if found is None else read_op(*found)
+
+
+def split_arguments(text: str) -> tuple[str, int, str] | None:
+    """Name, sequence number (-1 without) and text of the shapes; ``None`` where there is no argument at all.
+
+    Nearly all of autograd's texts differ in a counter, so this runs for each range of a capture.
+    """
+    if ", " not in text or text.startswith("{"):
+        return None
+    if usual := _USUAL_ORDER.match(text):
+        name, number, sizes = usual.groups()
+        return name, int(number) if number else -1, sizes or ""
     name, *arguments = _ARGUMENT.split(text)
     if not arguments:
-        return Marker(_kind(name, False, False), name)
-    sequence, shapes = -1, ""
-    for key, value in zip(arguments[::2], arguments[1::2], strict=True):
-        if key == "seq" and value.isdecimal() and len(value) < 19:
-            sequence = int(value)
-        elif key == "sizes":
-            shapes = _shapes(value)
+        return None
+    values = dict(zip(arguments[::2], arguments[1::2], strict=True))
+    number = values.get("seq", "")
+    return name, int(number) if number.isdecimal() and len(number) < 19 else -1, values.get("sizes", "")
+
+
+def read_op(name: str, sequence: int, sizes: str) -> Marker:
+    """What the parts of a text with arguments say."""
+    shapes = _shapes(sizes)
     return Marker(_kind(name, True, sequence >= 0 or shapes != ""), name, sequence, shapes)
 
 

@@ -12,14 +12,14 @@ from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, RangeKind, R
 from tensorboard_plugin_dlprof.importers.nsight_columns import Parts, mapped, possible
 from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Batch, Column, Export, Tally
 from tensorboard_plugin_dlprof.importers.nsight_ids import ID_BITS, ID_MASK, Names, Threads
-from tensorboard_plugin_dlprof.importers.nsight_markers import read_marker
+from tensorboard_plugin_dlprof.importers.nsight_markers import Marker, read_marker, read_op, split_arguments
 
 _PUSH_POP, _START_END = (59, 70), (60, 71)
 """``eventType`` of ranges; 70 and 71 were imported from a text file of NVTX."""
 _DOMAIN_CREATE, _THREAD_NAME = 75, 39
 
-_MOST_CACHED_TEXTS = 1 << 16
-"""Autograd's ranges nearly all have a text of their own: keeping them all would only fill memory."""
+_MOST_CACHED = 1 << 16
+"""Texts may all differ: keeping them all would only fill memory."""
 
 _Entry: TypeAlias = tuple[int, int, int, int]
 """Kind, name, shapes, sequence number."""
@@ -35,7 +35,8 @@ class RangeReader:
         self._threads = threads
         self._tally = tally
         self._domains: dict[int, int] = {}
-        self._cache: dict[tuple[int, str], _Entry] = {}
+        self._ops: dict[tuple[str, str, bool], tuple[int, int, int]] = {}
+        self._texts_read: dict[tuple[int, str], _Entry] = {}
         self.thread_names: dict[tuple[int, int], str] = {}
         """Names that the program gave its threads through NVTX."""
 
@@ -121,12 +122,27 @@ class RangeReader:
         return mapped(keys, self._domains)
 
     def _entry(self, domain: int, text: str) -> _Entry:
-        found = self._cache.get((domain, text))
+        arguments = None if domain else split_arguments(text)
+        if arguments is None:
+            return self._repeated(domain, text)
+        name, sequence, sizes = arguments
+        key = (name, sizes, sequence >= 0)
+        found = self._ops.get(key)
         if found is None:
-            marker = read_marker(text, self._strings[domain])
-            intern = self._strings.intern
-            found = (int(marker.kind), intern(marker.name), intern(marker.shapes), marker.sequence)
-            if len(self._cache) >= _MOST_CACHED_TEXTS:
-                self._cache.clear()
-            self._cache[domain, text] = found
+            found = self._ops[key] = self._interned(read_op(*arguments))[:3]
+        return (*found, sequence)
+
+    def _repeated(self, domain: int, text: str) -> _Entry:
+        """A text without arguments: programs use few of them, often."""
+        key = (domain, text)
+        found = self._texts_read.get(key)
+        if found is None:
+            found = self._texts_read[key] = self._interned(read_marker(text, self._strings[domain]))
         return found
+
+    def _interned(self, marker: Marker) -> _Entry:
+        for cache in (self._ops, self._texts_read):
+            if len(cache) >= _MOST_CACHED:
+                cache.clear()
+        intern = self._strings.intern
+        return int(marker.kind), intern(marker.name), intern(marker.shapes), marker.sequence
