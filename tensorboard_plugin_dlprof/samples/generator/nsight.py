@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import re
 import sqlite3
 import tempfile
 from collections.abc import Iterator
