@@ -38,14 +38,15 @@ export function IterationChart({ rows, matrixUnit, unit }: IterationChartProps) 
 
   const label = (key: ColourClass): string =>
     isResource(key) ? resourceLabel(key, matrixUnit) : "Outside the aggregation";
-  const plotWidth = Math.max(width - LEFT - 8, 40);
+  const room = Math.max(width - LEFT - 8, 40);
   const plotHeight = HEIGHT - TOP - BOTTOM;
   const highest = tallest(rows, hidden);
   const scale = axisUnit(highest);
   // Ticks are chosen in the unit that is printed, so that they are round there.
   const unitMarks = ticks(highest / scale.ns);
   const topNs = Math.max((unitMarks.at(-1) ?? 0) * scale.ns, 1);
-  const layout = barLayout(rows.length, plotWidth);
+  const layout = barLayout(rows.length, room);
+  const plotWidth = Math.min(Math.max(layout.pitch * rows.length, 160), room);
   const step = labelStep(rows.length, plotWidth / 44);
   const row = active === null ? undefined : rows[active];
 

@@ -8,7 +8,7 @@ import { formatBytes } from "../format/bytes";
 import { UNKNOWN } from "../format/number";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
-import { formatLabel } from "../model/picker";
+import { formatLabel, gpuLabel } from "../model/picker";
 import { asApiError } from "./use_query";
 
 interface ImportPageProps {
@@ -80,7 +80,7 @@ function SummaryOnly({ profile }: { profile: ProfileEntry }) {
         <dl class="properties">
           {(
             [
-              ["GPUs", headline.gpu_names.join(", ") || UNKNOWN],
+              ["GPUs", gpuLabel(headline.gpu_names) || UNKNOWN],
               ["Wall clock time", formatDuration(headline.wall_time_ns)],
               ["Average iteration time", formatDuration(headline.average_iteration_ns)],
               ["GPU utilization", formatShare(headline.gpu_utilization_fraction)],

@@ -5,7 +5,7 @@ import { Icon } from "../components/icon";
 import { formatMoment } from "../format/date";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
-import { byRun, formatLabel, rankLabel, runColour, runLabel, searchProfiles } from "../model/picker";
+import { byRun, formatLabel, gpuLabel, rankLabel, runColour, runLabel, searchProfiles } from "../model/picker";
 import type { Theme } from "../host/tensorboard";
 
 interface PickerProps {
@@ -51,7 +51,7 @@ function details(profile: ProfileEntry): string {
   const { headline } = profile;
   return [
     formatLabel(profile.format),
-    headline?.gpu_names.join(", ") ?? "",
+    gpuLabel(headline?.gpu_names ?? []),
     headline?.average_iteration_ns != null ? `${formatDuration(headline.average_iteration_ns)} per iteration` : "",
     headline?.gpu_utilization_fraction != null ? `GPU ${formatShare(headline.gpu_utilization_fraction)} in use` : "",
     profile.captured_at === null ? "" : formatMoment(profile.captured_at),

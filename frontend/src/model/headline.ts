@@ -22,7 +22,7 @@ const WITHOUT_KERNEL: Partial<Record<Resource, string>> = {
   data_loader: "the data loader",
   io: "reading and writing",
   cpu: "work on the CPU",
-  other: "nothing that was recorded",
+  other: "nothing",
 };
 
 /** "The GPU was computing 55.5 % of 1.07 s. The largest part of the rest was work on the CPU: 37.5 %." */
@@ -46,7 +46,13 @@ export function utilizationSentence(data: DashboardResponse): Phrase[] {
   const largest = data.resource_breakdown
     .filter(({ resource, fraction: share }) => resource in WITHOUT_KERNEL && (share ?? 0) >= 0.005)
     .sort((a, b) => (b.fraction ?? 0) - (a.fraction ?? 0))[0];
-  if (largest !== undefined)
+  if (largest?.resource === "other")
+    phrases.push(
+      { text: " For " },
+      { text: formatShare(largest.fraction), strong: true, resource: largest.resource },
+      { text: " of the time nothing that was recorded was running." },
+    );
+  else if (largest !== undefined)
     phrases.push(
       { text: ` The largest part of the rest was ${WITHOUT_KERNEL[largest.resource] ?? ""}: ` },
       { text: formatShare(largest.fraction), strong: true, resource: largest.resource },

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { profileEntry } from "../testing/builders";
 import { aggregationLabel, chosenAggregation } from "./aggregation";
-import { allRuns, byRun, chooseProfile, rankLabel, runColour, searchProfiles } from "./picker";
+import { allRuns, byRun, chooseProfile, gpuLabel, rankLabel, runColour, searchProfiles } from "./picker";
 
 const one = profileEntry({ id: "1", run: "a", name: "x.json", state: "not_imported" });
 const two = profileEntry({ id: "2", run: "b", name: "y.json", rank: 3, world_size: 8 });
@@ -53,6 +53,7 @@ it("colours runs by TensorBoard's order, and its palette starts again", () => {
 it("labels ranks and aggregations", () => {
   expect(rankLabel(two)).toBe("rank 3 of 8");
   expect(rankLabel(one)).toBe("");
+  expect(gpuLabel(["H100", "H100", "A100"])).toBe("2 x H100, A100");
   expect(aggregationLabel({ id: 1, iter_start: 0, iter_stop: 9, iterations: 10, key_node: null })).toBe("0 .. 9");
   expect(aggregationLabel({ id: 1, iter_start: null, iter_stop: null, iterations: 1, key_node: null })).toBe("all 1");
   expect(chosenAggregation("2")).toBe(2);

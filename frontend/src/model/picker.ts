@@ -51,6 +51,13 @@ export function rankLabel(profile: Pick<ProfileEntry, "rank" | "world_size">): s
   return profile.world_size === null ? `rank ${profile.rank}` : `rank ${profile.rank} of ${profile.world_size}`;
 }
 
+/** `8 x NVIDIA H100 80GB HBM3`: equal names counted. */
+export function gpuLabel(names: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].map(([name, count]) => (count === 1 ? name : `${count} x ${name}`)).join(", ");
+}
+
 /** The format as people call it. */
 export function formatLabel(format: string): string {
   const known: Record<string, string> = {

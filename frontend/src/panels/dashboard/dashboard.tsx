@@ -6,6 +6,7 @@ import { HeadlineBand } from "./headline_band";
 import { IterationSummary } from "./iteration_summary";
 import { KernelTimePanel } from "./kernel_time_panel";
 import { PerformanceSummary } from "./performance_summary";
+import { Recommendations } from "./recommendations";
 import { ResourceBreakdown } from "./resource_breakdown";
 import { SystemConfiguration } from "./system_configuration";
 import { TensorCoreEfficiency } from "./tensor_core_efficiency";
@@ -22,9 +23,10 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
       <KernelTimePanel data={data} />
       <TensorCoreEfficiency data={data} />
       <IterationSummary data={data} />
-      <TopOps data={data} />
       <SystemConfiguration data={data} />
+      <TopOps data={data} />
       <Guidance data={data} />
+      <Recommendations data={data} />
       <Coverage data={data} />
     </div>
   );

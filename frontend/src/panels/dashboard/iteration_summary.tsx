@@ -30,7 +30,7 @@ export function IterationSummary({ data }: { data: DashboardResponse }) {
     <Panel
       title="Iteration Summary"
       about="Each bar is one iteration, split like the Resource Usage Breakdown. Grey bars are outside the aggregation."
-      class="span-all"
+      class="span-two-thirds"
       tools={
         <ul class="badges">
           <li class="badge">Total {formatCount(total)}</li>

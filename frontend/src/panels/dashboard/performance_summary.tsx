@@ -76,7 +76,10 @@ export function PerformanceSummary({ data }: { data: DashboardResponse }) {
         {facts(data).map(({ term, about, value, note }) => (
           <div class="fact" key={term}>
             <dt>
-              {term} <Info term={term} text={about} />
+              {term.slice(0, term.lastIndexOf(" ") + 1)}
+              <span class="fact-end">
+                {term.slice(term.lastIndexOf(" ") + 1)} <Info term={term} text={about} />
+              </span>
             </dt>
             <dd>
               {value}

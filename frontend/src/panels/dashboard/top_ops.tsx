@@ -35,8 +35,14 @@ export function TopOps({ data }: { data: DashboardResponse }) {
                   GPU Time ({unit.name})
                 </th>
                 <th scope="col">Op Name</th>
-                {directed && <th scope="col">Direction</th>}
-                <th scope="col">Op Type</th>
+                {directed && (
+                  <th scope="col" class="direction-column">
+                    Direction
+                  </th>
+                )}
+                <th scope="col" class="type-column">
+                  Op Type
+                </th>
                 <th scope="col" class="right">
                   Calls
                 </th>
