@@ -155,9 +155,7 @@ def needed_column_is_missing(path: Path) -> None:
 
 def generated_column(path: Path) -> None:
     """Its expression runs at every reading, unseen by the authorizer."""
-    database(
-        path, "CREATE TABLE work(start INTEGER, name TEXT AS (hex(zeroblob(1000)))); INSERT INTO work VALUES (1)"
-    )
+    database(path, "CREATE TABLE work(start INTEGER, name TEXT AS (hex(zeroblob(1000)))); INSERT INTO work VALUES (1)")
 
 
 def many_columns(path: Path) -> None:
