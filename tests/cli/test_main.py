@@ -27,9 +27,7 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == f"dlprof {VERSION}\n"
 
 
-@pytest.mark.parametrize(
-    "arguments", [[], ["unknown"], ["import"], ["summary"], ["import", "x", "--iter-stop", "one"]]
-)
+@pytest.mark.parametrize("arguments", [[], ["unknown"], ["import"], ["summary"], ["import", "x", "--iter-stop", "one"]])
 def test_wrong_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """And says how it is used."""
     with pytest.raises(SystemExit) as end:

@@ -1,0 +1,113 @@
+"""The documentation says what is there, and what it says works."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.cli.main import COMMANDS, main, parser
+from tensorboard_plugin_dlprof.importers import importers
+from tensorboard_plugin_dlprof.loader import DlprofLoader
+from tensorboard_plugin_dlprof.metadata import VERSION
+from tensorboard_plugin_dlprof.routes.app import App
+from tests.cli.traces import write_trace
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+HTTP_API = (REPOSITORY / "tensorboard_plugin_dlprof" / "routes" / "http_api.md").read_text(encoding="utf-8")
+
+PROSE = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "tensorboard_plugin_dlprof/routes/http_api.md")
+
+
+def section(command: str) -> str:
+    """What the README says about one command."""
+    found = re.search(rf"^### dlprof {command}$(.*?)^##", README, re.MULTILINE | re.DOTALL)
+    assert found, f"README.md has no section about dlprof {command}"
+    return found[1]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.NAME)
+def test_every_option_of_every_command_is_in_its_section(command: argparse.Namespace) -> None:
+    """And the section names no option that is not there."""
+    options = argparse.ArgumentParser(add_help=False)
+    command.add_arguments(options)
+    known = {name for action in options._actions for name in action.option_strings}
+    text = section(command.NAME)
+    for name in known:
+        assert re.search(rf"`{name}\b", text), f"README.md does not explain dlprof {command.NAME} {name}"
+    assert set(re.findall(r"`(--[a-z-]+)", text)) <= known
+
+
+def test_every_flag_of_tensorboard_is_in_the_readme() -> None:
+    """Under the names that TensorBoard takes."""
+    flags = argparse.ArgumentParser(add_help=False)
+    DlprofLoader().define_flags(flags)
+    known = {name for action in flags._actions for name in action.option_strings}
+    assert known == set(re.findall(r"--dlprof_[a-z_]+", README))
+
+
+def test_every_route_is_in_the_http_api() -> None:
+    """And the HTTP API names no route that is not there."""
+    routes = set(App(services=None).routes())  # type: ignore[arg-type]
+    headings = "\n".join(line for line in HTTP_API.splitlines() if line.startswith("## "))
+    documented = set(re.findall(r"(?:GET|POST) \.(/[\w/*]+)", headings))
+    assert documented == routes
+
+
+def test_every_source_format_is_in_the_table_of_sources() -> None:
+    """By the words that messages use for it."""
+    table = README[README.index("## Sources") : README.index("## The command line")]
+    for importer in importers():
+        assert importer.title.split(" ")[0] in table
+
+
+def commands_of_readme() -> list[str]:
+    """Lines of shell examples that call one of our commands."""
+    blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    names = "|".join(command.NAME for command in COMMANDS)
+    return [line for block in blocks for line in block.splitlines() if re.match(rf"dlprof ({names})\b", line)]
+
+
+@pytest.mark.parametrize("line", commands_of_readme())
+def test_the_commands_of_the_readme_run(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As they stand there, in a folder with a log directory."""
+    source = write_trace(tmp_path / "logs" / "run" / "trace.json")
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(line.replace("SOURCE...", str(source)).replace("SOURCE", str(source)))
+    assert main(words[1:]) == 0
+
+
+def test_there_are_examples_of_the_commands() -> None:
+    """Else the test above would test nothing."""
+    assert len(commands_of_readme()) >= 3
+
+
+@pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
+def test_every_make_target_that_is_named_is_there(text: str) -> None:
+    """In the Makefile's own list, with an explanation."""
+    explained = set(re.findall(r"^([a-z]+):.*## ", (REPOSITORY / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert set(re.findall(r"(?:`|^)make ([a-z]+)", text, re.MULTILINE)) <= explained
+
+
+@pytest.mark.parametrize("name", PROSE)
+def test_links_between_documents_lead_somewhere(name: str) -> None:
+    """Files and folders of the repository, pictures included."""
+    text = (REPOSITORY / name).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", text):
+        assert ((REPOSITORY / name).parent / target).exists(), f"{name} links to {target}"
+
+
+def test_the_changelog_knows_the_version() -> None:
+    """Released, or the next one."""
+    assert VERSION in (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_help_names_every_command() -> None:
+    """With a line about each."""
+    text = parser().format_help()
+    assert all(re.search(rf"^ +{command.NAME} +\w", text, re.MULTILINE) for command in COMMANDS)
