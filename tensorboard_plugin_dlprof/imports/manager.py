@@ -195,7 +195,8 @@ class ImportManager:
                 return ""
             if not outcome.finished:
                 if outcome.details:
-                    _LOG.warning("The import of %s wrote: %s", ascii(job.source.shown_name), ascii(outcome.details[-4_000:]))
+                    name, details = ascii(job.source.shown_name), ascii(outcome.details[-4_000:])
+                    _LOG.warning("The import of %s wrote: %s", name, details)
                 return self._sentence(job, outcome)
             source = job.source
             self.cache.publish(work / _DATABASE, self.cache.path(source.real, source.size_bytes, source.mtime_ns))

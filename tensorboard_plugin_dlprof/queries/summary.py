@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import TypedDict
 
@@ -274,19 +275,13 @@ def _extended_row(connection: sqlite3.Connection, scope: Scope) -> Mapping[str, 
 
 
 def _row(connection: sqlite3.Connection, scope: Scope, view: str) -> Mapping[str, int | None]:
-    """The whole numbers in the one row of a view in the scope.
-
-    Raises:
-        UnfitDatabase: there is none.
-    """
+    """The whole numbers in the one row of a view in the scope; all unknown where a foreign database leads to none."""
     row = _numbers(
         connection.execute(
             f"SELECT * FROM {view} WHERE aggr_id = ? AND domain_name = ?", (scope.aggregation, scope.domain_name)
         )
     )
-    if row is None:
-        raise UnfitDatabase(f"The database has no row in {view} for this aggregation; import its source again.")
-    return row
+    return defaultdict(lambda: None) if row is None else row
 
 
 def _numbers(cursor: sqlite3.Cursor) -> dict[str, int | None] | None:

@@ -14,11 +14,12 @@ from werkzeug.wrappers import Request
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, UnfitDatabase
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.routes import responses, static_files
 from tensorboard_plugin_dlprof.routes.dashboard import dashboard
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, identity
-from tensorboard_plugin_dlprof.routes.profiles import database_path, entry, importable, profile_list
+from tensorboard_plugin_dlprof.routes.profiles import about, database_path, entry, importable, profile_list
 from tensorboard_plugin_dlprof.routes.requests import Forbidden, Parameters, changing_body, checked_profile_id
 from tensorboard_plugin_dlprof.routes.table import table
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
@@ -103,9 +104,10 @@ class App:
     def _dashboard(self, request: Request) -> Response:
         def body(borrowed: Borrowed, profile: FoundProfile, parameters: Parameters) -> Any:
             scope = find_scope(borrowed.connection, _aggregation(parameters), parameters.text("domain") or None)
-            listed = entry(profile, self._services.imports)
-            about = {key: listed[key] for key in ("id", "run", "name", "format", "rank", "world_size", "captured_at")}
-            return {"profile": about, **dashboard(borrowed.connection, scope)}
+            return {
+                "profile": about(profile, source_facts(borrowed.connection)),
+                **dashboard(borrowed.connection, scope),
+            }
 
         return self._from_database(request, body)
 

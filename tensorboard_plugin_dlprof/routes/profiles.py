@@ -8,6 +8,7 @@ from typing import Any
 from tensorboard_plugin_dlprof.imports.manager import ImportManager, Source
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.queries.headline import SourceFacts
 from tensorboard_plugin_dlprof.runs.catalog import Snapshot
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
 
@@ -45,6 +46,19 @@ def entry(profile: FoundProfile, imports: ImportManager) -> dict[str, Any]:
         "message": message,
         "progress": progress,
         "headline": profile.headline,
+    }
+
+
+def about(profile: FoundProfile, facts: SourceFacts) -> dict[str, Any]:
+    """A profile as its own pages name it: the list may not know yet what its database says."""
+    return {
+        "id": profile.profile_id,
+        "run": _text(profile.run),
+        "name": _text(profile.name),
+        "format": profile.format if profile.source else facts["format"],
+        "rank": profile.rank if facts["rank"] is None else facts["rank"],
+        "world_size": profile.world_size if facts["world_size"] is None else facts["world_size"],
+        "captured_at": facts["captured_at"] or profile.captured_at,
     }
 
 

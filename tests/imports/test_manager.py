@@ -20,19 +20,23 @@ posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 
 
 def source_of(path: Path, profile: str = "p") -> Source:
+    """What the server knows of a source."""
     status = path.stat()
     return Source(profile, path, status.st_size, status.st_mtime_ns, path.name)
 
 
 def cached(manager: ImportManager, source: Source) -> Path | None:
+    """The database of the source in the cache."""
     return manager.cache.find(source.real, source.size_bytes, source.mtime_ns)
 
 
 def is_settled(manager: ImportManager) -> bool:
+    """Whether no import runs or waits."""
     return not manager.is_busy()
 
 
 def failed(manager: ImportManager, profile: str = "p") -> Status:
+    """How an import stands that did not succeed, once it has ended."""
     wait_for(lambda: is_settled(manager))
     status = manager.status(profile)
     assert status is not None

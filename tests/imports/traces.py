@@ -10,7 +10,7 @@ KERNEL_NAME = "void at::native::vectorized_elementwise_kernel<4, at::native::Add
 
 
 def write_trace(path: Path, steps: int = 3, adds_per_step: int = 2, rank: int | None = None) -> Path:
-    """A trace of ``steps`` steps of 1 ms; each holds ``adds_per_step`` adds of 100 µs that launch one kernel of 40 µs."""
+    """Steps of 1 ms; each holds ``adds_per_step`` adds of up to 100 µs that launch one kernel of up to 40 µs."""
     events: list[dict[str, Any]] = []
     correlation = 0
     for step in range(steps):

@@ -20,6 +20,7 @@ from tests.shared_data import shared_data
 
 @pytest.fixture(params=["dlprof_dldb.sqlite", "dlprof_dldb_1.sqlite"])
 def golden(request: pytest.FixtureRequest) -> Iterator[UntrustedConnection]:
+    """A connection to each of the two."""
     connection = open_database(shared_data() / "dlprof-golden" / request.param)
     yield connection
     connection.close()
@@ -27,14 +28,14 @@ def golden(request: pytest.FixtureRequest) -> Iterator[UntrustedConnection]:
 
 def test_the_ops_table_is_the_view(golden: UntrustedConnection) -> None:
     """Every op with every value of ``view_op_nodes``."""
-    keys = (
-        "op_id name gpu_time_ns cpu_time_ns direction op_type calls eligible using_tensor_cores kernel_calls data_type "
-        "stack_trace"
-    ).split()
+    keys = [
+        *("op_id", "name", "gpu_time_ns", "cpu_time_ns", "direction", "op_type", "calls", "eligible"),
+        *("using_tensor_cores", "kernel_calls", "data_type", "stack_trace"),
+    ]
     found = page(golden, find_table("ops", False), find_scope(golden), Request(limit=1_000))
     view = golden.execute(
-        "SELECT op_node_id, op_node_name, gpu_time, cpu_time, direction, op_node_type, num_calls, tc_eligible, using_tc, "
-        "kernel_calls, data_type, stack_trace FROM view_op_nodes"
+        "SELECT op_node_id, op_node_name, gpu_time, cpu_time, direction, op_node_type, num_calls, tc_eligible, "
+        "using_tc, kernel_calls, data_type, stack_trace FROM view_op_nodes"
     ).fetchall()
     assert sorted(tuple(row[key] for key in keys) for row in found.rows) == sorted(view)
     assert found.total == 32

@@ -6,6 +6,7 @@ from tensorboard_plugin_dlprof.queries.iterations import MAX_ROWS, IterationRow,
 
 
 def row(iteration: int, duration_ns: int, profiled: bool = True) -> IterationRow:
+    """An iteration whose time is all the host's."""
     parts: dict[str, int | None] | None = {"cpu": duration_ns} if profiled else None
     return IterationRow(
         iteration=iteration,

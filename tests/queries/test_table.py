@@ -45,6 +45,7 @@ ROWS = [
 
 @pytest.fixture
 def connection() -> Iterator[sqlite3.Connection]:
+    """``ROWS`` in a database."""
     con = sqlite3.connect(":memory:")
     con.execute("CREATE TABLE dictionary (id INTEGER PRIMARY KEY, string TEXT)")
     con.executemany("INSERT INTO dictionary VALUES (?, ?)", [(1, "sgemm"), (2, "Copy_kernel")])
@@ -55,6 +56,7 @@ def connection() -> Iterator[sqlite3.Connection]:
 
 
 def ids(connection: sqlite3.Connection, **options: object) -> list[object]:
+    """Ids of the page, which are those of the stream as well."""
     request = Request(links={"op": "A"}, **options)  # type: ignore[arg-type]
     paged = [row["id"] for row in page(connection, LAUNCHES, SCOPE, request).rows]
     if "offset" not in options and "limit" not in options:
@@ -146,7 +148,8 @@ def test_cells_of_a_hostile_database_are_fit_for_json(connection: sqlite3.Connec
     """Blobs, text among numbers, infinity and endless texts."""
     connection.execute("DELETE FROM launches")
     connection.execute(
-        "INSERT INTO launches VALUES (1, 1, 'A', 1, 9e999, 'seven', ?), (2, 1, 'A', 1, x'00', NULL, 5)", ("x" * 100_000,)
+        "INSERT INTO launches VALUES (1, 1, 'A', 1, 9e999, 'seven', ?), (2, 1, 'A', 1, x'00', NULL, 5)",
+        ("x" * 100_000,),
     )
     first, second = sorted(
         page(connection, LAUNCHES, SCOPE, Request(links={"op": "A"})).rows, key=lambda row: str(row["id"])

@@ -34,9 +34,11 @@ class Server:
         return [b""]
 
     def get(self, path: str, **options: Any) -> TestResponse:
+        """Reads."""
         return self.client.get(path, **options)
 
     def change(self, path: str, profile: str, **options: Any) -> TestResponse:
+        """Sends what our own page sends."""
         return self.client.post(path, json={"profile": profile}, **{"headers": OURS, **options})
 
     def profiles(self) -> list[dict[str, Any]]:

@@ -26,12 +26,14 @@ def listed(catalog: Catalog) -> list[FoundProfile]:
 
 
 def imported(source: Path) -> Path:
+    """The database of a source, beside it."""
     database = source.parent / database_name(source.name)
     import_source(source, database, ImportOptions(), lambda _stage, _fraction: None)
     return database
 
 
 def hint(**changes: object) -> Hint:
+    """What an event file could say."""
     values: dict[str, object] = {
         "run": "gone",
         "database_name": "x.dlprof_dldb.sqlite",

@@ -12,12 +12,14 @@ from tensorboard_plugin_dlprof.runs.scan import Root, scan
 
 
 def touch(path: Path) -> Path:
+    """A file of one byte."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"x")
     return path
 
 
 def found(logdir: Path, allowed: tuple[Path, ...] = ()) -> list[tuple[str, str]]:
+    """Run and name of each file."""
     return [(file.run, file.name) for file in scan([Root(logdir)], allowed).files]
 
 
