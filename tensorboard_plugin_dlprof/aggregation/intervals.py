@@ -63,11 +63,6 @@ def subtract(one: Intervals, other: Intervals) -> Intervals:
     return intersect(one, Intervals(np.append(before, other.stop), np.append(other.start, after)))
 
 
-def clip(intervals: Intervals, windows: Intervals) -> Intervals:
-    """The part of the time that lies in the windows: ``intersect`` by the name of its use."""
-    return intersect(intervals, windows)
-
-
 def covered(intervals: Intervals, start: Int64s, stop: Int64s) -> Int64s:
     """Nanoseconds of ``intervals`` within each window from ``start[i]`` to ``stop[i]``; windows may overlap."""
     lengths: Int64s = np.maximum(_covered_before(intervals, stop) - _covered_before(intervals, start), 0)

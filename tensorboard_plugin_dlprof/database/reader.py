@@ -12,23 +12,17 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.database.connection import has_extensions
-from tensorboard_plugin_dlprof.database.extension_rows import MEMCPY, MEMSET
-from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, integers, texts_of
+from tensorboard_plugin_dlprof.database.lookups import Texts, integers, texts_of
+from tensorboard_plugin_dlprof.database.work_reader import WorkReader
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
-from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device, Int8s, Int64s, MemoryEvents, Strings
+from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device, Int64s, MemoryEvents, Strings
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
 from tensorboard_plugin_dlprof.profile.tables import (
-    Calls,
-    Copies,
     Coverage,
-    GraphLaunches,
-    Instances,
     IterationCandidate,
-    Kernels,
     ModelConfig,
     Op,
     Profile,
-    Syncs,
     TimeSpans,
 )
 
@@ -58,33 +52,28 @@ class _Reader:
         self._extended = has_extensions(con)
         self._strings = Strings()
         self._texts = Texts(con, self._strings)
-        self._op_ids = Ids(integers(con, "SELECT id FROM read_only_ops ORDER BY id", 1)[0])
         stored = texts_of(con, "SELECT key, value FROM ext_info") if self._extended else iter(())
         self._stored: dict[str, str] = {key: value for key, value in stored}  # noqa: C416 (dict() loses the types)
 
     def profile(self) -> Profile:
         """Everything."""
-        instances = self._instances()
-        op_rows = OpRows(self._con.shown_name, self._op_ids, instances.op)
-        kernels = self._kernels(op_rows)
-        memcpys = self._copies(op_rows, "read_only_memcpys", "copy_kind", MEMCPY)
-        memsets = self._copies(op_rows, "read_only_memsets", "-1", MEMSET)
-        graphs = self._graphs(op_rows)
+        work = WorkReader(self._con, self._texts, self._extended)
+        kernels, memcpys, memsets, graphs = work.kernels(), work.memcpys(), work.memsets(), work.graphs()
         used = {int(device) for table in (kernels, memcpys, memsets, graphs) for device in np.unique(table.device)}
         info = self._info()
         if not self._extended:
-            info.end_ns = _latest(instances.cpu_stop, kernels.gpu_stop, memcpys.gpu_stop, memsets.gpu_stop)
+            info.end_ns = _latest(work.instances.cpu_stop, kernels.gpu_stop, memcpys.gpu_stop, memsets.gpu_stop)
         return Profile(
             info=info,
             strings=self._strings,
             ops=self._ops(),
-            instances=instances,
+            instances=work.instances,
             kernels=kernels,
             kernel_classes=self._kernel_classes(),
             memcpys=memcpys,
             memsets=memsets,
-            syncs=self._syncs(op_rows),
-            calls=self._calls(op_rows),
+            syncs=work.syncs(),
+            calls=work.calls(),
             graphs=graphs,
             devices=self._devices(used),
             data_loader=self._spans("data_loader"),
@@ -116,75 +105,6 @@ class _Reader:
             for op_id, name, op_type, direction, data_type, data, output, parameters, status, stack in rows
         ]
 
-    def _instances(self) -> Instances:
-        op, start, stop, process, thread, names, shapes, out_names, out_shapes, parameters = integers(
-            self._con,
-            "SELECT read_only_ops_id, cpu_start, cpu_stop, process_id, thread_id, input_names_id, input_shapes_id, "
-            "output_names_id, output_shapes_id, parameters_id FROM read_only_op_instances "
-            "ORDER BY read_only_ops_id, id",
-            10,
-        )
-        text = self._texts
-        return Instances(
-            op=self._op_ids.rows(op, self._con.shown_name, "op").astype(np.int32),
-            cpu_start=start,
-            cpu_stop=stop,
-            process_id=process,
-            thread_id=thread,
-            input_names=text.of(names),
-            input_shapes=text.of(shapes),
-            output_names=text.of(out_names),
-            output_shapes=text.of(out_shapes),
-            parameters=text.of(parameters),
-        )
-
-    def _kernels(self, op_rows: OpRows) -> Kernels:
-        extra = "kernel_id, stream, registers, static_shared_bytes, dynamic_shared_bytes, launched"
-        (
-            op, instance, name, long_name, uses, api_start, api_stop, gpu_start, gpu_stop, grid, block, device, process,
-            thread, ident,
-        ) = integers(
-            self._con,
-            "SELECT read_only_ops_id, op_instance, name_id, long_name_id, uses_tc, api_start, api_stop, gpu_start, "
-            "gpu_stop, grid_id, block_id, device_id, process_id, thread_id, id FROM read_only_kernels ORDER BY id",
-            15,
-        )  # fmt: skip
-        more = self._beside(ident, f"SELECT {extra} FROM ext_kernels ORDER BY kernel_id", 6)
-        grid_ids, x, y, z = integers(self._con, "SELECT id, x, y, z FROM read_only_grid_block ORDER BY id", 4)
-        triples, triple = np.stack([x, y, z], axis=1).astype(np.int32), Ids(grid_ids)
-        shown = self._con.shown_name
-        long_names = self._texts.of(long_name)
-        return Kernels(
-            op=op_rows.ops(op),
-            instance=op_rows.instances(op, instance),
-            name=self._texts.of(name),
-            long_name=long_names,
-            matrix_unit=self._matrix_unit(uses, long_name),
-            api_start=api_start,
-            api_stop=api_stop,
-            gpu_start=gpu_start,
-            gpu_stop=gpu_stop,
-            grid=triples[triple.rows(grid, shown, "grid")].reshape(-1, 3),
-            block=triples[triple.rows(block, shown, "block")].reshape(-1, 3),
-            device=device.astype(np.int32),
-            process_id=process,
-            thread_id=thread,
-            stream=more[0],
-            registers=more[1].astype(np.int32),
-            static_shared_bytes=more[2],
-            dynamic_shared_bytes=more[3],
-            launched=np.where(more[4] == 0, 0, 1).astype(np.int8),
-        )
-
-    def _matrix_unit(self, uses: Int64s, long_name: Int64s) -> Int8s:
-        unit = np.where(uses != 0, MatrixUnit.YES, MatrixUnit.NO).astype(np.int8)
-        if self._extended:
-            (unknown,) = integers(
-                self._con, f"SELECT name_id FROM ext_kernel_names WHERE matrix_unit = {int(MatrixUnit.UNKNOWN)}", 1
-            )
-            unit[(uses == 0) & np.isin(long_name, unknown)] = MatrixUnit.UNKNOWN
-        return unit
-
     def _kernel_classes(self) -> dict[int, KernelClass]:
         if not self._extended:
             return {}
@@ -196,98 +116,6 @@ class _Reader:
             text = int(self._texts.of(np.array([int(name)], np.int64))[0])
             classes[text] = KernelClass(MatrixUnit(int(unit)), family, library, precision, rule)
         return classes
-
-    def _copies(self, op_rows: OpRows, table: str, copy_kind: str, kind: int) -> Copies:
-        (
-            op, instance, name, api_start, api_stop, gpu_start, gpu_stop, num_bytes, copied, device, process, thread,
-            ident,
-        ) = integers(
-            self._con,
-            "SELECT read_only_ops_id, op_instance, name_id, api_start, api_stop, gpu_start, gpu_stop, num_bytes, "
-            f"{copy_kind}, device_id, process_id, thread_id, id FROM {table} ORDER BY id",
-            13,
-        )  # fmt: skip
-        more = self._beside(
-            ident, f"SELECT row_id, stream, launched FROM ext_memory_ops WHERE kind = {kind} ORDER BY row_id", 3
-        )
-        return Copies(
-            op=op_rows.ops(op),
-            instance=op_rows.instances(op, instance),
-            name=self._texts.of(name),
-            api_start=api_start,
-            api_stop=api_stop,
-            gpu_start=gpu_start,
-            gpu_stop=gpu_stop,
-            num_bytes=num_bytes,
-            copy_kind=copied.astype(np.int32),
-            device=device.astype(np.int32),
-            process_id=process,
-            thread_id=thread,
-            stream=more[0],
-            launched=np.where(more[1] == 0, 0, 1).astype(np.int8),
-        )
-
-    def _beside(self, ident: Int64s, query: str, columns: int) -> list[Int64s]:
-        """Columns of an ext table, whose first column is the id, in the order of ``ident``; -1 where it has no row."""
-        result = [np.full(len(ident), -1, np.int64) for _ in range(columns - 1)]
-        if self._extended and len(ident):
-            key, *values = integers(self._con, query, columns)
-            place = np.minimum(np.searchsorted(key, ident), max(len(key) - 1, 0))
-            found = key[place] == ident if len(key) else np.zeros(len(ident), np.bool_)
-            for column, value in zip(result, values, strict=True):
-                column[found] = value[place[found]]
-        return result
-
-    def _syncs(self, op_rows: OpRows) -> Syncs:
-        op, instance, name, start, stop, sync_type, event, device, process, thread = integers(
-            self._con,
-            "SELECT read_only_ops_id, op_instance, name_id, api_start, api_stop, sync_type, event_id, device_id, "
-            "process_id, thread_id FROM read_only_cuda_syncs ORDER BY id",
-            10,
-        )
-        return Syncs(
-            op=op_rows.ops(op),
-            instance=op_rows.instances(op, instance),
-            name=self._texts.of(name),
-            api_start=start,
-            api_stop=stop,
-            sync_type=sync_type.astype(np.int32),
-            event_id=event,
-            device=device.astype(np.int32),
-            process_id=process,
-            thread_id=thread,
-        )
-
-    def _calls(self, op_rows: OpRows) -> Calls:
-        op, instance, name, start, stop, process, thread = integers(
-            self._con,
-            "SELECT read_only_ops_id, op_instance, name_id, api_start, api_stop, process_id, thread_id "
-            "FROM read_only_cuda_calls ORDER BY id",
-            7,
-        )
-        return Calls(
-            op=op_rows.ops(op),
-            instance=op_rows.instances(op, instance),
-            name=self._texts.of(name),
-            api_start=start,
-            api_stop=stop,
-            process_id=process,
-            thread_id=thread,
-        )
-
-    def _graphs(self, op_rows: OpRows) -> GraphLaunches:
-        columns = "read_only_ops_id, op_instance, gpu_start, gpu_stop, device_id, stream"
-        op, instance, start, stop, device, stream = self._ours(
-            f"SELECT {columns} FROM ext_graph_launches ORDER BY id", 6
-        )
-        return GraphLaunches(
-            op=op_rows.ops(op),
-            instance=op_rows.instances(op, instance),
-            gpu_start=start,
-            gpu_stop=stop,
-            device=device.astype(np.int32),
-            stream=stream,
-        )
 
     def _spans(self, kind: str) -> TimeSpans:
         start, stop = self._ours(f"SELECT start_ns, stop_ns FROM ext_time_spans WHERE kind = '{kind}' ORDER BY id", 2)

@@ -2,16 +2,18 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tensorboard_plugin_dlprof.aggregation import aggregate
-from tensorboard_plugin_dlprof.database.connection import has_extensions, is_dlprof_database, open_database
+from tensorboard_plugin_dlprof.database.connection import has_extensions, is_dlprof_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.writer import write_database
 from tensorboard_plugin_dlprof.errors import ProfileError, UnfitDatabase, UnsupportedVersion
 from tests.aggregation.drafts import Call, DraftOp, Work, profile_of
+from tests.database.conftest import Opened
 from tests.shared_data import shared_data
 
 Change = Callable[..., Path]
@@ -47,9 +49,9 @@ def _version(version: str) -> str:
 
 
 @pytest.mark.parametrize("version", ["1.3.0", "1.8.0", "v1.8.0", "1.5"])
-def test_databases_of_1_3_to_1_8_open(change: Change, version: str) -> None:
+def test_databases_of_1_3_to_1_8_open(change: Change, version: str, opened: Opened) -> None:
     """Whatever their patch level."""
-    assert open_database(change(_version(version))).execute("SELECT num_calls FROM view_op_nodes").fetchone() == (1,)
+    assert opened(change(_version(version))).execute("SELECT num_calls FROM view_op_nodes").fetchone() == (1,)
 
 
 @pytest.mark.parametrize(
@@ -61,28 +63,28 @@ def test_databases_of_1_3_to_1_8_open(change: Change, version: str) -> None:
         ("2.0", "this package reads up to 1.8: update it"),
     ],
 )
-def test_other_versions_are_refused_with_what_to_do(change: Change, version: str, words: str) -> None:
+def test_other_versions_are_refused_with_what_to_do(change: Change, version: str, words: str, opened: Opened) -> None:
     """Older: make it again; newer: update the package."""
     with pytest.raises(UnsupportedVersion, match=words):
-        open_database(change(_version(version)))
+        opened(change(_version(version)))
 
 
-def test_a_database_without_a_version_is_older_than_1_3(change: Change) -> None:
+def test_a_database_without_a_version_is_older_than_1_3(change: Change, opened: Opened) -> None:
     """1.3 was the first to write one."""
     with pytest.raises(UnsupportedVersion, match=r"before 1\.3"):
-        open_database(change("DROP VIEW view_db_version", "DROP TABLE db_version"))
+        opened(change("DROP VIEW view_db_version", "DROP TABLE db_version"))
 
 
 @pytest.mark.parametrize("statement", ["DELETE FROM db_version", _version("soon")])
-def test_an_unreadable_version_is_named(change: Change, statement: str) -> None:
+def test_an_unreadable_version_is_named(change: Change, statement: str, opened: Opened) -> None:
     """Neither old nor new, but damaged."""
     with pytest.raises(UnfitDatabase, match="does not say which version"):
-        open_database(change(statement))
+        opened(change(statement))
 
 
-def test_what_an_old_version_lacks_reads_as_nothing(change: Change) -> None:
+def test_what_an_old_version_lacks_reads_as_nothing(change: Change, opened: Opened) -> None:
     """A table of 1.7 is empty, columns of 1.6 are NULL; the rest is there."""
-    con = open_database(
+    con = opened(
         change(
             _version("1.4.0"),
             "DROP VIEW view_group_ops",
@@ -97,10 +99,10 @@ def test_what_an_old_version_lacks_reads_as_nothing(change: Change) -> None:
     assert row.fetchone() == (None, 0)
 
 
-def test_a_database_of_1_8_must_be_complete(change: Change) -> None:
+def test_a_database_of_1_8_must_be_complete(change: Change, opened: Opened) -> None:
     """There a missing table is damage, not age."""
     with pytest.raises(UnfitDatabase, match="lacks the table group_ops"):
-        open_database(change("DROP VIEW view_group_ops", "DROP TABLE group_ops"))
+        opened(change("DROP VIEW view_group_ops", "DROP TABLE group_ops"))
 
 
 @pytest.mark.parametrize(
@@ -113,22 +115,22 @@ def test_a_database_of_1_8_must_be_complete(change: Change) -> None:
         ["ALTER TABLE ext_coverage RENAME TO c", "CREATE VIEW ext_coverage AS SELECT * FROM c"],
     ],
 )
-def test_only_plain_tables_are_read(change: Change, statements: list[str]) -> None:
+def test_only_plain_tables_are_read(change: Change, statements: list[str], opened: Opened) -> None:
     """A view or a generated column in the place of a table would run the file's own expressions."""
     with pytest.raises(UnfitDatabase):
-        open_database(change(*statements))
+        opened(change(*statements))
 
 
-def test_the_views_of_the_file_are_never_run(change: Change) -> None:
+def test_the_views_of_the_file_are_never_run(change: Change, opened: Opened) -> None:
     """A hostile one is replaced by ours."""
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) AS gpu_name FROM n"
-    con = open_database(change("DROP VIEW view_gpu_names", f"CREATE VIEW view_gpu_names AS {endless}"))
+    con = opened(change("DROP VIEW view_gpu_names", f"CREATE VIEW view_gpu_names AS {endless}"))
     assert con.execute("SELECT gpu_name FROM view_gpu_names").fetchall() == [("GPU 0",)]
 
 
-def test_an_open_database_can_only_be_read(change: Change) -> None:
+def test_an_open_database_can_only_be_read(change: Change, opened: Opened) -> None:
     """No writing, no other file, no pragma."""
-    con = open_database(change())
+    con = opened(change())
     for statement in (
         "DELETE FROM metric",
         "ATTACH ':memory:' AS x",
@@ -139,16 +141,16 @@ def test_an_open_database_can_only_be_read(change: Change) -> None:
             con.execute(statement)
 
 
-def test_extensions_are_known_by_their_version(change: Change) -> None:
+def test_extensions_are_known_by_their_version(change: Change, opened: Opened) -> None:
     """Those of another version are as good as none."""
-    assert has_extensions(open_database(change()))
-    assert not has_extensions(open_database(change("UPDATE ext_info SET value = 99 WHERE key = 'extension_version'")))
-    assert not has_extensions(open_database(change(extensions=False)))
+    assert has_extensions(opened(change()))
+    assert not has_extensions(opened(change("UPDATE ext_info SET value = 99 WHERE key = 'extension_version'")))
+    assert not has_extensions(opened(change(extensions=False)))
 
 
-def test_a_database_without_our_tables_reads_back(change: Change) -> None:
+def test_a_database_without_our_tables_reads_back(change: Change, opened: Opened) -> None:
     """As one of NVIDIA's: what they do not store is not recorded."""
-    profile = read_profile(open_database(change(extensions=False)))
+    profile = read_profile(opened(change(extensions=False)))
     assert profile.kernels.stream.tolist() == [-1]
     assert profile.kernel_classes == {}
     assert profile.dlprof_markers
@@ -167,37 +169,39 @@ def test_a_database_without_our_tables_reads_back(change: Change) -> None:
         "DELETE FROM read_only_ops",
     ],
 )
-def test_rows_that_lead_nowhere_are_refused(change: Change, statement: str) -> None:
+def test_rows_that_lead_nowhere_are_refused(change: Change, statement: str, opened: Opened) -> None:
     """One sentence instead of a traceback."""
     with pytest.raises(UnfitDatabase, match="make it again"):
-        read_profile(open_database(change(statement)))
+        read_profile(opened(change(statement)))
 
 
-def test_a_missing_text_loses_only_a_name(change: Change) -> None:
+def test_a_missing_text_loses_only_a_name(change: Change, opened: Opened) -> None:
     """The numbers are still right."""
-    profile = read_profile(open_database(change("DELETE FROM dictionary WHERE string = 'kernel'")))
+    profile = read_profile(opened(change("DELETE FROM dictionary WHERE string = 'kernel'")))
     assert profile.strings[int(profile.kernels.name[0])] == ""
     assert profile.kernels.gpu_stop.tolist() == [2]
 
 
-def test_databases_are_known_by_their_content(change: Change, tmp_path: Path) -> None:
+def test_databases_are_known_by_their_content(change: Change, tmp_path: Path, opened: Opened) -> None:
     """Not by their name; an old one is one too, so that its user is told why it does not open."""
     assert is_dlprof_database(change().rename(tmp_path / "renamed.bin"))
     assert is_dlprof_database(change(_version("1.1.0")))
     other = tmp_path / "dlprof_dldb.sqlite"
-    sqlite3.connect(other).execute("CREATE TABLE t (x)").connection.commit()
+    with closing(sqlite3.connect(other)) as con:
+        con.execute("CREATE TABLE t (x)")
+        con.commit()
     assert not is_dlprof_database(other)
     other.write_text("text")
     assert not is_dlprof_database(other)
     assert not is_dlprof_database(tmp_path)
     with pytest.raises(ProfileError):
-        open_database(other)
+        opened(other)
 
 
-def test_genuine_databases_are_known_and_others_are_not() -> None:
+def test_genuine_databases_are_known_and_others_are_not(opened: Opened) -> None:
     """An Nsight Systems export is SQLite, but no DLProf database."""
     golden = shared_data() / "dlprof-golden"
     assert is_dlprof_database(golden / "dlprof_dldb.sqlite")
     assert not is_dlprof_database(golden / "nsys_profile.sqlite")
     with pytest.raises(UnfitDatabase, match="not a DLProf database"):
-        open_database(golden / "nsys_profile.sqlite")
+        opened(golden / "nsys_profile.sqlite")

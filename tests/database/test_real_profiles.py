@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -35,9 +37,10 @@ def database(name: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def con(database: Path) -> UntrustedConnection:
+def con(database: Path) -> Iterator[UntrustedConnection]:
     """The database, open."""
-    return open_database(database)
+    with closing(open_database(database)) as con:
+        yield con
 
 
 @pytest.fixture(scope="module")

@@ -6,16 +6,16 @@ import pytest
 
 from tensorboard_plugin_dlprof.database.connection import layout_of
 from tensorboard_plugin_dlprof.database.sql_files import statements
-from tests.database.views import read_only
+from tests.database.conftest import Plain
 from tests.shared_data import shared_data
 
 COLUMN = re.compile(r"^    (?P<name>[a-z_]+) +(?P<type>INTEGER|REAL|TEXT)(?P<rest>[^-]*)(?:-- (?P<comment>.+))?$")
 CLEAR_WITHOUT = {"id", "process_id", "thread_id"}
 
 
-def test_the_tables_are_those_of_1_8() -> None:
+def test_the_tables_are_those_of_1_8(plain: Plain) -> None:
     """Names, and the columns in their order."""
-    genuine = read_only(shared_data() / "dlprof-golden" / "dlprof_dldb.sqlite")
+    genuine = plain(shared_data() / "dlprof-golden" / "dlprof_dldb.sqlite")
     tables = [row[0] for row in genuine.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     expected = {
         table: tuple(row[0] for row in genuine.execute("SELECT name FROM pragma_table_info(?)", (table,)))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
-from tensorboard_plugin_dlprof.database.connection import layout_of, open_database
+from tensorboard_plugin_dlprof.database.connection import layout_of
 from tensorboard_plugin_dlprof.database.fingerprint import source_fingerprint
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.writer import write_database
@@ -20,7 +20,7 @@ from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tests.aggregation.drafts import Call, DraftOp, Work, profile_of
-from tests.database.views import read_only
+from tests.database.conftest import Opened, Plain
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs POSIX permissions and processes")
 
@@ -67,10 +67,10 @@ def test_warnings_tell_what_was_missing_and_skipped(target: Path, source: Path) 
     ]
 
 
-def test_more_rows_than_a_statement_takes_all_arrive(target: Path, source: Path) -> None:
+def test_more_rows_than_a_statement_takes_all_arrive(target: Path, source: Path, plain: Plain) -> None:
     """Whole statements, the rest, and the counts that are stored of them."""
     _write(target, source, kernels=70)
-    con = read_only(target)
+    con = plain(target)
     stored = dict(con.execute("SELECT table_name, row_count FROM ext_row_counts"))
     assert stored["read_only_kernels"] == stored["kernel_iteration_node"] == stored["ext_kernels"] == 70
     counted = {table: con.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in stored}
@@ -78,10 +78,10 @@ def test_more_rows_than_a_statement_takes_all_arrive(target: Path, source: Path)
     assert set(stored) == {*layout_of("schema"), *layout_of("extensions")} - {"ext_row_counts"}
 
 
-def test_the_source_and_the_options_are_recorded(target: Path, source: Path) -> None:
+def test_the_source_and_the_options_are_recorded(target: Path, source: Path, opened: Opened) -> None:
     """The name without its folder; a fingerprint that a copy has too."""
     _write(target, source, profile_name="baseline", original_command="dlprof import trace.json")
-    con = open_database(target)
+    con = opened(target)
     info = dict(con.execute("SELECT key, value FROM ext_info"))
     assert (info["source_name"], info["source_size_bytes"]) == ("trace.json", "2")
     copy = target.parent / "copy.json"
@@ -155,7 +155,7 @@ def test_only_abandoned_temporary_files_are_swept(target: Path, source: Path) ->
     assert not stale.exists()
 
 
-def test_two_writers_at_once_both_end_well(target: Path, source: Path) -> None:
+def test_two_writers_at_once_both_end_well(target: Path, source: Path, plain: Plain) -> None:
     """Threads of one process share its number; each has a file of its own, and the last one stays."""
     errors: list[BaseException] = []
 
@@ -172,16 +172,16 @@ def test_two_writers_at_once_both_end_well(target: Path, source: Path) -> None:
         thread.join()
     assert errors == []
     assert [path.name for path in target.parent.iterdir()] == [target.name]
-    assert read_only(target).execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert plain(target).execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
-def test_a_reader_keeps_the_old_rows(target: Path, source: Path) -> None:
+def test_a_reader_keeps_the_old_rows(target: Path, source: Path, opened: Opened) -> None:
     """A page that is open while its profile is imported again sees no mixture."""
     _write(target, source, kernels=5)
-    con = open_database(target)
+    con = opened(target)
     _write(target, source, kernels=9)
     assert con.execute("SELECT count(*) FROM read_only_kernels").fetchone() == (5,)
-    assert open_database(target).execute("SELECT count(*) FROM read_only_kernels").fetchone() == (9,)
+    assert opened(target).execute("SELECT count(*) FROM read_only_kernels").fetchone() == (9,)
 
 
 def test_a_missing_folder_is_named(tmp_path: Path, source: Path) -> None:
@@ -224,18 +224,18 @@ def test_a_full_disk_is_told_with_the_space_needed(target: Path, source: Path) -
     assert list(target.parent.iterdir()) == []
 
 
-def test_broken_texts_are_stored(target: Path, source: Path) -> None:
+def test_broken_texts_are_stored(target: Path, source: Path, plain: Plain) -> None:
     """A lone surrogate is no UTF-8; the text keeps its other letters."""
     profile = profile_of(
         [DraftOp("LINEAR_1", "/net/\ud800linear", [Call(0, 1, [Work("kernel", (0, 1), name="k\udfff")])])]
     )
     write_database(target, source, profile, [aggregate(profile)])
-    con = read_only(target)
+    con = plain(target)
     assert con.execute("SELECT op_name FROM read_only_ops").fetchone() == ("/net/?linear",)
     assert con.execute("SELECT kernel_name FROM view_kernel_summaries").fetchone() == ("k?",)
 
 
-def test_several_aggregations_share_a_database(target: Path, source: Path) -> None:
+def test_several_aggregations_share_a_database(target: Path, source: Path, plain: Plain) -> None:
     """Each has its rows in every view."""
     profile = profile_of(
         [DraftOp("LINEAR_1", "/net/linear", [Call(0, 1, [Work("kernel", (0, 1))]), Call(60, 61)])],
@@ -243,16 +243,16 @@ def test_several_aggregations_share_a_database(target: Path, source: Path) -> No
     )
     both = [aggregate(profile), aggregate(profile, Selection(iter_start=1))]
     write_database(target, source, profile, both)
-    con = read_only(target)
+    con = plain(target)
     ranges = con.execute("SELECT aggr_id, iter_start, iter_stop FROM view_aggregations ORDER BY aggr_id").fetchall()
     assert ranges == [(1, 0, 1), (2, 1, 1)]
     calls = con.execute("SELECT aggr_id, num_calls, kernel_calls FROM view_op_nodes ORDER BY aggr_id").fetchall()
     assert calls == [(1, 2, 1), (2, 1, 0)]
 
 
-def test_every_index_and_view_can_be_used(target: Path, source: Path) -> None:
+def test_every_index_and_view_can_be_used(target: Path, source: Path, plain: Plain) -> None:
     """No view scans the kernels for one op; the planner takes the index made for it."""
     _write(target, source, kernels=40)
-    con: sqlite3.Connection = read_only(target)
+    con: sqlite3.Connection = plain(target)
     plan = con.execute("EXPLAIN QUERY PLAN SELECT * FROM read_only_kernels WHERE read_only_ops_id = 1").fetchall()
     assert "kernels_of_op" in plan[0][3]

@@ -184,6 +184,3 @@ CREATE TABLE ext_iteration_ops (
     tc_kernel_ns      INTEGER NOT NULL, -- ns, plain sum
     PRIMARY KEY (aggr_id, iter_value, read_only_ops_id)
 ) WITHOUT ROWID;
-
--- One page of the iterations of one op.
-CREATE INDEX ext_iteration_ops_of_op ON ext_iteration_ops (aggr_id, read_only_ops_id);

@@ -1,0 +1,201 @@
+"""Reads the instances, device work and calls of a database back into the tables of a profile."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.database.extension_rows import MEMCPY, MEMSET
+from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, integers
+from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
+from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
+from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Instances, Kernels, Syncs
+
+
+class WorkReader:
+    """The tables by op. What NVIDIA's databases do not store is -1, and every launch is taken as recorded."""
+
+    def __init__(self, con: UntrustedConnection, texts: Texts, extended: bool) -> None:
+        self._con = con
+        self._texts = texts
+        self._extended = extended
+        self._op_ids = Ids(integers(con, "SELECT id FROM read_only_ops ORDER BY id", 1)[0])
+        self.instances = self._read_instances()
+        self._op_rows = OpRows(con.shown_name, self._op_ids, self.instances.op)
+
+    def kernels(self) -> Kernels:
+        """Kernels, in the order of their ids."""
+        extra = "kernel_id, stream, registers, static_shared_bytes, dynamic_shared_bytes, launched"
+        (
+            op, instance, name, long_name, uses, api_start, api_stop, gpu_start, gpu_stop, grid, block, device, process,
+            thread, ident,
+        ) = integers(
+            self._con,
+            "SELECT read_only_ops_id, op_instance, name_id, long_name_id, uses_tc, api_start, api_stop, gpu_start, "
+            "gpu_stop, grid_id, block_id, device_id, process_id, thread_id, id FROM read_only_kernels ORDER BY id",
+            15,
+        )  # fmt: skip
+        more = self._beside(ident, f"SELECT {extra} FROM ext_kernels ORDER BY kernel_id", 6)
+        grid_ids, x, y, z = integers(self._con, "SELECT id, x, y, z FROM read_only_grid_block ORDER BY id", 4)
+        triples, triple = np.stack([x, y, z], axis=1).astype(np.int32), Ids(grid_ids)
+        shown = self._con.shown_name
+        long_names = self._texts.of(long_name)
+        return Kernels(
+            op=self._op_rows.ops(op),
+            instance=self._op_rows.instances(op, instance),
+            name=self._texts.of(name),
+            long_name=long_names,
+            matrix_unit=self._matrix_unit(uses, long_name),
+            api_start=api_start,
+            api_stop=api_stop,
+            gpu_start=gpu_start,
+            gpu_stop=gpu_stop,
+            grid=triples[triple.rows(grid, shown, "grid")].reshape(-1, 3),
+            block=triples[triple.rows(block, shown, "block")].reshape(-1, 3),
+            device=device.astype(np.int32),
+            process_id=process,
+            thread_id=thread,
+            stream=more[0],
+            registers=more[1].astype(np.int32),
+            static_shared_bytes=more[2],
+            dynamic_shared_bytes=more[3],
+            launched=np.where(more[4] == 0, 0, 1).astype(np.int8),
+        )
+
+    def memcpys(self) -> Copies:
+        """Copies, in the order of their ids."""
+        return self._copies("read_only_memcpys", "copy_kind", MEMCPY)
+
+    def memsets(self) -> Copies:
+        """Sets, in the order of their ids."""
+        return self._copies("read_only_memsets", "-1", MEMSET)
+
+    def syncs(self) -> Syncs:
+        """Synchronising calls, in the order of their ids."""
+        op, instance, name, start, stop, sync_type, event, device, process, thread = integers(
+            self._con,
+            "SELECT read_only_ops_id, op_instance, name_id, api_start, api_stop, sync_type, event_id, device_id, "
+            "process_id, thread_id FROM read_only_cuda_syncs ORDER BY id",
+            10,
+        )
+        return Syncs(
+            op=self._op_rows.ops(op),
+            instance=self._op_rows.instances(op, instance),
+            name=self._texts.of(name),
+            api_start=start,
+            api_stop=stop,
+            sync_type=sync_type.astype(np.int32),
+            event_id=event,
+            device=device.astype(np.int32),
+            process_id=process,
+            thread_id=thread,
+        )
+
+    def calls(self) -> Calls:
+        """Calls without device work, in the order of their ids."""
+        op, instance, name, start, stop, process, thread = integers(
+            self._con,
+            "SELECT read_only_ops_id, op_instance, name_id, api_start, api_stop, process_id, thread_id "
+            "FROM read_only_cuda_calls ORDER BY id",
+            7,
+        )
+        return Calls(
+            op=self._op_rows.ops(op),
+            instance=self._op_rows.instances(op, instance),
+            name=self._texts.of(name),
+            api_start=start,
+            api_stop=stop,
+            process_id=process,
+            thread_id=thread,
+        )
+
+    def graphs(self) -> GraphLaunches:
+        """Graphs recorded as a whole, in the order of their ids."""
+        columns = "read_only_ops_id, op_instance, gpu_start, gpu_stop, device_id, stream"
+        op, instance, start, stop, device, stream = self._ours(
+            f"SELECT {columns} FROM ext_graph_launches ORDER BY id", 6
+        )
+        return GraphLaunches(
+            op=self._op_rows.ops(op),
+            instance=self._op_rows.instances(op, instance),
+            gpu_start=start,
+            gpu_stop=stop,
+            device=device.astype(np.int32),
+            stream=stream,
+        )
+
+    def _read_instances(self) -> Instances:
+        op, start, stop, process, thread, names, shapes, out_names, out_shapes, parameters = integers(
+            self._con,
+            "SELECT read_only_ops_id, cpu_start, cpu_stop, process_id, thread_id, input_names_id, input_shapes_id, "
+            "output_names_id, output_shapes_id, parameters_id FROM read_only_op_instances "
+            "ORDER BY read_only_ops_id, id",
+            10,
+        )
+        text = self._texts
+        return Instances(
+            op=self._op_ids.rows(op, self._con.shown_name, "op").astype(np.int32),
+            cpu_start=start,
+            cpu_stop=stop,
+            process_id=process,
+            thread_id=thread,
+            input_names=text.of(names),
+            input_shapes=text.of(shapes),
+            output_names=text.of(out_names),
+            output_shapes=text.of(out_shapes),
+            parameters=text.of(parameters),
+        )
+
+    def _copies(self, table: str, copy_kind: str, kind: int) -> Copies:
+        (
+            op, instance, name, api_start, api_stop, gpu_start, gpu_stop, num_bytes, copied, device, process, thread,
+            ident,
+        ) = integers(
+            self._con,
+            "SELECT read_only_ops_id, op_instance, name_id, api_start, api_stop, gpu_start, gpu_stop, num_bytes, "
+            f"{copy_kind}, device_id, process_id, thread_id, id FROM {table} ORDER BY id",
+            13,
+        )  # fmt: skip
+        more = self._beside(
+            ident, f"SELECT row_id, stream, launched FROM ext_memory_ops WHERE kind = {kind} ORDER BY row_id", 3
+        )
+        return Copies(
+            op=self._op_rows.ops(op),
+            instance=self._op_rows.instances(op, instance),
+            name=self._texts.of(name),
+            api_start=api_start,
+            api_stop=api_stop,
+            gpu_start=gpu_start,
+            gpu_stop=gpu_stop,
+            num_bytes=num_bytes,
+            copy_kind=copied.astype(np.int32),
+            device=device.astype(np.int32),
+            process_id=process,
+            thread_id=thread,
+            stream=more[0],
+            launched=np.where(more[1] == 0, 0, 1).astype(np.int8),
+        )
+
+    def _matrix_unit(self, uses: Int64s, long_name: Int64s) -> Int8s:
+        unit = np.where(uses != 0, MatrixUnit.YES, MatrixUnit.NO).astype(np.int8)
+        if self._extended:
+            (unknown,) = integers(
+                self._con, f"SELECT name_id FROM ext_kernel_names WHERE matrix_unit = {int(MatrixUnit.UNKNOWN)}", 1
+            )
+            unit[(uses == 0) & np.isin(long_name, unknown)] = MatrixUnit.UNKNOWN
+        return unit
+
+    def _beside(self, ident: Int64s, query: str, columns: int) -> list[Int64s]:
+        """Columns of an ext table, whose first column is the id, in the order of ``ident``; -1 where it has no row."""
+        result = [np.full(len(ident), -1, np.int64) for _ in range(columns - 1)]
+        if self._extended and len(ident):
+            key, *values = integers(self._con, query, columns)
+            place = np.minimum(np.searchsorted(key, ident), max(len(key) - 1, 0))
+            found = key[place] == ident if len(key) else np.zeros(len(ident), np.bool_)
+            for column, value in zip(result, values, strict=True):
+                column[found] = value[place[found]]
+        return result
+
+    def _ours(self, query: str, columns: int) -> list[Int64s]:
+        """Columns of an ext table; empty where the database has none."""
+        return integers(self._con, query, columns) if self._extended else [np.zeros(0, np.int64)] * columns
