@@ -7,7 +7,7 @@ VENV := .venv
 DEMO_VENV := .demo/venv
 INSTALLED := $(VENV)/installed
 DEMO_INSTALLED := $(DEMO_VENV)/installed
-PIP_OPTIONS := --quiet --disable-pip-version-check --no-input
+PIP_OPTIONS := -qq --disable-pip-version-check --no-input
 STATIC := tensorboard_plugin_dlprof/static
 PROTO_OUT := tensorboard_plugin_dlprof/run_metadata
 

@@ -20,14 +20,14 @@ TRACE = trace(op())
     ("content", "name"),
     [
         (TRACE, "trace.json"),
-        (gzip.compress(TRACE), "trace.json.gz"),
-        (gzip.compress(TRACE), "misnamed.sqlite"),
+        (gzip.compress(TRACE, mtime=0), "trace.json.gz"),
+        (gzip.compress(TRACE, mtime=0), "misnamed.sqlite"),
         (TRACE, "misnamed.json.gz"),
         (b"\xef\xbb\xbf" + TRACE, "bom.json"),
         (b"\n  " + TRACE, "blank.json"),
         (b'[{"ph": "X", "cat": "cpu_op"}', "array.json"),
         (b'{"mine": "' + b"x" * 100_000 + b'", "traceEvents": []}', "late.json"),
-        (gzip.compress(TRACE)[:-10], "cut.json.gz"),
+        (gzip.compress(TRACE, mtime=0)[:-10], "cut.json.gz"),
         (b'{"traceEvents": nul', "broken.json"),
     ],
 )
