@@ -12,7 +12,12 @@ from pathlib import Path
 
 from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB
 
-MAX_CANDIDATES = 10_000
+MAX_NAMED = 10_000
+"""Files that are profiles by their names."""
+
+MAX_UNNAMED = 10_000
+"""Files of which only the content tells. Counted apart: many runs keep a JSON file of settings beside their profile."""
+
 MAX_DIRECTORIES = 100_000
 MAX_DEPTH = 12
 MAX_REFUSALS = 100
@@ -132,6 +137,7 @@ class _Walk:
         self._allowed = allowed
         self._found = found
         self._seen: set[str] = set()
+        self._named = self._unnamed = 0
 
     def run(self) -> None:
         while self.plain or self.linked:
@@ -139,7 +145,7 @@ class _Walk:
             if folder.real in self._seen:
                 continue
             self._seen.add(folder.real)
-            if self.result.directories >= MAX_DIRECTORIES or len(self.result.files) >= MAX_CANDIDATES:
+            if self.result.directories >= MAX_DIRECTORIES or self._named >= MAX_NAMED:
                 self.result.truncated = True
                 return
             self._visit(folder)
@@ -188,7 +194,8 @@ class _Walk:
         queue.append(_Folder(folder.root, relative, entry.path, real, folder.depth + 1))
 
     def _add(self, folder: _Folder, entry: os.DirEntry[str], real: str) -> None:
-        if len(self.result.files) >= MAX_CANDIDATES:
+        is_named = is_database_name(entry.name) or is_trace_name(entry.name)
+        if self._named >= MAX_NAMED if is_named else self._unnamed >= MAX_UNNAMED:
             self.result.truncated = True
             return
         status = entry.stat()
@@ -202,4 +209,6 @@ class _Walk:
             status.st_mtime_ns,
         )
         self.result.files.append(file)
+        self._named += is_named
+        self._unnamed += not is_named
         self._found(file)

@@ -83,10 +83,15 @@ def test_bounds_are_kept_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """Too many files, folders or levels end the walk, and the result says so."""
     for number in range(5):
         touch(tmp_path / f"run{number}" / "a.json")
-    monkeypatch.setattr(scanning, "MAX_CANDIDATES", 3)
+        touch(tmp_path / f"run{number}" / "b.pt.trace.json")
+    monkeypatch.setattr(scanning, "MAX_UNNAMED", 3)
     result = scan([Root(tmp_path)])
-    assert (len(result.files), result.truncated) == (3, True)
-    monkeypatch.setattr(scanning, "MAX_CANDIDATES", 100)
+    assert (len(result.files), result.truncated) == (8, True), "settings must not push out profiles"
+    monkeypatch.setattr(scanning, "MAX_NAMED", 2)
+    assert sum(file.name == "b.pt.trace.json" for file in scan([Root(tmp_path)]).files) == 2
+    monkeypatch.setattr(scanning, "MAX_UNNAMED", 100)
+    monkeypatch.setattr(scanning, "MAX_NAMED", 100)
+    assert not scan([Root(tmp_path)]).truncated
     monkeypatch.setattr(scanning, "MAX_DIRECTORIES", 2)
     assert scan([Root(tmp_path)]).truncated
     monkeypatch.setattr(scanning, "MAX_DIRECTORIES", 100)
