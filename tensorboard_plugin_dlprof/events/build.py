@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass
 from tensorboard_plugin_dlprof.events import dlprof_markers, work_tables
 from tensorboard_plugin_dlprof.events.cleaning import cleaned
 from tensorboard_plugin_dlprof.events.draft_texts import Stacks, described_texts
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
 from tensorboard_plugin_dlprof.events.framework_ops import find_ops
-from tensorboard_plugin_dlprof.events.identity import join_calls
+from tensorboard_plugin_dlprof.events.identity import MAX_OPS, join_calls
 from tensorboard_plugin_dlprof.events.integrity import check
 from tensorboard_plugin_dlprof.events.iterations import counter_names, find_iterations
 from tensorboard_plugin_dlprof.events.linking import Links, link
 from tensorboard_plugin_dlprof.events.nesting import Nesting, nest
 from tensorboard_plugin_dlprof.events.op_tables import NOTHING, DraftTexts, OpTables, op_tables
 from tensorboard_plugin_dlprof.events.resources import data_loader_spans, io_spans
+from tensorboard_plugin_dlprof.events.sub_ops import find_sub_ops
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, WorkKind
 from tensorboard_plugin_dlprof.events.unassociated import add_unassociated
 from tensorboard_plugin_dlprof.events.work_tables import Placed
-from tensorboard_plugin_dlprof.profile.tables import Coverage, IterationCandidate, Profile
+from tensorboard_plugin_dlprof.profile.tables import Coverage, IterationCandidate, Kernels, Profile
 from tensorboard_plugin_dlprof.progress import Progress
 
 
@@ -46,6 +48,7 @@ def build_profile(capture: Capture, progress: Progress = _silent) -> Profile:
     progress("Filling tables", 0.8)
     placed = Placed(capture, links, owners, tables)
     kernels, classes = work_tables.kernels(placed, one_long_name=marked)
+    _judge_by_kernels(drafts, tables, kernels, classes)
     syncs, calls = work_tables.syncs_and_calls(placed)
     profile = Profile(
         info=capture.info,
@@ -68,11 +71,15 @@ def build_profile(capture: Capture, progress: Progress = _silent) -> Profile:
         gpu_memory_bytes=(0, 0),
         coverage=_coverage(capture, nesting, links, drafts, owners),
         dlprof_markers=marked,
+        sub_ops=no_sub_ops() if marked else find_sub_ops(capture, nesting, links, drafts, owners, tables),
     )
     check(capture, profile)
     progress("Filling tables", 1.0)
     return profile
 
+
+_PRODUCTS = ("gemm", "convolution", "attention")
+"""Families of kernels that matrix units can run."""
 
 _Found = tuple[Drafts, Owners, OpTables, list[IterationCandidate]]
 
@@ -111,10 +118,22 @@ def _marked(capture: Capture, nesting: Nesting, links: Links) -> _Found:
     index[: len(described)] = np.arange(1, len(described) + 1)
     texts = DraftTexts(index, distinct, [item.data_type for item in distinct])
     joined = np.arange(len(drafts.key), dtype=np.int64)
+    if len(joined) > MAX_OPS:
+        # DLProf makes each call outside ops an op; nobody could read so many.
+        joined = drafts.key.copy()
     tables = op_tables(drafts, joined, texts, lambda draft: stacks.get(draft, ""), capture.strings)
     end = int(drafts.end_ns.max(initial=0))
     candidates = find_iterations(capture, end)
     return drafts, owners, tables, [candidates[-1], *candidates[:-1]]
+
+
+def _judge_by_kernels(drafts: Drafts, tables: OpTables, kernels: Kernels, classes: dict[int, KernelClass]) -> None:
+    """Ranges that users named, replayed graphs and launches have no telling type: they are eligible by their kernels."""
+    named = np.array([key.by_name and key.associated for key in drafts.keys], np.bool_)
+    products = [text for text, found in classes.items() if found.family in _PRODUCTS]
+    eligible = np.unique(kernels.op[np.isin(kernels.long_name, products)])
+    for op in np.intersect1d(tables.op_of_draft[named[drafts.key]], eligible).tolist():
+        tables.ops[op].eligibility = Eligibility.ELIGIBLE
 
 
 def _coverage(capture: Capture, nesting: Nesting, links: Links, drafts: Drafts, owners: Owners) -> Coverage:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
-from tensorboard_plugin_dlprof.classify.kernels import classify
 from tensorboard_plugin_dlprof.classify.ops import eligibility
 from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.drafts import Drafts, OpKey
@@ -17,9 +16,6 @@ from tensorboard_plugin_dlprof.events.formats import Formats
 from tensorboard_plugin_dlprof.events.inputs import NULL, Described
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Strings
 from tensorboard_plugin_dlprof.profile.tables import Instances, Op
-
-_PRODUCTS = ("gemm", "convolution", "attention")
-"""Kernel families that make an op eligible which is named for its kernel."""
 
 NOTHING = Described("", Formats(), NULL, NULL, NULL, NULL, NULL)
 """What is known of the inputs of an op without any recorded."""
@@ -101,8 +97,6 @@ def _eligibility(key: OpKey) -> Eligibility:
     """Eligibility by type; of a fused layer (``Conv + Relu``) that of its parts."""
     if not key.associated:
         return Eligibility.UNASSOCIATED
-    if key.by_name and classify(key.op_type).family in _PRODUCTS:
-        return Eligibility.ELIGIBLE
     parts = [eligibility(part) for part in (key.op_type, *key.op_type.split(" + "))]
     return Eligibility.ELIGIBLE if Eligibility.ELIGIBLE in parts else Eligibility.NOT_ELIGIBLE
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tests.events.building import build, calls, kernels, op, ops
 
 
@@ -200,7 +201,7 @@ def test_fused_layers_of_tensorrt() -> None:
         main annotation 0-100 ExecutionContext::execute ; domain=TensorRT
         main op 10-20 /layer1/conv1/Conv + /layer1/relu/Relu ; domain=TensorRT
         main op 30-40 MatMul_12 + Add_13 ; domain=TensorRT
-        main op 50-60 Reformatting CopyNode for Input Tensor 0 to /layer1/conv1/Conv + /layer1/relu/Relu ; domain=TensorRT
+        main op 50-60 Reformatting CopyNode for Output Tensor 0 to /layer1/conv1/Conv + Relu ; domain=TensorRT
         """
     )
     assert ops(profile) == {
@@ -209,3 +210,25 @@ def test_fused_layers_of_tensorrt() -> None:
         "REFORMATTING COPYNODE_1": ("/ExecutionContext::execute/layer1/conv1/Reformatting CopyNode", "fprop"),
     }
     assert op(profile, "MATMUL + ADD_1").eligibility == 0
+
+
+def test_ops_without_a_telling_type_are_eligible_by_their_kernels() -> None:
+    """A graph or a user's range that holds a product of matrices could use matrix units."""
+    gemm = "ampere_sgemm_128x64_tn"
+    profile = build(
+        f"""
+        main annotation 0-100   final matmul
+        main call 10-20 cudaLaunchKernel ; corr=1
+        main annotation 200-300 softmax
+        main call 210-220 cudaLaunchKernel ; corr=2
+        main call 400-410 cudaLaunchKernel ; corr=3
+        gpu0 kernel 30-40 {gemm} ; corr=1
+        gpu0 kernel 230-240 softmax_warp_forward ; corr=2
+        gpu0 kernel 430-440 {gemm} ; corr=3
+        """
+    )
+    assert {item.name: item.eligibility for item in profile.ops} == {
+        "/final matmul": Eligibility.ELIGIBLE,
+        "/softmax": Eligibility.NOT_ELIGIBLE,
+        f"unassociated_{gemm}": Eligibility.UNASSOCIATED,
+    }

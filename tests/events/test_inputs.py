@@ -1,0 +1,140 @@
+"""Shapes, data types, parameters and formats from recorded inputs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tensorboard_plugin_dlprof.events.formats import Convolution, formats, output_shapes
+from tensorboard_plugin_dlprof.events.inputs import describe, tensors
+from tests.events.building import build, instance_text, op
+
+CONV = {
+    "shapes": [[1, 3, 32, 32], [8, 3, 3, 3], [8], [], [], [], []],
+    "dtypes": ["float", "float", "float", "ScalarList", "ScalarList", "ScalarList", "Scalar"],
+    "parameters": ["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "1"],
+}
+
+
+def convolution(**changed: object) -> tuple[str, str, str]:
+    """Recorded inputs of a convolution, as a PyTorch trace holds them."""
+    recorded = {**CONV, **changed}
+    return (*(json.dumps(recorded[key]) if recorded[key] else "" for key in ("shapes", "dtypes", "parameters")),)  # type: ignore[return-value]
+
+
+def test_convolution() -> None:
+    """Tensors only, in DLProf's stored form; stride and padding tell the output."""
+    found = describe("conv2d", "fprop", *convolution())
+    assert found.input_shapes == "[[1,3,32,32],[8,3,3,3],[8]]\n"
+    assert found.input_names == '["","",""]\n'
+    assert found.output_shapes == "[[1,8,16,16]]\n"
+    assert found.parameters == "[[2,2],[1,1],[1,1],[1]]\n"
+    assert found.data_type == "float32"
+    assert found.formats.data == "N,C,H,W;K,C,R,S"
+    assert found.formats.parameters == "SH,SW;PH,PW;DH,DW;G"
+
+
+def test_output_of_a_convolution_without_recorded_parameters_is_unknown() -> None:
+    """Not guessed."""
+    assert describe("conv2d", "fprop", *convolution(parameters=None)).output_shapes == "null\n"
+
+
+def test_nothing_recorded() -> None:
+    """Every text is ``null`` with a newline."""
+    found = describe("relu", "fprop", "", "", "")
+    assert {found.input_names, found.input_shapes, found.output_names, found.output_shapes, found.parameters} == {
+        "null\n"
+    }
+    assert found.data_type == ""
+
+
+@pytest.mark.parametrize(
+    ("shapes", "dtypes", "expected"),
+    [
+        ("[[2,3],[]]", '["float","Scalar"]', [[2, 3]]),
+        ("[[],[2]]", '["c10::Half","long int"]', [[], [2]]),
+        ("[[[2,3],[4]],[]]", '["TensorList","Scalar"]', [[2, 3], [4]]),
+        ("[[2,3],[]]", "", [[2, 3]]),
+        ("not json", "", []),
+        ("{}", "", []),
+        ('[["x"],null,7]', "", []),
+        ("[" * 100_000, "", []),
+    ],
+)
+def test_tensors_among_the_arguments(shapes: str, dtypes: str, expected: list[list[int]]) -> None:
+    """Scalars drop out, lists of tensors are flattened, whatever is malformed is nothing."""
+    assert [tensor.shape for tensor in tensors(shapes, dtypes)] == expected
+
+
+def test_mixed_inputs_name_the_type_with_most_elements() -> None:
+    """The weights, not the bias."""
+    assert describe("mm", "fprop", "[[2,2],[9,9]]", '["float","c10::Half"]', "").data_type == "float16"
+
+
+def test_autocast_op_computes_in_the_type_of_its_product() -> None:
+    """``aten::linear`` gets float32 and calls ``aten::addmm`` with float16."""
+    profile = build(
+        """
+        main op 0-100 aten::linear ; shapes=[[8,4],[2,4]] ; dtypes=["float","float"]
+        main op 10-20 aten::to     ; shapes=[[2,4]] ; dtypes=["float"]
+        main op 30-90 aten::addmm  ; shapes=[[2],[8,4],[4,2]] ; dtypes=["c10::Half","c10::Half","c10::Half"]
+        """
+    )
+    assert op(profile, "LINEAR_1").data_type == "float16"
+    assert instance_text(profile, "LINEAR_1", "input_shapes") == "[[8,4],[2,4]]\n"
+    assert instance_text(profile, "LINEAR_1", "output_shapes") == "[[8,2]]\n"
+
+
+def test_node_without_inputs_takes_the_type_of_its_first_piece() -> None:
+    """Autograd nodes of older traces record none."""
+    profile = build('bw op 0-100 MulBackward0\nbw op 10-50 aten::mul ; shapes=[[4]] ; dtypes=["double"]')
+    assert profile.ops[0].data_type == "float64"
+
+
+@pytest.mark.parametrize(
+    ("op_type", "shapes", "data", "output"),
+    [
+        ("linear", [[8, 4], [2, 4]], "N,K;M,K", "N,M"),
+        ("linear", [[5, 8, 4], [2, 4]], "B,N,K;M,K", "B,N,M"),
+        ("linear", [[5, 6, 8, 4], [2, 4]], "B0,B1,N,K;M,K", "B0,B1,N,M"),
+        ("addmm", [[2], [8, 4], [4, 2]], "N;M,K;K,N", "M,N"),
+        ("addmm", [[8, 2], [8, 4], [4, 2]], "M,N;M,K;K,N", "M,N"),
+        ("bmm", [[3, 8, 4], [3, 4, 2]], "B,M,K;B,K,N", "B,M,N"),
+        ("matmul", [[8, 4], [4, 2]], "M,K;K,N", "M,N"),
+        ("matmul", [[3, 8, 4], [4, 2]], "", ""),
+        ("conv1d", [[1, 3, 9], [8, 3, 3]], "N,C,L;K,C,S", "N,K,Q"),
+        ("convolution", [[1, 3, 9, 9, 9], [8, 3, 3, 3, 3]], "N,C,D,H,W;K,C,T,R,S", "N,K,O,P,Q"),
+        ("relu", [[8, 4]], "", ""),
+    ],
+)
+def test_formats(op_type: str, shapes: list[list[int]], data: str, output: str) -> None:
+    """Letters for the dimensions of products of matrices."""
+    found = formats(op_type, "fprop", shapes)
+    assert (found.data, found.output) == (data, output)
+    assert formats(op_type, "bprop", shapes).data == ""
+
+
+@pytest.mark.parametrize(
+    ("op_type", "shapes", "expected"),
+    [
+        ("linear", [[5, 8, 4], [2, 4]], [[5, 8, 2]]),
+        ("mm", [[8, 4], [4, 2]], [[8, 2]]),
+        ("mm", [[8, 4], [5, 2]], None),
+        ("addmm", [[2], [8, 4], [4, 2]], [[8, 2]]),
+        ("bmm", [[3, 8, 4], [3, 4, 2]], [[3, 8, 2]]),
+        ("conv2d", [[1, 3, 32, 32], [6, 3, 3, 3]], [[1, 6, 30, 30]]),
+        ("conv2d", [[1, 3, 2, 2], [6, 3, 3, 3]], None),
+        ("linear", [[8, 4]], None),
+        ("relu", [[8, 4]], None),
+    ],
+)
+def test_output_shapes(op_type: str, shapes: list[list[int]], expected: list[list[int]] | None) -> None:
+    """Where they follow from the inputs."""
+    assert output_shapes(op_type, "fprop", shapes, None) == expected
+
+
+def test_output_of_a_dilated_strided_convolution() -> None:
+    """(32 + 2*2 - 2*(3 - 1) - 1) // 3 + 1 = 11 in height; (30 + 0 - 1*(5 - 1) - 1) // 1 + 1 = 26 in width."""
+    parameters = Convolution([3, 1], [2, 0], [2, 1], 1)
+    assert output_shapes("conv2d", "fprop", [[2, 3, 32, 30], [4, 3, 3, 5]], parameters) == [[2, 4, 11, 26]]

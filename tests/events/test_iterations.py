@@ -1,0 +1,149 @@
+"""Ways to cut a capture into iterations, and their order."""
+
+from __future__ import annotations
+
+import pytest
+
+from tensorboard_plugin_dlprof.events.iterations import find_iterations
+from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
+from tests.timeline import draw
+
+
+def candidates(text: str, end: int = 1000) -> list[IterationCandidate]:
+    """The candidates of a drawn capture."""
+    return find_iterations(draw(text), end)
+
+
+def intervals(candidate: IterationCandidate) -> list[tuple[int, int, int]]:
+    """Value, start and stop of each iteration."""
+    return list(zip(candidate.values.tolist(), candidate.start_ns.tolist(), candidate.stop_ns.tolist(), strict=True))
+
+
+def first(text: str, end: int = 1000) -> tuple[str, str, list[tuple[int, int, int]]]:
+    """Source, label and intervals of the preselected candidate."""
+    best = candidates(text, end)[0]
+    return best.source, best.label, intervals(best)
+
+
+def test_nothing_tells_of_iterations() -> None:
+    """The whole capture is iteration 0, from 0 to the end; of an empty capture too."""
+    assert first("main op 100-200 aten::mm", end=700) == ("whole_capture", "Whole capture", [(0, 0, 700)])
+    assert first("", end=0) == ("whole_capture", "Whole capture", [(0, 0, 0)])
+
+
+def test_profiler_steps_keep_their_numbers() -> None:
+    """In order of time, each cut where the next begins; the gap between two belongs to none."""
+    text = """
+        main iteration 100-205 ProfilerStep#7
+        main iteration 200-300 ProfilerStep#8
+        main iteration 400-500 ProfilerStep#9
+        """
+    assert first(text) == ("profiler_step", "ProfilerStep#N", [(7, 100, 200), (8, 200, 300), (9, 400, 500)])
+
+
+def test_steps_of_several_ranks_are_one_iteration() -> None:
+    """From the first rank that begins to the last that ends."""
+    text = """
+        r0/main iteration 0-90    ProfilerStep#1
+        r1/main iteration 10-110  ProfilerStep#1
+        r0/main iteration 105-200 ProfilerStep#2
+        """
+    assert first(text)[2] == [(1, 0, 105), (2, 105, 200)]
+
+
+def test_numbers_that_start_again_are_renumbered() -> None:
+    """Two recorded windows with the same numbers are different iterations."""
+    text = "\n".join(
+        f"main iteration {at}-{at + 50} ProfilerStep#{n}" for at, n in ((0, 1), (50, 2), (200, 1), (250, 2))
+    )
+    assert first(text)[2] == [(0, 0, 50), (1, 50, 100), (2, 200, 250), (3, 250, 300)]
+
+
+@pytest.mark.parametrize("name", ["step {}", "Batch {}", "iteration_{}", "train/iter[{}]", "Step#{}", "TrainStep{}"])
+@pytest.mark.parametrize("kind", ["annotation", "span"])
+def test_ranges_numbered_as_steps(name: str, kind: str) -> None:
+    """Names that differ in a trailing number only and speak of steps."""
+    text = "\n".join(f"main {kind} {i * 100}-{i * 100 + 80} {name.format(i + 3)}" for i in range(3))
+    source, _, found = first(text)
+    assert (source, found) == ("numbered_range", [(3, 0, 80), (4, 100, 180), (5, 200, 280)])
+
+
+def test_numbered_layers_are_no_iterations() -> None:
+    """Parts of a model are numbered too."""
+    text = "\n".join(f"main annotation {i * 100}-{i * 100 + 100} layer_{i}" for i in range(5))
+    assert first(text)[0] == "whole_capture"
+
+
+def test_numbered_ranges_that_hold_the_work_come_first() -> None:
+    """``load batch 3`` is more numerous and launches nothing."""
+    lines = [f"main annotation {i * 10}-{i * 10 + 5} load batch {i}" for i in range(20)]
+    for i in range(2):
+        lines += [f"main annotation {i * 100}-{i * 100 + 100} step {i}"]
+        lines += [f"main call {i * 100 + 7}-{i * 100 + 8} launch ; corr={i + 1}"]
+    assert [item.label for item in candidates("\n".join(lines))] == ["step N", "load batch N", "Whole capture"]
+
+
+def test_repeated_range_that_holds_most_of_the_work() -> None:
+    """One name again and again; a forward pass that holds half of it is no iteration."""
+    lines = []
+    for i in range(4):
+        at = i * 100
+        lines += [f"main annotation {at}-{at + 95} train", f"main annotation {at + 1}-{at + 40} forward"]
+        lines += [f"main call {at + n}-{at + n + 1} launch ; corr={at + n}" for n in (10, 20, 50, 60)]
+    assert first("\n".join(lines)) == (
+        "repeated_range",
+        "train",
+        [(0, 0, 95), (1, 100, 195), (2, 200, 295), (3, 300, 395)],
+    )
+
+
+def test_outer_repeated_range_comes_before_the_parts_inside() -> None:
+    """Attention repeats more often and holds the work as well."""
+    lines = []
+    for i in range(3):
+        lines += [f"main annotation {i * 100}-{i * 100 + 90} forward"]
+        for j in range(4):
+            at = i * 100 + j * 20
+            lines += [
+                f"main annotation {at}-{at + 15} attention",
+                f"main call {at + 2}-{at + 3} launch ; corr={at + 1}",
+            ]
+    assert first("\n".join(lines))[1] == "forward"
+
+
+def test_serving_steps_with_varying_names() -> None:
+    """``step[DECODE bs=31]`` and ``step[DECODE bs=32]`` are iterations of one loop."""
+    text = "\n".join(f"main annotation {i * 100}-{i * 100 + 90} step[DECODE bs={30 + i}]" for i in range(9))
+    source, label, found = first(text, end=900)
+    assert (source, label, len(found)) == ("repeated_range", "step", 9)
+
+
+def test_optimizer_steps_end_iterations() -> None:
+    """The first begins at 0; what follows the last step belongs to none."""
+    text = "\n".join(f"main annotation {at}-{at + 20} Optimizer.step#SGD.step" for at in (100, 300, 500))
+    assert first(text) == ("optimizer_step", "Optimizer.step#SGD.step", [(0, 0, 120), (1, 120, 320), (2, 320, 520)])
+
+
+def test_data_loader_fetches_begin_iterations() -> None:
+    """The last one ends with the capture."""
+    name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+    text = "\n".join(f"main annotation {at}-{at + 20} {name}" for at in (100, 300))
+    assert first(text) == ("data_loader", name, [(0, 100, 300), (1, 300, 1000)])
+
+
+def test_all_candidates_best_first() -> None:
+    """Every way that exists is offered; the whole capture is last."""
+    lines = []
+    for i in range(3):
+        at = i * 100
+        lines += [f"main iteration {at}-{at + 100} ProfilerStep#{i}", f"main annotation {at + 1}-{at + 99} step {i}"]
+        lines += [f"main annotation {at + 2}-{at + 98} train", f"main annotation {at + 80}-{at + 90} Optimizer.step#A"]
+        lines += [f"main annotation {at + 3}-{at + 9} enumerate(DataLoader)#x.__next__"]
+    assert [item.source for item in candidates("\n".join(lines), end=300)] == [
+        "profiler_step",
+        "numbered_range",
+        "repeated_range",
+        "optimizer_step",
+        "data_loader",
+        "whole_capture",
+    ]
