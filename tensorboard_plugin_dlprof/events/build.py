@@ -21,7 +21,7 @@ from tensorboard_plugin_dlprof.events.sub_ops import find_sub_ops
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, WorkKind
 from tensorboard_plugin_dlprof.events.unassociated import add_unassociated
 from tensorboard_plugin_dlprof.events.work_tables import Placed
-from tensorboard_plugin_dlprof.profile.tables import Coverage, IterationCandidate, Kernels, Profile
+from tensorboard_plugin_dlprof.profile.tables import Coverage, IterationCandidate, Kernels, Profile, no_sub_ops
 from tensorboard_plugin_dlprof.progress import Progress
 
 
@@ -128,7 +128,7 @@ def _marked(capture: Capture, nesting: Nesting, links: Links) -> _Found:
 
 
 def _judge_by_kernels(drafts: Drafts, tables: OpTables, kernels: Kernels, classes: dict[int, KernelClass]) -> None:
-    """Ranges that users named, replayed graphs and launches have no telling type: they are eligible by their kernels."""
+    """Users' ranges, replayed graphs and launches have no telling type: they are eligible by their kernels."""
     named = np.array([key.by_name and key.associated for key in drafts.keys], np.bool_)
     products = [text for text, found in classes.items() if found.family in _PRODUCTS]
     eligible = np.unique(kernels.op[np.isin(kernels.long_name, products)])

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass
 from tensorboard_plugin_dlprof.events.tables import (
     CaptureInfo,
@@ -61,6 +63,28 @@ class Instances:
     output_names: Int32s
     output_shapes: Int32s
     parameters: Int32s
+
+
+@dataclass(slots=True)
+class SubOps:
+    """Recorded ops that launched the work of an instance (``addmm`` inside ``linear``), by instance.
+
+    An instance without any has none whose shapes were recorded, or launched nothing.
+    """
+
+    instance: Int64s
+    """Row of ``Instances``."""
+    name: Int32s
+    """Bare name: ``addmm``."""
+    shapes: Int32s
+    """As the source wrote them (``Ranges.shapes``), as the two below."""
+    dtypes: Int32s
+    parameters: Int32s
+
+
+def no_sub_ops() -> SubOps:
+    """A table of sub-ops without rows."""
+    return SubOps(np.zeros(0, np.int64), *(np.zeros(0, np.int32) for _ in range(4)))
 
 
 @dataclass(slots=True)
@@ -240,3 +264,4 @@ class Profile:
     coverage: Coverage
     dlprof_markers: bool
     """Made by DLProf's own NVTX markers: DLProf's rules apply to the letter."""
+    sub_ops: SubOps = field(default_factory=no_sub_ops)

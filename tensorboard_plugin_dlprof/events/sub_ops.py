@@ -1,0 +1,68 @@
+"""The recorded ops that launched an instance's work: ``aten::addmm`` inside ``aten::linear``.
+
+They say what was really computed: in which data type (autocast casts inside the op), on which shapes (the
+backward of a product is two products), with which stride and padding. Only ops that launched device work
+and have recorded shapes are kept, the innermost around each launch.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.events import names
+from tensorboard_plugin_dlprof.events.combining import combine
+from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
+from tensorboard_plugin_dlprof.events.linking import Links
+from tensorboard_plugin_dlprof.events.nesting import Nesting
+from tensorboard_plugin_dlprof.events.op_tables import OpTables
+from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
+from tensorboard_plugin_dlprof.profile.tables import SubOps, no_sub_ops
+
+_HALF = re.compile(r"(?:cudnn|miopen)_convolution(?:_transpose)?_backward_(?:input|weight)\Z")
+"""Halves of a backward convolution, as PyTorch before 1.11 ran them. Each gets the size of its own result as a list of
+numbers, which traces of that time do not hold; all shapes stand with the op around both."""
+
+
+def find_sub_ops(
+    capture: Capture, nesting: Nesting, links: Links, drafts: Drafts, owners: Owners, tables: OpTables
+) -> SubOps:
+    """The sub-ops of all instances, by instance, then start."""
+    ranges = capture.ranges
+    calls = np.unique(links.work_call[links.work_call >= 0])
+    draft = owners.of_call[calls]
+    in_range = (drafts.place[draft] >= 0) & (links.call_place[calls] >= 0)
+    calls, draft = calls[in_range], draft[in_range]
+    if not len(calls):
+        return no_sub_ops()
+    is_op = (ranges.kind[nesting.row] == RangeKind.OP) & (ranges.shapes[nesting.row] > 0)
+    place = nesting.inherit(is_op)[links.call_place[calls]]
+    inside = place >= drafts.place[draft]
+    place, draft = place[inside], draft[inside]
+    if not len(place):
+        return no_sub_ops()
+    first = np.searchsorted(tables.instances.op, np.arange(len(tables.ops)))
+    instance = first[tables.op_of_draft[draft]] + tables.instance_of_draft[draft]
+    _, kept = np.unique(combine(instance, place), return_index=True)
+    place, instance = place[kept], instance[kept]
+    name, half = _names(capture, ranges.name[nesting.row[place]].astype(np.int64))
+    described = np.where(half & (nesting.parent[place] >= 0), nesting.parent[place], place)
+    row = nesting.row[described]
+    return SubOps(
+        instance=instance.astype(np.int64),
+        name=name.astype(np.int32),
+        shapes=ranges.shapes[row],
+        dtypes=ranges.dtypes[row],
+        parameters=ranges.parameters[row],
+    )
+
+
+def _names(capture: Capture, name: Int64s) -> tuple[Int64s, npt.NDArray[np.bool_]]:
+    """Bare names as text ids, and which are halves of a backward convolution."""
+    distinct, inverse = np.unique(name, return_inverse=True)
+    bare = [names.bare_name(capture.strings[text]) for text in distinct.tolist()]
+    ids = np.array([capture.strings.intern(text) for text in bare], np.int64)
+    halves = np.array([_HALF.match(text) is not None for text in bare], np.bool_)
+    return ids[inverse.reshape(-1)], halves[inverse.reshape(-1)]
