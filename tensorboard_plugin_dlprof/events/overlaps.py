@@ -21,6 +21,9 @@ ROUNDING = 2 * 2_000
 _ROUNDS = 8
 """A child cut may in turn cut its own children; real captures need two or three rounds."""
 
+_NEAR = 16
+"""The range that crosses another mostly follows soon."""
+
 _BLOCK = 1024
 
 
@@ -84,8 +87,12 @@ def _first_beyond(end: Int64s, rows: Int64s) -> Int64s:
     padded = np.full(-(-len(end) // _BLOCK) * _BLOCK, np.iinfo(np.int64).min)
     padded[: len(end)] = end
     block_latest = padded.reshape(-1, _BLOCK).max(axis=1)
-    found = np.empty(len(rows), np.int64)
-    for index, row in enumerate(rows.tolist()):
+    found = np.full(len(rows), -1, np.int64)
+    for distance in range(1, _NEAR):
+        ahead = np.minimum(rows + distance, len(end) - 1)
+        np.copyto(found, ahead, where=(found < 0) & (end[ahead] > end[rows]))
+    far = np.flatnonzero(found < 0)
+    for index, row in zip(far.tolist(), rows[far].tolist(), strict=True):
         limit = end[row]
         block = row // _BLOCK
         after = np.flatnonzero(padded[row + 1 : (block + 1) * _BLOCK] > limit)
