@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered, 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools, Part
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, Kernels, Profile, Syncs
 
 
 def devices_in_use(profile: Profile) -> Bools:
@@ -93,7 +93,7 @@ def _cpu_work(profile: Profile) -> Intervals:
     """Op ranges of any thread, and, unless DLProf's own markers made them, API calls of any thread.
 
     DLProf takes the ranges of all ops, unassociated ones too, which there are calls. Elsewhere the calls are
-    taken themselves, and a call that was not recorded (``launched`` 0) is none.
+    taken themselves; one that was not recorded has no length.
     """
     instances = profile.instances
     if profile.dlprof_markers:
@@ -101,11 +101,8 @@ def _cpu_work(profile: Profile) -> Intervals:
     associated = np.array([op.eligibility != Eligibility.UNASSOCIATED for op in profile.ops], np.bool_)
     of_ops = associated[instances.op] if len(associated) else np.zeros(0, np.bool_)
     starts, stops = [instances.cpu_start[of_ops]], [instances.cpu_stop[of_ops]]
-    for work in (profile.kernels, profile.memcpys, profile.memsets):
-        launched = work.launched != 0
-        starts.append(work.api_start[launched])
-        stops.append(work.api_stop[launched])
-    for calls in (profile.syncs, profile.calls):
+    tables: list[Kernels | Copies | Syncs | Calls] = [profile.kernels, profile.memcpys, profile.memsets]
+    for calls in (*tables, profile.syncs, profile.calls):
         starts.append(calls.api_start)
         stops.append(calls.api_stop)
     return union(np.concatenate(starts), np.concatenate(stops))

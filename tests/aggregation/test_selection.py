@@ -88,3 +88,11 @@ def test_only_the_last_iteration_is_closed() -> None:
     aggregation = aggregate(profile_of([op], iterations=[(0, 50), (50, 100)]))
     assert aggregation.iteration_ops.iter_value.tolist() == [1]
     assert aggregation.iteration_ops.instances.tolist() == [2]
+
+
+def test_what_starts_in_a_gap_or_where_one_begins_lies_outside() -> None:
+    """Neither the end of an iteration nor what follows it belongs to it."""
+    op = DraftOp("LINEAR_1", "/linear", [Call(10, 11), Call(15, 16), Call(20, 21)])
+    aggregation = aggregate(profile_of([op], iterations=[(0, 10), (20, 30)]))
+    assert aggregation.outside.instances == 2
+    assert aggregation.iteration_ops.iter_value.tolist() == [1]
