@@ -44,9 +44,12 @@ _NAMESPACES = re.compile(r"^(?:c10|at|torch|std|tf|np|numpy|jnp|dtypes?|DT)(?:::
 _NO_TENSOR: Final = frozenset(
     # What PyTorch writes for an argument that is no tensor: its ``IValue`` tag, capitalised (``Double`` is a Python
     # float, ``double`` a tensor of doubles), and the kinds that Kineto made of them since 2.1.
-    ("", "None", "Tensor", "Storage", "Double", "ComplexDouble", "Int", "SymInt", "SymFloat", "SymBool", "Bool",
-     "Tuple", "String", "Blob", "GenericList", "GenericDict", "Future", "Await", "Device", "Stream", "Object", "PyObject",
-     "Uninitialized", "Capsule", "RRef", "Quantizer", "Generator", "Enum", "Scalar", "ScalarList", "TensorList")
+    (
+        "", "None", "Tensor", "Storage", "Double", "ComplexDouble", "Int", "SymInt", "SymFloat", "SymBool",
+        "Bool", "Tuple", "String", "Blob", "GenericList", "GenericDict", "Future", "Await", "Device",
+        "Stream", "Object", "PyObject", "Uninitialized", "Capsule", "RRef", "Quantizer", "Generator", "Enum",
+        "Scalar", "ScalarList", "TensorList",
+    )
 )  # fmt: skip
 
 _WORD = re.compile(r"[a-z]\w*\Z")

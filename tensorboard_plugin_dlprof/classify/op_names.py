@@ -69,8 +69,8 @@ ATTENTIONS: Final = (
     # flash-attn, xFormers, Transformer Engine, vLLM, SGLang, AITER.
     "FlashAttnFunc", "FlashAttnVarlenFunc", "FlashAttnQKVPackedFunc", "FlashAttnVarlenQKVPackedFunc",
     "FlashAttnKVPackedFunc",
-    "FlashAttnVarlenKVPackedFunc", "_flash_attn_forward", "_flash_attn_backward", "_flash_attn_varlen_forward",
-    "_flash_attn_varlen_backward", "flash_attn_func", "flash_attn_varlen_func", "efficient_attention_forward_cutlass",
+    "FlashAttnVarlenKVPackedFunc", "_flash_attn_forward", "_flash_attn", "_flash_attn_varlen_forward",
+    "_flash_attn_varlen", "flash_attn_func", "flash_attn_varlen_func", "efficient_attention_forward_cutlass",
     "memory_efficient_attention", "efficient_attention", "FusedAttnFunc", "FusedAttnFunc_qkvpacked",
     "unified_attention",
     "unified_attention_with_output", "unified_mla_attention", "fmha", "fmha_v3_varlen_fwd", "mha_fwd",

@@ -57,6 +57,7 @@ _BY_INSTRUCTION: Final[dict[str, str]] = {
     "i8816": "int8", "i16832": "int8", "i8832": "int4", "i16864": "int4",
     "s884": "fp16", "c884": "fp16", "s16816": "fp16", "s161616": "fp16", "s1688": "tf32", "c1688": "tf32",
 }  # fmt: skip
+_ROUNDED = re.compile(r"x\d+(bf16|f16|tf32)gemm", re.IGNORECASE)
 _TURING = re.compile(r"turing|_75_|sm75", re.IGNORECASE)
 
 
@@ -66,6 +67,9 @@ def of_instruction(name: KernelName) -> str:
     if found and found.group(3):
         # ``s1688bf16gemm``: operands are rounded to that type on their way into the unit.
         return _WORD_PRECISIONS[found.group(3).lower()]
+    rounded = _ROUNDED.search(name.text)
+    if rounded:
+        return _WORD_PRECISIONS[rounded.group(1).lower()]
     words = of_words(name)
     if words and words not in ("fp32", "fp64"):
         return words
@@ -140,7 +144,7 @@ def of_tensile(name: KernelName) -> str:
     return next((precision for start, precision in _TENSILE_TYPES if letters.startswith(start)), "")
 
 
-_SGEMM = re.compile(r"(?<![a-z])(?:g?c|s|ss|d|z|h|hh|fp16_s)(?:gemm|cudnn|gemv|gemmex)", re.IGNORECASE)
+_SGEMM = re.compile(r"(?<![a-z])(?:g?c|s|ss|d|z|h|hh)(?:gemm|cudnn|gemv|gemmex|fprop|dgrad|wgrad)", re.IGNORECASE)
 
 
 def of_blas_letter(name: KernelName) -> str:
@@ -148,7 +152,7 @@ def of_blas_letter(name: KernelName) -> str:
     found = _SGEMM.search(name.text)
     if not found:
         return of_words_or_types(name)
-    letter = re.sub(r"(?:gemm|cudnn|gemv)(?:ex)?\Z", "", found.group(0).lower())
+    letter = re.sub(r"(?:gemm|cudnn|gemv|fprop|dgrad|wgrad)(?:ex)?\Z", "", found.group(0).lower())
     return {"d": "fp64", "z": "fp64", "h": "fp16", "hh": "fp16"}.get(letter, "fp32")
 
 

@@ -30,8 +30,8 @@ RULES: Final[tuple[Rule, ...]] = (
     *QUANTISED,
     *CUDNN,
     *CUBLAS,
+    *TENSORFLOW,
     *PYTORCH,
     *SERVING,
-    *TENSORFLOW,
     *FALLBACK,
 )

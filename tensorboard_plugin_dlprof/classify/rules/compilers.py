@@ -43,7 +43,7 @@ RULES: Final = (
     Rule("nvfuser-pointwise", NO, "elementwise", "nvfuser", r"\bnvfuser_pointwise|^CudaCodeGen::", "@types"),
     Rule("nvfuser-other", UNKNOWN, "other", "nvfuser", r"\bnvfuser_"),
     # PyTorch's older fusers: pointwise and small reductions only.
-    Rule("nnc", NO, "elementwise", "pytorch", r"^(?:func_\d+|fused_(?:[a-z0-9_]*_)?kernel|tensorexpr_\w+)$"),
+    Rule("nnc", NO, "elementwise", "pytorch", r"^tensorexpr_\w+"),
     Rule("jit-elementwise", NO, "elementwise", "pytorch", r"_jit_kernel|_jiterator|^jitted_gpu_kernel"),
     # XLA. Dots and convolutions go to libraries (or to the Triton names above); a fusion holds the rest.
     Rule("xla-normalisation", NO, "softmax", "xla", r"^(?:softmax|input_softmax)\w*fusion"),
@@ -69,7 +69,7 @@ RULES: Final = (
          r"generatedNativePointwise|cuEltwise::|\bpwgen_|^generatedNative"),
     Rule("tensorrt-reformat", NO, "copy", "tensorrt",
          r"genericReformat::|\breformat(?:\b|_)|cuReformat|^permutationKernel|nchwToNcqhw|::reformat"
-         r"|copyPackedKernel"),
+         r"|copyPackedKernel", "@types"),
     Rule("torch-tensorrt-plugin", NO, "other", "tensorrt",
          r"^(?:cuScale|cuResize|cuShuffle|cuGather|cuSlice|cuConcat|cuPad|cuTopK|cuInt8)::"),
 )  # fmt: skip

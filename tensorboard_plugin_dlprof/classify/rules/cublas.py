@@ -6,6 +6,11 @@ from typing import Final
 
 from tensorboard_plugin_dlprof.classify.rules.rule import NO, UNKNOWN, YES, Rule
 
+_ARCHITECTURE = (
+    r"^(?:trt_|cudnn_|cublas(?:Lt)?_|infer_|train_)*(?i:fermi|kepler|maxwell|pascal|volta|turing|ampere|ada|hopper|blackwell"
+    r"|sm\d+)(?:Plus|_|\d)"
+)
+
 RULES: Final = (
     # Helpers around products.
     Rule("split-k-reduce", NO, "reduction", "cublas", r"\bsplitKreduce_kernel|\bsplit_?[kK]_?[rR]educe", "@types"),
@@ -90,12 +95,13 @@ RULES: Final = (
          r"(?:fprop|dgrad|wgrad|conv|cudnn)\w*(?:^|_)[hiwdq]mma(?:_|$)|(?:^|_)[hiwdq]mma_\w*(?:fprop|dgrad|wgrad"
          r"|conv)|(?:volta|turing)_\w*[hi]mma\w*cudnn", "@words"),
     Rule("mma-word", YES, "gemm", "cublas",
-         r"(?:^|[_:])(?:hmma|imma|dmma|wmma|wgmma|gmma|qmma|bmma|utcmma|tcgen05|mma_sync|hgmma|igmma|qgmma"
-         r"|tensor_op)(?:[_:]|$)", "@words or types"),
+         _ARCHITECTURE + r"(?:\w*_)?(?:hmma|imma|dmma|wmma|wgmma|gmma|qmma|bmma|utcmma|hgmma|igmma|qgmma"
+         r"|tensor_op)(?:_|$)",
+         "@words or types"),
     # Products on CUDA cores, by BLAS letter and no instruction.
     Rule("blas-letter", NO, "gemm", "cublas",
-         r"(?:^|_|::)(?:g?[cz]|s|d|h|sc)gemm(?:_|Ex|$)|\b[sdczh]gemm_(?:largek|\d+x\d+|kernel)\w*"
-         r"|fermiPlus\w*[sdczh]gemm|\b[sdcz]gemm\d*_|_[sdczh]gemm$|(?:^|_)(?:fp16|bf16)_[sh]gemm", "@blas letter",
+         _ARCHITECTURE + r"(?:\w*_)?(?:g?[cz]|s|d|h|sc)gemm(?:_|Ex|$)|^[sdczh]gemm_(?:largek|\d+x\d+x\d+)\w*"
+         r"|^(?:gemm_)?kernel\w*_[sdcz]gemm\w*", "@blas letter",
          note="no instruction in the name: CUDA cores, also for hgemm"),
     Rule("igemm", UNKNOWN, "gemm", "cublas",
          r"(?:^|_)(?:int8_)?igemm|\bimma_?gemm|(?:^|_)int8_\w*gemm", "int8",

@@ -61,7 +61,7 @@ RULES: Final = (
          note="CUDA cores, also hhgemm"),
     Rule("cudnn-grouped-direct", NO, "convolution", "cudnn",
          r"\b(?:conv|dgrad|wgrad|fprop)\w*_grouped_direct_kernel|\bgrouped_direct", "@types"),
-    Rule("cudnn-depthwise", NO, "convolution", "cudnn",
+    Rule("depthwise", NO, "convolution", "@namespace",
          r"\b(?:DepthwiseConv\w*|depthwise_\w*conv\w*|conv_depthwise\w*|spatialDepthwise\w*|dwconv\w*)", "@types",
          note="no product of matrices"),
     Rule("cudnn-depthwise-reduction", NO, "reduction", "cudnn", r"\bwgrad2d_c1_k1\w*reduction\w*", "@types"),

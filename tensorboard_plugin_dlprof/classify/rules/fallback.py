@@ -28,11 +28,10 @@ RULES: Final = (
          r"(?i)tensor_?core|wmma|wgmma|tcgen05|mma_?sync|mma_m16n8|(?:^|_)[hi]?mma_|ldmatrix", "@words or types",
          note="the name says so"),
     Rule("word-naive-product", NO, "gemm", "custom",
-         r"(?i)(?:naive|simple|basic|shared_?mem|tiled|coalesc\w*|global_?mem|cuda_?core|simt|blocktil\w*"
-         r"|vectori[sz]e)_?\w*(?:mat_?mul|gemm|mm)\b|(?:mat_?mul|[sd]gemm)_?(?:naive|simple|basic|shared|cpu"
-         r"|kernel_naive|global|coalesc\w*|smem|\w*blocktil\w*)\w*|(?i:matrix_?mul_?cuda)|[sd]gemm(?:_\w+)?$",
+         r"(?i)(?:naive|basic|coalesc\w*|global_?mem|shared_?mem|cuda_?core|simt)_?\w*(?:mat_?mul|gemm|mm)(?:_|\b)"
+         r"|(?:mat_?mul|[sd]gemm)_?(?:naive|basic|coalesc\w*|global|smem|shared)\w*|(?<![a-z])[sd]gemm(?:_\w+)?$",
          "@types",
-         note="FP32 products of tutorials"),
+         note="FP32 products of tutorials, written without matrix units"),
     Rule("word-attention", UNKNOWN, "attention", "custom",
          _words("attention attn mha fmha sdpa flash gqa mqa mla")),
     Rule("word-normalisation", NO, "normalisation", "custom",

@@ -6,6 +6,9 @@ from typing import Final
 
 from tensorboard_plugin_dlprof.classify.rules.rule import NO, Rule
 
+_IN_FUNCTOR = r"^(?:[^()]|\((?:int|bool|unsigned int|unsigned long|long)\))*?"
+"""What stands before the functor's own parameters; lambdas behind them quote other types and functions."""
+
 _ELEMENTWISE = r"elementwise_kernel|\bloop_kernel\w*"
 _OPTIMIZERS = r"(?i)adam|sgd|lamb|adagrad|rmsprop|adadelta|lion|novograd|lars\b|FusedOptim"
 
@@ -33,14 +36,14 @@ RULES: Final = (
          r"|ComputeBackwardFusedParams", "@types"),
     Rule("pytorch-normalisation-elementwise", NO, "normalisation", "@namespace",
          _ELEMENTWISE, "@types",
-         r"^[^(]*?(?:batch_norm|group_norm|GroupNorm|LayerNorm)\w*"),
+         _IN_FUNCTOR + r"(?:batch_norm|group_norm|GroupNorm|LayerNorm)\w*"),
     Rule("pytorch-embedding", NO, "embedding", "@namespace",
          r"(?i:embedding|indexSelect|index_select|index_elementwise|indexing_backward|index_put|index_add"
          r"|index_copy|indexFunc|gather|scatter|\btake_|\bput_)(?!TopK)(?<!_all)|compute_grad_weight"
          r"|krn_partial\w*|sum_and_scatter|compute_num_of_partial|EmbeddingBag\w*|write_num_of_segments", "@types"),
     Rule("pytorch-embedding-elementwise", NO, "embedding", "@namespace",
          _ELEMENTWISE, "@types",
-         r"^[^(]*?(?:index_kernel_impl|index_put_kernel|scatter_gather|gpu_index_kernel|index_copy_kernel)"),
+         _IN_FUNCTOR + r"(?:index_kernel_impl|index_put_kernel|scatter_gather|gpu_index_kernel|index_copy_kernel)"),
     Rule("pytorch-sort", NO, "sort", "@namespace",
          r"(?i:radix_?sort|bitonic|merge_?sort|segmented_?sort|topk|TopK|radixFindKth|kthvalue|gatherKth"
          r"|gatherMedian|mode_kernel|\bsort_\w*|SortKernel|unique|onesweep|radix_sort)"
@@ -52,10 +55,10 @@ RULES: Final = (
          r"|replication_pad\w*|StoreSlice|slice_kernel", "@types"),
     Rule("pytorch-copy-elementwise", NO, "copy", "@namespace",
          _ELEMENTWISE, "@types",
-         r"^[^(]*?(?:\w*copy_kernel\w*|copy_device_to_device|CopyFunctor|LoadWithCast\w*copy|CUDA_copy)"),
+         _IN_FUNCTOR + r"(?:\w*copy_kernel\w*|copy_device_to_device|CopyFunctor|LoadWithCast\w*copy|CUDA_copy)"),
     Rule("pytorch-random-elementwise", NO, "random", "@namespace",
          _ELEMENTWISE, "@types",
-         r"^[^(]*?(?:bernoulli|dropout|masked_scale)\w*"),
+         _IN_FUNCTOR + r"(?:bernoulli|dropout|masked_scale)\w*"),
     Rule("pytorch-elementwise", NO, "elementwise", "@namespace",
          rf"{_ELEMENTWISE}|\bCUDAFunctor|\bvectorized_\w*kernel|\btriu_tril|\bfill_kernel|\btril|\btriu"
          rf"|polar_kernel|glu_kernel", "@types"),

@@ -16,7 +16,7 @@ RULES: Final = (
     Rule("sampling", NO, "random", "@namespace", r"(?:sampling|Sampling|TopP|top_p|rejection_sample|gumbel)\w*"),
     Rule("kv-cache", NO, "copy", "@namespace",
          r"(?i:kv_?cache|reshape_and_cache|concat_and_cache|copy_blocks|swap_blocks|store_kv|append_paged"
-         r"|write_req_to_token|kv_indices|mla_kv|cache_mla)\w*"),
+         r"|write_req_to_token|kv_indices|mla_kv|cache_mla)\w*", "@types"),
     Rule("activation", NO, "elementwise", "@namespace",
          r"(?i:act_and_mul|silu|gelu|swiglu|geglu|relu|activation|sigmoid|tanh)\w*", "@types"),
     Rule("quantise", NO, "elementwise", "@namespace",

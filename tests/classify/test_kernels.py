@@ -1,0 +1,188 @@
+"""Kernel names are told right: a corpus with reasoned answers, the real profiles' own counts, and the form of the rules."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tensorboard_plugin_dlprof.classify.classes import KernelClass, MatrixUnit
+from tensorboard_plugin_dlprof.classify.kernel_names import parse
+from tensorboard_plugin_dlprof.classify.kernels import classify, explanation
+from tensorboard_plugin_dlprof.classify.precision import DECODERS
+from tensorboard_plugin_dlprof.classify.rules import RULES
+from tensorboard_plugin_dlprof.classify.rules.rule import compile_rule
+from tests.classify.raw_profiles import kernel_times, profiles_with_kernels
+from tests.shared_data import shared_data, shared_data_or_none
+
+HERE = Path(__file__).parent
+FAMILIES = frozenset(
+    ("gemm", "convolution", "attention", "normalisation", "softmax", "elementwise", "reduction", "optimizer", "copy")
+    + ("embedding", "sort", "random", "collective", "memory", "graph", "other")
+)
+PRECISIONS = frozenset(
+    ("", "fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "int4", "mixed"),
+)
+
+
+class Expected(NamedTuple):
+    """One line of a corpus; ``?`` is not asserted."""
+
+    matrix_unit: str
+    family: str
+    library: str
+    precision: str
+    name: str
+
+
+def _corpus(file_name: str) -> Iterator[Expected]:
+    for line in (HERE / file_name).read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            yield Expected(*("" if cell == "-" else cell for cell in line.split("\t")))
+
+
+CORPUS = [*_corpus("recorded_names.tsv"), *_corpus("public_names.tsv")]
+
+
+def _answer(found: KernelClass) -> tuple[str, str, str, str]:
+    return found.matrix_unit.name.lower(), found.family, found.library, found.precision
+
+
+def test_corpus_is_wide() -> None:
+    """At least 600 distinct names, with every answer and nearly every family among them."""
+    assert len({expected.name for expected in CORPUS}) >= 600
+    assert {expected.matrix_unit for expected in CORPUS} == {"yes", "no", "unknown"}
+    assert {expected.family for expected in CORPUS} - {"?"} >= FAMILIES - {"graph"}
+
+
+@pytest.mark.parametrize("file_name", ["recorded_names.tsv", "public_names.tsv"])
+def test_every_name_of_the_corpus_is_told_as_expected(file_name: str) -> None:
+    """Matrix unit, family, library and precision of each name are those that were reasoned for it."""
+    wrong = []
+    for expected in _corpus(file_name):
+        found = classify(expected.name)
+        pairs = zip(expected[:4], _answer(found), strict=True)
+        if any(wanted not in ("?", got) for wanted, got in pairs):
+            wrong.append(f"{expected.name[:120]}: {_answer(found)} by {found.rule}, expected {expected[:4]}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        # Traps of reference/dlprof-cli.md, 4.2.
+        ("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_aligna4", MatrixUnit.NO),
+        ("sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x16_stage4", MatrixUnit.YES),
+        ("volta_hgemm_128x128_nn", MatrixUnit.NO),
+        ("volta_h884gemm_128x128_nn", MatrixUnit.YES),
+        ("my_884_kernel", MatrixUnit.UNKNOWN),
+        ("triton_poi_fused_addmm_relu_0", MatrixUnit.NO),
+        ("triton_tem_fused_addmm_0", MatrixUnit.UNKNOWN),
+        ("triton_red_fused_scaled_dot_product_attention_1", MatrixUnit.NO),
+    ],
+)
+def test_names_that_fooled_other_tools(name: str, unit: MatrixUnit) -> None:
+    """FP32 xmma and hgemm run on CUDA cores, bare digits mean nothing, a fusion is not the ops in its name."""
+    assert classify(name).matrix_unit == unit
+
+
+def test_short_name_serves_where_there_is_no_long_one() -> None:
+    """Old exports may hold the short name only; where there is a long one, that decides."""
+    assert classify("", "ampere_sgemm_64x64_nn") == classify("ampere_sgemm_64x64_nn")
+    long_name = "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_64x64_16x6_nn_align4>(T1::Params)"
+    assert classify(long_name, "Kernel2").matrix_unit == MatrixUnit.YES
+    assert classify("", "Kernel2").matrix_unit == MatrixUnit.UNKNOWN
+
+
+@pytest.mark.parametrize("name", ["", " ", "<", "((((", "_Z", "_ZN", "_ZN99x", "void ", "\0", "é" * 50, "_ZN3abcE"])
+def test_any_text_gets_an_answer(name: str) -> None:
+    """A name that is none is unknown, not an error."""
+    assert classify(name).matrix_unit in (MatrixUnit.NO, MatrixUnit.UNKNOWN)
+
+
+@pytest.mark.parametrize("piece", ["cutlass", "cutlass_tensorop_", "xmma_f16", "A<(int)", "a_", "mma_", "::x", "at::"])
+def test_a_hostile_name_takes_no_time(piece: str) -> None:
+    """No pattern backtracks without bound, however long and repetitive a name is."""
+    began = time.process_time()
+    classify("void " + piece * 40_000)
+    assert time.process_time() - began < 5
+
+
+def test_head_of_mangled_and_wrapped_names() -> None:
+    """Rules look at the function's name: whatever wraps it is taken off."""
+    assert parse("_ZN5aiter24add_rmsnorm_quant_kernelIDF16bEEvPT_").head == "aiter::add_rmsnorm_quant_kernel"
+    assert parse("_Z11flip_filterIffEvPT0_PKT_iiii").head == "flip_filter"
+    assert parse("void at::native::(anonymous namespace)::f<int>(int)").head == "at::native::f"
+    assert parse("void <unnamed>::softmax_warp_forward<float>(T2 *)").head == "softmax_warp_forward"
+    assert (
+        parse("std::enable_if<!(false), void>::type internal::gemvx::kernel<int>()").head == "internal::gemvx::kernel"
+    )
+    assert parse("loop_convert_fusion.kd").head == "loop_convert_fusion"
+
+
+def test_rules_are_well_formed() -> None:
+    """Names are unique, families and precisions known, patterns compile, and the last rule takes what is left."""
+    counts = Counter(rule.name for rule in RULES)
+    assert [name for name, count in counts.items() if count > 1] == []
+    for rule in RULES:
+        compile_rule(rule)
+        assert rule.family in FAMILIES, rule.name
+        if rule.precision.startswith("@"):
+            assert rule.precision[1:] in DECODERS, rule.name
+        else:
+            assert rule.precision in PRECISIONS, rule.name
+    assert (RULES[-1].head, RULES[-1].text) == ("", "")
+    assert not any(rule.head == rule.text == "" for rule in RULES[:-1])
+
+
+def test_every_answer_is_of_the_documented_vocabulary() -> None:
+    """Precisions come from decoders: none of them invents a word."""
+    for expected in CORPUS:
+        found = classify(expected.name)
+        assert found.precision in PRECISIONS
+        assert found.rule in {rule.name for rule in RULES}
+
+
+def test_unknown_comes_with_a_reason() -> None:
+    """Who sees 'unknown' or doubts an answer can read why."""
+    assert "tl.dot" in explanation(classify("triton_mm").rule)
+    assert explanation(classify("nobody_knows_this").rule) == "no rule knows this name"
+    assert explanation("no such rule") == ""
+
+
+@pytest.mark.parametrize("path", profiles_with_kernels(shared_data_or_none()))
+def test_real_profile_has_almost_no_unknown_kernel_time(path: str) -> None:
+    """On every NVIDIA profile under 5 % of the kernel time is unknown; on AMD's too."""
+    unknown = total = 0
+    for (long_name, short_name), (_, duration_ns) in kernel_times(shared_data() / path).items():
+        total += duration_ns
+        if classify(long_name, short_name).matrix_unit == MatrixUnit.UNKNOWN:
+            unknown += duration_ns
+    assert total > 0
+    assert unknown / total < 0.05
+
+
+@pytest.mark.parametrize("path", profiles_with_kernels(shared_data_or_none()))
+def test_real_profile_has_the_tensor_core_kernels_that_its_manifest_counts(path: str) -> None:
+    """NVIDIA: exactly the kernels that the manifest calls likely; AMD: at least those with MFMA in their names."""
+    manifest = (shared_data() / "MANIFEST.md").read_text(encoding="utf-8")
+    section = next((part for part in manifest.split("\n### ") if part.startswith(path)), None)
+    if section is None:
+        pytest.skip("the manifest has no section for this file")
+    likely = re.search(r"likely: ([\d,]+) kernels", section)
+    matrix_core = re.search(r"AMD matrix core: ([\d,]+) kernels", section)
+    assert likely
+    found = sum(
+        count
+        for names, (count, _) in kernel_times(shared_data() / path).items()
+        if classify(*names).matrix_unit == MatrixUnit.YES
+    )
+    if matrix_core:
+        assert found >= int(matrix_core[1].replace(",", ""))
+    else:
+        assert found == int(likely[1].replace(",", ""))
