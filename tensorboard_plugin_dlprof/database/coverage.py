@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tensorboard_plugin_dlprof.profile.tables import Profile
-from tensorboard_plugin_dlprof.units import NS_PER_MS
+from tensorboard_plugin_dlprof.units import NS_PER_MS, NS_PER_US
 
 _Row = tuple[str, int, str]
 """Key, value, sentence: a row of ``ext_coverage``. The sentence is empty where there is nothing to say."""
@@ -54,12 +54,12 @@ def warnings(profile: Profile) -> list[str]:
 
 
 def _time_is(count: int, time_ns: int) -> str:
-    return f"{'its' if count == 1 else 'their'} time ({_milliseconds(time_ns)}) is counted under unassociated ops"
+    return f"{'its' if count == 1 else 'their'} time ({_shown(time_ns)}) is counted under unassociated ops"
 
 
 def _events(count: int, noun: str) -> str:
     return f"{count:,} {noun} was" if count == 1 else f"{count:,} {noun}s were"
 
 
-def _milliseconds(time_ns: int) -> str:
-    return f"{time_ns / NS_PER_MS:,.1f} ms"
+def _shown(time_ns: int) -> str:
+    return f"{time_ns / NS_PER_MS:,.1f} ms" if time_ns >= NS_PER_MS else f"{time_ns / NS_PER_US:,.1f} µs"
