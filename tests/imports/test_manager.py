@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,7 @@ def test_a_source_becomes_a_database_in_the_cache(tmp_path: Path) -> None:
     assert manager.status("p") is None
     database = cached(manager, source)
     assert database is not None
-    with open_database(database) as connection:
+    with closing(open_database(database)) as connection:
         assert connection.execute("SELECT count(*) FROM read_only_kernels").fetchone() == (6,)
     assert list((tmp_path / "cache").iterdir()) == [database]
     assert [path.name for path in (tmp_path / "logs").iterdir()] == ["a.json"]
