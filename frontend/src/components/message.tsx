@@ -40,7 +40,14 @@ export function Loading({ what }: { what: string }) {
   );
 }
 
-export function ErrorBox({ error, retry }: { error: ApiError; retry?: () => void }) {
+interface ErrorBoxProps {
+  error: ApiError;
+  retry?: () => void;
+  /** Other ways out. */
+  children?: ComponentChildren;
+}
+
+export function ErrorBox({ error, retry, children }: ErrorBoxProps) {
   return (
     <Message tone="error" icon="warning" title={error.message}>
       {error.hint !== "" && <p>{error.hint}</p>}
@@ -49,6 +56,7 @@ export function ErrorBox({ error, retry }: { error: ApiError; retry?: () => void
           Try again
         </button>
       )}
+      {children}
     </Message>
   );
 }

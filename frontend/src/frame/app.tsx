@@ -137,7 +137,16 @@ function Content({ profiles, selected, data, query, view, round }: ContentProps)
     );
   if (selected.state !== "ready")
     return <ImportPage profile={selected} importMode={profiles.data.import_mode} onChange={profiles.reload} />;
-  if (query.error !== null && !query.loading) return <ErrorBox error={query.error} retry={query.reload} />;
+  if (query.error !== null && !query.loading)
+    return (
+      <ErrorBox error={query.error} retry={query.reload}>
+        {currentUrl().aggregation !== undefined && (
+          <button type="button" class="button" onClick={() => navigate({ aggregation: null })}>
+            Show the default
+          </button>
+        )}
+      </ErrorBox>
+    );
   if (data === null) return <Loading what="the profile" />;
   switch (view) {
     case "dashboard":

@@ -21,7 +21,8 @@ export function readHostHash(): string {
 /** Replaces the hash; `push` adds an entry to the history, so that Back returns to where the user was. */
 export function writeHostHash(hash: string, push: boolean): void {
   if (hash === host.location.hash) return;
-  const url = hash === "" ? `${host.location.pathname}${host.location.search}` : hash;
+  // The whole path: our page has a base address of its own, which "#..." alone would be added to.
+  const url = `${host.location.pathname}${host.location.search}${hash}`;
   try {
     if (push) host.history.pushState(host.history.state, "", url);
     else host.history.replaceState(host.history.state, "", url);

@@ -1,0 +1,1 @@
+"""The tab in a real Chromium, before a real TensorBoard."""

@@ -1,0 +1,99 @@
+"""Starts TensorBoard on a log directory, as a user would."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+START_WITHIN_S = 120
+ADDRESS = re.compile(r" at (http://localhost:\d+/)")
+
+
+class TensorBoard:
+    """A running TensorBoard: its address, and what the plugin's routes answer."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    def get(self, route: str, **query: str) -> Any:
+        """The JSON that ``route`` answers."""
+        url = f"{self.address}data/plugin/dlprof/{route}?{urllib.parse.urlencode(query)}"
+        with urllib.request.urlopen(url, timeout=60) as response:
+            return json.load(response)
+
+    def profiles(self) -> list[dict[str, Any]]:
+        """The profiles once the first scan has ended."""
+        deadline = time.monotonic() + 30
+        while (answer := self.get("profiles"))["scan"]["state"] == "scanning":
+            assert time.monotonic() < deadline, "the log directory is still being scanned"
+            time.sleep(0.1)
+        return list(answer["profiles"])
+
+    def profile(self, run: str) -> dict[str, Any]:
+        """The only profile of a run."""
+        (found,) = (profile for profile in self.profiles() if profile["run"] == run)
+        return found
+
+    def dashboard(self, run: str) -> dict[str, Any]:
+        """The Dashboard's answer for the only profile of a run."""
+        return dict(self.get("dashboard", profile=self.profile(run)["id"]))
+
+    def page(self, **state: str) -> str:
+        """The address of the tab on its own, showing a state."""
+        return f"{self.address}data/plugin_entry.html?name=dlprof{_hash(state)}"
+
+    def tab(self, query: str = "", **state: str) -> str:
+        """The address of the tab inside TensorBoard."""
+        return f"{self.address}{query}{_hash(state)}"
+
+
+def _hash(state: dict[str, str]) -> str:
+    return "#dlprof" + "".join(
+        f"&p.dlprof.{key.replace('__', '.')}={urllib.parse.quote(value, safe='')}" for key, value in state.items()
+    )
+
+
+@contextlib.contextmanager
+def running(logdir: Path, cache: Path, *flags: str) -> Iterator[TensorBoard]:
+    """TensorBoard on ``logdir``, ended afterwards."""
+    command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), "--port", "0"]
+    command += ["--dlprof_cache_dir", str(cache), *flags]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    said: list[str] = []
+    found = threading.Event()
+
+    def listen() -> None:
+        assert process.stderr is not None
+        for line in process.stderr:
+            said.append(line)
+            if ADDRESS.search(line):
+                found.set()
+        found.set()
+
+    listener = threading.Thread(target=listen)
+    listener.start()
+    try:
+        found.wait(START_WITHIN_S)
+        address = next((match.group(1) for line in said if (match := ADDRESS.search(line))), None)
+        assert address is not None, "TensorBoard did not start:\n" + "".join(said[-20:])
+        yield TensorBoard(address)
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        listener.join()
+        if process.stderr is not None:
+            process.stderr.close()

@@ -1,0 +1,56 @@
+"""axe-core finds no serious fault, in either theme, on every page."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.serving import TensorBoard
+
+SERIOUS = {"serious", "critical"}
+
+
+def check(page: Page) -> None:
+    """No serious or critical violation of WCAG 2.1 A or AA."""
+    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}}).response["violations"]
+    assert [
+        (each["id"], each["help"], [node["html"][:200] for node in each["nodes"][:3]])
+        for each in found
+        if each["impact"] in SERIOUS
+    ] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", ["dashboard", "ops"])
+@pytest.mark.parametrize("run", ["amp", "cpu"])
+def test_pages(page: Page, tensorboard: TensorBoard, run: str, view: str, scheme: Literal["light", "dark"]) -> None:
+    """Dashboard, and Ops and Kernels."""
+    page.emulate_media(color_scheme=scheme)
+    page.goto(tensorboard.page(run=run, view=view))
+    expect(page.locator(".panel, tbody tr").first).to_be_visible()
+    if view == "ops":
+        page.locator("tbody tr").first.click()
+        expect(page.get_by_role("grid").nth(1)).to_be_visible()
+    check(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_opens(page: Page, tensorboard: TensorBoard, scheme: Literal["light", "dark"]) -> None:
+    """The picker, the panes, the column menu and the page of a profile that failed."""
+    page.emulate_media(color_scheme=scheme)
+    page.goto(tensorboard.page(run="amp", details="kernels"))
+    expect(page.get_by_role("complementary")).to_be_visible()
+    page.locator(".picker-button").click()
+    expect(page.get_by_role("option").first).to_be_visible()
+    check(page)
+    page.keyboard.press("Escape")
+    page.goto(tensorboard.page(run="amp", view="ops", details="help"))
+    page.get_by_role("button", name="Columns").first.click()
+    check(page)
+    page.goto(tensorboard.page(run="broken"))
+    expect(page.get_by_role("alert")).to_be_visible(timeout=60_000)
+    check(page)

@@ -1,0 +1,201 @@
+"""The Dashboard shows what the server answers, on samples and on real profiles."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import IMPORTED_SAMPLES, REAL
+from tests.browser.serving import TensorBoard
+
+NAMES = {
+    "other_kernel": "Other kernels",
+    "memory": "Memory",
+    "data_loader": "Data loader",
+    "io": "I/O",
+    "cpu": "CPU",
+    "other": "Other",
+}
+
+
+def panel(page: Page, title: str) -> Locator:
+    """The panel of that title."""
+    return page.get_by_role("region", name=title, exact=True)
+
+
+def exact(ns: int) -> str:
+    """Every nanosecond, as tooltips give them."""
+    return f"{ns:,} ns"
+
+
+def percent(fraction: float) -> str:
+    """A share as the screen rounds it."""
+    if 0 < fraction < 0.0005:
+        return "<0.1 %"
+    if 0.9995 <= fraction < 1:
+        return ">99.9 %"
+    return f"{fraction:.0%}".replace("%", " %") if fraction in (0, 1) else f"{fraction * 100:.1f} %"
+
+
+def tip_of(locator: Locator) -> str:
+    """The text of the tooltip."""
+    return locator.get_attribute("data-tip") or ""
+
+
+def check_dashboard(page: Page, data: dict[str, Any]) -> None:
+    """Every number of the answer stands where the screen promises it."""
+    unit = data["matrix_unit"]
+    facts = panel(page, "Performance Summary").locator(".fact")
+    expect(facts).to_have_count(8)
+
+    def fact(term: str) -> Locator:
+        return facts.filter(has=page.get_by_text(term, exact=True)).or_(facts.filter(has_text=term)).first.locator("dd")
+
+    performance = data["performance"]
+    assert exact(performance["wall_clock_ns"]) in tip_of(fact("Wall Clock").locator(".number"))
+    assert exact(performance["average_iteration_ns"]) in tip_of(fact("Average Iteration").locator(".number"))
+    for term, key in (
+        ("Profiled", "profiled_iterations"),
+        ("Total Iterations", "total_iterations"),
+        ("Start", "iter_start"),
+        ("Stop", "iter_stop"),
+    ):
+        expect(fact(term)).to_have_text(f"{performance[key]:,}")
+    for term, key in (("GPU Utilization", "gpu_utilization"), (f"{unit} Kernel", "tensor_core_efficiency")):
+        fraction = data[key]["fraction"]
+        expect(fact(term)).to_have_text("unknown" if fraction is None else percent(fraction))
+
+    breakdown = panel(page, "Resource Usage Breakdown").locator(".legend-entry")
+    names = [NAMES.get(part["resource"], f"{unit}s") for part in data["resource_breakdown"]]
+    expect(breakdown.locator(".legend-label")).to_have_text(names)
+    for i, part in enumerate(data["resource_breakdown"]):
+        expect(breakdown.nth(i).locator(".legend-share")).to_have_text(percent(part["fraction"]))
+        assert part["time_ns"] < 1000 or exact(part["time_ns"]) in tip_of(breakdown.nth(i))
+
+    kernels = panel(page, "Total Kernel GPU Time")
+    for label, key in ((f"Using {unit}s", "tensor_core"), ("Memory", "memory"), ("All other kernels", "other_kernel")):
+        if data["kernel_time"]["total"]["time_ns"]:
+            entry = kernels.get_by_role("button", name=re.compile(f"^{label}"))
+            time_ns = data["kernel_time"][key]["time_ns"]
+            assert exact(time_ns) in tip_of(entry) or time_ns == 0
+
+    rows = panel(page, "Top 10 GPU Ops").locator("tbody tr")
+    expect(rows).to_have_count(len(data["top_ops"]))
+    for i, op in enumerate(data["top_ops"]):
+        assert exact(op["gpu_time_ns"]) in tip_of(rows.nth(i).locator("td").first)
+        expect(rows.nth(i).locator(".op-path")).to_have_attribute("data-tip", op["name"])
+
+    if any(row["parts"] for row in data["iterations"]["rows"]):
+        iterations = panel(page, "Iteration Summary")
+        iterations.get_by_text("Show as a table").click()
+        shown = iterations.locator("tbody tr")
+        expect(shown).to_have_count(min(len(data["iterations"]["rows"]), 200))
+        expect(shown.first.locator("th")).to_have_text(str(data["iterations"]["rows"][0]["iteration"]))
+    for entry in data["system"]:
+        expect(panel(page, "System Configuration").get_by_text(entry["value"], exact=True).first).to_be_visible()
+    for note in data["coverage"]["notes"]:
+        expect(panel(page, "What This Recording Holds")).to_contain_text(note["message"])
+
+
+@pytest.mark.parametrize("run", IMPORTED_SAMPLES)
+def test_numbers_of_the_samples(page: Page, tensorboard: TensorBoard, run: str) -> None:
+    """What the Dashboard shows of a sample is what the server answers."""
+    page.goto(tensorboard.page(run=run))
+    check_dashboard(page, tensorboard.dashboard(run))
+
+
+@pytest.mark.parametrize("real_run", [*REAL, "dlprof"], indirect=True)
+def test_numbers_of_real_profiles(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
+    """What the Dashboard shows of a real profile is what the server answers."""
+    page.goto(tensorboard.page(run=real_run))
+    check_dashboard(page, tensorboard.dashboard(real_run))
+
+
+def test_kernel_details_open_and_close(page: Page, tensorboard: TensorBoard) -> None:
+    """The button opens the pane with times and counts; Esc closes it and gives the focus back; X closes it too."""
+    page.goto(tensorboard.page(run="amp"))
+    button = page.get_by_role("button", name="Kernel Details")
+    button.click()
+    pane = page.get_by_role("complementary", name="Kernel Details")
+    total = tensorboard.dashboard("amp")["kernel_time"]["total"]
+    first = pane.locator("tbody tr").first
+    expect(first.locator("td").nth(2)).to_have_text(f"{total['launches']:,}")
+    expect(first.locator("td").nth(3)).to_have_text(f"{total['names']:,}")
+    assert exact(total["time_ns"]) in tip_of(first.locator(".number").first)
+    page.keyboard.press("Escape")
+    expect(pane).to_have_count(0)
+    expect(button).to_be_focused()
+    button.click()
+    pane.get_by_role("button", name="Close").click()
+    expect(pane).to_have_count(0)
+
+
+def test_legend_hides_and_shows(page: Page, tensorboard: TensorBoard) -> None:
+    """A legend entry takes its slice out of the chart and brings it back; the URL keeps it."""
+    page.goto(tensorboard.page(run="amp"))
+    chart = panel(page, "Total Kernel GPU Time")
+    slices = chart.locator("path.slice")
+    expect(slices.first).to_be_visible()
+    before = slices.count()
+    entry = chart.get_by_role("button", name=re.compile("^All other kernels"))
+    entry.click()
+    expect(entry).to_have_attribute("aria-pressed", "false")
+    expect(slices).to_have_count(before - 1)
+    page.reload()
+    expect(slices).to_have_count(before - 1)
+    entry.click()
+    expect(slices).to_have_count(before)
+
+
+def test_slices_show_their_values(page: Page, tensorboard: TensorBoard) -> None:
+    """Pointing at a slice shows what it is, its time and the whole."""
+    page.goto(tensorboard.page(run="amp"))
+    box = page.locator(".donut-chart").first.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] * 0.57, box["y"] + box["height"] * 0.09)
+    expect(page.get_by_role("tooltip")).to_contain_text("Using GPU")
+    expect(page.get_by_role("tooltip")).to_contain_text("wall clock time")
+
+
+def test_iterations_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
+    """The arrow keys walk over the bars; a card shows all parts and a live region reads them."""
+    page.goto(tensorboard.page(run="amp"))
+    rows = tensorboard.dashboard("amp")["iterations"]["rows"]
+    page.get_by_role("group", name=re.compile("^Duration of")).focus()
+    page.keyboard.press("ArrowRight")
+    card = page.locator(".hover-card")
+    expect(card).to_contain_text(f"Iteration {rows[0]['iteration']}")
+    page.keyboard.press("End")
+    expect(card).to_contain_text(f"Iteration {rows[-1]['iteration']}")
+    page.keyboard.press("Escape")
+    expect(card).to_have_count(0)
+
+
+def test_a_top_op_opens_its_kernels(page: Page, tensorboard: TensorBoard) -> None:
+    """A row of the Top 10 leads to Ops and Kernels with that op selected; Back returns."""
+    page.goto(tensorboard.page(run="amp"))
+    op = tensorboard.dashboard("amp")["top_ops"][2]
+    panel(page, "Top 10 GPU Ops").locator("tbody tr").nth(2).click()
+    selected = page.get_by_role("grid", name="Ops", exact=True).locator('tr[aria-selected="true"]')
+    expect(selected.locator(".op-path")).to_have_attribute("data-tip", op["name"])
+    expect(page.get_by_role("heading", name=f"Kernels of {op['op_id']}")).to_be_visible()
+    page.go_back()
+    expect(panel(page, "Performance Summary")).to_be_visible()
+
+
+def test_cpu_only_says_so(page: Page, tensorboard: TensorBoard) -> None:
+    """A profile without GPU work says that, and shows no utilization of nothing."""
+    page.goto(tensorboard.page(run="cpu"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text("no GPU work")
+    expect(panel(page, "GPU Utilization")).to_contain_text("no kernel")
+
+
+@pytest.mark.parametrize("real_run", ["mi300x"], indirect=True)
+def test_amd_has_matrix_cores(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
+    """On AMD GPUs the unit is called Matrix Core, on all panels."""
+    page.goto(tensorboard.page(run=real_run))
+    expect(panel(page, "Matrix Core Kernel Efficiency")).to_be_visible()
+    expect(page.get_by_role("main")).not_to_contain_text("Tensor Core")

@@ -1,0 +1,203 @@
+"""The frame: picker, URL, theme, states of a profile, inside TensorBoard and on its own."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OTHER_SAMPLES, sample
+from tests.browser.serving import TensorBoard, running
+
+
+def test_the_picker_lists_all_in_the_servers_order(page: Page, tensorboard: TensorBoard) -> None:
+    """Every profile is offered, in the order of the server, with what keeps it from being shown."""
+    page.goto(tensorboard.page(run="amp"))
+    page.locator(".picker-button").click()
+    profiles = tensorboard.profiles()
+    expect(page.get_by_role("option").locator(".capture-name")).to_have_text([each["name"] for each in profiles])
+    waiting = page.get_by_role("option").filter(has_text="not imported")
+    assert waiting.count() == sum(each["state"] == "not_imported" for each in profiles) > 0
+
+
+def test_the_picker_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
+    """Typing narrows the list, the arrow keys choose, Enter opens, Esc leaves everything as it was."""
+    page.goto(tensorboard.page(run="amp"))
+    button = page.locator(".picker-button")
+    expect(button).to_contain_text("amp")
+    button.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.type("recorded")
+    expect(page.get_by_role("option")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("listbox")).to_have_count(0)
+    expect(button).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.type("cpu")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(button).to_contain_text("cpu")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("no GPU work")
+    assert "p.dlprof.run=cpu" in page.url
+
+
+def test_ranks_are_told_apart(page: Page, tensorboard: TensorBoard) -> None:
+    """A profile of one rank says which of how many."""
+    page.goto(tensorboard.page(run="ddp/rank0"))
+    expect(page.locator(".picker-button")).to_contain_text("rank 0")
+
+
+def test_a_link_opens_the_same_picture(page: Page, tensorboard: TensorBoard) -> None:
+    """Run, view, order, search, page, size, selection and pane all come from the URL, and stay through a reload."""
+    page.goto(
+        tensorboard.page(
+            run="amp",
+            view="ops",
+            ops__sort="-calls",
+            ops__search="e",
+            ops__page="2",
+            ops__size="10",
+            ops__row="X_1",
+            details="help",
+        )
+    )
+    for _ in range(2):
+        section = page.get_by_role("region", name="Ops", exact=True)
+        expect(section.get_by_role("button", name="Page 2", exact=True)).to_have_attribute("aria-current", "page")
+        expect(section.get_by_label("Search ops")).to_have_value("e")
+        expect(section.get_by_label("Rows")).to_have_value("10")
+        expect(section.get_by_role("columnheader", name=re.compile("^Calls"))).to_have_attribute(
+            "aria-sort", "descending"
+        )
+        expect(page.get_by_role("heading", name="Kernels of X_1")).to_be_visible()
+        expect(page.get_by_role("complementary", name="Help")).to_be_visible()
+        page.reload()
+
+
+def test_a_page_behind_the_last_one_becomes_the_last_one(page: Page, tensorboard: TensorBoard) -> None:
+    """A link to page 9999 shows the last page instead of nothing."""
+    page.goto(tensorboard.page(run="amp", view="ops", ops__page="9999"))
+    section = page.get_by_role("region", name="Ops", exact=True)
+    expect(section.get_by_role("button", name="Next page")).to_be_disabled()
+    expect(section.locator("tbody tr").first).to_be_visible()
+
+
+def test_a_link_to_another_server_finds_the_run(page: Page, tensorboard: TensorBoard) -> None:
+    """Where the id means nothing, run and file name do."""
+    page.goto(tensorboard.page(profile="0123456789abcdef", run="cpu", capture="somewhere else"))
+    expect(page.locator(".picker-button")).to_contain_text("cpu")
+
+
+def test_an_edited_address_is_followed(page: Page, tensorboard: TensorBoard) -> None:
+    """Who changes the address by hand gets what it says, without loading the page again."""
+    page.goto(tensorboard.page(run="amp"))
+    expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
+    page.evaluate("location.hash += '&p.dlprof.view=ops'")
+    expect(page.get_by_role("grid", name="Ops", exact=True)).to_be_visible()
+
+
+def test_an_unknown_aggregation_is_explained(page: Page, tensorboard: TensorBoard, complaints: list[str]) -> None:
+    """A link to an aggregation that the profile does not have gives the server's reason, and a way out."""
+    page.goto(tensorboard.page(run="amp", profile=tensorboard.profile("amp")["id"], aggregation="999"))
+    expect(page.get_by_role("alert")).to_contain_text("999")
+    page.get_by_role("alert").get_by_role("button", name="Show the default").click()
+    expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
+    complaints[:] = [each for each in complaints if "status of 404" not in each]
+
+
+def test_inside_tensorboard(page: Page, tensorboard: TensorBoard) -> None:
+    """The tab is called GPU SUMMARY, keeps its state in TensorBoard's URL, and follows its theme."""
+    page.goto(tensorboard.tab("?darkMode=true", run="amp"))
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_role("region", name="Performance Summary")).to_be_visible()
+    expect(page.get_by_role("tab", name=re.compile("gpu summary", re.IGNORECASE)).first).to_be_visible()
+    expect(frame.locator("html")).to_have_attribute("data-theme", "dark")
+    frame.get_by_role("button", name="Ops and Kernels").click()
+    expect(page).to_have_url(re.compile("p.dlprof.view=ops"))
+    page.evaluate("document.body.classList.remove('dark-mode')")
+    expect(frame.locator("html")).to_have_attribute("data-theme", "light")
+    page.go_back()
+    expect(frame.get_by_role("region", name="Performance Summary")).to_be_visible()
+    expect(page.locator("iframe[title='GPU Summary']")).to_have_count(1)
+
+
+def test_tensorboards_reload_asks_again(page: Page, tensorboard: TensorBoard) -> None:
+    """TensorBoard's reload button makes the tab ask for its data again, without losing its place."""
+    page.goto(tensorboard.tab(run="amp", view="ops", ops__page="2"))
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_role("grid", name="Ops", exact=True)).to_be_visible()
+    with page.expect_request(re.compile("data/plugin/dlprof/table")):
+        page.locator(".reload-button").click()
+    section = frame.get_by_role("region", name="Ops", exact=True)
+    expect(section.get_by_role("button", name="Page 2", exact=True)).to_have_attribute("aria-current", "page")
+
+
+@pytest.mark.parametrize("width", [700, 1280, 1920])
+@pytest.mark.parametrize("view", ["dashboard", "ops"])
+def test_nothing_is_cut_off(page: Page, tensorboard: TensorBoard, width: int, view: str) -> None:
+    """The page never scrolls sideways, only tables do, inside themselves; the header stays while it scrolls."""
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(tensorboard.page(run="amp", view=view))
+    expect(page.locator(".panel, .data-table").first).to_be_visible()
+    wide = page.evaluate(
+        "[...document.querySelectorAll('html, body, .frame-main, .panel-body, .legend, .fact, .properties')]"
+        ".filter(element => element.scrollWidth > element.clientWidth + 1)"
+        ".map(element => element.className || element.tagName)"
+    )
+    assert wide == []
+    page.locator(".frame-main").evaluate("element => element.scrollTo(0, 1e6)")
+    expect(page.locator(".frame-header")).to_be_in_viewport(ratio=1)
+
+
+def test_a_source_is_imported_when_opened(page: Page, tensorboard: TensorBoard) -> None:
+    """Opening a trace without a database imports it and then shows its Dashboard, with no click."""
+    page.goto(tensorboard.page(run="fp32"))
+    expect(page.get_by_role("region", name="Performance Summary")).to_be_visible(timeout=90_000)
+    assert tensorboard.profile("fp32")["state"] == "ready"
+
+
+def test_a_broken_source_says_why(page: Page, tensorboard: TensorBoard) -> None:
+    """A cut trace fails with the reason and a way to try again."""
+    page.goto(tensorboard.page(run="broken"))
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("could not be imported", timeout=60_000)
+    expect(alert).to_contain_text(tensorboard.profile("broken")["message"])
+    expect(alert.get_by_role("button", name="Try again")).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def without_import(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TensorBoard]:
+    """TensorBoard that does not import, on one trace."""
+    logs: Path = tmp_path_factory.mktemp("off") / "logs"
+    (logs / "fp32").mkdir(parents=True)
+    shutil.copy(sample(OTHER_SAMPLES["fp32"]), logs / "fp32")
+    with running(logs, tmp_path_factory.mktemp("cache"), "--dlprof_import", "off") as server:
+        yield server
+
+
+def test_without_import_the_command_is_given(page: Page, without_import: TensorBoard) -> None:
+    """With imports switched off the tab shows the command that does it."""
+    page.goto(without_import.page())
+    expect(page.get_by_role("main")).to_contain_text(f'dlprof import "{OTHER_SAMPLES["fp32"]}"')
+    expect(page.get_by_role("button", name="Import", exact=True)).to_have_count(0)
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TensorBoard]:
+    """TensorBoard on a log directory with nothing in it."""
+    with running(tmp_path_factory.mktemp("empty"), tmp_path_factory.mktemp("cache")) as server:
+        yield server
+
+
+def test_an_empty_log_directory_says_how_to_record(page: Page, empty: TensorBoard) -> None:
+    """With no profile at all the tab explains three ways to make one."""
+    page.goto(empty.page())
+    main = page.get_by_role("main")
+    expect(main).to_contain_text("No GPU profile in the log directory")
+    expect(main.get_by_role("heading", level=3)).to_have_text(["PyTorch profiler", "Nsight Systems", "DLProf"])
+    expect(main.get_by_role("button", name=re.compile("^Copy"))).to_have_count(3)

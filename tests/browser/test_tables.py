@@ -1,0 +1,181 @@
+"""The tables of Ops and Kernels: paging, order, search, filters, selection, keyboard, copying."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.serving import TensorBoard
+
+
+def ops_table(page: Page) -> Locator:
+    """The table of ops."""
+    return page.get_by_role("grid", name="Ops", exact=True)
+
+
+def ops_section(page: Page) -> Locator:
+    """The table of ops with its tools."""
+    return page.get_by_role("region", name="Ops", exact=True)
+
+
+def paths(page: Page) -> Locator:
+    """The op names on screen."""
+    return ops_table(page).locator("tbody .op-path")
+
+
+def rows_of(tensorboard: TensorBoard, run: str, **query: str) -> dict[str, Any]:
+    """What the server answers for the ops of a run."""
+    return dict(tensorboard.get("table", profile=tensorboard.profile(run)["id"], table="ops", **query))
+
+
+def expect_names(page: Page, answer: dict[str, Any]) -> None:
+    """The ops on screen are those of the answer, in its order."""
+    expect(paths(page)).to_have_count(len(answer["rows"]))
+    for i, row in enumerate(answer["rows"]):
+        expect(paths(page).nth(i)).to_have_attribute("data-tip", row["name"])
+
+
+@pytest.fixture
+def opened(page: Page, tensorboard: TensorBoard) -> Page:
+    """The ops of the AMP sample."""
+    page.goto(tensorboard.page(run="amp", view="ops"))
+    expect(paths(page).first).to_be_visible()
+    return page
+
+
+def test_first_page(opened: Page, tensorboard: TensorBoard) -> None:
+    """The first page holds 25 rows in the server's own order, and says of how many."""
+    answer = rows_of(tensorboard, "amp")
+    expect_names(opened, answer)
+    expect(ops_section(opened).get_by_role("status").filter(has_text="Showing")).to_have_text(
+        f"Showing 1 to 25 of {answer['total']:,}"
+    )
+
+
+def test_pages_and_sizes(opened: Page, tensorboard: TensorBoard) -> None:
+    """Next, a page's number and the number of rows show the rows that they promise."""
+    pager = ops_section(opened)
+    pager.get_by_role("button", name="Next page").click()
+    expect_names(opened, rows_of(tensorboard, "amp", offset="25"))
+    pager.get_by_role("button", name="Page 1", exact=True).click()
+    expect_names(opened, rows_of(tensorboard, "amp"))
+    expect(pager.get_by_role("button", name="Previous page")).to_be_disabled()
+    pager.get_by_label("Rows").select_option("10")
+    expect_names(opened, rows_of(tensorboard, "amp", limit="10"))
+
+
+def test_order(opened: Page, tensorboard: TensorBoard) -> None:
+    """A click on a number's head sorts the largest first, the next one the smallest; text begins with A."""
+    table = ops_table(opened)
+    head = table.get_by_role("columnheader", name=re.compile("^CPU Time"))
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "descending")
+    expect_names(opened, rows_of(tensorboard, "amp", sort="-cpu_time_ns"))
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    name = table.get_by_role("columnheader", name=re.compile("^Op Name"))
+    name.get_by_role("button").click()
+    expect(name).to_have_attribute("aria-sort", "ascending")
+    expect_names(opened, rows_of(tensorboard, "amp", sort="name"))
+
+
+def test_search_and_filters(opened: Page, tensorboard: TensorBoard) -> None:
+    """Search and filters narrow the rows together, say from how many, and are cleared at once."""
+    section = ops_section(opened)
+    section.get_by_label("Search ops").fill("conv")
+    section.get_by_label("Filter GPU Time", exact=True).fill(">50us")
+    section.get_by_label("Filter Using TC").select_option("yes")
+    query = {"search": "conv", "where.gpu_time_ns": ">50us", "where.using_tensor_cores": "yes"}
+    answer = rows_of(tensorboard, "amp", **query)
+    assert 0 < answer["filtered"] < answer["total"]
+    expect(section.get_by_role("status").filter(has_text="Showing")).to_contain_text(
+        f"of {answer['filtered']:,} (filtered from {answer['total']:,})"
+    )
+    expect_names(opened, answer)
+    section.get_by_role("button", name="Clear filters").click()
+    expect_names(opened, rows_of(tensorboard, "amp"))
+    expect(section.get_by_label("Search ops")).to_have_value("")
+
+
+def test_nothing_found(opened: Page) -> None:
+    """A search without hits says so and does not look broken."""
+    ops_section(opened).get_by_label("Search ops").fill("no op is called so")
+    expect(ops_section(opened)).to_contain_text("No ops match.")
+    expect(ops_section(opened)).to_contain_text("Showing 0 of 0 (filtered from")
+
+
+def test_a_filter_that_is_no_number(opened: Page, tensorboard: TensorBoard, complaints: list[str]) -> None:
+    """A filter that cannot be understood is explained, and the rows stay."""
+    ops_section(opened).get_by_label("Filter GPU Time", exact=True).fill("much")
+    expect(ops_section(opened).get_by_role("alert")).to_contain_text("is not understood")
+    expect_names(opened, rows_of(tensorboard, "amp"))
+    complaints[:] = [each for each in complaints if "status of 400" not in each]
+
+
+def test_times_are_exact_on_hover(opened: Page, tensorboard: TensorBoard) -> None:
+    """A time is scaled to a readable unit; pointing at it gives every nanosecond."""
+    first = rows_of(tensorboard, "amp")["rows"][0]
+    cell = ops_table(opened).locator("tbody tr").first.locator("td .number").first
+    cell.hover()
+    expect(opened.get_by_role("tooltip")).to_contain_text(f"{first['gpu_time_ns']:,} ns")
+
+
+def test_a_row_shows_its_kernels(opened: Page, tensorboard: TensorBoard) -> None:
+    """Selecting an op by mouse fills the table of its kernels."""
+    op = rows_of(tensorboard, "amp")["rows"][1]["op_id"]
+    ops_table(opened).locator("tbody tr").nth(1).click()
+    kernels = tensorboard.get(
+        "table", profile=tensorboard.profile("amp")["id"], table="kernels_of_op", op=op, limit="10"
+    )
+    names = opened.get_by_role("grid", name=f"Kernels of {op}").locator("tbody .kernel-name")
+    expect(names).to_have_count(len(kernels["rows"]))
+    for i, row in enumerate(kernels["rows"]):
+        expect(names.nth(i)).to_have_attribute("data-tip", row["long_name"] or row["name"])
+
+
+def test_keyboard_selects_and_copies(opened: Page, tensorboard: TensorBoard) -> None:
+    """Arrow keys walk over the cells, Enter selects the row, Ctrl+C copies the cell in full."""
+    opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    rows = rows_of(tensorboard, "amp")["rows"]
+    ops_table(opened).locator("tbody td[tabindex='0']").focus()
+    opened.keyboard.press("ArrowDown")
+    opened.keyboard.press("Enter")
+    expect(ops_table(opened).locator("tbody tr").nth(1)).to_have_attribute("aria-selected", "true")
+    opened.keyboard.press("Control+c")
+    expect(opened.get_by_text("Copied", exact=True).first).to_be_visible()
+    assert opened.evaluate("navigator.clipboard.readText()") == str(rows[1]["gpu_time_ns"])
+    opened.keyboard.press("PageDown")
+    expect_names(opened, rows_of(tensorboard, "amp", offset="25"))
+
+
+def test_columns_hide_and_resize(opened: Page) -> None:
+    """A column can be hidden and stays so after a reload; the arrow keys make one wider."""
+    table = ops_table(opened)
+    opened.get_by_role("button", name="Columns").first.click()
+    opened.get_by_role("group", name="Columns to show").get_by_label("CPU Time").uncheck()
+    expect(table.get_by_role("columnheader", name=re.compile("^CPU Time"))).to_have_count(0)
+    opened.reload()
+    expect(paths(opened).first).to_be_visible()
+    expect(table.get_by_role("columnheader", name=re.compile("^CPU Time"))).to_have_count(0)
+    handle = table.get_by_role("separator", name="Width of Op Name")
+    width = int(handle.get_attribute("aria-valuenow") or 0)
+    handle.focus()
+    opened.keyboard.press("ArrowRight")
+    expect(handle).to_have_attribute("aria-valuenow", str(width + 16))
+
+
+@pytest.mark.parametrize("real_run", ["dlprof"], indirect=True)
+def test_long_stack_traces_fold(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
+    """A stack trace of more than 100 characters is cut until See more is pressed."""
+    page.goto(tensorboard.page(run=real_run, view="ops"))
+    expect(paths(page).first).to_be_visible()
+    row = ops_table(page).locator("tbody tr").first
+    folded = row.locator(".long-text").inner_text()
+    assert len(folded) < 130
+    row.get_by_role("button", name="See more").click()
+    expect(row.get_by_role("button", name="See less")).to_be_visible()
+    assert len(row.locator(".long-text").inner_text()) > len(folded)
+    expect(row).to_have_attribute("aria-selected", "false")
