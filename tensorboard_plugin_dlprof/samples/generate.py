@@ -14,6 +14,7 @@ from typing import Any
 from tensorboard_plugin_dlprof.samples.generator.answers import of_export, of_process
 from tensorboard_plugin_dlprof.samples.generator.nsight import mnist_export
 from tensorboard_plugin_dlprof.samples.generator.resnet import resnet50
+from tensorboard_plugin_dlprof.samples.generator.trace_file import write_trace
 from tensorboard_plugin_dlprof.samples.generator.transformer import transformer
 
 ANSWERS = "answers.json"
@@ -37,7 +38,7 @@ def generate(folder: Path) -> dict[str, Any]:
     }
     for name, process in processes.items():
         answers[name] = of_process(process)
-        process.write(folder / name, device_count=process.world_size)
+        write_trace(process, folder / name)
     export = mnist_export()
     name = "generated-mnist-nsys.sqlite.gz"
     answers[name] = of_export(export)

@@ -13,13 +13,13 @@ Times = dict[tuple[str, str], tuple[int, int]]
 """(long name, short name) -> number of kernels, nanoseconds."""
 
 
-def profiles_with_kernels(folder: Path | None) -> list[str]:
-    """Paths, below ``folder``, of the Nsight exports and PyTorch traces that hold kernels; a stand-in without data."""
+def raw_profiles(folder: Path | None) -> list[str]:
+    """Paths, below ``folder``, of the Nsight exports and PyTorch traces; a stand-in where there is no folder."""
     if folder is None:
         return ["no-real-profiles"]
-    exports = [*folder.glob("nsight/*/*.sqlite"), *folder.glob("dlprof-golden/*nsys_profile.sqlite")]
+    exports = [*folder.glob("nsight/*/*.sqlite"), *folder.glob("dlprof-golden/nsys_profile.sqlite")]
     traces = [*folder.glob("torch/*/*.json"), *folder.glob("torch/*/*.json.gz")]
-    return [path.relative_to(folder).as_posix() for path in sorted(exports + traces) if kernel_times(path)]
+    return [path.relative_to(folder).as_posix() for path in sorted(exports + traces)]
 
 
 @cache

@@ -1,9 +1,8 @@
-"""Kernel names are told right: a corpus with reasoned answers, the real profiles' own counts, and the form of the rules."""
+"""Kernel names are told right: a corpus with reasoned answers, the real profiles' counts, the form of the rules."""
 
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,13 +16,29 @@ from tensorboard_plugin_dlprof.classify.kernels import classify, explanation
 from tensorboard_plugin_dlprof.classify.precision import DECODERS
 from tensorboard_plugin_dlprof.classify.rules import RULES
 from tensorboard_plugin_dlprof.classify.rules.rule import compile_rule
-from tests.classify.raw_profiles import kernel_times, profiles_with_kernels
+from tests.classify.raw_profiles import kernel_times, raw_profiles
 from tests.shared_data import shared_data, shared_data_or_none
 
 HERE = Path(__file__).parent
 FAMILIES = frozenset(
-    ("gemm", "convolution", "attention", "normalisation", "softmax", "elementwise", "reduction", "optimizer", "copy")
-    + ("embedding", "sort", "random", "collective", "memory", "graph", "other")
+    (
+        "gemm",
+        "convolution",
+        "attention",
+        "normalisation",
+        "softmax",
+        "elementwise",
+        "reduction",
+        "optimizer",
+        "copy",
+        "embedding",
+        "sort",
+        "random",
+        "collective",
+        "memory",
+        "graph",
+        "other",
+    )
 )
 PRECISIONS = frozenset(
     ("", "fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "int4", "mixed"),
@@ -106,11 +121,9 @@ def test_any_text_gets_an_answer(name: str) -> None:
 
 
 @pytest.mark.parametrize("piece", ["cutlass", "cutlass_tensorop_", "xmma_f16", "A<(int)", "a_", "mma_", "::x", "at::"])
-def test_a_hostile_name_takes_no_time(piece: str) -> None:
-    """No pattern backtracks without bound, however long and repetitive a name is."""
-    began = time.process_time()
-    classify("void " + piece * 40_000)
-    assert time.process_time() - began < 5
+def test_a_hostile_name_is_answered(piece: str) -> None:
+    """No pattern backtracks without bound, however long and repetitive a name is; this would not end if one did."""
+    assert classify("void " + piece * 40_000).family in FAMILIES
 
 
 def test_head_of_mangled_and_wrapped_names() -> None:
@@ -155,7 +168,7 @@ def test_unknown_comes_with_a_reason() -> None:
     assert explanation("no such rule") == ""
 
 
-@pytest.mark.parametrize("path", profiles_with_kernels(shared_data_or_none()))
+@pytest.mark.parametrize("path", raw_profiles(shared_data_or_none()))
 def test_real_profile_has_almost_no_unknown_kernel_time(path: str) -> None:
     """On every NVIDIA profile under 5 % of the kernel time is unknown; on AMD's too."""
     unknown = total = 0
@@ -163,20 +176,18 @@ def test_real_profile_has_almost_no_unknown_kernel_time(path: str) -> None:
         total += duration_ns
         if classify(long_name, short_name).matrix_unit == MatrixUnit.UNKNOWN:
             unknown += duration_ns
-    assert total > 0
-    assert unknown / total < 0.05
+    assert unknown <= 0.05 * total
 
 
-@pytest.mark.parametrize("path", profiles_with_kernels(shared_data_or_none()))
+@pytest.mark.parametrize(
+    "path", [path for path in raw_profiles(shared_data_or_none()) if not path.startswith("dlprof-golden")]
+)
 def test_real_profile_has_the_tensor_core_kernels_that_its_manifest_counts(path: str) -> None:
     """NVIDIA: exactly the kernels that the manifest calls likely; AMD: at least those with MFMA in their names."""
     manifest = (shared_data() / "MANIFEST.md").read_text(encoding="utf-8")
-    section = next((part for part in manifest.split("\n### ") if part.startswith(path)), None)
-    if section is None:
-        pytest.skip("the manifest has no section for this file")
+    section = next(part for part in manifest.split("\n### ") if part.startswith(path))
     likely = re.search(r"likely: ([\d,]+) kernels", section)
     matrix_core = re.search(r"AMD matrix core: ([\d,]+) kernels", section)
-    assert likely
     found = sum(
         count
         for names, (count, _) in kernel_times(shared_data() / path).items()
@@ -185,4 +196,5 @@ def test_real_profile_has_the_tensor_core_kernels_that_its_manifest_counts(path:
     if matrix_core:
         assert found >= int(matrix_core[1].replace(",", ""))
     else:
-        assert found == int(likely[1].replace(",", ""))
+        # The manifest is silent about files without kernels.
+        assert found == (int(likely[1].replace(",", "")) if likely else 0)

@@ -1,7 +1,7 @@
 """Makes the generated samples: a small simulator of a host, its GPU and the profiler that watches them.
 
 * ``gpus``: peak rates, and how long a piece of work takes by its roofline.
-* ``kineto``: one process under PyTorch's profiler; writes the trace's events.
+* ``records``, ``process``, ``trace_file``: what a process runs, the process under PyTorch's profiler, and its trace.
 * ``resnet``, ``transformer``: what the two models run.
 * ``nsight``: the same idea for an Nsight Systems SQLite export.
 * ``answers``: what is known about a sample because it was made that way.

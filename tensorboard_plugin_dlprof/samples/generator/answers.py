@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tensorboard_plugin_dlprof.samples.generator.kineto import DeviceRecord, Process
 from tensorboard_plugin_dlprof.samples.generator.nsight import Export
+from tensorboard_plugin_dlprof.samples.generator.process import Process
+from tensorboard_plugin_dlprof.samples.generator.records import DeviceRecord
 
 
 def union_ns(intervals: Iterable[tuple[int, int]]) -> int:

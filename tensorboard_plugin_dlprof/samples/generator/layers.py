@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tensorboard_plugin_dlprof.samples.generator import kernel_names
-from tensorboard_plugin_dlprof.samples.generator.kineto import Forward, Kernel, Process, Tensor
+from tensorboard_plugin_dlprof.samples.generator.process import Process
+from tensorboard_plugin_dlprof.samples.generator.records import Forward, Kernel, Tensor
 
 Backward = Callable[[], None]
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from tensorboard_plugin_dlprof.samples.generator.gpus import A100
-from tensorboard_plugin_dlprof.samples.generator.kineto import DeviceRecord
 from tensorboard_plugin_dlprof.samples.generator.nsight_layers import LAYERS, SGD, Run
 from tensorboard_plugin_dlprof.samples.generator.nsight_schema import SCHEMA
+from tensorboard_plugin_dlprof.samples.generator.records import DeviceRecord
 
 ITERATIONS: Final = 3
 _BATCH: Final = 256
@@ -145,9 +145,8 @@ class Export:
         correlation, ready = self._call("cudaLaunchKernel_v7000", 4_200)
         start = max(self._free, ready)
         end = start + round(kernel.duration_ns * (0.97 + 0.06 * self._random.random()))
-        short = (
-            kernel.name.removeprefix("void ").split("<(int)")[0].split("<float")[0].split("<at::")[0].split("::")[-1]
-        )
+        qualified = re.split(r"<(?!unnamed)|\(", kernel.name.removeprefix("void "), maxsplit=1)[0]
+        short = qualified.rsplit("::", 1)[-1]
         self._add(
             "CUPTI_ACTIVITY_KIND_KERNEL",
             start,

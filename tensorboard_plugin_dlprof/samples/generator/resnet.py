@@ -8,8 +8,9 @@ from typing import Final
 
 from tensorboard_plugin_dlprof.samples.generator import kernel_names
 from tensorboard_plugin_dlprof.samples.generator.gpus import A100
-from tensorboard_plugin_dlprof.samples.generator.kineto import Kernel, Process, Tensor
 from tensorboard_plugin_dlprof.samples.generator.layers import Tape, accumulate_gradient, elementwise
+from tensorboard_plugin_dlprof.samples.generator.process import Process
+from tensorboard_plugin_dlprof.samples.generator.records import Kernel, Tensor
 
 BATCH: Final = 32
 STEPS: Final = 5

@@ -9,14 +9,9 @@ from typing import Final
 
 from tensorboard_plugin_dlprof.samples.generator import kernel_names
 from tensorboard_plugin_dlprof.samples.generator.gpus import H100
-from tensorboard_plugin_dlprof.samples.generator.kineto import (
-    NCCL_STREAM,
-    Kernel,
-    Process,
-    Tensor,
-    finish_collectives,
-)
 from tensorboard_plugin_dlprof.samples.generator.layers import Tape, accumulate_gradient, elementwise
+from tensorboard_plugin_dlprof.samples.generator.process import NCCL_STREAM, Process, finish_collectives
+from tensorboard_plugin_dlprof.samples.generator.records import Kernel, Tensor
 
 STEPS: Final = 4
 _BATCH: Final = 8

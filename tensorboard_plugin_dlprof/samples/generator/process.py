@@ -1,93 +1,24 @@
-"""One training process under PyTorch's profiler, simulated: host threads, GPU streams, and the trace they leave."""
+"""One training process under PyTorch's profiler, simulated: host threads, GPU streams, and the trace's events."""
 
 from __future__ import annotations
 
-import gzip
-import json
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from tensorboard_plugin_dlprof.samples.generator.gpus import Gpu
+from tensorboard_plugin_dlprof.samples.generator.records import (
+    DeviceRecord,
+    Forward,
+    Kernel,
+    PendingCollective,
+    Tensor,
+)
 
 COMPUTE_STREAM: Final = 7
 NCCL_STREAM: Final = 20
-
-_BASE_TIME_NS: Final = 1_767_225_600_000_000_000
-"""1 January 2026, the ``baseTimeNanoseconds`` that times are written relative to."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kernel:
-    """What a launch runs on the device."""
-
-    name: str
-    duration_ns: int
-    tensor_core: bool = False
-    """Known because we made it so; the importer has to find it out from the name."""
-    grid: tuple[int, int, int] = (108, 1, 1)
-    block: tuple[int, int, int] = (256, 1, 1)
-    registers: int = 64
-    shared_bytes: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Tensor:
-    """Shape and type of a tensor, as the profiler writes them."""
-
-    shape: tuple[int, ...]
-    dtype: str
-
-    @property
-    def elements(self) -> int:
-        """Number of elements."""
-        count = 1
-        for extent in self.shape:
-            count *= extent
-        return count
-
-    @property
-    def num_bytes(self) -> int:
-        """Size in device memory."""
-        return self.elements * {"float": 4, "c10::Half": 2, "c10::BFloat16": 2, "long int": 8}[self.dtype]
-
-
-@dataclass(slots=True)
-class DeviceRecord:
-    """One piece of device work, kept for the answers."""
-
-    kind: str
-    """``kernel``, ``collective``, ``memcpy`` or ``memset``."""
-    name: str
-    stream: int
-    start_ns: int
-    end_ns: int
-    step: int
-    tensor_core: bool = False
-    num_bytes: int = 0
-
-
-@dataclass(slots=True)
-class Forward:
-    """The forward half of a fwdbwd pair."""
-
-    sequence: int
-    start_ns: int
-
-
-@dataclass(slots=True)
-class PendingCollective:
-    """A collective that has been launched but waits for the other ranks."""
-
-    ready_ns: int
-    duration_ns: int
-    correlation: int
-    name: str
-    num_bytes: int
-    step: int
 
 
 @dataclass(slots=True)
@@ -245,7 +176,7 @@ class Process:
             "block": list(kernel.block),
             "est. achieved occupancy %": 37,
         }
-        self._work("kernel", kernel.name, stream, start, end, args, tensor_core=kernel.tensor_core)
+        self.work("kernel", kernel.name, stream, start, end, args, tensor_core=kernel.tensor_core)
 
     def copy(self, kind: str, num_bytes: int, *, pinned: bool = True) -> None:
         """Copies between host and device, ``kind`` ``HtoD`` or ``DtoH``."""
@@ -263,7 +194,7 @@ class Process:
             "bytes": num_bytes,
             "memory bandwidth (GB/s)": round(num_bytes / (end - start), 6),
         }
-        self._work("memcpy", name, COMPUTE_STREAM, start, end, args, num_bytes=num_bytes)
+        self.work("memcpy", name, COMPUTE_STREAM, start, end, args, num_bytes=num_bytes)
 
     def fill(self, num_bytes: int) -> None:
         """Sets device memory to zero."""
@@ -278,7 +209,7 @@ class Process:
             "correlation": correlation,
             "bytes": num_bytes,
         }
-        self._work("memset", "Memset (Device)", COMPUTE_STREAM, start, end, args, num_bytes=num_bytes)
+        self.work("memset", "Memset (Device)", COMPUTE_STREAM, start, end, args, num_bytes=num_bytes)
 
     def synchronise(self, streams: tuple[int, ...] = (COMPUTE_STREAM,)) -> None:
         """Waits on the host until the streams are empty."""
@@ -311,52 +242,7 @@ class Process:
         """Frees what ``allocate`` returned."""
         self._memory(-num_bytes)
 
-    # Writing.
-
-    def write(self, path: Path, device_count: int = 1) -> None:
-        """Writes the trace, gzip-compressed and the same bytes every time."""
-        header: dict[str, Any] = {
-            "schemaVersion": 1,
-            "deviceProperties": [self._device_properties(number) for number in range(device_count)],
-            "cuda_runtime_version": 12_080,
-            "cuda_driver_version": 12_080,
-            "cupti_version": 26,
-            "trace_id": f"{self.seed:032X}",
-            "record_shapes": 1,
-            "with_stack": 1,
-            "with_modules": 1,
-            "profile_memory": 1,
-            "displayTimeUnit": "ms",
-            "baseTimeNanoseconds": _BASE_TIME_NS,
-        }
-        if self.world_size > 1:
-            header["distributedInfo"] = {
-                "backend": "nccl",
-                "rank": self.rank,
-                "world_size": self.world_size,
-                "pg_count": 1,
-                "pg_config": [
-                    {
-                        "pg_name": "0",
-                        "pg_desc": "default_pg",
-                        "backend_config": "cuda:nccl",
-                        "pg_size": self.world_size,
-                        "ranks": list(range(self.world_size)),
-                    }
-                ],
-                "nccl_version": "2.26.2",
-            }
-        header["generated"] = "made by tensorboard_plugin_dlprof.samples.generate, not recorded"
-        header["traceName"] = self.trace_name
-        events = [*self._metadata(), *sorted(self.events, key=lambda event: event["ts"])]
-        for event in events:
-            event["ts"] = _microseconds(event["ts"])
-            if "dur" in event:
-                event["dur"] = _microseconds(event["dur"])
-        text = json.dumps(header | {"traceEvents": events}, separators=(",", ":"))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed:
-            packed.write(text.encode())
+    # Events.
 
     def _complete(self, category: str, name: str, start: int, args: dict[str, Any], end: int = 0) -> dict[str, Any]:
         event = {
@@ -386,7 +272,7 @@ class Process:
         self.spend(400)
         return self._correlation, start + 4_800
 
-    def _work(
+    def work(
         self,
         kind: str,
         name: str,
@@ -399,6 +285,7 @@ class Process:
         tensor_core: bool = False,
         num_bytes: int = 0,
     ) -> None:
+        """Leaves a piece of device work in the trace, with the arrow from its call."""
         self.stream_free[stream] = end + 700
         category = {"kernel": "kernel", "collective": "kernel", "memcpy": "gpu_memcpy", "memset": "gpu_memset"}[kind]
         self.events.append(
@@ -474,39 +361,6 @@ class Process:
             }
         )
 
-    def _device_properties(self, number: int) -> dict[str, Any]:
-        return {
-            "id": number,
-            "name": self.gpu.name,
-            "totalGlobalMem": self.gpu.memory_bytes,
-            "computeMajor": self.gpu.capability[0],
-            "computeMinor": self.gpu.capability[1],
-            "maxThreadsPerBlock": 1024,
-            "maxThreadsPerMultiprocessor": 2048,
-            "regsPerBlock": 65536,
-            "warpSize": 32,
-            "sharedMemPerBlock": 49152,
-            "numSms": self.gpu.sm_count,
-            "regsPerMultiprocessor": 65536,
-            "sharedMemPerBlockOptin": 166912,
-            "sharedMemPerMultiprocessor": 167936,
-        }
-
-    def _metadata(self) -> list[dict[str, Any]]:
-        def name(kind: str, pid: int, tid: int, value: str) -> dict[str, Any]:
-            return {"name": kind, "ph": "M", "ts": 0, "pid": pid, "tid": tid, "args": {kind.split("_")[1]: value}}
-
-        streams = sorted({record.stream for record in self.device})
-        return [
-            name("process_name", self.pid, 0, "python"),
-            name("process_labels", self.pid, 0, "CPU"),
-            name("process_name", self.rank, 0, "python"),
-            name("process_labels", self.rank, 0, f"GPU {self.rank}"),
-            name("thread_name", self.pid, self.pid, f"thread {self.pid} (python)"),
-            name("thread_name", self.pid, self.autograd_tid, f"thread {self.autograd_tid} (pt_autograd_{self.rank})"),
-            *(name("thread_name", self.rank, stream, f"stream {stream} ") for stream in streams),
-        ]
-
 
 def finish_collectives(ranks: list[Process]) -> None:
     """Gives the pending collectives their times: each ends on all ranks at once, after the last has arrived.
@@ -539,12 +393,8 @@ def finish_collectives(ranks: list[Process]) -> None:
                 "Process Group Description": "default_pg",
                 "Process Group Ranks": str(list(range(len(ranks)))),
             }
-            rank._work(
+            rank.work(
                 "collective", member.name, NCCL_STREAM, start, end, args, step=member.step, num_bytes=member.num_bytes
             )
     for rank in ranks:
         rank.pending.clear()
-
-
-def _microseconds(nanoseconds: int) -> float:
-    return nanoseconds / 1_000
