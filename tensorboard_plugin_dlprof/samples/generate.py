@@ -1,4 +1,4 @@
-"""Generates the sample profiles: ``python -m tensorboard_plugin_dlprof.samples.generate OUTDIR``.
+"""Generates the sample profiles: ``python -m tensorboard_plugin_dlprof.samples.generate [OUTDIR]``.
 
 Needs nothing but this package and writes the same content every time; ``samples/data`` holds its output.
 """
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tensorboard_plugin_dlprof.samples import DATA
 from tensorboard_plugin_dlprof.samples.generator.answers import of_export, of_process
 from tensorboard_plugin_dlprof.samples.generator.nsight import mnist_export
 from tensorboard_plugin_dlprof.samples.generator.resnet import resnet50
@@ -51,7 +52,9 @@ def generate(folder: Path) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description="Generate the sample profiles.")
-    parser.add_argument("folder", type=Path, metavar="OUTDIR")
+    parser.add_argument(
+        "folder", type=Path, nargs="?", default=DATA, metavar="OUTDIR", help="default: the package's own"
+    )
     folder: Path = parser.parse_args(arguments).folder
     for name, facts in generate(folder).items():
         print(f"{folder / name}: {facts['kernels']} kernels, {facts['kernel_time_ns'] / 1e6:.3f} ms")

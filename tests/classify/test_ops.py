@@ -53,6 +53,7 @@ from tensorboard_plugin_dlprof.classify.ops import eligibility
         "_C::cutlass_scaled_mm",
         "vllm::unified_attention_with_output",
         "FlashAttnFunc",
+        "aiter::gemm_a16w16",
         # TensorFlow and XLA.
         "MatMul",
         "gradients/MatMul_1",
