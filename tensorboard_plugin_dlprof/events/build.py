@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
 from tensorboard_plugin_dlprof.events.framework_ops import find_ops
 from tensorboard_plugin_dlprof.events.identity import MAX_OPS, join_calls
 from tensorboard_plugin_dlprof.events.integrity import check
-from tensorboard_plugin_dlprof.events.iterations import counter_names, find_iterations
+from tensorboard_plugin_dlprof.events.iterations import counter_names, find_iterations, first_event_ns
 from tensorboard_plugin_dlprof.events.linking import Links, link
 from tensorboard_plugin_dlprof.events.nesting import Nesting, nest
 from tensorboard_plugin_dlprof.events.op_tables import NOTHING, DraftTexts, OpTables, op_tables
@@ -85,7 +85,7 @@ _Found = tuple[Drafts, Owners, OpTables, list[IterationCandidate]]
 
 
 def _framework(capture: Capture, nesting: Nesting, links: Links) -> _Found:
-    iterations = find_iterations(capture, capture.info.end_ns)
+    iterations = find_iterations(capture, first_event_ns(capture), capture.info.end_ns)
     drafts, owners = find_ops(capture, nesting, links, counter_names(iterations))
     drafts, owners = add_unassociated(capture, links, drafts, owners)
     texts = described_texts(capture, nesting, drafts)
@@ -123,7 +123,7 @@ def _marked(capture: Capture, nesting: Nesting, links: Links) -> _Found:
         joined = drafts.key.copy()
     tables = op_tables(drafts, joined, texts, lambda draft: stacks.get(draft, ""), capture.strings)
     end = int(drafts.end_ns.max(initial=0))
-    candidates = find_iterations(capture, end)
+    candidates = find_iterations(capture, 0, end)
     return drafts, owners, tables, [candidates[-1], *candidates[:-1]]
 
 

@@ -2,7 +2,9 @@
 
 Iterations are intervals of the process's time. Where two overlap (rounding, ranks that run apart)
 the earlier ends where the later starts. Intervals stay as recorded: what lies between them belongs
-to no iteration. The last way is always there: the whole capture, from 0 to the end.
+to no iteration. The last way is always there: the whole capture. DLProf starts it with the session, so
+a capture with its markers does; elsewhere it starts with the first event, since a capture that began
+a minute into the session did not watch an idle GPU for that minute.
 """
 
 from __future__ import annotations
@@ -30,11 +32,12 @@ _HALF = 0.5
 """Share of the launches that numbered ranges need to come before more numerous ones."""
 
 
-def find_iterations(capture: Capture, end_ns: int) -> list[IterationCandidate]:
+def find_iterations(capture: Capture, start_ns: int, end_ns: int) -> list[IterationCandidate]:
     """All candidates, best first; the last one is the whole capture.
 
     Args:
         capture: The events.
+        start_ns: Start of the capture, or of its first event.
         end_ns: End of the capture, or of its last op.
     """
     ranges = capture.ranges
@@ -47,8 +50,14 @@ def find_iterations(capture: Capture, end_ns: int) -> list[IterationCandidate]:
         *_optimizer_steps(capture, end_ns),
         *_data_loader(capture, end_ns),
     ]
-    whole = _candidate("whole_capture", "Whole capture", np.zeros(1, np.int64), np.array([end_ns]), None)
+    whole = _candidate("whole_capture", "Whole capture", np.array([start_ns]), np.array([end_ns]), None)
     return [candidate for candidate in found if candidate is not None] + ([whole] if whole else [_empty_capture()])
+
+
+def first_event_ns(capture: Capture) -> int:
+    """When the first range, call or device work starts; 0 for a capture without any."""
+    columns = (capture.ranges.start_ns, capture.calls.start_ns, capture.work.start_ns)
+    return min((int(starts.min()) for starts in columns if len(starts)), default=0)
 
 
 def counter_names(candidates: list[IterationCandidate]) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.events.iterations import find_iterations
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
 from tests.timeline import draw
@@ -11,7 +12,7 @@ from tests.timeline import draw
 
 def candidates(text: str, end: int = 1000) -> list[IterationCandidate]:
     """The candidates of a drawn capture."""
-    return find_iterations(draw(text), end)
+    return find_iterations(draw(text), 0, end)
 
 
 def intervals(candidate: IterationCandidate) -> list[tuple[int, int, int]]:
@@ -29,6 +30,24 @@ def test_nothing_tells_of_iterations() -> None:
     """The whole capture is iteration 0, from 0 to the end; of an empty capture too."""
     assert first("main op 100-200 aten::mm", end=700) == ("whole_capture", "Whole capture", [(0, 0, 700)])
     assert first("", end=0) == ("whole_capture", "Whole capture", [(0, 0, 0)])
+
+
+def test_whole_capture_starts_with_its_first_event() -> None:
+    """A late capture did not watch an idle GPU before; DLProf counts from the session's start."""
+    late = """
+        main  op     5000-5100 aten::mm
+        main  call   5010-5020 cudaLaunchKernel ; corr=1
+        gpu0  kernel 5030-5060 gemm ; corr=1
+    """
+    (whole,) = build_profile(draw(late, end=6000)).iterations
+    assert intervals(whole) == [(0, 5000, 6000)]
+    marked = (
+        late
+        + """
+        main  marker 5200-5300 {'mod': 'Tensor', 'op': 'relu', 'args': []}
+    """
+    )
+    assert intervals(build_profile(draw(marked, end=6000)).iterations[0])[0][1] == 0
 
 
 def test_profiler_steps_keep_their_numbers() -> None:
