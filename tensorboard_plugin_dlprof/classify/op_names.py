@@ -98,7 +98,8 @@ ELIGIBLE_ENDINGS: Final = (
     # A library's own op is eligible when its last words say what it multiplies: ``_C::cutlass_scaled_mm``.
     "_mm", "_bmm", "_gemm", "_matmul", "_scaled_mm", "_attention", "_attention_fwd", "_attention_bwd",
     "_attention_v1",
-    "_attention_v2", "_gemm_nt", "_gemm_forward", "_scaled_mm_azp", "_a16w16", "_a8w8", "_a4w4", "_w8a8", "_attn_fwd", "_attn_bwd",
+    "_attention_v2", "_gemm_nt", "_gemm_forward", "_scaled_mm_azp", "_a16w16", "_a8w8", "_a4w4", "_w8a8",
+    "_attn_fwd", "_attn_bwd",
     "_block_fp8_linear", "_fp8_linear", "_conv2d", "_conv3d", "_conv1d", "_conv2d_relu", "_linear_relu",
 )  # fmt: skip
 

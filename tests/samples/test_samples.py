@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.errors import OutputExists
 from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.samples import DATA, RUNS, install
 from tensorboard_plugin_dlprof.samples.generate import ANSWERS, generate
@@ -112,6 +113,27 @@ def test_importer_finds_the_iterations_that_were_put_in(name: str, profiles: dic
         for start, stop in zip(best.start_ns, best.stop_ns, strict=True)
     ]
     assert within == [iteration["kernels_launched"] for iteration in facts]
+
+
+@pytest.mark.parametrize("name", ANSWERED)
+def test_database_of_a_sample_holds_what_was_put_in(name: str, tmp_path: Path) -> None:
+    """The whole way, to SQLite: kernels, those on Tensor Cores, copies and iterations."""
+    facts = ANSWERED[name]
+    names = [file_name for run in RUNS.values() for file_name in run]
+    source = install(tmp_path)[names.index(name)]
+    result = import_source(source, tmp_path / "sample.sqlite", ImportOptions(), lambda _doing, _fraction: None)
+    with closing(sqlite3.connect(result.database)) as connection:
+
+        def rows(query: str) -> list[tuple[Any, ...]]:
+            return connection.execute(query).fetchall()
+
+        assert rows("SELECT count(*), sum(uses_tc) FROM read_only_kernels") == [
+            (facts["kernels"], facts["tensor_core_kernels"])
+        ]
+        assert rows("SELECT count(*) FROM read_only_memcpys") == [(facts["copies"],)]
+        ((first, *_),) = rows("SELECT iter_value FROM view_iterations_all ORDER BY iter_value LIMIT 1")
+        assert first == facts["iterations"][0]["value"]
+        assert rows("SELECT count(*) FROM view_iterations_all") == [(len(facts["iterations"]),)]
 
 
 def test_two_ranks_finish_each_collective_together(profiles: dict[str, Profile]) -> None:
