@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass
+from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.events import dlprof_markers, work_tables
 from tensorboard_plugin_dlprof.events.cleaning import cleaned
 from tensorboard_plugin_dlprof.events.draft_texts import Stacks, described_texts
@@ -128,12 +128,15 @@ def _marked(capture: Capture, nesting: Nesting, links: Links) -> _Found:
 
 
 def _judge_by_kernels(drafts: Drafts, tables: OpTables, kernels: Kernels, classes: dict[int, KernelClass]) -> None:
-    """Users' ranges, replayed graphs and launches have no telling type: they are eligible by their kernels."""
+    """What runs on matrix units is eligible, whatever its type is called; users' ranges, replayed graphs and
+    launches have no telling type at all and are eligible by the families of their kernels."""
     named = np.array([key.by_name and key.associated for key in drafts.keys], np.bool_)
     products = [text for text, found in classes.items() if found.family in _PRODUCTS]
-    eligible = np.unique(kernels.op[np.isin(kernels.long_name, products)])
-    for op in np.intersect1d(tables.op_of_draft[named[drafts.key]], eligible).tolist():
-        tables.ops[op].eligibility = Eligibility.ELIGIBLE
+    could = np.intersect1d(tables.op_of_draft[named[drafts.key]], kernels.op[np.isin(kernels.long_name, products)])
+    does = np.unique(kernels.op[kernels.matrix_unit == MatrixUnit.YES])
+    for op in np.union1d(could, does).tolist():
+        if tables.ops[op].eligibility != Eligibility.UNASSOCIATED:
+            tables.ops[op].eligibility = Eligibility.ELIGIBLE
 
 
 def _coverage(capture: Capture, nesting: Nesting, links: Links, drafts: Drafts, owners: Owners) -> Coverage:

@@ -232,3 +232,25 @@ def test_ops_without_a_telling_type_are_eligible_by_their_kernels() -> None:
         "/softmax": Eligibility.NOT_ELIGIBLE,
         f"unassociated_{gemm}": Eligibility.UNASSOCIATED,
     }
+
+
+def test_what_runs_on_matrix_units_is_eligible() -> None:
+    """An op of an unknown type is eligible when a kernel proves it; a kernel outside ops changes nothing."""
+    tensor = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_64x3_tn"
+    profile = build(
+        f"""
+        main op 0-100   mylib::fused_block
+        main call 10-20 cudaLaunchKernel ; corr=1
+        main op 200-300 mylib::other_block
+        main call 210-220 cudaLaunchKernel ; corr=2
+        main call 400-410 cudaLaunchKernel ; corr=3
+        gpu0 kernel 30-40 {tensor} ; corr=1
+        gpu0 kernel 230-240 volta_sgemm_128x64_nn ; corr=2
+        gpu0 kernel 430-440 {tensor} ; corr=3
+        """
+    )
+    assert [item.eligibility for item in profile.ops] == [
+        Eligibility.ELIGIBLE,
+        Eligibility.NOT_ELIGIBLE,
+        Eligibility.UNASSOCIATED,
+    ]
