@@ -3,8 +3,16 @@ import { useEffect, useState } from "preact/hooks";
 import { copyText } from "../host/tensorboard";
 import { Icon } from "./icon";
 
+interface CopyButtonProps {
+  text: string;
+  /** What is copied, for the label. */
+  what: string;
+  /** Whether Tab stops here; within a table's cell the cell itself is copied by Ctrl+C. */
+  walk?: boolean;
+}
+
 /** Copies a text and says so. */
-export function CopyButton({ text, what }: { text: string; what: string }) {
+export function CopyButton({ text, what, walk = true }: CopyButtonProps) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return undefined;
@@ -14,6 +22,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   return (
     <button
       type="button"
+      tabIndex={walk ? 0 : -1}
       class="icon-button copy-button"
       aria-label={copied ? "Copied" : `Copy ${what}`}
       data-tip={copied ? "Copied" : `Copy ${what}`}

@@ -5,6 +5,7 @@ const TERMS: readonly [string, string][] = [
   ["Iteration", "One training step: a profiler step, an NVTX range, or one call of the key node."],
   ["Key node", "The op that occurs once in every iteration and so separates one from the next."],
   ["Op", "A node of the model: a call that the framework or your code marked, with the kernels it launched."],
+  ["unassociated_…", "GPU work that no op is known to have launched, by kernel name."],
   ["Eligible", "An op that could use Tensor Cores (AMD: Matrix Cores) by its type and data types."],
   ["Using", "At least one kernel of the op uses them."],
   ["fprop, bprop", "Forward and backward pass."],

@@ -1,15 +1,15 @@
 import type { ProfilesResponse } from "../api/types";
 import { Message, Snippet } from "../components/message";
 
-const PYTORCH = `with torch.profiler.profile(record_shapes=True, with_stack=True, with_modules=True, schedule=torch.profiler.schedule(wait=1, warmup=2, active=5),
-        on_trace_ready=torch.profiler.tensorboard_trace_handler(LOGDIR)) as profiler:
+const PYTORCH = `from torch.profiler import profile, schedule, tensorboard_trace_handler as handler
+with profile(schedule=schedule(wait=1, warmup=2, active=5), on_trace_ready=handler(LOGDIR), record_shapes=True) as profiler:
     for batch in loader: train(batch); profiler.step()`;
 
-const NSIGHT = `with torch.autograd.profiler.emit_nvtx(record_shapes=True): train()  # in the program: names the ops
+const NSIGHT = `with torch.autograd.profiler.emit_nvtx(record_shapes=True): train()  # in train.py: names the ops
 nsys profile -t cuda,nvtx,cudnn,cublas -o LOGDIR/profile python train.py
 nsys export --type sqlite LOGDIR/profile.nsys-rep`;
 
-const DLPROF = `import nvidia_dlprof_pytorch_nvtx; nvidia_dlprof_pytorch_nvtx.init()  # in the program, in an NGC container up to 22.12
+const DLPROF = `import nvidia_dlprof_pytorch_nvtx; nvidia_dlprof_pytorch_nvtx.init()  # in train.py, in an NGC container
 dlprof --mode=pytorch --output_path=LOGDIR python train.py
 tensorboard --logdir LOGDIR`;
 

@@ -77,7 +77,7 @@ describe("bars of iterations", () => {
 
   it("fill the width, but are not clumsily wide", () => {
     expect(barLayout(3, 1000).pitch).toBe(110);
-    expect(barLayout(1000, 1000)).toEqual({ pitch: 1, width: 1 });
+    expect(barLayout(1000, 1000)).toEqual({ pitch: 1, width: 1.5 });
   });
 
   it("are named by their range when several are one", () => {

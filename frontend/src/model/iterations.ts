@@ -30,7 +30,8 @@ const WIDEST_PX = 110;
 /** Bars that fill the width, with a gap where there is room for one, and not clumsily wide where there are few. */
 export function barLayout(bars: number, plotWidth: number): BarLayout {
   const pitch = Math.min(plotWidth / Math.max(bars, 1), WIDEST_PX);
-  const gap = pitch >= 12 ? Math.min(pitch * 0.2, 8) : pitch >= 3 ? 1 : 0;
+  // Bars without a gap overlap a little: edges are drawn on whole pixels and would leave white lines between some.
+  const gap = pitch >= 12 ? Math.min(pitch * 0.2, 8) : pitch >= 3 ? 1 : -0.5;
   return { pitch, width: pitch - gap };
 }
 

@@ -6,6 +6,7 @@ import { formatCount } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { inUnit, readableAndExact, type TimeUnit } from "../../format/time";
 import { shortKernelName } from "../../model/kernel_name";
+import { CopyButton } from "../copy_button";
 import { OpPath, YesNo } from "../value";
 
 /** Units and largest values of the columns on this page. */
@@ -92,8 +93,11 @@ function TimeCell({ ns, scale }: { ns: number; scale: Scale | undefined }) {
 
 function KernelName({ name, full }: { name: string; full: string }) {
   return (
-    <span class="clip kernel-name" data-tip={full}>
-      {shortKernelName(name)}
+    <span class="kernel-cell">
+      <span class="clip kernel-name" data-tip={full}>
+        {shortKernelName(name)}
+      </span>
+      <CopyButton text={full} what="the full name" walk={false} />
     </span>
   );
 }
