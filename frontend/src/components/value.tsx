@@ -5,9 +5,17 @@ import { formatDuration, readableAndExact } from "../format/time";
 import { splitPath } from "../model/kernel_name";
 import { Icon } from "./icon";
 
+interface ShareProps {
+  fraction: number | null;
+  /** Numerator and denominator, in words. */
+  of: string;
+  /** What stands there when there is no share, where more is known than that. */
+  none?: string;
+}
+
 /** A percentage whose tooltip gives numerator and denominator. */
-export function Share({ fraction, of }: { fraction: number | null; of: string }) {
-  if (fraction === null) return <span class="unknown">{UNKNOWN}</span>;
+export function Share({ fraction, of, none = UNKNOWN }: ShareProps) {
+  if (fraction === null) return <span class="unknown">{none}</span>;
   return (
     <span class="number" data-tip={of}>
       {formatShare(fraction)}

@@ -16,6 +16,11 @@ export function devicesInUse(data: DashboardResponse): DashboardResponse["gpu_ut
   return data.gpu_utilization.devices.filter(({ busy_ns: busy }) => (busy ?? 0) > 0);
 }
 
+/** Whether any kernel ran: copies and sets alone are no computing. */
+export function hasKernels({ kernel_time: time }: DashboardResponse): boolean {
+  return (time.total.time_ns ?? 0) > (time.memory.time_ns ?? 0);
+}
+
 /** What was at work while no kernel was running. */
 const WITHOUT_KERNEL: Partial<Record<Resource, string>> = {
   memory: "GPU copies and sets",

@@ -1,7 +1,7 @@
 import type { DashboardResponse } from "../../api/types";
 import { formatCounted } from "../../format/number";
 import { Icon } from "../../components/icon";
-import { matrixSentence, modelLine, utilizationSentence } from "../../model/headline";
+import { hasKernels, matrixSentence, modelLine, utilizationSentence } from "../../model/headline";
 import { colourOf } from "../../model/resources";
 
 /** The first thing to read: what the GPU did, in a sentence or two, and the size of the model. */
@@ -27,6 +27,12 @@ export function HeadlineBand({ data }: { data: DashboardResponse }) {
       </h1>
       <p class="model-line">
         {modelLine(data)}
+        {!hasKernels(data) && (
+          <span>
+            To see kernels, record with <code>ProfilerActivity.CUDA</code> (PyTorch) or <code>-t cuda,nvtx</code>{" "}
+            (Nsight Systems).
+          </span>
+        )}
         {serious > 0 && (
           <button
             type="button"

@@ -6,7 +6,7 @@ import { Info } from "../../components/tooltip";
 import { Duration, Share } from "../../components/value";
 import { formatCount, UNKNOWN } from "../../format/number";
 import { formatDuration, readableAndExact } from "../../format/time";
-import { devicesInUse } from "../../model/headline";
+import { devicesInUse, hasKernels } from "../../model/headline";
 
 interface Fact {
   term: string;
@@ -21,6 +21,7 @@ const count = (value: number | null): ComponentChildren =>
 function facts(data: DashboardResponse): Fact[] {
   const { performance: performed, gpu_utilization: used, tensor_core_efficiency: efficient, matrix_unit: unit } = data;
   const gpus = devicesInUse(data).length;
+  const noKernels = !hasKernels(data);
   const spread = performed.iteration_std_dev_ns;
   const utilization = `${readableAndExact(used.busy_ns)} with at least one kernel running, of ${readableAndExact(used.wall_ns)} wall clock time`;
   const efficiency = `${readableAndExact(efficient.tensor_core_ns)} in ${unit} kernels, of ${readableAndExact(efficient.kernel_ns)} in all kernels, both in eligible ops`;
@@ -40,7 +41,7 @@ function facts(data: DashboardResponse): Fact[] {
     {
       term: "GPU Utilization",
       about: `${utilization}${gpus > 1 ? `, as the mean over the ${gpus} GPUs in use` : ""}. Higher is better.`,
-      value: <Share fraction={used.fraction} of={utilization} />,
+      value: <Share fraction={used.fraction} of={utilization} none={noKernels ? "no kernels" : UNKNOWN} />,
     },
     {
       term: `${unit} Kernel Efficiency`,
@@ -48,7 +49,13 @@ function facts(data: DashboardResponse): Fact[] {
         efficient.fraction === null
           ? `GPU time of ${unit} kernels, over GPU time of all kernels, both in ops that are eligible for ${unit}s. No op is eligible here, or none could be told. Higher is better.`
           : `${efficiency}. Higher is better.`,
-      value: <Share fraction={efficient.fraction} of={efficiency} />,
+      value: (
+        <Share
+          fraction={efficient.fraction}
+          of={efficiency}
+          none={data.model.eligible_ops === 0 ? "no eligible op" : UNKNOWN}
+        />
+      ),
     },
     {
       term: "Profiled Iterations",
