@@ -38,7 +38,6 @@ def read_info(metadata: Mapping[str, Any], path: Path, processes: Iterable[int])
         tool_version=_tool_version(metadata),
         framework=f"PyTorch {_text(metadata, 'pytorch_version', 'torch_version')}".strip(),
         cuda_version=_cuda_version(metadata.get("cuda_runtime_version")) or _hip_version(metadata),
-        driver_version=_driver_version(metadata),
         host_name=host["host"] if host and int(host["process"]) in set(processes) else "",
         rank=rank if rank >= 0 else rank_from_name(path),
         world_size=max(-1, _number(distributed.get("world_size"))),
@@ -63,8 +62,6 @@ def read_devices(metadata: Mapping[str, Any], used: Iterable[int]) -> list[Devic
     all of one model; the list's own numbers mean other things then and are left out.
     """
     listed = {device.device_id: device for device in map(_device, _listed(metadata)) if device.device_id >= 0}
-    if not any(device.name for device in listed.values()) and _is_amd(metadata):
-        listed = {number: replace(device, name="AMD GPU") for number, device in listed.items()}
     used_numbers = set(used)
     unlisted = used_numbers - listed.keys()
     models = {replace(device, device_id=0) for device in listed.values()}
@@ -120,12 +117,6 @@ def _hip_version(metadata: Mapping[str, Any]) -> str:
     """60443483 -> ``HIP 6.4.43483``, as ``HIP_VERSION`` is made."""
     number = _number(metadata.get("hip_runtime_version"))
     return f"HIP {number // 10**7}.{number // 10**5 % 100}.{number % 10**5}" if number >= 10**7 else ""
-
-
-def _driver_version(metadata: Mapping[str, Any]) -> str:
-    """A trace does not hold the driver's own version, but the newest CUDA version that it supports."""
-    version = _cuda_version(metadata.get("cuda_driver_version"))
-    return f"for CUDA {version}" if version else ""
 
 
 def _tool_version(metadata: Mapping[str, Any]) -> str:

@@ -53,7 +53,9 @@ def gpu_names(connection: sqlite3.Connection) -> list[str]:
     ]
 
 
-def matrix_unit(names: list[str]) -> str:
-    """What the vendor calls its units for matrix products."""
-    vendor_is_amd = any("AMD" in name or "Instinct" in name or "Radeon" in name for name in names)
-    return "Matrix Core" if vendor_is_amd else "Tensor Core"
+def matrix_unit(connection: sqlite3.Connection) -> str:
+    """What the vendor calls its units for matrix products: known by the GPU's name, else by its runtime."""
+    if any("AMD" in name or "Instinct" in name or "Radeon" in name for name in gpu_names(connection)):
+        return "Matrix Core"
+    row = connection.execute("SELECT cuda_version FROM view_system_config").fetchone()
+    return "Matrix Core" if row and str(row[0]).startswith("HIP") else "Tensor Core"

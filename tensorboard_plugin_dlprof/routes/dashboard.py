@@ -16,7 +16,7 @@ def dashboard(connection: sqlite3.Connection, scope: Scope) -> dict[str, Any]:
     return {
         "aggregations": aggregations(connection),
         "aggregation": scope.aggregation,
-        "matrix_unit": system.matrix_unit(system.gpu_names(connection)),
+        "matrix_unit": system.matrix_unit(connection),
         "model": summary.model_summary(connection, scope),
         "gpu_utilization": summary.gpu_utilization(connection, scope),
         "resource_breakdown": summary.resource_breakdown(connection, scope),
