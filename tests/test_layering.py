@@ -38,7 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "run_metadata": {"database", "queries"},
     "reports": {"queries"},
     "samples": set(),
-    "imports": {"pipeline"},
+    "imports": {"opening", "pipeline"},
     "runs": {"database", "importers", "opening", "queries", "run_metadata"},
     "routes": {"database", "imports", "opening", "queries", "reports", "runs"},
     "services": {"imports", "routes", "runs"},

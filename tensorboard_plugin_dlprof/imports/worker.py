@@ -46,6 +46,7 @@ class _Failed(Exception):
 def _import(job: dict[str, Any], report: Any) -> dict[str, Any]:
     # Imported under the memory limit, and after standard output was put aside.
     from tensorboard_plugin_dlprof.errors import ProfileError
+    from tensorboard_plugin_dlprof.opening.regular_file import unmoved
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 
     last = 0.0
@@ -58,7 +59,8 @@ def _import(job: dict[str, Any], report: Any) -> dict[str, Any]:
             _say(report, {"stage": stage, "fraction": round(min(max(fraction, 0.0), 1.0), 4)})
 
     try:
-        result = import_source(Path(job["source"]), Path(job["database"]), ImportOptions(), progress)
+        source = Path(job["source"])
+        result = import_source(unmoved(source, source), Path(job["database"]), ImportOptions(), progress)
     except ProfileError as error:
         raise _Failed(str(error)) from error
     except MemoryError:

@@ -64,6 +64,20 @@ def resolved(path: Path) -> Path:
         raise UnsafeFile(f"{shown(path)} cannot name a file; name a profile file.") from None
 
 
+def unmoved(path: Path, real: Path) -> Path:
+    """``real``, after a check that ``path`` still leads to it.
+
+    Who may write to the log directory may have put a symbolic link in the place of a file, or of a folder above it,
+    since the file was found to lie inside.
+
+    Raises:
+        NotFound: it leads elsewhere now.
+    """
+    if resolved(path) != real:
+        raise NotFound(f"{shown(path)} leads to another file than when it was found; reload the list of profiles.")
+    return real
+
+
 def inside(path: Path, roots: Iterable[Path]) -> bool:
     """Whether the file that ``path`` leads to lies in one of the folders, symbolic links resolved on both sides."""
     real = str(resolved(path))

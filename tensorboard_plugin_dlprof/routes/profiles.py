@@ -63,9 +63,17 @@ def about(profile: FoundProfile, facts: SourceFacts) -> dict[str, Any]:
 
 
 def database_path(profile: FoundProfile, imports: ImportManager) -> Path | None:
-    """The finished database of a profile: beside its source, or made by the server; nothing where there is none yet."""
+    """The finished database of a profile: beside its source, or made by the server; nothing where there is none yet.
+
+    Raises:
+        NotFound: a link was put in the place of the file since it was found.
+    """
     if profile.database is not None:
-        return profile.database.path
+        return profile.database.place()
+    return _cached(profile, imports)
+
+
+def _cached(profile: FoundProfile, imports: ImportManager) -> Path | None:
     if profile.source is None:
         return None
     return imports.cache.find(profile.source.real, profile.source.size_bytes, profile.source.mtime_ns)
@@ -84,7 +92,7 @@ def _state(profile: FoundProfile, imports: ImportManager) -> tuple[str, str, dic
         return "metadata_only", "", None
     if profile.message:
         return "failed", profile.message, None
-    if database_path(profile, imports) is not None:
+    if profile.database is not None or _cached(profile, imports) is not None:
         return "ready", "", None
     status = imports.status(profile.profile_id)
     if status is None:

@@ -169,7 +169,7 @@ class Catalog:
             if path is None or identity is None:
                 continue
             if identity not in self._facts:
-                self._facts[identity] = _read_facts(path, profile.database or profile.source)
+                self._facts[identity] = _read_facts(path, profile)
                 is_new = True
             kept[identity] = self._facts[identity]
             if is_new and time.monotonic() - last > PUBLISH_SECONDS:
@@ -201,16 +201,17 @@ def _identity(path: Path) -> Identity | None:
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-def _read_facts(path: Path, file: File | None) -> Facts:
+def _read_facts(path: Path, profile: FoundProfile) -> Facts:
     from tensorboard_plugin_dlprof.database.connection import open_database
     from tensorboard_plugin_dlprof.errors import UnfitDatabase
     from tensorboard_plugin_dlprof.opening.sqlite_file import deadline, reading
     from tensorboard_plugin_dlprof.queries.headline import headline, source_facts
 
+    file = profile.database or profile.source
     name = file.name if file else "The database"
     try:
         with reading(name, UnfitDatabase):
-            connection = open_database(path)
+            connection = open_database(profile.database.place() if profile.database else path)
             try:
                 with deadline(connection, 5.0):
                     return Facts(source_facts(connection), headline(connection))

@@ -43,7 +43,7 @@ def _recognise(file: File) -> Recognition | None:
     from tensorboard_plugin_dlprof.importers import find_importer
 
     try:
-        return Recognition("source", find_importer(file.path).name)
+        return Recognition("source", find_importer(file.place()).name)
     except UnknownFormat as error:
         if file.name.lower().endswith(_SQLITE_SUFFIXES) and _is_database(file):
             return Recognition("database", "dlprof")
@@ -71,7 +71,7 @@ def _is_database(file: File) -> bool:
     from tensorboard_plugin_dlprof.database.connection import open_database
 
     try:
-        open_database(file.path).close()
+        open_database(file.place()).close()
     except ProfileError:
         return False
     return True

@@ -11,6 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB
+from tensorboard_plugin_dlprof.opening.regular_file import unmoved
 
 MAX_NAMED = 10_000
 """Files that are profiles by their names."""
@@ -60,6 +61,14 @@ class File:
     def identity(self) -> tuple[int, int, int, int]:
         """Changes when the file is replaced or rewritten."""
         return (self.device, self.inode, self.size_bytes, self.mtime_ns)
+
+    def place(self) -> Path:
+        """Where to open it: it was checked that this lies inside the log directory.
+
+        Raises:
+            NotFound: since then a link was put in its place.
+        """
+        return unmoved(self.path, self.real)
 
 
 @dataclass(frozen=True, slots=True)

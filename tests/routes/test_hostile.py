@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.imports.traces import write_trace
-from tests.routes.serving import Server
+from tests.routes.serving import Server, wait_for
 
 Change = Callable[[Path], object]
 
@@ -144,3 +144,37 @@ def test_names_of_runs_are_text(server: Server, logdir: Path) -> None:
     runs = {profile["run"] for profile in server.profiles()}
     assert "<script>alert(1)<" in runs
     assert not any("\x1b" in run or "\N{RIGHT-TO-LEFT OVERRIDE}" in run for run in runs)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="making links needs rights elsewhere")
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_a_link_that_takes_the_place_of_a_file_is_not_followed(
+    server: Server, logdir: Path, made_database: Path, tmp_path: Path, what: str
+) -> None:
+    """Between two scans another user may swap a database for a link to one that only the server may read."""
+    place = logdir / "run" / "a"
+    profile = server.profile(made_database.name)["id"]
+    source = server.profile("rank0.pt.trace.json")["id"]
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    for path in (place / made_database.name, logdir / "run" / "b" / "rank0.pt.trace.json"):
+        (secret / path.name).write_bytes(path.read_bytes())
+        if what == "file":
+            path.unlink()
+            path.symlink_to(secret / path.name)
+        else:
+            path.unlink()
+            path.parent.rmdir()
+            path.parent.symlink_to(secret)
+    thread = server.services.catalog._thread
+    if thread is not None:
+        thread.join(10)
+    server.services.catalog._next_scan = float("inf")
+    assert server.get(f"/dashboard?profile={profile}").status_code == 404
+    server.change("/import", source)
+    wait_for(lambda: not server.services.imports.is_busy())
+    status = server.services.imports.status(source)
+    assert status is not None
+    assert "leads to another file" in status.message
+    assert str(logdir) not in status.message
+    assert not list((tmp_path / "cache").glob("*.sqlite"))
