@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 EVERYWHERE = frozenset({"errors", "masking", "metadata", "naming", "progress", "units"})
 """Constants and pure functions that anyone may use."""
 
-PIPELINE_PARTS = {"aggregation", "database", "events", "importers", "profile"}
+PIPELINE_PARTS = {"aggregation", "database", "efficiency", "events", "importers", "profile"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -31,8 +31,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "events": {"classify", "profile"},
     "profile": {"classify", "events"},
     "aggregation": {"classify", "events", "profile"},
-    "analysis": {"aggregation", "classify", "events", "profile"},
-    "database": {"aggregation", "classify", "events", "opening", "profile"},
+    "efficiency": {"aggregation", "classify", "events", "profile"},
+    "analysis": {"aggregation", "classify", "efficiency", "events", "profile"},
+    "database": {"aggregation", "analysis", "classify", "efficiency", "events", "opening", "profile"},
     "queries": {"classify"},
     "pipeline": PIPELINE_PARTS | {"analysis"},
     "run_metadata": {"database", "queries"},
@@ -50,7 +51,13 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """The only imports between the parts of the package, besides ``EVERYWHERE``. Nobody imports plugin or cli."""
 
-ONLY_TABLES = {("events", "profile"), ("profile", "events"), ("importers", "events")}
+ONLY_TABLES = {
+    ("events", "profile"),
+    ("profile", "events"),
+    ("importers", "events"),
+    ("database", "efficiency"),
+    ("database", "analysis"),
+}
 """Parts that know no more of the other than its tables: what it does is none of their business."""
 
 

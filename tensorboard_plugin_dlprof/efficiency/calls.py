@@ -1,0 +1,128 @@
+"""A recorded op as its arguments: shapes, data types and values by position."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from math import prod
+
+from tensorboard_plugin_dlprof.classify.dtypes import data_type
+
+Shape = tuple[int, ...]
+
+_MAX_TEXT = 1 << 20
+
+ITEM_BYTES = {
+    "float64": 8.0, "float32": 4.0, "tf32": 4.0, "float16": 2.0, "bfloat16": 2.0,
+    "float8_e4m3fn": 1.0, "float8_e5m2": 1.0, "float8_e4m3fnuz": 1.0, "float8_e5m2fnuz": 1.0, "float8_e8m0fnu": 1.0,
+    "float4_e2m1fn_x2": 1.0, "complex32": 4.0, "complex64": 8.0, "complex128": 16.0,
+    "int64": 8.0, "int32": 4.0, "int16": 2.0, "int8": 1.0, "uint64": 8.0, "uint32": 4.0, "uint16": 2.0, "uint8": 1.0,
+    "bool": 1.0, "qint8": 1.0, "quint8": 1.0, "qint32": 4.0,
+}  # fmt: skip
+"""Bytes of an element, by DLProf's spelling of its type. ``float4_e2m1fn_x2`` counts pairs."""
+
+
+@dataclass(slots=True, frozen=True)
+class Tensor:
+    """A tensor argument."""
+
+    shape: Shape
+    data_type: str
+    """DLProf's spelling; empty where the source does not say."""
+
+    @property
+    def elements(self) -> int:
+        """Number of elements; 1 for a scalar."""
+        return prod(self.shape)
+
+
+@dataclass(slots=True, frozen=True)
+class Call:
+    """One recorded op."""
+
+    name: str
+    arguments: tuple[tuple[Tensor, ...], ...]
+    """By position: one tensor, several of a list of tensors, none where the argument is no tensor."""
+    values: tuple[object, ...]
+    """By position: what a scalar argument was; None where that was not recorded. May be shorter or empty."""
+
+    def tensor(self, position: int) -> Tensor | None:
+        """The tensor at a position, unless there is none or a list."""
+        if 0 <= position < len(self.arguments) and len(self.arguments[position]) == 1:
+            return self.arguments[position][0]
+        return None
+
+    def tensors(self) -> list[Tensor]:
+        """All tensors, lists flattened."""
+        return [tensor for argument in self.arguments for tensor in argument]
+
+    def value(self, position: int) -> object:
+        """The recorded value at a position, None where there is none."""
+        return self.values[position] if 0 <= position < len(self.values) else None
+
+    def integers(self, position: int) -> Shape | None:
+        """A recorded list of whole numbers."""
+        value = self.value(position)
+        if isinstance(value, list) and value and all(type(item) is int for item in value):
+            return tuple(value)
+        return None
+
+
+def parse_call(name: str, shapes: str, dtypes: str, parameters: str, assumed_type: str = "") -> Call:
+    """The op that a source recorded.
+
+    Args:
+        name: Bare name.
+        shapes: JSON list, one shape (or list of shapes) per argument; ``[]`` for scalars.
+        dtypes: JSON list parallel to it; may be empty (NVTX has none).
+        parameters: JSON list parallel to it; may be empty.
+        assumed_type: Type of the tensors where ``dtypes`` says nothing.
+    """
+    sizes, types = _list(shapes), _list(dtypes)
+    arguments = []
+    for position, size in enumerate(sizes):
+        written = types[position] if position < len(types) else ""
+        source = written if isinstance(written, str) else ""
+        arguments.append(_tensors(size, source, bool(types), assumed_type))
+    return Call(name, tuple(arguments), tuple(map(_value, _list(parameters))))
+
+
+def item_bytes(kind: str) -> float | None:
+    """Bytes of an element of a type, None of an unknown one."""
+    return ITEM_BYTES.get(kind)
+
+
+def _tensors(size: object, source: str, typed: bool, assumed_type: str) -> tuple[Tensor, ...]:
+    kind = data_type(source)
+    is_list = source in ("TensorList", "GenericList", "Tensor[]")
+    if not isinstance(size, list) or (typed and not kind and not is_list):
+        return ()
+    parts = size if size and all(isinstance(part, list) for part in size) else [size]
+    found = []
+    for part in parts:
+        # Without types a scalar and a tensor without dimensions look alike.
+        if all(type(length) is int and length >= 0 for length in part) and (part or kind):
+            found.append(Tensor(tuple(part), kind or assumed_type))
+    return tuple(found)
+
+
+def _list(text: str) -> list[object]:
+    if not text or len(text) > _MAX_TEXT:
+        return []
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return value if isinstance(value, list) else []
+
+
+def _value(written: object) -> object:
+    """Values stand as texts of their own: ``"[2, 2]"``, ``"False"``."""
+    if not isinstance(written, str):
+        return written
+    if written in ("True", "False"):
+        return written == "True"
+    try:
+        return json.loads(written) if written else None
+    except (ValueError, RecursionError):
+        return written

@@ -1,0 +1,78 @@
+"""Why an eligible op does not use matrix units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.efficiency import thresholds
+from tensorboard_plugin_dlprof.efficiency.tables import Cause, Misaligned
+from tensorboard_plugin_dlprof.efficiency.work import Work
+
+PRECISION_OF_TYPE = {
+    "float64": "fp64", "float32": "fp32", "tf32": "tf32", "float16": "fp16", "bfloat16": "bf16",
+    "float8_e4m3fn": "fp8", "float8_e5m2": "fp8", "float8_e4m3fnuz": "fp8", "float8_e5m2fnuz": "fp8", "int8": "int8",
+    "uint8": "int8", "float4_e2m1fn_x2": "fp4",
+}  # fmt: skip
+
+
+@dataclass(slots=True, frozen=True)
+class Facts:
+    """What is known of an eligible op that launched kernels."""
+
+    precision: str
+    """Of its kernels, else of its data type; empty where neither tells."""
+    matrix_unit: MatrixUnit
+    tf32_device: bool | None
+    """Whether the device cuts FP32 to TF32; None where the device is not known."""
+    work: Work | None
+    """Its largest product."""
+    mean_kernel_ns: float
+    multiplies: bool
+    """It launched a product, or a sub-op that is one."""
+    transposes: bool
+    """It launched kernels that change the layout."""
+
+
+def misaligned(work: Work | None, precision: str) -> Misaligned | None:
+    """The length farthest from what the type needs; FP32 is judged as the 16 bits that it should become."""
+    if work is None:
+        return None
+    multiple = thresholds.ALIGNMENT.get("fp16" if precision in ("fp32", "") else precision, 8)
+    # A length of one makes a matrix a vector: padding it would be no product any more.
+    wrong = [each for each in work.dimensions if each.length % multiple and each.length > 1]
+    if not wrong:
+        return None
+    worst = max(wrong, key=lambda each: -each.length % multiple / each.length)
+    return Misaligned(worst.name, worst.length, worst.length + -worst.length % multiple)
+
+
+def cause(facts: Facts) -> Cause:
+    """The first cause that holds, in the order in which they would have to be mended."""
+    if not facts.multiplies:
+        return Cause.NONE
+    if facts.matrix_unit == MatrixUnit.YES:
+        return Cause.LAYOUT if facts.transposes else Cause.NONE
+    if facts.matrix_unit == MatrixUnit.UNKNOWN:
+        return Cause.UNKNOWN
+    if _is_small(facts):
+        return Cause.TOO_SMALL
+    if facts.precision == "fp64":
+        return Cause.FP64
+    if facts.precision == "fp32":
+        return Cause.TF32_OFF if facts.tf32_device else Cause.FP32_TYPE if facts.tf32_device is False else Cause.UNKNOWN
+    if not facts.precision or facts.work is None:
+        return Cause.UNKNOWN
+    if misaligned(facts.work, facts.precision) is not None:
+        return Cause.DIMENSION
+    return Cause.LAYOUT if facts.transposes else Cause.LIBRARY_CHOICE
+
+
+def _is_small(facts: Facts) -> bool:
+    work = facts.work
+    if work is not None and work.dimensions:
+        if work.flops < thresholds.SMALL_PRODUCT_FLOPS:
+            return True
+        if work.family == "gemm" and min(each.length for each in work.dimensions) == 1:
+            return True
+    return facts.mean_kernel_ns < thresholds.SMALL_KERNEL_NS

@@ -1,0 +1,196 @@
+"""Convolutions: forward, transposed and both gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import NamedTuple
+
+from tensorboard_plugin_dlprof.efficiency.calls import Call, Shape, Tensor
+from tensorboard_plugin_dlprof.efficiency.work import Dimension, Work, moved, widest_type
+
+
+class Positions(NamedTuple):
+    """Where the parameters stand among the arguments of a forward convolution; -1 where it has none."""
+
+    stride: int
+    padding: int
+    dilation: int
+    transposed: int = -1
+    output_padding: int = -1
+    always_transposed: bool = False
+
+
+_POSITIONS = {
+    "conv1d": Positions(3, 4, 5),
+    "conv2d": Positions(3, 4, 5),
+    "conv3d": Positions(3, 4, 5),
+    **dict.fromkeys(("conv_transpose1d", "conv_transpose2d", "conv_transpose3d"), Positions(3, 4, 7, -1, 5, True)),
+    **dict.fromkeys(("convolution", "_convolution", "convolution_overrideable"), Positions(3, 4, 5, 6, 7)),
+    "cudnn_convolution": Positions(3, 2, 4),
+    "miopen_convolution": Positions(4, 3, 5),
+    "miopen_depthwise_convolution": Positions(4, 3, 5),
+    "cudnn_convolution_relu": Positions(3, 4, 5),
+    "miopen_convolution_relu": Positions(3, 4, 5),
+    "cudnn_convolution_add_relu": Positions(5, 6, 7),
+    "miopen_convolution_add_relu": Positions(5, 6, 7),
+    "cudnn_convolution_transpose": Positions(4, 2, 5, -1, 3, True),
+    "miopen_convolution_transpose": Positions(5, 3, 6, -1, 4, True),
+    "_conv_depthwise2d": Positions(4, 5, 6),
+    "conv_depthwise3d": Positions(4, 5, 6),
+    "_slow_conv2d_forward": Positions(4, 5, -1),
+    "thnn_conv2d": Positions(4, 5, -1),
+    "slow_conv_transpose2d": Positions(4, 5, 7, -1, 6, True),
+    "slow_conv_transpose3d": Positions(4, 5, 7, -1, 6, True),
+}
+"""By bare name, from PyTorch's operator schemas (``native_functions.yaml``)."""
+
+
+def conv_work(data: Tensor, weight: Tensor, output: Shape, transposed: bool) -> Work | None:
+    """A convolution of which the output's shape is known. Biases are not counted, as in ``FlopCounterMode``.
+
+    Each point of the output (of the input, where transposed) meets the whole filter; the filter holds input channels
+    divided by the groups, so groups need not be known.
+    """
+    if not len(data.shape) == len(weight.shape) == len(output) >= 3:
+        return None
+    points = data.shape[2:] if transposed else output[2:]
+    kind = widest_type((data, weight))
+    size, elements = moved((data, weight, Tensor(output, kind)))
+    return Work(
+        "convolution", 2 * data.shape[0] * prod(points) * prod(weight.shape), 0, size, elements, kind,
+        _dimensions(data, weight, output),
+    )  # fmt: skip
+
+
+def output_shape(
+    data: Shape, weight: Shape, stride: Shape, padding: Shape, dilation: Shape, output_padding: Shape, transposed: bool,
+    groups: int,
+) -> Shape | None:  # fmt: skip
+    """The shape of the output; a parameter of one number holds for all dimensions."""
+    count = len(weight) - 2
+    spread = [value * count if len(value) == 1 else value for value in (stride, padding, dilation, output_padding)]
+    if any(len(value) != count for value in spread) or len(data) != count + 2 or min(spread[0], default=0) < 1:
+        return None
+    lengths = []
+    for size, kernel, step, pad, dilate, more in zip(data[2:], weight[2:], *spread, strict=True):
+        if transposed:
+            lengths.append((size - 1) * step - 2 * pad + dilate * (kernel - 1) + more + 1)
+        else:
+            lengths.append((size + 2 * pad - dilate * (kernel - 1) - 1) // step + 1)
+    channels = weight[1] * groups if transposed else weight[0]
+    return (data[0], channels, *lengths) if min(lengths) > 0 else None
+
+
+Outputs = dict[tuple[Shape, Shape], Shape | None]
+"""Shapes of input and weight -> that of the output, None where the profile has several: learnt from backward ops."""
+
+
+def forward(call: Call, learnt: Outputs) -> Work | None:
+    """A forward convolution; the output follows from its parameters, else from the gradient of the same shapes."""
+    positions = _POSITIONS[call.name]
+    data, weight = call.tensor(0), call.tensor(1)
+    if data is None or weight is None or len(weight.shape) < 3:
+        return None
+    data, added = _with_batch(data, weight)
+    transposed = positions.always_transposed or call.value(positions.transposed) is True
+    output = None
+    if call.values:
+        output = _recorded_output(call, data.shape, weight.shape, positions, transposed)
+    if output is None and not transposed:
+        output = learnt.get((data.shape, weight.shape))
+    return None if output is None or (added and not data.shape) else conv_work(data, weight, output, transposed)
+
+
+def backward(call: Call, learnt: Outputs) -> Work | None:
+    """``convolution_backward(grad, input, weight, bias sizes, ..., transposed, ..., output mask)``."""
+    grad, data, weight = (call.tensor(position) for position in range(3))
+    mask = call.value(10)
+    wanted = mask[:2] if isinstance(mask, list) and len(mask) >= 2 else [True, True]
+    return _gradients(grad, data, weight, call.value(7) is True, bool(wanted[0]), bool(wanted[1]))
+
+
+def backward_half(call: Call, learnt: Outputs) -> Work | None:
+    """One of the two gradients in PyTorch before 1.11, described by ``(input, grad, weight)`` of both."""
+    data, grad, weight = (call.tensor(position) for position in range(3))
+    of_weight = call.name.endswith("_weight")
+    return _gradients(grad, data, weight, "transpose" in call.name, not of_weight, of_weight)
+
+
+def learn(call: Call, learnt: Outputs) -> None:
+    """Remember the shape of an output from the gradient with regard to it."""
+    if call.name == "convolution_backward":
+        grad, data, weight = (call.tensor(position) for position in range(3))
+    elif call.name in HALVES or call.name == "cudnn_convolution_backward":
+        data, grad, weight = (call.tensor(position) for position in range(3))
+    else:
+        return
+    if grad and data and weight:
+        key = (data.shape, weight.shape)
+        learnt[key] = grad.shape if learnt.get(key, grad.shape) == grad.shape else None
+
+
+def _gradients(
+    grad: Tensor | None, data: Tensor | None, weight: Tensor | None, transposed: bool, of_input: bool, of_weight: bool
+) -> Work | None:
+    """Each gradient takes as many operations as the forward op."""
+    if grad is None or data is None or weight is None:
+        return None
+    once = conv_work(data, weight, grad.shape, transposed)
+    if once is None or not (of_input or of_weight):
+        return None
+    tensors = [grad]
+    if of_input:
+        tensors += [weight, data]
+    if of_weight:
+        tensors += [data, weight]
+    size, elements = moved(tensors)
+    kind = widest_type((grad, weight))
+    return Work("convolution", once.flops * (of_input + of_weight), 0, size, elements, kind, once.dimensions)
+
+
+def _dimensions(data: Tensor, weight: Tensor, output: Shape) -> tuple[Dimension, ...]:
+    return (Dimension("input channels", data.shape[1]), Dimension("output channels", output[1]))
+
+
+def _with_batch(data: Tensor, weight: Tensor) -> tuple[Tensor, bool]:
+    """An input without a batch dimension is a batch of one."""
+    if len(data.shape) == len(weight.shape) - 1:
+        return Tensor((1, *data.shape), data.data_type), True
+    return data, False
+
+
+def _recorded_output(call: Call, data: Shape, weight: Shape, positions: Positions, transposed: bool) -> Shape | None:
+    stride, padding = call.integers(positions.stride), call.integers(positions.padding)
+    dilation = call.integers(positions.dilation) if positions.dilation >= 0 else (1,)
+    more = call.integers(positions.output_padding) if positions.output_padding >= 0 else (0,)
+    if stride is None or padding is None or dilation is None:
+        return None
+    groups = data[1] // weight[1] if not transposed and weight[1] else _groups(call)
+    if groups is None:
+        return None
+    return output_shape(data, weight, stride, padding, dilation, more or (0,), transposed, groups)
+
+
+_GROUPS = {"convolution": 8, "_convolution": 8, "cudnn_convolution_transpose": 6, "miopen_convolution_transpose": 7,
+           "conv_transpose1d": 6, "conv_transpose2d": 6, "conv_transpose3d": 6}  # fmt: skip
+
+
+def _groups(call: Call) -> int | None:
+    position = _GROUPS.get(call.name)
+    value = call.value(position) if position is not None else 1
+    return value if isinstance(value, int) else None
+
+
+HALVES = tuple(
+    f"{library}_convolution{transpose}_backward_{half}"
+    for library in ("cudnn", "miopen")
+    for transpose in ("", "_transpose")
+    for half in ("input", "weight")
+)
+
+FORMULAS: dict[str, Callable[[Call, Outputs], Work | None]] = {
+    **dict.fromkeys(_POSITIONS, forward),
+    **dict.fromkeys(HALVES, backward_half),
+    "convolution_backward": backward,
+}

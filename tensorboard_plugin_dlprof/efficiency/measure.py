@@ -1,0 +1,185 @@
+"""The work of every op instance: its recorded sub-ops, else its own inputs, through the formulas.
+
+Formulas run once for each distinct op and inputs; everything per instance is NumPy.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.aggregation.grouping import Groups, codes
+from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.efficiency import convolutions
+from tensorboard_plugin_dlprof.efficiency.calls import Call, parse_call
+from tensorboard_plugin_dlprof.efficiency.formulas import work_of
+from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS, Work
+from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
+from tensorboard_plugin_dlprof.profile.tables import Profile
+
+UNKNOWN = -1
+"""In the columns of ``InstanceWork``."""
+
+
+@dataclass(slots=True)
+class InstanceWork:
+    """One row per row of ``Profile.instances``. -1 is unknown: the shapes were not recorded or do not suffice."""
+
+    flops: Int64s
+    """Of products as ``FlopCounterMode`` counts, without what a causal kernel leaves out; approximate of others."""
+    product_flops: Int64s
+    """The part of it that matrix units could do; -1 where a sub-op that is a product has no formula."""
+    masked_flops: Int64s
+    """What fused causal attention left out, 0 elsewhere: with it ``product_flops`` is ``FlopCounterMode``'s count."""
+    min_bytes: Int64s
+    elements: Int64s
+    """What ``min_bytes`` counts, where the data types are not recorded."""
+    shape: Int64s
+    """Index of ``InstanceWork.works``: the product (else the op) with the most work in it; -1 where none is known."""
+    works: list[Work]
+    complete: Int8s
+    """1 where every sub-op that launched work has a formula."""
+
+
+@dataclass(slots=True)
+class _Pieces:
+    """Recorded ops, by instance."""
+
+    instance: Int64s
+    work: npt.NDArray[np.int64]
+    """Index of the works, -1 where none is known."""
+
+
+def measure(profile: Profile) -> InstanceWork:
+    """The work of all instances of a profile."""
+    works: list[Work] = []
+    from_sub_ops = _sub_op_pieces(profile, works)
+    from_ops = _op_pieces(profile, works, from_sub_ops.instance)
+    pieces = _Pieces(
+        np.concatenate([from_sub_ops.instance, from_ops.instance]), np.concatenate([from_sub_ops.work, from_ops.work])
+    )
+    return _summed(profile, pieces, works)
+
+
+def _sub_op_pieces(profile: Profile, works: list[Work]) -> _Pieces:
+    sub_ops = profile.sub_ops
+    if not len(sub_ops.instance):
+        return _Pieces(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    number, first = codes(sub_ops.name, sub_ops.shapes, sub_ops.dtypes, sub_ops.parameters)
+    strings = profile.strings
+    calls = [
+        parse_call(
+            strings[int(sub_ops.name[row])],
+            strings[int(sub_ops.shapes[row])],
+            strings[int(sub_ops.dtypes[row])],
+            strings[int(sub_ops.parameters[row])],
+        )
+        for row in first.tolist()
+    ]
+    return _Pieces(sub_ops.instance, _indices(calls, works)[number])
+
+
+def _op_pieces(profile: Profile, works: list[Work], described: Int64s) -> _Pieces:
+    """Instances without sub-ops of which the op itself is enough: DLProf's own, and those of CPU ops are left out."""
+    instances = profile.instances
+    wanted = np.ones(len(instances.op), np.bool_)
+    wanted[described] = False
+    usable = np.array([_usable(profile, row) for row in range(len(profile.ops))], np.bool_)
+    if not len(usable) or (not profile.dlprof_markers and len(profile.sub_ops.instance)):
+        return _Pieces(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    wanted &= usable[instances.op]
+    rows = np.flatnonzero(wanted)
+    if not len(rows):
+        return _Pieces(rows, rows)
+    number, first = codes(instances.op[rows], instances.input_shapes[rows], instances.parameters[rows])
+    calls = [_call_of_op(profile, int(rows[position])) for position in first.tolist()]
+    return _Pieces(rows, _indices(calls, works)[number])
+
+
+def _usable(profile: Profile, row: int) -> bool:
+    """Backward ops of DLProf repeat the inputs of forward, which do not say which gradients were wanted."""
+    op = profile.ops[row]
+    return op.eligibility != Eligibility.UNASSOCIATED and op.direction != "bprop"
+
+
+def _call_of_op(profile: Profile, instance: int) -> Call:
+    """DLProf stores tensors alone, and of convolutions ``[[stride], [padding], [dilation], [groups]]``."""
+    instances, strings = profile.instances, profile.strings
+    op = profile.ops[int(instances.op[instance])]
+    shapes = _json(strings[int(instances.input_shapes[instance])])
+    parameters = _json(strings[int(instances.parameters[instance])])
+    name = _FUNCTIONS.get(op.op_type.lower(), op.op_type)
+    if "conv" in name and len(shapes) >= 2 and len(parameters) == 4:
+        arguments = [shapes[0], shapes[1], [], [], [], [], []]
+        values = ["", "", "", *map(json.dumps, parameters[:3]), json.dumps(parameters[3][0])]
+        return parse_call(name, json.dumps(arguments), "", json.dumps(values), op.data_type)
+    return parse_call(name, json.dumps(shapes), "", "", op.data_type)
+
+
+_FUNCTIONS = {"__matmul__": "matmul"}
+
+
+def _json(text: str) -> list[list[int]]:
+    try:
+        value = json.loads(text) if text else None
+    except (ValueError, RecursionError):
+        return []
+    return value if isinstance(value, list) and all(isinstance(part, list) and part for part in value) else []
+
+
+def _indices(calls: Sequence[Call], works: list[Work]) -> Int64s:
+    """The works of calls, appended to ``works``; -1 for those without."""
+    learnt: convolutions.Outputs = {}
+    for call in calls:
+        convolutions.learn(call, learnt)
+    indices = np.full(len(calls), UNKNOWN, np.int64)
+    for position, call in enumerate(calls):
+        found = work_of(call, learnt)
+        if found is not None:
+            indices[position] = len(works)
+            works.append(found)
+    return indices
+
+
+def _summed(profile: Profile, pieces: _Pieces, works: list[Work]) -> InstanceWork:
+    count = len(profile.instances.op)
+    of_instance = Groups.of(pieces.instance, count)
+    known = pieces.work >= 0
+
+    def column(read: list[int]) -> Int64s:
+        """A number of each piece's work; -1 of none (the value appended last)."""
+        return np.array([*read, UNKNOWN], np.int64)[pieces.work]
+
+    product = [work.family in PRODUCTS for work in works]
+    done = column([work.flops - work.skipped_flops for work in works])
+    of_products = column([(w.flops - w.skipped_flops) * p for w, p in zip(works, product, strict=True)])
+    size = column([UNKNOWN if work.min_bytes is None else work.min_bytes for work in works])
+    moved = column([work.elements for work in works])
+    weight = column([work.flops * (1 + 1_000 * p) + work.elements for work, p in zip(works, product, strict=True)])
+    masked = np.maximum(column([work.skipped_flops for work in works]), 0)
+
+    described = of_instance.count() > 0
+    some = of_instance.sum(known) > 0
+
+    def total(values: Int64s, all_known: bool) -> Int64s:
+        sums = of_instance.sum(np.maximum(values, 0))
+        missing = of_instance.sum(values < 0) > 0
+        return np.where(described & (~missing if all_known else some), sums, UNKNOWN)
+
+    shape = np.full(count, UNKNOWN, np.int64)
+    order = np.lexsort((weight, pieces.instance))
+    shape[pieces.instance[order]] = pieces.work[order]
+    return InstanceWork(
+        flops=total(done, False),
+        product_flops=total(of_products, False),
+        masked_flops=of_instance.sum(masked),
+        min_bytes=total(size, True),
+        elements=np.where(described & (of_instance.sum(~known) == 0), of_instance.sum(np.maximum(moved, 0)), UNKNOWN),
+        shape=shape,
+        works=works,
+        complete=(described & (of_instance.sum(~known) == 0)).astype(np.int8),
+    )

@@ -1,0 +1,67 @@
+"""A device's name -> its published peak rates."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tensorboard_plugin_dlprof.efficiency.peak_table import TABLE
+
+_NOISE = re.compile(r"\s+")
+_GB = 1 << 30
+
+
+@dataclass(slots=True, frozen=True)
+class Peaks:
+    """Published rates of one device, dense. A precision that is not there is unknown or not supported."""
+
+    product: str
+    vector_flops: dict[str, float]
+    """Operations a second of plain arithmetic, by precision (``fp32``)."""
+    matrix_flops: dict[str, float]
+    """Operations a second of matrix units, by precision (``bf16``)."""
+    bytes_per_second: float
+    source: str
+    """Where the numbers are published."""
+
+    def flops_per_second(self, precision: str, matrix_unit: bool) -> float | None:
+        """The rate for work of a precision; None where it is unknown."""
+        return (self.matrix_flops if matrix_unit else self.vector_flops).get(precision)
+
+    def best_half(self) -> float | None:
+        """Rate of matrix units in 16 bits, which a model could have."""
+        return self.matrix_flops.get("bf16") or self.matrix_flops.get("fp16")
+
+
+@lru_cache(maxsize=256)
+def find_peaks(name: str, memory_bytes: int = 0) -> Peaks | None:
+    """The rates of the device of this name, None where it is not in the table.
+
+    Args:
+        name: As the capture has it: ``NVIDIA H100 80GB HBM3``.
+        memory_bytes: Its memory, 0 where not recorded: then the name alone has to tell.
+    """
+    shown = _NOISE.sub(" ", name.strip().lower())
+    if "mig " in shown:
+        return None  # A slice of a device has a share of its rates that nobody publishes.
+    for row in TABLE:
+        if not re.search(row.pattern, shown):
+            continue
+        if row.memory_gb is not None:
+            gigabytes = memory_bytes / _GB if memory_bytes else _named_gigabytes(shown)
+            if gigabytes is None or not row.memory_gb[0] <= gigabytes + 1 < row.memory_gb[1] + 1:
+                continue
+        return Peaks(
+            row.name,
+            {precision: rate * 1e12 for precision, rate in row.vector.items()},
+            {precision: rate * 1e12 for precision, rate in row.matrix.items()},
+            row.bandwidth_gb_s * 1e9,
+            row.source,
+        )
+    return None
+
+
+def _named_gigabytes(name: str) -> float | None:
+    found = re.search(r"(\d+)\s?gb\b", name)
+    return float(found[1]) if found else None

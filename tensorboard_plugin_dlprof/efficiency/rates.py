@@ -1,0 +1,287 @@
+"""Rates, bounds and causes of ops, kernels and iterations: the work of a profile within an aggregation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.grouping import Groups, byte_ranks, codes
+from tensorboard_plugin_dlprof.aggregation.instance_times import instance_rows
+from tensorboard_plugin_dlprof.aggregation.selection import iteration_of
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
+from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
+from tensorboard_plugin_dlprof.efficiency import thresholds
+from tensorboard_plugin_dlprof.efficiency.calls import item_bytes
+from tensorboard_plugin_dlprof.efficiency.causes import PRECISION_OF_TYPE, Facts, cause, misaligned
+from tensorboard_plugin_dlprof.efficiency.kernel_facts import KernelFacts, kernel_facts
+from tensorboard_plugin_dlprof.efficiency.measure import UNKNOWN, InstanceWork
+from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
+from tensorboard_plugin_dlprof.efficiency.tables import (
+    Bound,
+    Cause,
+    Efficiency,
+    Floats,
+    IterationEfficiency,
+    KernelEfficiency,
+    Misaligned,
+    OpEfficiency,
+)
+from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS
+from tensorboard_plugin_dlprof.events.tables import Device, Int64s
+from tensorboard_plugin_dlprof.profile.tables import Profile
+
+_ITEM = {"fp64": "float64", "fp32": "float32", "tf32": "float32", "fp16": "float16", "bf16": "bfloat16", "fp8": "int8",
+         "int8": "int8"}  # fmt: skip
+"""Type of the tensors of an op whose kernels compute in a precision, where no type was recorded."""
+
+TRANSPOSES = ("nchwtonhwc", "nhwctonchw", "nchw_to_nhwc", "nhwc_to_nchw", "batched_transpose", "subtensor_op")
+"""Parts of the names of kernels that change the layout around a convolution (cuDNN, MIOpen), without case."""
+
+
+def efficiency(profile: Profile, work: InstanceWork, aggregation: Aggregation) -> Efficiency:
+    """All tables of an aggregation."""
+    kernels = kernel_facts(profile)
+    rows = instance_rows(profile).kernels
+    ops = _Ops(profile, work, aggregation, kernels, rows).table()
+    return Efficiency(
+        ops=ops,
+        kernels=_of_kernels(profile, aggregation, kernels),
+        iterations=_of_iterations(profile, work, aggregation, kernels, rows, ops),
+    )
+
+
+class _Ops:
+    """Builds the table of ops: sums by NumPy, then one pass over the ops."""
+
+    def __init__(
+        self, profile: Profile, work: InstanceWork, aggregation: Aggregation, facts: KernelFacts, rows: Int64s
+    ) -> None:
+        self._profile, self._work, self._nodes, self._facts = profile, work, aggregation.op_nodes, facts
+        self._kernel = aggregation.iteration_kernels.kernel
+        count = len(profile.ops)
+        self._op = profile.kernels.op[self._kernel].astype(np.int64)
+        self._duration = facts.duration[self._kernel]
+        self._of_op = Groups.of(self._op, count)
+        in_iterations = iteration_of(profile.instances.cpu_start, aggregation.candidate)
+        chosen = np.isin(aggregation.candidate.values, aggregation.iterations.iter_value)
+        self._instance = np.flatnonzero((in_iterations >= 0) & chosen[in_iterations])
+        self._of_instances = Groups.of(profile.instances.op[self._instance], count)
+        known = (work.flops >= 0) | (work.elements >= 0)
+        self._known_kernel = known[rows[self._kernel]]
+        self._peaks = {device.device_id: find_peaks(device.name, device.memory_bytes) for device in profile.devices}
+        self._devices = {device.device_id: device for device in profile.devices}
+        self._transposing = _transposing_ops(profile)
+
+    def _sum(self, values: Int64s) -> Int64s:
+        """Of known values over the aggregated instances of each op; -1 where none is known."""
+        chosen = values[self._instance]
+        some = self._of_instances.sum(chosen >= 0) > 0
+        return np.where(some, self._of_instances.sum(np.maximum(chosen, 0)), UNKNOWN)[self._nodes.op]
+
+    def table(self) -> OpEfficiency:
+        """Everything."""
+        profile, nodes, facts = self._profile, self._nodes, self._facts
+        kernel_ns = self._of_op.sum(self._duration)[nodes.op]
+        measured = self._of_op.sum(np.where(self._known_kernel, self._duration, 0))[nodes.op]
+        precision = _heaviest(
+            self._op, facts.precision[self._kernel], self._weights(), len(profile.ops), len(facts.precisions)
+        )[nodes.op]
+        unit = _heaviest(
+            self._op, profile.kernels.matrix_unit[self._kernel].astype(np.int64), self._weights(), len(profile.ops), 3
+        )[nodes.op]
+        family = _heaviest(self._op, facts.family[self._kernel], self._duration, len(profile.ops), len(facts.families))[
+            nodes.op
+        ]
+        first_kernel = np.full(len(profile.ops), -1, np.int64)
+        first_kernel[self._op[::-1]] = self._kernel[::-1]
+        shape = self._largest_shape()[nodes.op]
+        columns = [self._sum(column) for column in (
+            self._work.flops, self._work.product_flops, self._work.masked_flops, self._work.min_bytes,
+            self._work.elements,
+        )]  # fmt: skip
+        out = _Rows(len(nodes.op))
+        for row, op in enumerate(nodes.op.tolist()):
+            kernel = int(first_kernel[op])
+            device = self._devices.get(int(profile.kernels.device[kernel])) if kernel >= 0 else None
+            work = self._work.works[int(shape[row])] if shape[row] >= 0 else None
+            named = facts.precisions[int(precision[row])] if kernel >= 0 else ""
+            spelt = named or PRECISION_OF_TYPE.get(profile.ops[op].data_type, "")
+            out.device[row] = -1 if device is None else device.device_id
+            out.precision.append(spelt)
+            named_family = facts.families[int(family[row])] if kernel >= 0 else ""
+            out.family.append(work.family if work and named_family not in PRODUCTS else named_family)
+            matrix = MatrixUnit(int(unit[row])) if kernel >= 0 else MatrixUnit.NO
+            flops, moved = int(columns[0][row]), self._bytes(columns, row, spelt)
+            peaks = self._peaks.get(device.device_id) if device is not None else None
+            out.roof(row, flops, moved, int(measured[row]), int(nodes.kernel_calls[row]), peaks,
+                     _rate(peaks, spelt, matrix, out.family[-1]))  # fmt: skip
+            out.why(profile.ops[op].eligibility, kernel >= 0, Facts(
+                spelt, matrix, _tf32(device, peaks), work,
+                float(kernel_ns[row]) / max(int(nodes.kernel_calls[row]), 1), out.family[-1] in PRODUCTS,
+                op in self._transposing,
+            ))  # fmt: skip
+        return OpEfficiency(
+            op=nodes.op, device=out.device, family=out.family, kernel_ns=kernel_ns, measured_ns=measured,
+            flops=columns[0], product_flops=columns[1], masked_flops=np.maximum(columns[2], 0), min_bytes=out.min_bytes,
+            precision=out.precision, matrix_unit=unit.astype(np.int8), peak_flops=out.peak_flops,
+            peak_bytes=out.peak_bytes, ideal_ns=out.ideal_ns, bound=out.bound, cause=out.cause,
+            misaligned=out.misaligned,
+            occupancy=self._mean(facts.occupancy)[nodes.op], waves=self._mean(facts.waves)[nodes.op],
+        )  # fmt: skip
+
+    def _weights(self) -> Int64s:
+        """Time, of products above all: what a convolution's transposes compute in does not matter."""
+        return self._duration * np.where(self._facts.product[self._kernel], 1_000, 1)
+
+    def _bytes(self, columns: list[Int64s], row: int, precision: str) -> int:
+        if columns[3][row] >= 0:
+            return int(columns[3][row])
+        size = item_bytes(_ITEM.get(precision, ""))
+        return round(int(columns[4][row]) * size) if columns[4][row] >= 0 and size else UNKNOWN
+
+    def _largest_shape(self) -> Int64s:
+        shape = np.full(len(self._profile.ops), -1, np.int64)
+        chosen = self._work.shape[self._instance]
+        flops = np.array([work.flops for work in self._work.works] or [0], np.int64)
+        known = np.flatnonzero(chosen >= 0)
+        known = known[np.argsort(flops[chosen[known]], kind="stable")]
+        shape[self._profile.instances.op[self._instance[known]]] = chosen[known]
+        return shape
+
+    def _mean(self, values: Floats) -> Floats:
+        return _weighted_mean(self._of_op, values[self._kernel], self._duration)
+
+
+class _Rows:
+    """The columns that the pass over the ops fills."""
+
+    def __init__(self, count: int) -> None:
+        self.device = np.full(count, -1, np.int64)
+        self.min_bytes = np.full(count, UNKNOWN, np.int64)
+        self.peak_flops, self.peak_bytes, self.ideal_ns = (np.full(count, np.nan) for _ in range(3))
+        self.family: list[str] = []
+        self.precision: list[str] = []
+        self.bound: list[Bound] = []
+        self.cause: list[Cause] = []
+        self.misaligned: list[Misaligned | None] = []
+
+    def roof(
+        self, row: int, flops: int, moved: int, measured_ns: int, kernels: int, peaks: Peaks | None, rate: float | None
+    ) -> None:
+        """The roof over an op, and which part of it is the lower."""
+        self.min_bytes[row] = moved
+        computing = moving = None
+        if peaks is not None:
+            self.peak_bytes[row] = peaks.bytes_per_second
+            moving = moved / peaks.bytes_per_second * 1e9 if moved >= 0 else None
+        if rate:
+            self.peak_flops[row] = rate
+            computing = flops / rate * 1e9 if flops >= 0 else None
+        bound = Bound.UNKNOWN
+        if measured_ns > 0 and moving is not None and (computing is not None or flops == 0):
+            roof = max(moving, computing or 0.0)
+            self.ideal_ns[row] = min(roof, measured_ns)
+            small = measured_ns / max(kernels, 1) < thresholds.LATENCY_KERNEL_NS
+            if small and roof < thresholds.LATENCY_ROOF_FRACTION * measured_ns:
+                bound = Bound.LATENCY
+            else:
+                bound = Bound.COMPUTE if (computing or 0.0) >= moving else Bound.MEMORY
+        self.bound.append(bound)
+
+    def why(self, eligibility: Eligibility, launched: bool, facts: Facts) -> None:
+        """The cause of an eligible op."""
+        eligible = eligibility == Eligibility.ELIGIBLE and launched
+        self.cause.append(cause(facts) if eligible else Cause.NONE)
+        self.misaligned.append(misaligned(facts.work, facts.precision) if eligible else None)
+
+
+def _rate(peaks: Peaks | None, precision: str, matrix: MatrixUnit, family: str) -> float | None:
+    """The peak for an op: of matrix units where its products used them; unknown where that is."""
+    if peaks is None or not precision:
+        return None
+    if family not in PRODUCTS or matrix == MatrixUnit.NO:
+        # 16-bit types without a rate of their own compute at FP32's.
+        return peaks.flops_per_second(precision, False) or peaks.flops_per_second("fp32", False)
+    return peaks.flops_per_second(precision, True) if matrix == MatrixUnit.YES else None
+
+
+def _tf32(device: Device | None, peaks: Peaks | None) -> bool | None:
+    if device is None:
+        return None
+    if peaks is not None:
+        return "tf32" in peaks.matrix_flops
+    amd = any(word in device.name for word in ("AMD", "Instinct", "Radeon"))
+    return None if amd or device.capability_major <= 0 else device.capability_major >= 8
+
+
+def _heaviest(op: Int64s, value: Int64s, weight: Int64s, ops: int, values: int) -> Int64s:
+    """For each op the value with the most weight; 0 of none."""
+    totals = np.bincount(op * values + value, weights=weight.astype(np.float64), minlength=ops * values)
+    return totals.reshape(ops, values).argmax(axis=1).astype(np.int64) if ops else np.zeros(0, np.int64)
+
+
+def _weighted_mean(groups: Groups, values: Floats, duration: Int64s) -> Floats:
+    """Mean by time of what is known; NaN of nothing."""
+    known = ~np.isnan(values)
+    parts = np.round(np.where(known, values, 0.0) * 1_000_000).astype(np.int64)
+    # Durations in microseconds and values in millionths keep the sums whole numbers far below 2^63.
+    weight = np.where(known, np.maximum(duration // 1_000, 1), 0)
+    sums, weights = groups.sum(parts * weight), groups.sum(weight)
+    return np.where(weights > 0, sums / np.maximum(weights, 1) / 1_000_000, np.nan)
+
+
+def _transposing_ops(profile: Profile) -> set[int]:
+    """Rows of ops that launched kernels which change the layout."""
+    names = np.unique(profile.kernels.name)
+    texts = [profile.strings[name].lower() for name in names.tolist()]
+    hits = names[[any(part in text for part in TRANSPOSES) for text in texts]] if len(names) else names
+    return set(np.unique(profile.kernels.op[np.isin(profile.kernels.name, hits)]).tolist())
+
+
+def _of_kernels(profile: Profile, aggregation: Aggregation, facts: KernelFacts) -> KernelEfficiency:
+    """In the order of ``KernelSummaries``: by op as in ``OpNodes``, then name as bytes."""
+    kernels, nodes, kernel = profile.kernels, aggregation.op_nodes, aggregation.iteration_kernels.kernel
+    rank = np.zeros(len(profile.ops), np.int64)
+    rank[nodes.op] = np.arange(len(nodes.op))
+    number, first = codes(rank[kernels.op[kernel]], byte_ranks(profile.strings, kernels.name[kernel]))
+    groups = Groups.of(number, len(first))
+    duration = facts.duration[kernel]
+    means = [_weighted_mean(groups, column[kernel], duration) for column in (facts.occupancy, facts.waves, facts.tail)]
+    limiter = _heaviest(number, facts.limiter[kernel], duration, len(first), len(facts.limiters))
+    return KernelEfficiency(means[0], means[1], means[2], [facts.limiters[index] for index in limiter.tolist()])
+
+
+def _of_iterations(
+    profile: Profile, work: InstanceWork, aggregation: Aggregation, facts: KernelFacts, rows: Int64s, ops: OpEfficiency
+) -> IterationEfficiency:
+    iterations, candidate = aggregation.iterations, aggregation.candidate
+    count = len(candidate.values)
+    chosen: Bools = np.isin(candidate.values, iterations.iter_value)
+    iteration = iteration_of(profile.instances.cpu_start, candidate)
+    inside = np.flatnonzero(iteration >= 0)
+    of_iteration = Groups.of(iteration[inside], count)
+    flops = np.maximum(work.product_flops[inside], 0)
+
+    peak = np.full(len(profile.ops), np.nan)
+    peak[ops.op] = ops.peak_flops
+    rate = peak[profile.instances.op[inside]]
+    ideal = np.where(flops > 0, flops / rate * 1e9, 0.0)
+    without_peak = of_iteration.sum(np.isnan(ideal)) > 0
+    ideal_ns = np.bincount(iteration[inside], weights=np.nan_to_num(ideal), minlength=count)
+
+    kernel = aggregation.iteration_kernels.kernel
+    product = kernel[facts.product[kernel]]
+    of_product = Groups.of(iteration[rows[product]], count)
+    known = work.product_flops[rows[product]] > 0
+    total = of_product.sum(facts.duration[product])
+    measured = of_product.sum(np.where(known, facts.duration[product], 0))
+    some_flops = of_iteration.sum(flops)
+    wall = (iterations.stop_ns - iterations.start_ns) * max(int(aggregation.devices.in_use.sum()), 1)
+    reached = np.where(without_peak | (some_flops == 0), np.nan, ideal_ns)[chosen]
+    return IterationEfficiency(
+        iter_value=iterations.iter_value,
+        product_flops=some_flops[chosen],
+        masked_flops=of_iteration.sum(work.masked_flops[inside])[chosen],
+        ideal_ns=reached,
+        measured_fraction=np.where(total > 0, measured / np.maximum(total, 1), np.nan)[chosen],
+        mfu=np.where(wall > 0, reached / np.maximum(wall, 1), np.nan),
+    )

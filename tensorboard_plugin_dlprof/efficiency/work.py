@@ -1,0 +1,59 @@
+"""What an op has to do: floating-point operations and bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tensorboard_plugin_dlprof.efficiency.calls import Tensor, item_bytes
+
+PRODUCTS = frozenset({"gemm", "convolution", "attention"})
+"""Families whose FLOPs matrix units can do: only they count for MFU, as in PyTorch's ``FlopCounterMode``."""
+
+
+@dataclass(slots=True, frozen=True)
+class Dimension:
+    """A length that decides whether matrix units can be used."""
+
+    name: str
+    """As a user calls it: ``K (input features)``."""
+    length: int
+
+
+@dataclass(slots=True, frozen=True)
+class Work:
+    """The work of one recorded op."""
+
+    family: str
+    """``gemm``, ``convolution``, ``attention``, ``normalisation``, ``softmax``, ``elementwise``, ``reduction``,
+    ``copy``, ``optimizer``, ``embedding``."""
+    flops: int
+    """A multiplication and an addition are two. Of products as ``FlopCounterMode`` counts them (attention without
+    regard to a causal mask); of other families an approximation, which counts a special function as one."""
+    skipped_flops: int = 0
+    """The part of ``flops`` that a fused causal attention does not do."""
+    min_bytes: int | None = None
+    """Every input read once, every output written once. None where a data type is not known."""
+    elements: int = 0
+    """The elements behind ``min_bytes``."""
+    data_type: str = ""
+    """Type of the operands; empty where not recorded."""
+    dimensions: tuple[Dimension, ...] = ()
+    """Of products alone."""
+
+
+def moved(tensors: Iterable[Tensor]) -> tuple[int | None, int]:
+    """Bytes and elements of tensors that are each moved once; bytes are None where a type is unknown."""
+    total, elements, known = 0.0, 0, True
+    for tensor in tensors:
+        size = item_bytes(tensor.data_type)
+        elements += tensor.elements
+        known = known and size is not None
+        total += tensor.elements * (size or 0.0)
+    return (round(total) if known else None), elements
+
+
+def widest_type(tensors: Iterable[Tensor]) -> str:
+    """Type of the tensor with the most elements; empty where none has one."""
+    best = max((tensor for tensor in tensors if tensor.data_type), key=lambda t: t.elements, default=None)
+    return best.data_type if best else ""
