@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.grouping import codes
-from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
 from tensorboard_plugin_dlprof.classify.kernels import classify
 from tensorboard_plugin_dlprof.efficiency.occupancy import occupancy, tail_fraction, waves
-from tensorboard_plugin_dlprof.efficiency.tables import Floats
+from tensorboard_plugin_dlprof.efficiency.tables import Floats, KernelFacts
 from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
-
-
-@dataclass(slots=True)
-class KernelFacts:
-    """One row per kernel of the profile."""
-
-    duration: Int64s
-    product: Bools
-    precision: Int64s
-    """Index of ``precisions``."""
-    precisions: list[str]
-    family: Int64s
-    """Index of ``families``."""
-    families: list[str]
-    occupancy: Floats
-    waves: Floats
-    tail: Floats
-    limiter: Int64s
-    """Index of ``limiters``."""
-    limiters: list[str]
 
 
 def kernel_facts(profile: Profile) -> KernelFacts:

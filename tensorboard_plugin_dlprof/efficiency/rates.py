@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.efficiency import thresholds
 from tensorboard_plugin_dlprof.efficiency.calls import item_bytes
 from tensorboard_plugin_dlprof.efficiency.causes import PRECISION_OF_TYPE, Facts, cause, misaligned
-from tensorboard_plugin_dlprof.efficiency.kernel_facts import KernelFacts, kernel_facts
+from tensorboard_plugin_dlprof.efficiency.kernel_facts import kernel_facts
 from tensorboard_plugin_dlprof.efficiency.measure import UNKNOWN, InstanceWork
 from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
 from tensorboard_plugin_dlprof.efficiency.tables import (
@@ -22,6 +22,7 @@ from tensorboard_plugin_dlprof.efficiency.tables import (
     Floats,
     IterationEfficiency,
     KernelEfficiency,
+    KernelFacts,
     Misaligned,
     OpEfficiency,
 )
@@ -46,6 +47,7 @@ def efficiency(profile: Profile, work: InstanceWork, aggregation: Aggregation) -
         ops=ops,
         kernels=_of_kernels(profile, aggregation, kernels),
         iterations=_of_iterations(profile, work, aggregation, kernels, rows, ops),
+        facts=kernels,
     )
 
 

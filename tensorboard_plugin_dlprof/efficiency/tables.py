@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 
 Floats = npt.NDArray[np.float64]
@@ -116,9 +117,30 @@ class IterationEfficiency:
 
 
 @dataclass(slots=True)
+class KernelFacts:
+    """One row per kernel of the profile: what rates and rules need of it. Not stored."""
+
+    duration: Int64s
+    product: Bools
+    precision: Int64s
+    """Index of ``precisions``."""
+    precisions: list[str]
+    family: Int64s
+    """Index of ``families``."""
+    families: list[str]
+    occupancy: Floats
+    waves: Floats
+    tail: Floats
+    limiter: Int64s
+    """Index of ``limiters``."""
+    limiters: list[str]
+
+
+@dataclass(slots=True)
 class Efficiency:
     """Everything of an aggregation."""
 
     ops: OpEfficiency
     kernels: KernelEfficiency
     iterations: IterationEfficiency
+    facts: KernelFacts

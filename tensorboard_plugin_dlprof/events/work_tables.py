@@ -20,7 +20,7 @@ from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.drafts import Owners
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.op_tables import OpTables
-from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, Strings, WorkKind
+from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s, Strings, WorkKind
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Kernels, Syncs
 
 
@@ -123,12 +123,12 @@ def copies(placed: Placed, kind: WorkKind) -> Copies:
     work = placed.capture.work
     rows = np.flatnonzero(work.kind == kind)
     call = placed.links.work_call[rows]
-    name = work.name[rows]
+    name = label = work.name[rows]
     if (call >= 0).any():
         name = np.where(call >= 0, placed.capture.calls.name[call], name)
     drafts = placed.owners.of_work[rows]
     order = placed.sorted(rows, drafts, name, placed.api(rows)[0], work.start_ns[rows])
-    rows, name, drafts = rows[order], name[order], drafts[order]
+    rows, name, drafts, label = rows[order], name[order], drafts[order], label[order]
     api_start, api_stop, process, thread = placed.api(rows)
     return Copies(
         op=placed.op(drafts),
@@ -145,7 +145,16 @@ def copies(placed: Placed, kind: WorkKind) -> Copies:
         thread_id=thread,
         stream=work.stream[rows],
         launched=(placed.links.work_call[rows] >= 0).astype(np.int8),
+        pageable=_pageable(placed.capture.strings, label),
     )
+
+
+def _pageable(strings: Strings, label: Int32s) -> Int8s:
+    """From what PyTorch calls a copy: ``Memcpy HtoD (Pageable -> Device)``."""
+    distinct, inverse = np.unique(label, return_inverse=True)
+    texts = [strings[text] for text in distinct.tolist()]
+    told = [1 if "Pageable" in text else 0 if "Pinned" in text else -1 for text in texts]
+    return np.array(told, np.int8)[inverse.reshape(-1)] if told else np.zeros(0, np.int8)
 
 
 def syncs_and_calls(placed: Placed) -> tuple[Syncs, Calls]:

@@ -137,6 +137,8 @@ class Copies:
     thread_id: Int64s
     stream: Int64s
     launched: Int8s
+    pageable: Int8s | None = None
+    """1 where the host memory is pageable, 0 where it is pinned, -1 unknown; None where nothing of it is recorded."""
 
 
 @dataclass(slots=True)
