@@ -1,0 +1,229 @@
+"""The tree of module and name-scope paths with its ops, in columns: what the tree table, the icicle and the graph draw."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypedDict
+
+from tensorboard_plugin_dlprof.errors import NotFound
+from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.numbers import whole
+from tensorboard_plugin_dlprof.queries.scope import Scope
+
+DEFAULT_LIMIT = 5_000
+MAX_LIMIT = 20_000
+"""Nodes of one answer: about 4 MB."""
+
+MAX_NODES = 2_000_000
+"""Nodes of one tree that are read; beyond it a database is no profile."""
+
+_TIMES = ("cpu_time_ns", "gpu_time_ns", "cpu_overhead_ns", "gpu_idle_ns")
+_NUMBER = re.compile(r"\[\d+\]|(?<=[_.])\d+(?=$)")
+"""Number of a repeated layer: ``Layer[3]`` (the first may be plain ``Layer``), ``conv_7``, ``layers.5``."""
+
+
+class Nodes(TypedDict):
+    """One item for each node in every list; a parent stands before its children."""
+
+    parent: list[int]
+    name: list[str]
+    op_id: list[str | None]
+    direction: list[str]
+    level: list[int | None]
+    children: list[int]
+    structure: list[int]
+    ops: list[int]
+    calls: list[int | None]
+    eligible_ops: list[int | None]
+    using_ops: list[int | None]
+    cpu_time_ns: list[int | None]
+    gpu_time_ns: list[int | None]
+    cpu_overhead_ns: list[int | None]
+    gpu_idle_ns: list[int | None]
+    kernel_time_ns: list[int]
+    tensor_core_time_ns: list[int]
+
+
+class GroupTree(TypedDict):
+    """The tree below ``group`` (empty: the whole tree); ``left_out`` of ``total`` nodes did not fit."""
+
+    group: str
+    nodes: Nodes
+    total: int
+    left_out: int
+
+
+@dataclass(slots=True)
+class _Node:
+    path: str
+    """Of a group with a slash at its end."""
+    op_id: str | None
+    direction: str
+    numbers: tuple[int | None, ...]
+    """Level, calls, eligible ops, using ops, then ``_TIMES``."""
+    kernel_ns: int = 0
+    tensor_core_ns: int = 0
+    ops: int = 0
+    parent: int = -1
+    children: list[int] = field(default_factory=list)
+    structure: int = 0
+
+    @property
+    def name(self) -> str:
+        """Last part of the path; the root is ``/``."""
+        return _without_slash(self.path).rpartition("/")[2] or self.path
+
+
+def group_tree(
+    connection: sqlite3.Connection, scope: Scope, group: str = "", limit: int = DEFAULT_LIMIT
+) -> GroupTree:
+    """The tree, or the part of it below one group.
+
+    Args:
+        connection: to a DLProf database.
+        scope: aggregation and domain.
+        group: path of a group; empty for the whole tree.
+        limit: most nodes to give; the deepest levels are left out.
+
+    Raises:
+        NotFound: there is no such group.
+    """
+    nodes = _read(connection, scope, group)
+    if group and not any(node.path == group and node.op_id is None for node in nodes):
+        raise NotFound(f"The profile has no group {group[:80]!r}; reload the tree.")
+    _link(nodes)
+    _add_up(nodes)
+    chosen = _fitting(nodes, limit)
+    return GroupTree(group=group, nodes=_columns(nodes, chosen), total=len(nodes), left_out=len(nodes) - len(chosen))
+
+
+def _read(connection: sqlite3.Connection, scope: Scope, group: str) -> list[_Node]:
+    """Groups and ops, by path; an op stands behind the group of the same path."""
+    cursor = connection.execute(
+        "SELECT node.row_type, path.string, ident.string, op.id, direction.string, node.level, node.num_op_instances, "
+        "node.num_supported_leaf_ops, node.num_tc_leaf_ops, cpu.sum, gpu.sum, overhead.sum, idle.sum "
+        "FROM group_ops AS node JOIN dictionary AS path ON path.id = node.group_op_full_name_id "
+        "JOIN dictionary AS ident ON ident.id = node.group_op_full_id_id "
+        "JOIN node_time_metrics AS times ON times.id = node.group_op_time_metrics_id "
+        "JOIN metric AS cpu ON cpu.id = times.cpu_time_metric_id "
+        "JOIN metric AS gpu ON gpu.id = times.gpu_time_metric_id "
+        "JOIN metric AS overhead ON overhead.id = times.cpu_overhead_time_metric_id "
+        "JOIN metric AS idle ON idle.id = times.gpu_idle_time_metric_id "
+        "LEFT JOIN read_only_ops AS op ON node.row_type = 2 AND op.domain_id = node.domain_id "
+        "AND op.op_id_id = node.group_op_full_id_id "
+        "LEFT JOIN dictionary AS direction ON direction.id = op.direction_id "
+        "WHERE node.aggr_id = :aggregation AND node.domain_id = :domain "
+        "AND substr(path.string, 1, length(:group)) = :group "
+        "ORDER BY path.string, node.row_type, node.id",
+        {"aggregation": scope.aggregation, "domain": scope.domain, "group": group},
+    )
+    kernels = _kernel_times(connection, scope)
+    nodes: list[_Node] = []
+    while (some := cursor.fetchmany(10_000)) and len(nodes) < MAX_NODES:
+        for row_type, path, ident, op, direction, *numbers in some:
+            is_op = row_type == 2
+            node = _Node(str(path), str(ident) if is_op else None, str(direction or ""), tuple(map(whole, numbers)))
+            if is_op:
+                node.ops = 1
+                node.kernel_ns, node.tensor_core_ns = kernels.get(op, (0, 0))
+            nodes.append(node)
+    return nodes
+
+
+def _kernel_times(connection: sqlite3.Connection, scope: Scope) -> dict[int, tuple[int, int]]:
+    """Plain sums of the durations of an op's kernels, all and those on Tensor Cores."""
+    if "ext_iteration_ops" in extension_tables(connection):
+        query = (
+            "SELECT read_only_ops_id, sum(kernel_ns), sum(tc_kernel_ns) FROM ext_iteration_ops "
+            "WHERE aggr_id = ? AND -1 <> ? GROUP BY read_only_ops_id"
+        )
+    else:
+        query = (
+            "SELECT kernel.read_only_ops_id, sum(time.sum), sum((kernel.uses_tc <> 0) * time.sum) "
+            "FROM kernel_summaries AS kernel JOIN metric AS time ON time.id = kernel.gpu_time_metric_id "
+            "WHERE kernel.aggr_id = ? AND kernel.domain_id = ? GROUP BY kernel.read_only_ops_id"
+        )
+    cursor = connection.execute(query, (scope.aggregation, scope.domain))
+    found: dict[int, tuple[int, int]] = {}
+    while some := cursor.fetchmany(10_000):
+        found.update((op, (whole(total) or 0, whole(tensor_core) or 0)) for op, total, tensor_core in some)
+    return found
+
+
+def _without_slash(path: str) -> str:
+    return path.removesuffix("/")
+
+
+def _link(nodes: list[_Node]) -> None:
+    """Finds each node's parent: the group with the longest path that its own path begins with."""
+    groups = {node.path: position for position, node in enumerate(nodes) if node.op_id is None}
+    for position, node in enumerate(nodes):
+        path = node.path if node.op_id is not None else _without_slash(node.path)
+        while "/" in path:
+            path = path.rpartition("/")[0]
+            above = groups.get(f"{path}/")
+            if above is not None and above != position:
+                node.parent = above
+                nodes[above].children.append(position)
+                break
+
+
+def _add_up(nodes: list[_Node]) -> None:
+    """Counts ops and kernel time from the leaves to the root, and numbers the structures."""
+    known: dict[tuple[object, ...], int] = {}
+    # A path sorts before all that begin with it, so children stand behind their parents.
+    for node in reversed(nodes):
+        below = sorted(nodes[child].structure for child in node.children)
+        shape = (_NUMBER.sub("", node.name), node.op_id is None, node.direction, *below)
+        node.structure = known.setdefault(shape, len(known))
+        if node.parent >= 0:
+            above = nodes[node.parent]
+            above.ops += node.ops
+            above.kernel_ns += node.kernel_ns
+            above.tensor_core_ns += node.tensor_core_ns
+
+
+def _fitting(nodes: list[_Node], limit: int) -> list[int]:
+    """Level by level as many nodes as fit, those with the most GPU time where not all children of a node do."""
+    chosen: list[int] = []
+    level = [position for position, node in enumerate(nodes) if node.parent < 0]
+    while level and len(chosen) < limit:
+        room = limit - len(chosen)
+        if len(level) > room:
+            level = sorted(sorted(level, key=lambda position: -(_gpu_time(nodes[position])))[:room])
+        chosen.extend(level)
+        level = [child for position in level for child in nodes[position].children]
+    return chosen
+
+
+def _gpu_time(node: _Node) -> int:
+    return node.numbers[5] or 0
+
+
+def _columns(nodes: list[_Node], chosen: Sequence[int]) -> Nodes:
+    place = {position: number for number, position in enumerate(chosen)}
+    rows = [nodes[position] for position in chosen]
+    structures: dict[int, int] = {}
+    numbers: list[list[int | None]] = [[row.numbers[column] for row in rows] for column in range(4 + len(_TIMES))]
+    return Nodes(
+        parent=[place.get(row.parent, -1) for row in rows],
+        name=[row.name for row in rows],
+        op_id=[row.op_id for row in rows],
+        direction=[row.direction for row in rows],
+        level=numbers[0],
+        children=[len(row.children) for row in rows],
+        structure=[structures.setdefault(row.structure, len(structures)) for row in rows],
+        ops=[row.ops for row in rows],
+        calls=numbers[1],
+        eligible_ops=numbers[2],
+        using_ops=numbers[3],
+        cpu_time_ns=numbers[4],
+        gpu_time_ns=numbers[5],
+        cpu_overhead_ns=numbers[6],
+        gpu_idle_ns=numbers[7],
+        kernel_time_ns=[row.kernel_ns for row in rows],
+        tensor_core_time_ns=[row.tensor_core_ns for row in rows],
+    )

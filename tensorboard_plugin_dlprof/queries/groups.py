@@ -1,0 +1,131 @@
+"""Groups of ops by their paths, as flat tables: all groups, and the ops and kernels of one. The tree is ``group_tree``."""
+
+from __future__ import annotations
+
+import dataclasses
+from types import MappingProxyType
+
+from tensorboard_plugin_dlprof.queries.ops import OPS
+from tensorboard_plugin_dlprof.queries.table import Column, Table
+
+_OPEN = "substr(path.string, 1, length(path.string) - 1)"
+"""A group's path without the slash at its end."""
+
+_PARENT = f"rtrim({_OPEN}, replace({_OPEN}, '/', ''))"
+"""SQLite has no search from the right: what is left when all but slashes is trimmed off the end."""
+
+_TIMES = (
+    ("cpu_time", "CPU Time", "Time of the ops on the host."),
+    ("gpu_time", "GPU Time", "Time with GPU work of the ops."),
+    ("cpu_overhead", "CPU Overhead", "Time of the ops on the host outside of API calls."),
+    ("gpu_idle", "GPU Idle", "Gaps between the first and the last GPU work of each call of the ops."),
+)
+
+GROUPS = Table(
+    name="groups",
+    key="path",
+    base="group_ops AS node JOIN dictionary AS path ON path.id = node.group_op_full_name_id",
+    row_id="node.id",
+    where="node.aggr_id = :aggregation AND node.domain_id = :domain AND node.row_type = 1",
+    default_sort="path",
+    joins=MappingProxyType(
+        {
+            "times": "JOIN node_time_metrics AS times ON times.id = node.group_op_time_metrics_id",
+            **{
+                time: f"JOIN metric AS {time} ON {time}.id = times."
+                f"{time if time.endswith('_time') else time + '_time'}_metric_id"
+                for time, _, _ in _TIMES
+            },
+        }
+    ),
+    columns=(
+        Column("path", "Path", "path", "Path of the group.", "path.string", searchable=True),
+        Column(
+            "name",
+            "Name",
+            "text",
+            "Last part of the path.",
+            f"CASE path.string WHEN '/' THEN '/' ELSE substr({_OPEN}, 1 + length({_PARENT})) END",
+        ),
+        Column("level", "Level", "integer", "Depth in the tree; 1 is the root.", "node.level"),
+        Column("parent", "Parent", "path", "Path of the group around it.", f"nullif({_PARENT}, '')", nullable=True),
+        Column("calls", "Calls", "integer", "Calls of the ops below.", "node.num_op_instances"),
+        Column("eligible_ops", "TC Eligible Ops", "integer", "Eligible ops below.", "node.num_supported_leaf_ops"),
+        Column("using_ops", "Ops Using TC", "integer", "Ops below that use Tensor Cores.", "node.num_tc_leaf_ops"),
+        Column(
+            "using_fraction",
+            "Share Using TC",
+            "fraction",
+            "Ops that use Tensor Cores, over the eligible ops; empty where none is eligible.",
+            "node.num_tc_leaf_ops * 1.0 / nullif(max(node.num_supported_leaf_ops, node.num_tc_leaf_ops), 0)",
+            nullable=True,
+        ),
+        *(
+            Column(f"{time}_ns", label, "duration_ns", f"{meaning} Sum over all ops below.", f"{time}.sum", ("times", time))
+            for time, label, meaning in _TIMES
+        ),
+    ),
+)
+
+OPS_OF_GROUP = dataclasses.replace(
+    OPS,
+    name="ops_of_group",
+    where=f"{OPS.where} AND substr(op.op_name, 1, length(:group)) = :group",
+    links=("group",),
+)
+"""The ops below the group of the link ``group``, a path with a slash at its end, at any depth."""
+
+_SUMMED = (
+    "SELECT min(summary.id) AS id, summary.kernel_name_id AS kernel_name_id, max(summary.uses_tc) AS uses_tc, "
+    "count(*) AS ops, sum(gpu.count) AS calls, sum(gpu.sum) AS total, min(gpu.min) AS least, max(gpu.max) AS most "
+    "FROM kernel_summaries AS summary JOIN read_only_ops AS op ON op.id = summary.read_only_ops_id "
+    "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id "
+    "WHERE summary.aggr_id = :aggregation AND summary.domain_id = :domain "
+    "AND substr(op.op_name, 1, length(:group)) = :group GROUP BY summary.kernel_name_id"
+)
+
+KERNELS_OF_GROUP = Table(
+    name="kernels_of_group",
+    key="name",
+    base=f"({_SUMMED}) AS kernel",
+    row_id="kernel.id",
+    where="1",
+    links=("group",),
+    default_sort="-gpu_time_ns",
+    joins=MappingProxyType({"name": "JOIN dictionary AS name ON name.id = kernel.kernel_name_id"}),
+    columns=(
+        Column(
+            "name",
+            "Kernel Name",
+            "kernel_name",
+            "Name of the kernel without template arguments and parameters.",
+            "name.string",
+            ("name",),
+            searchable=True,
+        ),
+        Column(
+            "using_tensor_cores", "Using TC", "boolean", "Some kernel of this name uses Tensor Cores.", "kernel.uses_tc"
+        ),
+        Column("ops", "Ops", "integer", "How many ops of the group launched the kernel.", "kernel.ops"),
+        Column("calls", "Calls", "integer", "How often the kernel ran.", "kernel.calls"),
+        Column("gpu_time_ns", "GPU Time", "duration_ns", "Sum of the durations of all calls.", "kernel.total"),
+        Column(
+            "average_ns",
+            "Average",
+            "duration_ns",
+            "Mean duration of a call.",
+            "kernel.total * 1.0 / nullif(kernel.calls, 0)",
+            nullable=True,
+        ),
+        Column("minimum_ns", "Minimum", "duration_ns", "Shortest call.", "kernel.least"),
+        Column("maximum_ns", "Maximum", "duration_ns", "Longest call.", "kernel.most"),
+        Column(
+            "gpu_time_fraction",
+            "Share of Group",
+            "fraction",
+            "GPU time of the kernel over the sum of the GPU times of all kernels of the group.",
+            f"kernel.total * 1.0 / nullif((SELECT sum(total) FROM ({_SUMMED})), 0)",
+            nullable=True,
+        ),
+    ),
+)

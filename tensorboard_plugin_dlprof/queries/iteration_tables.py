@@ -1,0 +1,318 @@
+"""Iterations, and what ran in one of them: ops and kernels."""
+
+from __future__ import annotations
+
+import dataclasses
+from types import MappingProxyType
+
+from tensorboard_plugin_dlprof.queries.table import Column, Table
+
+ITERATION_LINK = "iteration"
+
+_BUSY = "(part.tc_duration + part.non_tc_duration)"
+_LENGTH = "(iteration.stop_time - iteration.start_time)"
+
+
+def _part(key: str, label: str, meaning: str, column: str) -> Column:
+    return Column(key, label, "duration_ns", meaning, f"part.{column}", hidden=True)
+
+
+ITERATIONS = Table(
+    name="iterations",
+    key="iteration",
+    base=(
+        "iteration_aggregation_list AS part JOIN iteration_list AS iteration "
+        "ON iteration.aggr_id = part.aggr_id AND iteration.iter_value = part.iter_value "
+        "JOIN kernel_iteration_stats AS stats ON stats.aggr_id = part.aggr_id AND stats.iter_value = part.iter_value"
+    ),
+    row_id="part.id",
+    where="part.aggr_id = :aggregation AND stats.domain_id = :domain",
+    default_sort="iteration",
+    columns=(
+        Column("iteration", "Iteration", "integer", "Number of the iteration.", "part.iter_value"),
+        Column("start_ns", "Timestamp", "duration_ns", "When the iteration started.", "iteration.start_time"),
+        Column("duration_ns", "Duration", "duration_ns", "How long the iteration took.", _LENGTH),
+        Column("kernels", "Total Kernels", "integer", "Kernels of the iteration.", "stats.total_count"),
+        Column(
+            "tensor_core_kernels", "TC Kernels", "integer", "Kernels that use Tensor Cores.", "stats.uses_tc_count"
+        ),
+        Column(
+            "gpu_time_ns",
+            "Average GPU Time",
+            "duration_ns",
+            "Time with a kernel running, overlap counted once, average over all GPUs in use.",
+            _BUSY,
+        ),
+        Column(
+            "gpu_time_fraction",
+            "GPU Time Share",
+            "fraction",
+            "Average GPU time over the duration of the iteration.",
+            f"{_BUSY} * 1.0 / nullif({_LENGTH}, 0)",
+            nullable=True,
+        ),
+        Column(
+            "tensor_core_time_ns",
+            "Average TC GPU Time",
+            "duration_ns",
+            "Time with a Tensor Core kernel running, overlap counted once, average over all GPUs in use.",
+            "part.tc_duration",
+        ),
+        Column(
+            "tensor_core_time_fraction",
+            "TC GPU Time Share",
+            "fraction",
+            "Average Tensor Core GPU time over the duration of the iteration.",
+            f"part.tc_duration * 1.0 / nullif({_LENGTH}, 0)",
+            nullable=True,
+        ),
+        _part("other_kernel_ns", "Other Kernels", "Time with other kernels alone.", "non_tc_duration"),
+        _part("memory_ns", "Memory", "Time with copies and sets, without kernels.", "memory_duration"),
+        _part("data_loader_ns", "Data Loader", "Time of the data loader, without GPU work.", "dataloader_duration"),
+        _part("io_ns", "I/O", "Time of input and output, without all before.", "io_duration"),
+        _part("cpu_ns", "CPU", "Time of ops on the host, without all before.", "cpu_duration"),
+        _part("other_ns", "Other", "The rest of the duration.", "other_duration"),
+        Column(
+            "kernel_time_ns",
+            "Total Kernel Time",
+            "duration_ns",
+            "Plain sum of the durations of the kernels on all GPUs.",
+            "stats.total_gpu_time",
+            hidden=True,
+        ),
+        Column(
+            "tensor_core_kernel_time_ns",
+            "Total TC Kernel Time",
+            "duration_ns",
+            "Plain sum of the durations of the Tensor Core kernels on all GPUs.",
+            "stats.tc_gpu_time",
+            hidden=True,
+        ),
+    ),
+)
+
+_KERNELS = Table(
+    name="kernels_of_iteration",
+    key="kernel_id",
+    base=(
+        "kernel_iteration_node AS node CROSS JOIN read_only_kernels AS kernel ON kernel.id = node.read_only_kernel_id "
+        "JOIN read_only_ops AS op ON op.id = node.read_only_ops_id"
+    ),
+    row_id="node.id",
+    where=(
+        "node.aggr_id = :aggregation AND node.domain_id = :domain AND node.iter_value = CAST(:iteration AS INTEGER)"
+    ),
+    links=(ITERATION_LINK,),
+    default_sort="timestamp_ns",
+    joins=MappingProxyType(
+        {
+            "name": "JOIN dictionary AS name ON name.id = kernel.name_id",
+            "long_name": "LEFT JOIN dictionary AS long_name ON long_name.id = kernel.long_name_id",
+            "grid": "LEFT JOIN read_only_grid_block AS grid ON grid.id = kernel.grid_id",
+            "block": "LEFT JOIN read_only_grid_block AS block ON block.id = kernel.block_id",
+        }
+    ),
+    columns=(
+        Column("op", "Op Name", "path", "Path of the op that launched the kernel.", "op.op_name", searchable=True),
+        Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, hidden=True),
+        Column(
+            "name",
+            "Kernel Name",
+            "kernel_name",
+            "Name of the kernel without template arguments and parameters.",
+            "name.string",
+            ("name",),
+            "kernel.name_id",
+            searchable=True,
+        ),
+        Column(
+            "long_name",
+            "Full Name",
+            "kernel_name",
+            "Name with template arguments and parameters.",
+            "long_name.string",
+            ("long_name",),
+            "kernel.long_name_id",
+            nullable=True,
+            hidden=True,
+        ),
+        Column("device_id", "Device ID", "integer", "Number of the GPU.", "kernel.device_id"),
+        Column(
+            "timestamp_ns",
+            "Kernel Timestamp",
+            "duration_ns",
+            "Start of the call that launched the kernel, on the host.",
+            "kernel.api_start",
+        ),
+        Column(
+            "gpu_start_ns",
+            "GPU Start",
+            "duration_ns",
+            "When the kernel started on the GPU.",
+            "kernel.gpu_start",
+            hidden=True,
+        ),
+        Column(
+            "gpu_time_ns",
+            "GPU Time",
+            "duration_ns",
+            "How long the kernel ran on the GPU.",
+            "kernel.gpu_stop - kernel.gpu_start",
+        ),
+        Column(
+            "using_tensor_cores", "Uses TC", "boolean", "The kernel uses Tensor Cores.", "kernel.uses_tc", nullable=True
+        ),
+        Column(
+            "grid", "Grid", "text", "Blocks of the grid.", "grid.x || ', ' || grid.y || ', ' || grid.z", ("grid",)
+        ),
+        Column(
+            "block",
+            "Block",
+            "text",
+            "Threads of a block.",
+            "block.x || ', ' || block.y || ', ' || block.z",
+            ("block",),
+        ),
+        Column("kernel_id", "Kernel ID", "integer", "Number of the launch.", "kernel.id", hidden=True),
+    ),
+)
+
+_KERNELS_EXTENDED = dataclasses.replace(
+    _KERNELS,
+    joins=MappingProxyType(
+        {
+            **_KERNELS.joins,
+            "class": "LEFT JOIN ext_kernel_names AS class ON class.name_id = kernel.long_name_id",
+            "launch": "LEFT JOIN ext_kernels AS launch ON launch.kernel_id = kernel.id",
+        }
+    ),
+    columns=(
+        *(
+            dataclasses.replace(
+                column,
+                sql="CASE WHEN kernel.uses_tc THEN 1 WHEN class.matrix_unit = 2 THEN NULL ELSE 0 END",
+                joins=("class",),
+                description="The kernel uses Tensor Cores; empty where no rule can tell.",
+            )
+            if column.key == "using_tensor_cores"
+            else column
+            for column in _KERNELS.columns
+        ),
+        Column(
+            "stream",
+            "Stream",
+            "integer",
+            "Number of the CUDA stream.",
+            "nullif(launch.stream, -1)",
+            ("launch",),
+            nullable=True,
+            hidden=True,
+        ),
+    ),
+)
+
+
+def kernels_of_iteration(extended: bool) -> Table:
+    """The kernels of the iteration of the link ``iteration``."""
+    return _KERNELS_EXTENDED if extended else _KERNELS
+
+
+def kernels_of_iteration_op(extended: bool) -> Table:
+    """The kernels of one op (link ``op``, its id) in one iteration."""
+    table = kernels_of_iteration(extended)
+    return dataclasses.replace(
+        table,
+        name="kernels_of_iteration_op",
+        where=f"{table.where} AND op.op_id = :op",
+        links=(ITERATION_LINK, "op"),
+        columns=tuple(column for column in table.columns if column.key not in ("op", "op_id")),
+    )
+
+
+_TOTALS = (
+    "SELECT min(node.id) AS id, node.read_only_ops_id AS op, node.total_count AS kernels, "
+    "node.uses_tc_count AS tc_kernels, node.total_gpu_time AS kernel_ns, node.tc_gpu_time AS tc_kernel_ns "
+    "FROM kernel_iteration_node AS node WHERE node.aggr_id = :aggregation AND node.domain_id = :domain "
+    "AND node.iter_value = CAST(:iteration AS INTEGER) "
+    "GROUP BY node.read_only_ops_id, node.total_count, node.uses_tc_count, node.total_gpu_time, node.tc_gpu_time"
+)
+"""DLProf repeats the totals of an op on each of its kernels."""
+
+_STORED_TOTALS = (
+    "SELECT read_only_ops_id AS id, read_only_ops_id AS op, kernels, tc_kernels, kernel_ns, tc_kernel_ns "
+    "FROM ext_iteration_ops WHERE aggr_id = :aggregation AND iter_value = CAST(:iteration AS INTEGER) AND kernels > 0"
+)
+
+
+def ops_of_iteration(extended: bool) -> Table:
+    """The ops that launched kernels in the iteration of the link ``iteration``."""
+    return Table(
+        name="ops_of_iteration",
+        key="op_id",
+        base=f"({_STORED_TOTALS if extended else _TOTALS}) AS node JOIN read_only_ops AS op ON op.id = node.op",
+        row_id="node.id",
+        where="op.domain_id = :domain",
+        links=(ITERATION_LINK,),
+        default_sort="-gpu_time_ns",
+        joins=MappingProxyType(
+            {
+                "direction": "JOIN dictionary AS direction ON direction.id = op.direction_id",
+                "op_type": "JOIN dictionary AS op_type ON op_type.id = op.op_type_id",
+                "data_type": "JOIN dictionary AS data_type ON data_type.id = op.data_type_id",
+            }
+        ),
+        columns=_OP_COLUMNS,
+    )
+
+
+_OP_COLUMNS = (
+    Column("name", "Op Name", "path", "Path of the op in the model.", "op.op_name", searchable=True),
+    Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, hidden=True),
+    Column(
+        "direction",
+        "Direction",
+        "text",
+        "fprop in the forward pass, bprop in the backward pass.",
+        "direction.string",
+        ("direction",),
+        "op.direction_id",
+    ),
+    Column(
+        "op_type", "Op Type", "text", "What the op does.", "op_type.string", ("op_type",), "op.op_type_id", searchable=True
+    ),
+    Column("kernels", "Total Kernels", "integer", "Kernels of the op in this iteration.", "node.kernels"),
+    Column("tensor_core_kernels", "TC Kernels", "integer", "Kernels that use Tensor Cores.", "node.tc_kernels"),
+    Column(
+        "gpu_time_ns",
+        "Total GPU Time",
+        "duration_ns",
+        "Plain sum of the durations of the op's kernels in this iteration.",
+        "node.kernel_ns",
+    ),
+    Column(
+        "tensor_core_time_ns",
+        "TC GPU Time",
+        "duration_ns",
+        "Plain sum of the durations of its Tensor Core kernels in this iteration.",
+        "node.tc_kernel_ns",
+    ),
+    Column(
+        "data_type",
+        "Data Type",
+        "text",
+        "Data type of the op's tensors.",
+        "data_type.string",
+        ("data_type",),
+        "op.data_type_id",
+        searchable=True,
+    ),
+    Column(
+        "stack_trace",
+        "Stack Trace",
+        "long_text",
+        "Frames of the Python code that called the op, outermost first.",
+        "op.stack_trace",
+        sortable=False,
+        searchable=True,
+    ),
+)

@@ -1,0 +1,255 @@
+"""Everything about one op."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TypedDict
+
+from tensorboard_plugin_dlprof.errors import NotFound
+from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.numbers import flag, number, whole
+from tensorboard_plugin_dlprof.queries.scope import Scope
+
+MAX_VARIANTS = 50
+MAX_ITERATIONS = 1_000
+MAX_LETTERS = 65_536
+
+_TIMES = ("cpu_time", "gpu_time", "api_time", "cpu_overhead", "gpu_idle")
+
+
+class OpFacts(TypedDict):
+    """What the op is, and how it fared in the aggregation."""
+
+    op_id: str
+    name: str
+    op_type: str
+    direction: str
+    data_type: str
+    data_format: str
+    eligible: bool
+    using_tensor_cores: bool
+    bad_data_type: bool
+    calls: int | None
+    kernel_calls: int | None
+    stack_trace: str
+
+
+class Statistics(TypedDict):
+    """A time over the calls of the op."""
+
+    count: int | None
+    total_ns: int | None
+    average_ns: int | float | None
+    minimum_ns: int | None
+    maximum_ns: int | None
+
+
+class Variant(TypedDict):
+    """Calls with the same tensors and parameters; the texts are JSON, empty where not recorded."""
+
+    calls: int | None
+    input_names: str
+    input_shapes: str
+    output_names: str
+    output_shapes: str
+    parameters: str
+
+
+class Calls(TypedDict):
+    """The most frequent of ``total`` variants."""
+
+    variants: list[Variant]
+    total: int
+
+
+class SubOp(TypedDict):
+    """A recorded op inside of this one that launched its work."""
+
+    name: str
+    calls: int | None
+    shapes: str
+    dtypes: str
+    parameters: str
+
+
+class OpIteration(TypedDict):
+    """The op in one iteration, or in those from ``iteration`` to ``stop_iteration``."""
+
+    iteration: int | None
+    stop_iteration: int | None
+    calls: int | None
+    cpu_time_ns: int | None
+    gpu_time_ns: int | None
+    kernels: int | None
+    tensor_core_kernels: int | None
+    kernel_time_ns: int | None
+    tensor_core_time_ns: int | None
+
+
+class OpDetail(TypedDict):
+    """Everything about one op."""
+
+    op: OpFacts
+    times: dict[str, Statistics]
+    calls: Calls
+    sub_ops: list[SubOp]
+    iterations: list[OpIteration]
+
+
+def op_detail(connection: sqlite3.Connection, scope: Scope, op_id: str) -> OpDetail:
+    """Everything about the op of this id.
+
+    Raises:
+        NotFound: the aggregation has no such op.
+    """
+    row = connection.execute(
+        "SELECT op.id, op.op_id, op.op_name, type.string, direction.string, data_type.string, format.string, "
+        "node.tc_eligible OR node.using_tc, node.using_tc, node.is_bad_data_type, node.num_calls, node.kernel_calls, "
+        "op.stack_trace, node.node_time_metrics_id FROM op_nodes AS node "
+        "JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
+        "LEFT JOIN dictionary AS type ON type.id = op.op_type_id "
+        "LEFT JOIN dictionary AS direction ON direction.id = op.direction_id "
+        "LEFT JOIN dictionary AS data_type ON data_type.id = op.data_type_id "
+        "LEFT JOIN dictionary AS format ON format.id = op.data_format_id "
+        "WHERE node.aggr_id = ? AND op.domain_id = ? AND op.op_id = ?",
+        (scope.aggregation, scope.domain, op_id),
+    ).fetchone()
+    if row is None:
+        raise NotFound(f"The aggregation has no op {op_id[:80]!r}; choose one from the table of ops.")
+    number_of_op, *facts, stack_trace, times = row
+    texts = [_text(value) for value in facts[:6]]
+    return OpDetail(
+        op=OpFacts(
+            op_id=texts[0],
+            name=texts[1],
+            op_type=texts[2],
+            direction=texts[3],
+            data_type=texts[4],
+            data_format=texts[5],
+            eligible=flag(facts[6]),
+            using_tensor_cores=flag(facts[7]),
+            bad_data_type=flag(facts[8]),
+            calls=whole(facts[9]),
+            kernel_calls=whole(facts[10]),
+            stack_trace=_text(stack_trace),
+        ),
+        times=_times(connection, times),
+        calls=_calls(connection, number_of_op),
+        sub_ops=_sub_ops(connection, number_of_op),
+        iterations=_iterations(connection, scope, number_of_op),
+    )
+
+
+def _times(connection: sqlite3.Connection, times: int) -> dict[str, Statistics]:
+    found = {}
+    for time in _TIMES:
+        column = time if time.endswith("_time") else f"{time}_time"
+        row = connection.execute(
+            "SELECT metric.count, metric.sum, metric.avg, metric.min, metric.max FROM node_time_metrics AS times "
+            f"JOIN metric ON metric.id = times.{column}_metric_id WHERE times.id = ?",
+            (times,),
+        ).fetchone() or (None,) * 5
+        found[time] = Statistics(
+            count=whole(row[0]),
+            total_ns=whole(row[1]),
+            average_ns=number(row[2]),
+            minimum_ns=whole(row[3]),
+            maximum_ns=whole(row[4]),
+        )
+    return found
+
+
+def _calls(connection: sqlite3.Connection, op: int) -> Calls:
+    columns = ("input_names_id", "input_shapes_id", "output_names_id", "output_shapes_id", "parameters_id")
+    grouped = (
+        f"SELECT count(*) AS calls, min(id) AS first, {', '.join(columns)} FROM read_only_op_instances "
+        f"WHERE read_only_ops_id = ? GROUP BY {', '.join(columns)}"
+    )
+    texts = ", ".join(f"(SELECT string FROM dictionary WHERE id = variant.{column})" for column in columns)
+    cursor = connection.execute(
+        f"SELECT calls, {texts} FROM ({grouped}) AS variant ORDER BY calls DESC, first LIMIT {MAX_VARIANTS}", (op,)
+    )
+    return Calls(
+        variants=[
+            Variant(
+                calls=whole(row[0]),
+                input_names=_json(row[1]),
+                input_shapes=_json(row[2]),
+                output_names=_json(row[3]),
+                output_shapes=_json(row[4]),
+                parameters=_json(row[5]),
+            )
+            for row in cursor.fetchmany(MAX_VARIANTS)
+        ],
+        total=int(connection.execute(f"SELECT count(*) FROM ({grouped})", (op,)).fetchone()[0]),
+    )
+
+
+def _sub_ops(connection: sqlite3.Connection, op: int) -> list[SubOp]:
+    if "ext_sub_ops" not in extension_tables(connection):
+        return []
+    names = ("name_id", "shapes_id", "dtypes_id", "parameters_id")
+    texts = ", ".join(f"(SELECT string FROM dictionary WHERE id = sub.{column})" for column in names)
+    cursor = connection.execute(
+        f"SELECT count(*) AS calls, {texts} FROM ext_sub_ops AS sub "
+        "JOIN read_only_op_instances AS instance ON instance.id = sub.op_instance_id "
+        f"WHERE instance.read_only_ops_id = ? GROUP BY {', '.join(f'sub.{column}' for column in names)} "
+        f"ORDER BY calls DESC LIMIT {MAX_VARIANTS}",
+        (op,),
+    )
+    return [
+        SubOp(name=_text(row[1]), calls=whole(row[0]), shapes=_json(row[2]), dtypes=_json(row[3]), parameters=_json(row[4]))
+        for row in cursor.fetchmany(MAX_VARIANTS)
+    ]
+
+
+def _iterations(connection: sqlite3.Connection, scope: Scope, op: int) -> list[OpIteration]:
+    """Several iterations are summed in one row where there are too many."""
+    if "ext_iteration_ops" in extension_tables(connection):
+        source = (
+            "SELECT iter_value, instances, cpu_time_ns, gpu_time_ns, kernels, tc_kernels, kernel_ns, tc_kernel_ns "
+            "FROM ext_iteration_ops WHERE aggr_id = :aggregation AND read_only_ops_id = :op AND -1 <> :domain"
+        )
+    else:
+        source = (
+            "SELECT DISTINCT iter_value, NULL AS instances, NULL AS cpu_time_ns, NULL AS gpu_time_ns, "
+            "total_count AS kernels, uses_tc_count AS tc_kernels, total_gpu_time AS kernel_ns, "
+            "tc_gpu_time AS tc_kernel_ns FROM kernel_iteration_node "
+            "WHERE aggr_id = :aggregation AND domain_id = :domain AND read_only_ops_id = :op"
+        )
+    values = {"aggregation": scope.aggregation, "domain": scope.domain, "op": op}
+    low, high = connection.execute(f"SELECT min(iter_value), max(iter_value) FROM ({source})", values).fetchone()
+    if whole(low) is None or whole(high) is None:
+        return []
+    values["low"], values["size"] = low, max(-(-(high - low + 1) // MAX_ITERATIONS), 1)
+    cursor = connection.execute(
+        "SELECT min(iter_value), max(iter_value), sum(instances), sum(cpu_time_ns), sum(gpu_time_ns), sum(kernels), "
+        f"sum(tc_kernels), sum(kernel_ns), sum(tc_kernel_ns) FROM ({source}) "
+        "GROUP BY (iter_value - :low) / :size ORDER BY 1",
+        values,
+    )
+    return [
+        OpIteration(
+            iteration=whole(row[0]),
+            stop_iteration=whole(row[1]),
+            calls=whole(row[2]),
+            cpu_time_ns=whole(row[3]),
+            gpu_time_ns=whole(row[4]),
+            kernels=whole(row[5]),
+            tensor_core_kernels=whole(row[6]),
+            kernel_time_ns=whole(row[7]),
+            tensor_core_time_ns=whole(row[8]),
+        )
+        for row in cursor.fetchmany(MAX_ITERATIONS)
+    ]
+
+
+def _text(value: object) -> str:
+    text = "" if value is None or isinstance(value, bytes) else str(value)
+    return text if len(text) <= MAX_LETTERS else f"{text[:MAX_LETTERS]}…"
+
+
+def _json(value: object) -> str:
+    """JSON as DLProf stores it, with a newline at its end and ``null`` for nothing."""
+    text = _text(value).rstrip("\n")
+    return "" if text == "null" else text

@@ -1,0 +1,73 @@
+"""Ops summed by type: DLProf's "Op Type Summary"."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from tensorboard_plugin_dlprof.queries.table import Column, Table
+
+_TIMES = (
+    ("cpu_time", "CPU Time", "time from the start to the end of an op on the host"),
+    ("gpu_time", "GPU Time", "time during which work of an op ran on a GPU"),
+    ("cpu_overhead", "CPU Overhead", "time of an op on the host outside of API calls"),
+    ("gpu_idle", "GPU Idle", "gaps between the first and the last GPU work of an op"),
+)
+
+_STATISTICS = (
+    ("", "sum", "Total", "Sum over all calls"),
+    ("_average", "avg", "Avg.", "Mean over all calls"),
+    ("_minimum", "min", "Min", "Smallest of all calls"),
+    ("_maximum", "max", "Max", "Largest of all calls"),
+)
+
+
+def _time_columns() -> tuple[Column, ...]:
+    """Total, mean, minimum and maximum of each time, in the order of the guide."""
+    return tuple(
+        Column(
+            f"{time}{suffix}_ns",
+            f"{statistic} {label}",
+            "duration_ns",
+            f"{meaning}: {explanation}.",
+            f"{time}.{field}",
+            ("times", time),
+        )
+        for time, label, explanation in _TIMES
+        for suffix, field, statistic, meaning in _STATISTICS
+    )
+
+
+OP_TYPES = Table(
+    name="op_types",
+    key="op_type",
+    base="op_type_metrics AS type",
+    row_id="type.id",
+    where="type.aggr_id = :aggregation AND type.domain_id = :domain",
+    default_sort="-gpu_time_ns",
+    joins=MappingProxyType(
+        {
+            "name": "JOIN dictionary AS name ON name.id = type.op_node_type_id",
+            "times": "JOIN node_time_metrics AS times ON times.id = type.op_type_metrics_id",
+            **{
+                time: f"JOIN metric AS {time} ON {time}.id = times."
+                f"{time if time.endswith('_time') else time + '_time'}_metric_id"
+                for time, _, _ in _TIMES
+            },
+        }
+    ),
+    columns=(
+        Column(
+            "op_type",
+            "Op Type",
+            "text",
+            "What the ops do.",
+            "name.string",
+            ("name",),
+            "type.op_node_type_id",
+            searchable=True,
+        ),
+        Column("ops", "No. Ops", "integer", "How many ops are of this type.", "type.num_nodes"),
+        Column("calls", "No. Calls", "integer", "How often ops of this type were called.", "type.num_calls"),
+        *_time_columns(),
+    ),
+)
