@@ -49,6 +49,8 @@ def forward_of(capture: Capture, nesting: Nesting, role: Int8s, backward: Flags)
 
 def _link_by_arrow(capture: Capture, nesting: Nesting, backward: Flags, linked: Int64s) -> None:
     arrows = capture.forward_links
+    if not len(nesting.row):
+        return
     forward = nesting.innermost(arrows.forward_thread, arrows.forward_ns)
     node = nesting.inherit(backward)[nesting.innermost(arrows.backward_thread, arrows.backward_ns)]
     node[nesting.innermost(arrows.backward_thread, arrows.backward_ns) < 0] = -1

@@ -74,7 +74,8 @@ def find_scope(connection: sqlite3.Connection, aggregation: int | None = None, d
         if isinstance(row[0], int) and isinstance(row[1], int)
     ]
     if not scopes:
-        raise UnfitDatabase("The database holds no aggregated results; import its source again.")
+        name = getattr(connection, "shown_name", "The database")
+        raise UnfitDatabase(f"{name} holds no aggregated results; import its source again.")
     for scope in scopes:
         if aggregation in (None, scope.aggregation) and domain in (None, scope.domain_name):
             return scope
