@@ -179,13 +179,28 @@ def _stack(first: int, start: Int64s, end: Int64s) -> tuple[ThreadStack, Int64s,
     Right where no ranges cross; else the first range that crosses another ends after its parent.
     """
     count = len(start)
-    sorted_end = np.sort(end)
-    place = np.arange(count)
-    depth = place - np.searchsorted(sorted_end, start, side="right")
+    sorted_end = np.sort(end, kind="stable")  # mostly in order already, which a merge sort makes use of
+    depth = np.arange(count)
+    depth -= np.searchsorted(sorted_end, start, side="right")
     narrow = depth.astype(np.int16) if depth.max(initial=0) < 1 << 15 else depth
     order = np.argsort(narrow, kind="stable")
-    stack = ThreadStack(first, start, sorted_end, depth[order] * count + order)
-    parent = np.full(count, -1, np.int64)
-    inner = np.flatnonzero(depth > 0)
-    parent[inner] = stack.last_at_depth(depth[inner] - 1, inner)
-    return stack, parent, depth
+    parent = _parents(narrow, order)
+    by_depth = depth[order]
+    by_depth *= count
+    by_depth += order
+    return ThreadStack(first, start, sorted_end, by_depth), parent, depth
+
+
+def _parents(depth: npt.NDArray[np.integer], order: Int64s) -> Int64s:
+    """For each place the last one before it that is one less deep; -1 at depth 0.
+
+    Depth grows by one at most from place to place, so the first child follows its parent at once, and each
+    other child has the parent of the place before it in ``order``, which is that of depths, then places.
+    """
+    parent = np.full(len(depth), -1, np.int64)
+    deep = order[int(np.count_nonzero(depth == 0)) :]
+    if len(deep):
+        is_first = depth[deep - 1] < depth[deep]
+        heads = np.flatnonzero(is_first)
+        parent[deep] = (deep[heads] - 1)[np.cumsum(is_first) - 1]
+    return parent

@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
@@ -26,10 +25,13 @@ _NEAR = 16
 
 _BLOCK = 1024
 
+_WIDE = 64
+"""Maxima of so many neighbours are kept."""
+
 
 def count_overlaps(start: Int64s, end: Int64s) -> int:
     """The number of ranges that a later one crosses; arguments as for ``repair_overlaps``."""
-    return int(np.count_nonzero(_crossed(start, end)))
+    return len(_crossed(start, end, np.arange(len(start))))
 
 
 def repair_overlaps(start: Int64s, end: Int64s) -> Int64s:
@@ -43,8 +45,9 @@ def repair_overlaps(start: Int64s, end: Int64s) -> Int64s:
         Repaired ends, none later than before.
     """
     repaired: Int64s = end.copy()
+    suspects = np.arange(len(start))
     for turn in itertools.count():
-        crossed = np.flatnonzero(_crossed(start, repaired))
+        crossed = _crossed(start, repaired, suspects)
         if not len(crossed):
             return repaired
         crossing = _first_beyond(repaired, crossed)
@@ -57,29 +60,39 @@ def repair_overlaps(start: Int64s, end: Int64s) -> Int64s:
             np.minimum.at(repaired, crossing[too_long], repaired[crossed[too_long]])
         else:
             repaired[crossed] = start[crossing]
+        # An earlier end can only make its own range a crossed one.
+        suspects = np.union1d(crossed, crossing)
     raise AssertionError("not reached")
 
 
-def _crossed(start: Int64s, end: Int64s) -> npt.NDArray[np.bool_]:
-    """Whether a later range starts before this one's end and ends after it.
+def _crossed(start: Int64s, end: Int64s, suspects: Int64s) -> Int64s:
+    """The suspects for which a later range starts before their end and ends after it."""
+    stop = np.searchsorted(start, end[suspects], side="left")
+    holds_starts = stop > suspects + 1
+    rows, stop = suspects[holds_starts], stop[holds_starts]
+    return rows[_maximum_between(end, rows + 1, stop) > end[rows]]
 
-    The maximum of the ends that lie between a range and the first start behind it, found with the
-    levels of a sparse table, of which only one is kept at a time.
-    """
-    count = len(start)
-    first = np.arange(1, count + 1)
-    width = np.searchsorted(start, end, side="left") - first
-    level = np.zeros(count, np.int64)
-    np.log2(width, out=(logarithm := np.zeros(count)), where=width > 0)
-    level[:] = logarithm
-    latest = np.full(count, np.iinfo(np.int64).min)
-    maximum = end.copy()
-    for step in range(int(level.max(initial=0)) + 1):
-        rows = np.flatnonzero((level == step) & (width > 0))
-        last = first[rows] + width[rows] - (1 << step)
-        latest[rows] = np.maximum(maximum[first[rows]], maximum[last])
-        np.maximum(maximum[: -(1 << step)], maximum[1 << step :], out=maximum[: -(1 << step)])
-    return latest > end
+
+def _maximum_between(values: Int64s, first: Int64s, stop: Int64s) -> Int64s:
+    """The maximum of ``values[first:stop]`` for many slices, none empty. Wide ones use the maxima of whole blocks."""
+    maxima = _slice_maxima(values, first, np.where(stop - first < 2 * _WIDE, stop, first + 1))
+    wide = np.flatnonzero(stop - first >= 2 * _WIDE)
+    if len(wide):
+        blocks = np.maximum.reduceat(values, np.arange(0, len(values), _WIDE))
+        first_block, stop_block = -(-first[wide] // _WIDE), stop[wide] // _WIDE
+        before = _slice_maxima(values, first[wide], first_block * _WIDE + 1)
+        behind = _slice_maxima(values, stop_block * _WIDE - 1, stop[wide])
+        between = _slice_maxima(blocks, first_block, stop_block)
+        maxima[wide] = np.maximum(np.maximum(before, behind), between)
+    return maxima
+
+
+def _slice_maxima(values: Int64s, first: Int64s, stop: Int64s) -> Int64s:
+    if not len(first):
+        return np.zeros(0, np.int64)
+    # The last slice may stop behind the last value, where reduceat takes no index.
+    maxima: Int64s = np.maximum.reduceat(np.append(values, 0), np.stack([first, stop], axis=1).reshape(-1))[::2]
+    return maxima
 
 
 def _first_beyond(end: Int64s, rows: Int64s) -> Int64s:
