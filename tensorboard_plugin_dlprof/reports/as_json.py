@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, TextIO
 
-from tensorboard_plugin_dlprof.reports.blocks import Block
+from tensorboard_plugin_dlprof.reports.blocks import Block, known
 
 ROW_NAME = "Name"
 """Key of the first column where the report gives it no heading."""
@@ -14,12 +14,12 @@ ROW_NAME = "Name"
 
 def write_json(blocks: Iterable[Block], stream: TextIO) -> None:
     """Pairs become an object, other rows a list of objects keyed by the headings."""
-    json.dump({block.title: _content(block) for block in blocks}, stream, indent=2, ensure_ascii=False)
+    json.dump({block.title: _content(block) for block in blocks}, stream, indent=2, ensure_ascii=False, allow_nan=False)
     stream.write("\n")
 
 
 def _content(block: Block) -> Any:
     if not block.columns:
-        return dict(block.rows)  # type: ignore[arg-type]
+        return {str(name): known(value) for name, value in block.rows}
     keys = [heading or ROW_NAME for heading in block.columns]
-    return [dict(zip(keys, row, strict=True)) for row in block.rows]
+    return [dict(zip(keys, map(known, row), strict=True)) for row in block.rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from tensorboard_plugin_dlprof.reports.blocks import Block, Value
+from tensorboard_plugin_dlprof.reports.blocks import Block, Value, known
 
 
 def write_text(blocks: Iterable[Block], stream: TextIO) -> None:
@@ -14,7 +14,7 @@ def write_text(blocks: Iterable[Block], stream: TextIO) -> None:
         if position:
             stream.write("\n")
         stream.write(f"{block.title}\n{'-' * len(block.title)}\n")
-        rows = list(block.rows)
+        rows = [[known(value) for value in row] for row in block.rows]
         cells = [[_cell(value) for value in row] for row in rows]
         if block.columns:
             _write_columns([list(block.columns), *cells], _numeric_columns(block.columns, rows), stream)
@@ -43,7 +43,14 @@ def _cell(value: Value) -> str:
     if value is None:
         return "unknown"
     if isinstance(value, list):
-        return ", ".join(value) or "unknown"
+        return _printable(", ".join(value)) or "unknown"
     if isinstance(value, float):
         return f"{value:,.1f}"
-    return f"{value:,}" if isinstance(value, int) else value
+    return f"{value:,}" if isinstance(value, int) else _printable(value)
+
+
+def _printable(text: str) -> str:
+    """Names come from the profile: one line, without letters that act on a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)

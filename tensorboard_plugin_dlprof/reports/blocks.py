@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 Value: TypeAlias = str | int | float | list[str] | None
 """Integers are exact, floats are averages and percentages, a list is one value in parts; ``None`` is unknown."""
@@ -19,3 +20,10 @@ class Block:
     """Headings. No headings: the rows are pairs of a name and its value. An empty first heading: the first column names
     the rows."""
     rows: Iterable[tuple[Value, ...]]
+
+
+def known(value: Any) -> Value:
+    """The value; nothing for what a foreign database may hold in its place: a blob, or a number without end."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, list)) else None

@@ -93,3 +93,14 @@ def test_a_table_without_rows_keeps_its_headings() -> None:
     stream = io.StringIO()
     write_text([Block("Table", ("Name", "Time"), iter(()))], stream)
     assert stream.getvalue() == "Table\n-----\nName  Time\n"
+
+
+def test_what_a_foreign_database_holds_harms_neither_json_nor_a_terminal() -> None:
+    """Blobs and numbers without end are unknown, and no letter acts on a terminal."""
+    odd = Block("Odd", ("", "Value"), [("\x1b[31mred\nline", b"\0"), ("a", float("inf")), ("b", float("nan"))])
+    text, parsed = io.StringIO(), io.StringIO()
+    write_text([odd], text)
+    write_json([odd], parsed)
+    assert [row["Value"] for row in json.loads(parsed.getvalue())["Odd"]] == [None, None, None]
+    assert text.getvalue().count("unknown") == 3
+    assert "\x1b" not in text.getvalue()
