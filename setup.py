@@ -89,6 +89,7 @@ setup(
         "numpy",
         "pandas",
         "msgspec",
+        "XlsxWriter",
     ],
     extras_require={
         "test": [

@@ -5,8 +5,11 @@
     ProfileError                 what a user can act on; str(error) is the sentence to show
     ├── UnknownFormat            no importer recognises the file
     ├── BrokenSource             a source of a known format that cannot be read
-    ├── UnfitDatabase            not a DLProf database, or one that cannot be used
-    │   └── UnsupportedVersion   older than 1.3, another major version, or newer than known
+    ├── UnfitDatabase            a DLProf database that cannot be used
+    │   ├── NotADatabase         no SQLite file, no DLProf database, or one without a legal configuration
+    │   └── UnsupportedVersion   of a version that this package does not read
+    │       ├── TooOld           older than 1.3, or of a smaller major version
+    │       └── TooNew           newer than known
     ├── UnsafeFile               not a regular file, outside the allowed folders, too large
     ├── OutputExists             the output is there already and --force was not given
     ├── OutputNotWritable        disk full, read-only folder, no permission
@@ -15,12 +18,17 @@
 
 Anything else that escapes is a bug. A message says what is wrong, in which file or value,
 and what to do next, in one sentence or two. It names files as the caller named them and
-never quotes text that SQLite or another library wrote about an absolute path.
+never quotes text that SQLite or another library wrote about an absolute path. ``code`` is the
+name by which the browser tells errors that have a page of their own.
 """
+
+from typing import ClassVar
 
 
 class ProfileError(Exception):
     """Base of all errors that a user can act on."""
+
+    code: ClassVar[str] = "unreadable"
 
 
 class UnknownFormat(ProfileError):
@@ -32,15 +40,35 @@ class BrokenSource(ProfileError):
 
 
 class UnfitDatabase(ProfileError):
-    """Not a DLProf database, or one that cannot be used."""
+    """A DLProf database that cannot be used."""
+
+
+class NotADatabase(UnfitDatabase):
+    """No SQLite file, no DLProf database, or one without a legal configuration."""
+
+    code = "not_a_database"
 
 
 class UnsupportedVersion(UnfitDatabase):
     """A DLProf database of a version that this package does not read."""
 
 
+class TooOld(UnsupportedVersion):
+    """A database of DLProf before 1.3, or of a smaller major version."""
+
+    code = "too_old"
+
+
+class TooNew(UnsupportedVersion):
+    """A database of a newer version than this package knows."""
+
+    code = "too_new"
+
+
 class UnsafeFile(ProfileError):
     """Not a regular file, outside the allowed folders, or too large to open."""
+
+    code = "forbidden"
 
 
 class OutputExists(ProfileError):
@@ -54,6 +82,18 @@ class OutputNotWritable(ProfileError):
 class BadRequest(ProfileError):
     """A request parameter, option or selection is not valid."""
 
+    code = "bad_parameter"
+
 
 class NotFound(ProfileError):
     """No such profile, table, aggregation or row."""
+
+    code = "not_found"
+
+
+_OF_DATABASES: dict[str, type[ProfileError]] = {kind.code: kind for kind in (NotADatabase, TooOld, TooNew, NotFound)}
+
+
+def error_of(code: str, message: str) -> ProfileError:
+    """An error again from what was kept of it; one that has no page of its own is an ``UnfitDatabase``."""
+    return _OF_DATABASES.get(code, UnfitDatabase)(message)

@@ -18,7 +18,22 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-ROUTES = ("/profiles", "/dashboard", "/table", "/import", "/cancel", "/static/*")
+ROUTES = (
+    "/profiles",
+    "/dashboard",
+    "/table",
+    "/groups",
+    "/op",
+    "/iterations",
+    "/export",
+    "/import",
+    "/cancel",
+    "/aggregate",
+    "/delete_aggregation",
+    "/cancel_aggregation",
+    "/aggregation_jobs",
+    "/static/*",
+)
 
 
 class DlprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]

@@ -8,8 +8,9 @@ from functools import cache
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.database.sql_files import statements
-from tensorboard_plugin_dlprof.errors import ProfileError, UnfitDatabase, UnsupportedVersion
+from tensorboard_plugin_dlprof.errors import NotADatabase, ProfileError, TooNew, TooOld, UnfitDatabase
 from tensorboard_plugin_dlprof.metadata import DLPROF_VERSION, EXTENSION_VERSION
+from tensorboard_plugin_dlprof.opening.regular_file import open_regular
 from tensorboard_plugin_dlprof.opening.sqlite_file import (
     UntrustedConnection,
     columns,
@@ -19,6 +20,7 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import (
     require_tables,
     seal,
 )
+from tensorboard_plugin_dlprof.opening.sqlite_header import MAGIC
 
 OLDEST_MINOR = 3
 """DLProf 1.3 was the first to write a version into its databases."""
@@ -40,10 +42,11 @@ def open_database(path: Path) -> UntrustedConnection:
     Raises:
         NotFound: there is no such file.
         UnsafeFile: it is not a regular file, or may not be read.
-        UnsupportedVersion: older than 1.3, of another major version, or newer than known.
-        UnfitDatabase: not SQLite, truncated, damaged, or not a DLProf database.
+        TooOld, TooNew: older than 1.3 or of a smaller major version; newer than known.
+        NotADatabase: not SQLite, or not a DLProf database.
+        UnfitDatabase: truncated or damaged.
     """
-    con = open_untrusted(path, UnfitDatabase)
+    con = _open_sqlite(path)
     try:
         with reading(con.shown_name, UnfitDatabase):
             _make_tables_fit(con, _checked_minor_version(con))
@@ -55,6 +58,16 @@ def open_database(path: Path) -> UntrustedConnection:
         con.close()
         raise
     return con
+
+
+def _open_sqlite(path: Path) -> UntrustedConnection:
+    try:
+        return open_untrusted(path, UnfitDatabase)
+    except UnfitDatabase as error:
+        with open_regular(path) as file:
+            if file.read(len(MAGIC)) == MAGIC:
+                raise
+        raise NotADatabase(str(error)) from None
 
 
 def is_dlprof_database(path: Path) -> bool:
@@ -83,9 +96,9 @@ def has_extensions(con: sqlite3.Connection) -> bool:
 def _checked_minor_version(con: UntrustedConnection) -> int:
     name, tables = con.shown_name, real_tables(con)
     if not tables >= _SIGNATURE:
-        raise UnfitDatabase(f"{name} is not a DLProf database; open the database, or import the profile it came from.")
+        raise NotADatabase(f"{name} is not a DLProf database; open the database, or import the profile it came from.")
     if "db_version" not in tables:
-        raise UnsupportedVersion(
+        raise TooOld(
             f"{name} was made by DLProf before 1.{OLDEST_MINOR}; make it again with 1.{OLDEST_MINOR} or later, "
             "or import its Nsight Systems export."
         )
@@ -93,16 +106,16 @@ def _checked_minor_version(con: UntrustedConnection) -> int:
     row = con.execute("SELECT current_version FROM main.db_version").fetchone()
     version = re.match(r"v?(\d{1,4})\.(\d{1,4})", str(row[0])) if row else None
     if version is None:
-        raise UnfitDatabase(f"{name} does not say which version of DLProf made it; it is incomplete or damaged.")
+        raise NotADatabase(f"{name} does not say which version of DLProf made it; it is incomplete or damaged.")
     major, minor = int(version[1]), int(version[2])
     known_major, known_minor = (int(part) for part in DLPROF_VERSION.split(".")[:2])
     if (major, minor) > (known_major, known_minor):
-        raise UnsupportedVersion(
+        raise TooNew(
             f"{name} has the layout of DLProf {major}.{minor}; this package reads up to {known_major}.{known_minor}: "
             "update it."
         )
     if major < known_major or minor < OLDEST_MINOR:
-        raise UnsupportedVersion(
+        raise TooOld(
             f"{name} has the layout of DLProf {major}.{minor}; this package reads {known_major}.{OLDEST_MINOR} to "
             f"{known_major}.{known_minor}: make it again with one of these, or import its Nsight Systems export."
         )

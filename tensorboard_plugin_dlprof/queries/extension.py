@@ -21,6 +21,13 @@ def is_extended(connection: sqlite3.Connection) -> bool:
     return bool(extension_tables(connection))
 
 
+def recorded(connection: sqlite3.Connection) -> list[str] | None:
+    """What the capture holds, by name; unknown for NVIDIA's databases."""
+    if "ext_info" not in extension_tables(connection):
+        return None
+    return sorted(filter(None, info(connection).get("recorded", "").split(",")))
+
+
 def info(connection: sqlite3.Connection) -> dict[str, str]:
     """Facts about the file, its source and its capture, as text. Call it only where the table is there."""
     rows = connection.execute("SELECT key, value FROM ext_info").fetchmany(1_000)

@@ -1,4 +1,4 @@
-"""The tree of module and name-scope paths with its ops, in columns: what the tree table, the icicle and the graph draw."""
+"""The tree of module and name-scope paths with its ops, in columns, as tree table, icicle and graph draw it."""
 
 from __future__ import annotations
 
@@ -77,9 +77,7 @@ class _Node:
         return _without_slash(self.path).rpartition("/")[2] or self.path
 
 
-def group_tree(
-    connection: sqlite3.Connection, scope: Scope, group: str = "", limit: int = DEFAULT_LIMIT
-) -> GroupTree:
+def group_tree(connection: sqlite3.Connection, scope: Scope, group: str = "", limit: int = DEFAULT_LIMIT) -> GroupTree:
     """The tree, or the part of it below one group.
 
     Args:

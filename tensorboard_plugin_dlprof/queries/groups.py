@@ -1,4 +1,4 @@
-"""Groups of ops by their paths, as flat tables: all groups, and the ops and kernels of one. The tree is ``group_tree``."""
+"""Groups of ops by their paths as flat tables: all groups, the ops and kernels of one. The tree is ``group_tree``."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ GROUPS = Table(
             nullable=True,
         ),
         *(
-            Column(f"{time}_ns", label, "duration_ns", f"{meaning} Sum over all ops below.", f"{time}.sum", ("times", time))
+            Column(
+                f"{time}_ns", label, "duration_ns", f"{meaning} Sum over all ops below.", f"{time}.sum", ("times", time)
+            )
             for time, label, meaning in _TIMES
         ),
     ),

@@ -33,9 +33,7 @@ ITERATIONS = Table(
         Column("start_ns", "Timestamp", "duration_ns", "When the iteration started.", "iteration.start_time"),
         Column("duration_ns", "Duration", "duration_ns", "How long the iteration took.", _LENGTH),
         Column("kernels", "Total Kernels", "integer", "Kernels of the iteration.", "stats.total_count"),
-        Column(
-            "tensor_core_kernels", "TC Kernels", "integer", "Kernels that use Tensor Cores.", "stats.uses_tc_count"
-        ),
+        Column("tensor_core_kernels", "TC Kernels", "integer", "Kernels that use Tensor Cores.", "stats.uses_tc_count"),
         Column(
             "gpu_time_ns",
             "Average GPU Time",
@@ -162,9 +160,7 @@ _KERNELS = Table(
         Column(
             "using_tensor_cores", "Uses TC", "boolean", "The kernel uses Tensor Cores.", "kernel.uses_tc", nullable=True
         ),
-        Column(
-            "grid", "Grid", "text", "Blocks of the grid.", "grid.x || ', ' || grid.y || ', ' || grid.z", ("grid",)
-        ),
+        Column("grid", "Grid", "text", "Blocks of the grid.", "grid.x || ', ' || grid.y || ', ' || grid.z", ("grid",)),
         Column(
             "block",
             "Block",
@@ -278,7 +274,14 @@ _OP_COLUMNS = (
         "op.direction_id",
     ),
     Column(
-        "op_type", "Op Type", "text", "What the op does.", "op_type.string", ("op_type",), "op.op_type_id", searchable=True
+        "op_type",
+        "Op Type",
+        "text",
+        "What the op does.",
+        "op_type.string",
+        ("op_type",),
+        "op.op_type_id",
+        searchable=True,
     ),
     Column("kernels", "Total Kernels", "integer", "Kernels of the op in this iteration.", "node.kernels"),
     Column("tensor_core_kernels", "TC Kernels", "integer", "Kernels that use Tensor Cores.", "node.tc_kernels"),

@@ -144,11 +144,14 @@ def _times(connection: sqlite3.Connection, times: int) -> dict[str, Statistics]:
     found = {}
     for time in _TIMES:
         column = time if time.endswith("_time") else f"{time}_time"
-        row = connection.execute(
-            "SELECT metric.count, metric.sum, metric.avg, metric.min, metric.max FROM node_time_metrics AS times "
-            f"JOIN metric ON metric.id = times.{column}_metric_id WHERE times.id = ?",
-            (times,),
-        ).fetchone() or (None,) * 5
+        row = (
+            connection.execute(
+                "SELECT metric.count, metric.sum, metric.avg, metric.min, metric.max FROM node_time_metrics AS times "
+                f"JOIN metric ON metric.id = times.{column}_metric_id WHERE times.id = ?",
+                (times,),
+            ).fetchone()
+            or (None,) * 5
+        )
         found[time] = Statistics(
             count=whole(row[0]),
             total_ns=whole(row[1]),
@@ -198,7 +201,13 @@ def _sub_ops(connection: sqlite3.Connection, op: int) -> list[SubOp]:
         (op,),
     )
     return [
-        SubOp(name=_text(row[1]), calls=whole(row[0]), shapes=_json(row[2]), dtypes=_json(row[3]), parameters=_json(row[4]))
+        SubOp(
+            name=_text(row[1]),
+            calls=whole(row[0]),
+            shapes=_json(row[2]),
+            dtypes=_json(row[3]),
+            parameters=_json(row[4]),
+        )
         for row in cursor.fetchmany(MAX_VARIANTS)
     ]
 

@@ -6,7 +6,8 @@ import sqlite3
 from dataclasses import dataclass
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
+from tensorboard_plugin_dlprof.errors import NotADatabase, NotFound
+from tensorboard_plugin_dlprof.queries.extension import extension_tables
 from tensorboard_plugin_dlprof.queries.numbers import whole
 
 MAX_SCOPES = 1_000
@@ -29,6 +30,8 @@ class Aggregation(TypedDict):
     iter_stop: int | None
     iterations: int | None
     key_node: str
+    label: str
+    """The key op, or what the iterations were found by; empty where NVIDIA's database does not say."""
 
 
 def aggregations(connection: sqlite3.Connection) -> list[Aggregation]:
@@ -36,6 +39,7 @@ def aggregations(connection: sqlite3.Connection) -> list[Aggregation]:
     cursor = connection.execute(
         "SELECT aggr_id, iter_start, iter_stop, iter_aggregated, key_node_name FROM view_aggregations ORDER BY aggr_id"
     )
+    labels = _labels(connection)
     found: dict[int, Aggregation] = {}
     for number, start, stop, count, key_node in cursor.fetchmany(MAX_SCOPES):
         if not isinstance(number, int):
@@ -49,9 +53,29 @@ def aggregations(connection: sqlite3.Connection) -> list[Aggregation]:
                 iter_stop=whole(stop),
                 iterations=whole(count),
                 key_node=str(key_node or ""),
+                label=str(key_node or labels.get(number, "")),
             ),
         )
     return list(found.values())
+
+
+def _labels(connection: sqlite3.Connection) -> dict[int, str]:
+    """What the iterations of each aggregation were found by, as far as the database says."""
+    if "ext_aggregations" not in extension_tables(connection):
+        return {}
+    cursor = connection.execute("SELECT aggr_id, candidate_label FROM ext_aggregations")
+    return {number: str(label or "") for number, label in cursor.fetchmany(MAX_SCOPES)}
+
+
+def domains(connection: sqlite3.Connection, aggregation: int) -> list[str]:
+    """Names of the NVTX domains with results of an aggregation."""
+    cursor = connection.execute(
+        "SELECT name.string FROM model_summary AS summary JOIN read_only_domains AS domain "
+        "ON domain.id = summary.domain_id JOIN dictionary AS name ON name.id = domain.domain_name_id "
+        "WHERE summary.aggr_id = ? ORDER BY summary.domain_id",
+        (aggregation,),
+    )
+    return [str(row[0]) for row in cursor.fetchmany(MAX_SCOPES)]
 
 
 def find_scope(connection: sqlite3.Connection, aggregation: int | None = None, domain: str | None = None) -> Scope:
@@ -59,7 +83,7 @@ def find_scope(connection: sqlite3.Connection, aggregation: int | None = None, d
 
     Raises:
         NotFound: there is no such aggregation or domain.
-        UnfitDatabase: the database holds no aggregation at all.
+        NotADatabase: the database holds no aggregation at all.
     """
     cursor = connection.execute(
         "SELECT summary.aggr_id, summary.domain_id, name.string FROM model_summary AS summary "
@@ -75,7 +99,7 @@ def find_scope(connection: sqlite3.Connection, aggregation: int | None = None, d
     ]
     if not scopes:
         name = getattr(connection, "shown_name", "The database")
-        raise UnfitDatabase(f"{name} holds no aggregated results; import its source again.")
+        raise NotADatabase(f"{name} holds no aggregated results; import its source again.")
     for scope in scopes:
         if aggregation in (None, scope.aggregation) and domain in (None, scope.domain_name):
             return scope

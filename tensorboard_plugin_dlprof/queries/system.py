@@ -46,6 +46,12 @@ def system_facts(connection: sqlite3.Connection) -> list[SystemFact]:
     return facts
 
 
+def profile_title(connection: sqlite3.Connection) -> str:
+    """The name that its user gave to the profile; empty where none was given."""
+    row = connection.execute("SELECT profile_name FROM view_system_config").fetchone()
+    return str(row[0]) if row and isinstance(row[0], str) else ""
+
+
 def gpu_names(connection: sqlite3.Connection) -> list[str]:
     """Names of all GPUs, one for each GPU, by name; a GPU without a name is left out."""
     return [

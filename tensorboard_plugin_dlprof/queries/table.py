@@ -134,6 +134,18 @@ def page(
     return Page(rows, total, filtered, query.sort)
 
 
+def count(
+    connection: sqlite3.Connection,
+    table: Table,
+    scope: Scope,
+    request: Request,
+    counts: MutableMapping[CountKey, int] | None = None,
+) -> int:
+    """How many rows pass search and filters; ``counts`` as for ``page``."""
+    query = _Query(table, scope, request)
+    return query.count(connection, bool(query.conditions), counts)
+
+
 def stream(connection: sqlite3.Connection, table: Table, scope: Scope, request: Request) -> Iterator[Row]:
     """All rows that pass search and filters, in order, in constant memory; ``offset`` and ``limit`` do not count."""
     query = _Query(table, scope, request)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request
 
-from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, UnfitDatabase
+from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, error_of
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.queries.headline import source_facts
-from tensorboard_plugin_dlprof.queries.scope import find_scope
-from tensorboard_plugin_dlprof.routes import responses, static_files
+from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
+from tensorboard_plugin_dlprof.routes import export, responses, static_files, views
 from tensorboard_plugin_dlprof.routes.dashboard import dashboard
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, identity
 from tensorboard_plugin_dlprof.routes.profiles import about, database_path, entry, importable, profile_list
@@ -65,6 +67,10 @@ class App:
             "/profiles": self._application(self._profiles, _READS),
             "/dashboard": self._application(self._dashboard, _READS),
             "/table": self._application(self._table, _READS),
+            "/groups": self._application(self._scoped(views.groups), _READS),
+            "/op": self._application(self._scoped(views.op), _READS),
+            "/iterations": self._application(self._scoped(views.iterations), _READS),
+            "/export": self._application(self._export, _READS),
             "/import": self._application(self._import, _CHANGES),
             "/cancel": self._application(self._cancel, _CHANGES),
             "/static/*": self._application(self._static, _READS),
@@ -118,24 +124,55 @@ class App:
 
         return self._from_database(request, body)
 
+    def _scoped(self, answer: Callable[[Connection, Scope, Parameters], Any]) -> Handler:
+        """A handler that gives what ``answer`` says about one aggregation and domain."""
+
+        def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
+            scope = find_scope(borrowed.connection, _aggregation(parameters), parameters.text("domain") or None)
+            return answer(borrowed.connection, scope, parameters)
+
+        return lambda request: self._from_database(request, body)
+
+    def _export(self, request: Request) -> Response:
+        """A download. Only its beginning counts as heavy: the rest goes at the pace of the browser."""
+        parameters = Parameters(request)
+        profile = self._services.catalog.find(parameters.profile())
+        path = self._path(profile)
+        name = shown(Path(profile.name))
+        with ExitStack() as resources:
+            with self._heavy_place():
+                borrowed = resources.enter_context(self._databases.borrow(path, name, export.SECONDS))
+                scope = find_scope(borrowed.connection, _aggregation(parameters), parameters.text("domain") or None)
+                label = name if profile.run == "." else f"{shown(Path(profile.run))} {name}"
+                found = export.export(borrowed, scope, parameters, label, resources)
+            return export.streamed(found, resources.pop_all())
+
+    def _path(self, profile: FoundProfile) -> Path:
+        path = database_path(profile, self._services.imports)
+        if path is None:
+            raise _not_ready(profile)
+        return path
+
+    @contextmanager
+    def _heavy_place(self) -> Iterator[None]:
+        if not self._heavy.acquire(timeout=HEAVY_WAIT_SECONDS):
+            raise responses.Busy("The server is busy with other requests.")
+        try:
+            yield
+        finally:
+            self._heavy.release()
+
     def _from_database(self, request: Request, body: Body) -> Response:
         """An answer from a profile's database, sent again only when the database or the question changes."""
         parameters = Parameters(request)
         profile = self._services.catalog.find(parameters.profile())
-        path = database_path(profile, self._services.imports)
-        if path is None:
-            raise _not_ready(profile)
+        path = self._path(profile)
         tag = f"{identity(path)}\0{request.path}\0{request.query_string.decode('latin-1')}"
         known = responses.unchanged(request, tag)
         if known is not None:
             return known
-        if not self._heavy.acquire(timeout=HEAVY_WAIT_SECONDS):
-            raise responses.Busy("The server is busy with other requests.")
-        try:
-            with self._databases.borrow(path, shown(Path(profile.name))) as borrowed:
-                answer = body(borrowed, profile, parameters)
-        finally:
-            self._heavy.release()
+        with self._heavy_place(), self._databases.borrow(path, shown(Path(profile.name))) as borrowed:
+            answer = body(borrowed, profile, parameters)
         if profile.database is None:
             self._services.imports.cache.touch(path)
         return responses.success(request, answer, tag)
@@ -174,5 +211,5 @@ def _not_ready(profile: FoundProfile) -> ProfileError:
             "Only the metadata of this profile is here; its database and source are not below the log directory."
         )
     if profile.message:
-        return UnfitDatabase(profile.message)
+        return error_of(profile.code, profile.message)
     return responses.NotReady("This profile is not imported yet.")

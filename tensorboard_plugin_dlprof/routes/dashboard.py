@@ -7,7 +7,8 @@ from typing import Any
 
 from tensorboard_plugin_dlprof.queries import iterations, ops, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
-from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations
+from tensorboard_plugin_dlprof.queries.extension import recorded
+from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations, domains
 
 
 def dashboard(connection: sqlite3.Connection, scope: Scope) -> dict[str, Any]:
@@ -16,6 +17,9 @@ def dashboard(connection: sqlite3.Connection, scope: Scope) -> dict[str, Any]:
     return {
         "aggregations": aggregations(connection),
         "aggregation": scope.aggregation,
+        "domains": domains(connection, scope.aggregation),
+        "domain": scope.domain_name,
+        "recorded": recorded(connection),
         "matrix_unit": system.matrix_unit(connection),
         "model": summary.model_summary(connection, scope),
         "gpu_utilization": summary.gpu_utilization(connection, scope),

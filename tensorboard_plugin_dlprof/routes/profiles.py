@@ -43,6 +43,7 @@ def entry(profile: FoundProfile, imports: ImportManager) -> dict[str, Any]:
         "captured_at": profile.captured_at,
         "size_bytes": profile.file.size_bytes if profile.file else None,
         "state": state,
+        "code": (profile.code or "unreadable") if state == "failed" else "",
         "message": message,
         "progress": progress,
         "headline": profile.headline,

@@ -24,9 +24,13 @@ _INTEGER = re.compile(r"-?\d{1,18}")
 class TooLarge(ProfileError):
     """The request is larger than any that our pages make."""
 
+    code = "too_large"
+
 
 class Forbidden(ProfileError):
     """The request may not change anything: switched off, or not from our own page."""
+
+    code = "forbidden"
 
 
 class Parameters:

@@ -20,27 +20,33 @@ if TYPE_CHECKING:
 class NotReady(ProfileError):
     """The source has no database yet."""
 
+    code = "not_ready"
+
 
 class Busy(ProfileError):
     """Too many heavy requests at once."""
+
+    code = "busy"
 
 
 class MethodNotAllowed(ProfileError):
     """The route does not take this method."""
 
+    code = "method_not_allowed"
 
-_FAILURES: tuple[tuple[type[ProfileError], HTTPStatus, str, str], ...] = (
-    (BadRequest, HTTPStatus.BAD_REQUEST, "bad_request", "Correct the address or reload the page."),
-    (Forbidden, HTTPStatus.FORBIDDEN, "forbidden", ""),
-    (NotFound, HTTPStatus.NOT_FOUND, "not_found", "Reload the list of profiles."),
-    (MethodNotAllowed, HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", ""),
-    (NotReady, HTTPStatus.CONFLICT, "not_ready", "Import the profile first."),
-    (TooLarge, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", ""),
-    (Busy, HTTPStatus.SERVICE_UNAVAILABLE, "busy", "Try again in a second."),
-    (UnsafeFile, HTTPStatus.FORBIDDEN, "forbidden", "Check the file and its permissions."),
-    (ProfileError, HTTPStatus.UNPROCESSABLE_ENTITY, "unreadable", "Other profiles are not affected."),
+
+_FAILURES: tuple[tuple[type[ProfileError], HTTPStatus, str], ...] = (
+    (BadRequest, HTTPStatus.BAD_REQUEST, "Correct the address or reload the page."),
+    (Forbidden, HTTPStatus.FORBIDDEN, ""),
+    (NotFound, HTTPStatus.NOT_FOUND, "Reload the list of profiles."),
+    (MethodNotAllowed, HTTPStatus.METHOD_NOT_ALLOWED, ""),
+    (NotReady, HTTPStatus.CONFLICT, "Import the profile first."),
+    (TooLarge, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, ""),
+    (Busy, HTTPStatus.SERVICE_UNAVAILABLE, "Try again in a second."),
+    (UnsafeFile, HTTPStatus.FORBIDDEN, "Check the file and its permissions."),
+    (ProfileError, HTTPStatus.UNPROCESSABLE_ENTITY, "Other profiles are not affected."),
 )
-"""Error -> status, code and hint. The first that fits counts."""
+"""Error -> status and hint. The first that fits counts."""
 
 
 def success(request: Request, body: Any, tag: str = "") -> Response:
@@ -59,11 +65,11 @@ def unchanged(request: Request, tag: str) -> Response | None:
 
 def failure(request: Request, error: ProfileError, allowed: str = "") -> Response:
     """The answer to a request that failed for a reason that the user can act on."""
-    status, code, hint = next(found[1:] for found in _FAILURES if isinstance(error, found[0]))
+    status, hint = next(found[1:] for found in _FAILURES if isinstance(error, found[0]))
     headers = [("Retry-After", "1")] if isinstance(error, Busy) else []
     if allowed:
         headers.append(("Allow", allowed))
-    return _failure(request, status, code, str(error), hint, headers)
+    return _failure(request, status, error.code, str(error), hint, headers)
 
 
 def internal_failure(request: Request) -> Response:

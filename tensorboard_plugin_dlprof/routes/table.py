@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import Any
 
 from tensorboard_plugin_dlprof.queries.extension import is_extended
+from tensorboard_plugin_dlprof.queries.iteration_tables import ITERATION_LINK
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Request, page
+from tensorboard_plugin_dlprof.queries.table import Request, Table, page
 from tensorboard_plugin_dlprof.queries.tables import find_table
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
 from tensorboard_plugin_dlprof.routes.requests import Parameters
 
 MAX_LIMIT = 1_000
 MAX_OFFSET = 10**12
+LARGEST_ITERATION = 10**17
 
 
 def table(borrowed: Borrowed, scope: Scope, parameters: Parameters) -> dict[str, Any]:
     """The body of ``./table``."""
-    found = find_table(parameters.required("table"), is_extended(borrowed.connection))
-    request = Request(
-        offset=parameters.integer("offset", 0, 0, MAX_OFFSET) or 0,
-        limit=_limit(parameters),
-        sort=parameters.text("sort"),
-        search=parameters.text("search"),
-        filters=parameters.where(),
-        links=parameters.named(found.links),
-    )
+    found, request = asked(borrowed.connection, parameters)
     answer = page(borrowed.connection, found, scope, request, borrowed.counts)
     return {
         "table": found.name,
@@ -49,6 +44,22 @@ def table(borrowed: Borrowed, scope: Scope, parameters: Parameters) -> dict[str,
         "filtered": answer.filtered,
         "sort": answer.sort,
     }
+
+
+def asked(connection: sqlite3.Connection, parameters: Parameters) -> tuple[Table, Request]:
+    """Which table, and which part of it in which order."""
+    found = find_table(parameters.required("table"), is_extended(connection))
+    if ITERATION_LINK in found.links:
+        parameters.integer(ITERATION_LINK, None, -LARGEST_ITERATION, LARGEST_ITERATION)
+    request = Request(
+        offset=parameters.integer("offset", 0, 0, MAX_OFFSET) or 0,
+        limit=_limit(parameters),
+        sort=parameters.text("sort"),
+        search=parameters.text("search"),
+        filters=parameters.where(),
+        links=parameters.named(found.links),
+    )
+    return found, request
 
 
 def _limit(parameters: Parameters) -> int:

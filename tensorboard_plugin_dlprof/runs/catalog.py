@@ -218,4 +218,4 @@ def _read_facts(path: Path, profile: FoundProfile) -> Facts:
             finally:
                 connection.close()
     except ProfileError as error:
-        return Facts(None, None, relative_message(file, error) if file else str(error))
+        return Facts(None, None, relative_message(file, error) if file else str(error), error.code)

@@ -28,6 +28,8 @@ class Facts:
     source: SourceFacts | None
     headline: Headline | None
     message: str = ""
+    code: str = ""
+    """That of the error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ class FoundProfile:
     headline: Headline | None = None
     message: str = ""
     """Why it cannot be read; empty for one that may be."""
+    code: str = ""
+    """That of the error; empty where there is no message."""
 
     @property
     def kind(self) -> str:
@@ -124,6 +128,7 @@ def _of_folder(
             source=file,
             database=database,
             message=recognition.message,
+            code=recognition.code,
         )
         profiles.append(_with_facts(profile, facts))
     for file in databases.values():
@@ -149,6 +154,7 @@ def _with_facts(profile: FoundProfile, facts: Facts | None) -> FoundProfile:
         captured_at=captured_from_name(profile.name),
         headline=facts.headline if facts else None,
         message=profile.message or (facts.message if facts else ""),
+        code=profile.code or (facts.code if facts else ""),
     )
     if source is None:
         return known

@@ -17,6 +17,8 @@ class Recognition:
     kind: str
     format: str = ""
     message: str = ""
+    code: str = ""
+    """That of the error."""
 
 
 class Recogniser:
@@ -53,7 +55,7 @@ def _recognise(file: File) -> Recognition | None:
 
 
 def _broken(file: File, error: ProfileError) -> Recognition:
-    return Recognition("broken", message=relative_message(file, error))
+    return Recognition("broken", message=relative_message(file, error), code=error.code)
 
 
 def relative_message(file: File, error: ProfileError) -> str:

@@ -1,0 +1,103 @@
+"""Excel workbooks, written row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tensorboard_plugin_dlprof.exports.cells import heading, shown
+from tensorboard_plugin_dlprof.queries.table import Column, Row
+
+if TYPE_CHECKING:
+    from xlsxwriter.workbook import Workbook
+
+ROWS_OF_A_SHEET = 1_048_576
+LETTERS_OF_A_CELL = 32_767
+LARGEST_EXACT_NUMBER = 2**53
+"""Excel keeps numbers as doubles: a longer integer is written as text, so that no digit is lost."""
+
+_WIDTHS = {"long_text": 60, "kernel_name": 60, "path": 60}
+_USUAL_WIDTH = 18
+_LETTERS_OF_A_SHEET_NAME = 25
+_FORBIDDEN_IN_SHEET_NAMES = str.maketrans("[]:*?/\\'", "        ")
+
+
+def write_xlsx(
+    path: Path,
+    title: str,
+    table: str,
+    columns: Sequence[Column],
+    rows: Iterable[Row],
+    rows_of_a_sheet: int = ROWS_OF_A_SHEET,
+) -> None:
+    """Writes a workbook; what does not fit into one sheet goes on in the next, under the same headings.
+
+    Args:
+        path: the new file; its folder also takes the temporary files.
+        title: first row, left out where it is empty.
+        table: name of the sheets.
+        columns: in order.
+        rows: all of them.
+        rows_of_a_sheet: Excel's limit, title and headings included.
+    """
+    from xlsxwriter.workbook import Workbook
+
+    # Rows go to a temporary file as they come; nothing is taken for a formula, a link or a number by its look.
+    workbook = Workbook(
+        path,
+        {
+            "constant_memory": True,
+            "tmpdir": str(path.parent),
+            "strings_to_formulas": False,
+            "strings_to_urls": False,
+            "strings_to_numbers": False,
+            "nan_inf_to_errors": True,
+        },
+    )
+    try:
+        sheets = _Sheets(workbook, title, table, columns, rows_of_a_sheet)
+        for row in rows:
+            sheets.add([shown(column, row[column.key]) for column in columns])
+    finally:
+        workbook.close()
+
+
+class _Sheets:
+    def __init__(
+        self, workbook: Workbook, title: str, table: str, columns: Sequence[Column], rows_of_a_sheet: int
+    ) -> None:
+        self._workbook = workbook
+        self._title, self._table, self._columns = title, table, columns
+        self._most = rows_of_a_sheet
+        self._bold = workbook.add_format({"bold": True})
+        self._count = 0
+        self._begin()
+
+    def add(self, cells: Sequence[str | int | float | None]) -> None:
+        """One row below the last."""
+        if self._row >= self._most:
+            self._begin()
+        for position, cell in enumerate(cells):
+            if isinstance(cell, str):
+                self._sheet.write_string(self._row, position, cell[:LETTERS_OF_A_CELL])
+            elif isinstance(cell, int) and abs(cell) > LARGEST_EXACT_NUMBER:
+                self._sheet.write_string(self._row, position, str(cell))
+            elif cell is not None:
+                self._sheet.write_number(self._row, position, cell)
+        self._row += 1
+
+    def _begin(self) -> None:
+        self._count += 1
+        name = self._table.translate(_FORBIDDEN_IN_SHEET_NAMES)[:_LETTERS_OF_A_SHEET_NAME]
+        self._sheet: Any = self._workbook.add_worksheet(name if self._count == 1 else f"{name} ({self._count})")
+        self._row = 0
+        for position, column in enumerate(self._columns):
+            self._sheet.set_column(position, position, _WIDTHS.get(column.type, _USUAL_WIDTH))
+        if self._title:
+            self._sheet.write_string(0, 0, self._title[:LETTERS_OF_A_CELL], self._bold)
+            self._row = 1
+        for position, column in enumerate(self._columns):
+            self._sheet.write_string(self._row, position, heading(column), self._bold)
+        self._row += 1
+        self._sheet.freeze_panes(self._row, 0)

@@ -1,0 +1,36 @@
+"""What the views show besides tables: the tree of groups, one op, bars of iterations."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from tensorboard_plugin_dlprof.queries.group_tree import DEFAULT_LIMIT, MAX_LIMIT, group_tree
+from tensorboard_plugin_dlprof.queries.iteration_bins import DEFAULT_BINS, MAX_BINS, iteration_bars
+from tensorboard_plugin_dlprof.queries.op_detail import op_detail
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.routes.requests import Parameters
+
+_LARGEST = 10**17
+
+
+def groups(connection: sqlite3.Connection, scope: Scope, parameters: Parameters) -> Any:
+    """The body of ``./groups``."""
+    limit = parameters.integer("limit", DEFAULT_LIMIT, 1, MAX_LIMIT) or DEFAULT_LIMIT
+    return group_tree(connection, scope, parameters.text("group"), limit)
+
+
+def op(connection: sqlite3.Connection, scope: Scope, parameters: Parameters) -> Any:
+    """The body of ``./op``."""
+    return op_detail(connection, scope, parameters.required("op"))
+
+
+def iterations(connection: sqlite3.Connection, scope: Scope, parameters: Parameters) -> Any:
+    """The body of ``./iterations``."""
+    return iteration_bars(
+        connection,
+        scope,
+        parameters.integer("from", None, -_LARGEST, _LARGEST),
+        parameters.integer("to", None, -_LARGEST, _LARGEST),
+        parameters.integer("bins", DEFAULT_BINS, 1, MAX_BINS) or DEFAULT_BINS,
+    )
