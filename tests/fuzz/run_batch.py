@@ -1,0 +1,168 @@
+"""Reads damaged copies and says what became of each: ``python -m tests.fuzz.run_batch FORMAT FIRST COUNT FOLDER``.
+
+A process of its own: a crash or a hang ends it, and the last line that it wrote names the copy. Each line is JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import shutil
+import signal
+import sys
+import traceback
+import urllib.parse
+import warnings
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries.tables import TABLES
+from tests.fuzz.mutations import damage
+from tests.fuzz.seeds import SEEDS
+from tests.routes.serving import Server
+
+SECONDS = 20
+"""For one copy; they take a tenth of a second."""
+
+MEMORY_BYTES = 2 << 30
+LONGEST_MESSAGE = 600
+
+
+class Wrong(Exception):
+    """A promise was not kept."""
+
+
+def main(kind: str, first: int, count: int, folder: Path) -> None:
+    """Damages and reads ``count`` copies."""
+    warnings.simplefilter("error")
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(120)
+    (folder / "seeds").mkdir()
+    seeds = SEEDS[kind](folder / "seeds")
+    for seed in range(first, first + count):
+        original = seeds[seed % len(seeds)]
+        signal.alarm(SECONDS)
+        print(json.dumps({"seed": seed, "of": original.name}), flush=True)
+        outcome = _one(kind, original, seed, folder / "logs")
+        print(json.dumps({"seed": seed, "of": original.name, **outcome}), flush=True)
+    signal.alarm(0)
+
+
+def _one(kind: str, original: Path, seed: int, logs: Path) -> dict[str, Any]:
+    logs.mkdir()
+    path = logs / original.name
+    shutil.copy(original, path)
+    how = damage(path, kind, seed)
+    try:
+        return {"how": how, "end": _open(kind, path)}
+    except Wrong as wrong:
+        return {"how": how, "wrong": str(wrong)}
+    except Exception as error:  # noqa: BLE001  reported with its seed
+        return {"how": how, "wrong": f"{type(error).__name__}: {error}"[:500], "trace": traceback.format_exc()[-1_000:]}
+    finally:
+        shutil.rmtree(logs)
+
+
+def _open(kind: str, path: Path) -> str:
+    database = path
+    if kind != "dlprof":
+        database = path.with_name("result.dlprof_dldb.sqlite")
+        try:
+            import_source(path, database, ImportOptions(), lambda _stage, _fraction: None)
+        except ProfileError as error:
+            check_message(str(error), path)
+            if database.exists() or list(path.parent.glob("*.tmp-*")):
+                raise Wrong("something was left of an import that failed") from None
+            return "refused"
+        path.unlink()
+    ends = set(_serve(database))
+    if kind != "dlprof" and "refused" in ends:
+        raise Wrong(f"a database of our own is {ends}")
+    return "served" if "served" in ends else "refused"
+
+
+def check_message(message: str, path: Path) -> None:
+    """One readable sentence about the file."""
+    if path.name not in message:
+        raise Wrong(f"the message does not name the file: {message}")
+    if "Traceback" in message or "\n" in message or len(message) > LONGEST_MESSAGE or "Error" in message:
+        raise Wrong(f"the message is no sentence for users: {message}")
+
+
+def _serve(database: Path) -> Iterable[str]:
+    """Every page of the database, and the reports."""
+    server = Server(database.parent, database.parent.parent / "cache")
+    try:
+        profile = server.profiles()[0]
+        query = f"profile={profile['id']}"
+        rows = strict(server.get(f"/table?{query}&table=ops&limit=1").text).get("rows") or [{}]
+        addresses = [f"{route}?{query}" for route in server.app.routes() if route != "/profiles" and "*" not in route]
+        for name, make in TABLES.items():
+            for link in (rows[0].get("op_id"), 1):
+                links = urllib.parse.urlencode(dict.fromkeys(make(True).links, link))
+                addresses.append(f"/table?{query}&table={name}&limit=1000&{links}")
+        for address in addresses:
+            yield _page(server, address, database)
+        _report(database)
+    finally:
+        thread = server.services.catalog._thread
+        if thread is not None:
+            thread.join()
+        server.app.close()
+
+
+def _page(server: Server, address: str, database: Path) -> str:
+    answer = server.get(address)
+    body = strict(answer.text) if answer.mimetype == "application/json" else {}
+    if str(database.parent) in answer.text:
+        raise Wrong(f"the place of the file is told: {answer.text[:300]}")
+    if answer.status_code == 200:
+        return "served"
+    if answer.status_code == 422:
+        check_message(body["error"]["message"], database)
+        return "refused"
+    if answer.status_code not in (400, 404, 405):
+        raise Wrong(f"{address.partition('?')[0]}: status {answer.status_code}: {answer.text[:300]}")
+    return "not asked for like this"
+
+
+def strict(text: str) -> Any:
+    """JSON as browsers take it."""
+
+    def refuse(constant: str) -> None:
+        raise Wrong(f"{constant} in JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def _report(database: Path) -> None:
+    """The summary for people and for scripts, or the sentence."""
+    import io
+
+    from tensorboard_plugin_dlprof.database.connection import open_database
+    from tensorboard_plugin_dlprof.opening.sqlite_file import reading
+    from tensorboard_plugin_dlprof.queries.scope import find_scope
+    from tensorboard_plugin_dlprof.reports.as_json import write_json
+    from tensorboard_plugin_dlprof.reports.as_text import write_text
+    from tensorboard_plugin_dlprof.reports.catalog import REPORTS
+
+    try:
+        with closing(open_database(database)) as connection, reading(database.name):
+            for report in REPORTS.values():
+                for write in (write_json, write_text):
+                    out = io.StringIO()
+                    write(report.blocks(connection, find_scope(connection)), out)
+                    if write is write_json:
+                        strict(out.getvalue())
+    except ProfileError as error:
+        if "Traceback" in str(error):
+            raise Wrong(str(error)) from None
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))

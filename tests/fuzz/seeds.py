@@ -1,0 +1,98 @@
+"""Small valid inputs of every format, from our own samples: damaged copies are made of them.
+
+Real profiles, where there are any beside the clone, are cut down to the same size.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.samples import DATA
+from tests.imports.traces import write_trace
+from tests.shared_data import shared_data_or_none
+
+EVENTS = 300
+"""Of one cut trace."""
+
+MAX_DATABASE_BYTES = 1 << 20
+
+
+def trace(folder: Path) -> list[Path]:
+    """Plain JSON: three steps made for tests, and the heads of real traces."""
+    paths = [write_trace(folder / "made.pt.trace.json", rank=0)]
+    for source in [*sorted(DATA.glob("*.pt.trace.json.gz"))[:3], *_shared("torch/*/*.json*")]:
+        paths.append(_head(source, folder / f"{source.parent.name}-{source.name.partition('.')[0]}.pt.trace.json"))
+    return paths
+
+
+def gzip_trace(folder: Path) -> list[Path]:
+    """The same, compressed."""
+    paths = []
+    for path in trace(folder):
+        packed = path.with_name(f"{path.name}.gz")
+        packed.write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+        path.unlink()
+        paths.append(packed)
+    return paths
+
+
+def nsight(folder: Path) -> list[Path]:
+    """Exports of Nsight Systems."""
+    made = folder / "mnist.sqlite"
+    made.write_bytes(gzip.decompress((DATA / "generated-mnist-nsys.sqlite.gz").read_bytes()))
+    return [made, *_copies("nsight/*/*.sqlite", folder)]
+
+
+def dlprof(folder: Path) -> list[Path]:
+    """Databases: one of ours, and genuine ones of DLProf."""
+    source = write_trace(folder / "made.pt.trace.json", rank=0)
+    database = folder / database_name(source.name)
+    import_source(source, database, ImportOptions(), lambda _stage, _fraction: None)
+    source.unlink()
+    return [database, *_copies("dlprof-golden/dlprof_dldb.sqlite", folder)]
+
+
+SEEDS: Mapping[str, Callable[[Path], list[Path]]] = MappingProxyType(
+    {"trace": trace, "gzip_trace": gzip_trace, "nsight": nsight, "dlprof": dlprof}
+)
+"""Format -> writes its valid inputs into a folder."""
+
+
+def _shared(pattern: str) -> list[Path]:
+    folder = shared_data_or_none()
+    return sorted(folder.glob(pattern)) if folder else []
+
+
+def _copies(pattern: str, folder: Path) -> list[Path]:
+    paths = []
+    for source in _shared(pattern):
+        if source.stat().st_size <= MAX_DATABASE_BYTES:
+            target = folder / f"{source.parent.name}-{source.name}"
+            target.write_bytes(source.read_bytes())
+            paths.append(target)
+    return paths
+
+
+def _head(source: Path, target: Path) -> Path:
+    content = source.read_bytes()
+    whole: Any = json.loads(gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content, strict=False)
+    about = whole if isinstance(whole, dict) else {"traceEvents": whole}
+    target.write_text(json.dumps({**about, "traceEvents": _mixed(about["traceEvents"])}))
+    return target
+
+
+def _mixed(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Some of each category, so that the head is not all frames or all metadata."""
+    kept: dict[str, list[dict[str, Any]]] = {}
+    for event in events:
+        group = kept.setdefault(f"{event.get('ph')} {event.get('cat')}", [])
+        if len(group) < EVENTS // 10:
+            group.append(event)
+    return [event for group in kept.values() for event in group][:EVENTS]
