@@ -126,7 +126,7 @@ class _Ops:
             flops=columns[0], product_flops=columns[1], masked_flops=np.maximum(columns[2], 0), min_bytes=out.min_bytes,
             precision=out.precision, matrix_unit=unit.astype(np.int8), peak_flops=out.peak_flops,
             peak_bytes=out.peak_bytes, ideal_ns=out.ideal_ns, bound=out.bound, cause=out.cause,
-            misaligned=out.misaligned,
+            dimensions=out.dimensions, misaligned=out.misaligned,
             occupancy=self._mean(facts.occupancy)[nodes.op], waves=self._mean(facts.waves)[nodes.op],
         )  # fmt: skip
 
@@ -164,6 +164,7 @@ class _Rows:
         self.precision: list[str] = []
         self.bound: list[Bound] = []
         self.cause: list[Cause] = []
+        self.dimensions: list[tuple[int, ...]] = []
         self.misaligned: list[Misaligned | None] = []
 
     def roof(
@@ -193,6 +194,7 @@ class _Rows:
         """The cause of an eligible op."""
         eligible = eligibility == Eligibility.ELIGIBLE and launched
         self.cause.append(cause(facts) if eligible else Cause.NONE)
+        self.dimensions.append(tuple(each.length for each in facts.work.dimensions) if facts.work else ())
         self.misaligned.append(misaligned(facts.work, facts.precision) if eligible else None)
 
 

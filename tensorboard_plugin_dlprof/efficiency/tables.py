@@ -80,6 +80,8 @@ class OpEfficiency:
     """The time that the op would take at the device's peak rates: the roof over it."""
     bound: list[Bound]
     cause: list[Cause]
+    dimensions: list[tuple[int, ...]]
+    """Lengths of its largest product; empty where not recorded."""
     misaligned: list[Misaligned | None]
     """Also of ops that do not use matrix units for another reason first."""
     occupancy: Floats

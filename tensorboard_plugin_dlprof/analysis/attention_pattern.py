@@ -1,0 +1,92 @@
+"""Finds attention that is written out: a product, some ops with a softmax among them, a product.
+
+Only forward ops are looked at, in the order in which one thread called them, in one iteration; the backward ops of
+the same paths belong to it, where paths tell ops apart.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.selection import iteration_of
+from tensorboard_plugin_dlprof.aggregation.tables import Bools
+from tensorboard_plugin_dlprof.analysis.signals import Signals
+
+_PRODUCT = re.compile(r"(?:matmul|bmm|baddbmm|einsum|__matmul__|__rmatmul__)\Z")
+_SOFTMAX = re.compile(r"(?:softmax|_softmax|exp|masked_softmax)\Z|computing softmax|softmax", re.IGNORECASE)
+_FUSED = re.compile(r"scaled_dot_product|flash|efficient_attention|fmha|linear|conv|norm\Z|log_softmax", re.IGNORECASE)
+
+_FARTHEST = 16
+"""Ops between the two products; scaling, masking, softmax and dropout by hand are about ten."""
+
+
+@dataclass(slots=True)
+class WrittenOut:
+    """What was found."""
+
+    between: Bools
+    """Ops between the products, by row of ``Profile.ops``."""
+    products: Bools
+    calls: int
+    """In all aggregated iterations."""
+
+
+def written_out(signals: Signals) -> WrittenOut | None:
+    """The ops of attention written out; None where there is none."""
+    profile = signals.profile
+    kinds = np.array([_kind(op.op_type, op.direction) for op in profile.ops], np.int8)
+    if not ((kinds == 1).any() and (kinds == 2).any()):
+        return None
+    launching = np.zeros(len(profile.ops), np.bool_)
+    launching[signals.aggregation.op_nodes.op] = signals.efficiency.ops.kernel_ns > 0
+    instances = profile.instances
+    rows = np.flatnonzero(launching[instances.op] & (kinds[instances.op] >= 0))
+    first = int(signals.aggregation.iterations.iter_value[0])
+    iteration = iteration_of(instances.cpu_start[rows], signals.aggregation.candidate)
+    values = np.where(iteration >= 0, signals.aggregation.candidate.values[iteration], first - 1)
+    rows = rows[values == first]
+    rows = rows[np.lexsort((instances.cpu_start[rows], instances.thread_id[rows], instances.process_id[rows]))]
+    ops, thread = instances.op[rows].tolist(), instances.thread_id[rows].tolist()
+    between, products = set[int](), set[int]()
+    calls = start = 0
+    last_product, softmax = -1, False
+    for at, op in enumerate(ops):
+        kind = kinds[op]
+        if kind == 3 or (at and thread[at] != thread[at - 1]):
+            last_product, softmax = -1, False
+        elif kind == 2:
+            softmax = last_product >= 0
+        elif kind == 1:
+            if softmax and at - last_product <= _FARTHEST:
+                calls += 1
+                products.update((ops[last_product], op))
+                between.update(ops[start:at])
+            last_product, start, softmax = at, at + 1, False
+    if not calls:
+        return None
+    return WrittenOut(_with_backward(signals, between), _with_backward(signals, products), calls * signals.iterations)
+
+
+def _kind(op_type: str, direction: str) -> int:
+    """1 product, 2 softmax, 3 what ends the pattern, 0 other forward op, -1 not looked at."""
+    if direction != "fprop":
+        return -1
+    if _FUSED.search(op_type):
+        return 3
+    if _PRODUCT.match(op_type):
+        return 1
+    return 2 if _SOFTMAX.match(op_type) else 0
+
+
+def _with_backward(signals: Signals, rows: set[int]) -> Bools:
+    """The ops, and the backward ops of their paths where these name a module."""
+    ops = signals.profile.ops
+    chosen = np.zeros(len(ops), np.bool_)
+    chosen[list(rows)] = True
+    names = {ops[row].name for row in rows if ops[row].name.count("/") > 1}
+    for row, op in enumerate(ops):
+        chosen[row] |= op.direction == "bprop" and op.name in names
+    return chosen

@@ -1,0 +1,238 @@
+"""Why the GPU was idle: every moment without device work within the iterations, by its cause.
+
+In this order: the data loader ran; input or output did; the driver set something up (memory, modules, contexts), or
+the GPU had not begun or had ended, where no iterations are marked; the GPU ran dry behind a call that waited for it
+(synchronisation); the host was inside an op or API call, for a short gap (it launches too slowly) or a long one (it is
+busy with something else); nothing recorded went on.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.intervals import (
+    Intervals,
+    covered,
+    intersect,
+    length,
+    subtract,
+    union,
+)
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.profile.tables import Copies, GraphLaunches, Kernels, Profile
+
+BLOCKING = re.compile(
+    r"(?:cuda|hip|cu)(?:(?:Stream|Device|Event|Ctx)Synchronize|Memcpy(?!\w*Async)\w*|MemcpyWithStream)"
+    r"(?:_v\d+|_ptsz|_ptds)*\Z"
+)
+"""Calls that return only when the GPU has done what they wait for."""
+
+SETTING_UP = re.compile(
+    r"(?:cuda|hip|cu)(?!\w*Async)(?:Malloc|Free|HostAlloc|HostRegister|HostUnregister|Library|Module|Init|GetDeviceProp|"
+    r"StreamCreate|GetProcAddress|DevicePrimaryCtx|Ctx(?:Create|Destroy)|DeviceReset|Mem(?:Alloc|Free|Create|Release|Map|"
+    r"Unmap|SetAccess|AddressReserve|AddressFree|HostAlloc|FreeHost))\w*\Z"
+)
+"""Calls that allocate, load or set up, which a loop that has warmed up does not make."""
+
+LAUNCH_GAP_NS = 1_000_000
+"""A longer gap is none of launching, which takes microseconds: the host does something else (nsys-ai: 1 ms)."""
+
+_RETURN_NS = 20_000
+"""A gap belongs to a wait that ended at most so long before it: the host needs some time to get on."""
+
+DEVICE_TO_HOST = 2
+
+
+@dataclass(slots=True)
+class Waits:
+    """Calls that waited for the GPU, of all tables, by start."""
+
+    op: Int64s
+    name: Int64s
+    start_ns: Int64s
+    stop_ns: Int64s
+    idle_ns: Int64s
+    """Idle time of the GPU behind each, within the iterations; mean over the devices in use."""
+
+
+@dataclass(slots=True)
+class Idle:
+    """Idle time of the GPU within the iterations, in nanoseconds: mean over the devices in use."""
+
+    data_loader_ns: int
+    io_ns: int
+    setup_ns: int
+    sync_ns: int
+    launch_ns: int
+    """In short gaps."""
+    host_ns: int
+    """In long ones."""
+    other_ns: int
+    waits: Waits
+    launch_gaps: Intervals
+    """The moments of ``launch_ns`` on the first device in use; likewise the two below."""
+    host_gaps: Intervals
+    setup_gaps: Intervals
+
+    @property
+    def total_ns(self) -> int:
+        """All of it."""
+        known = self.data_loader_ns + self.io_ns + self.setup_ns + self.sync_ns + self.launch_ns
+        return known + self.host_ns + self.other_ns
+
+
+def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
+    """The idle time of an aggregation; nothing where no device has any work."""
+    windows = union(aggregation.iterations.start_ns, aggregation.iterations.stop_ns)
+    waits = _waits(profile)
+    behind = np.zeros(len(waits.op), np.int64)
+    devices = aggregation.devices.device_id[aggregation.devices.in_use].tolist()
+    loader = union(profile.data_loader.start_ns, profile.data_loader.stop_ns)
+    io = union(profile.io.start_ns, profile.io.stop_ns)
+    host, setting_up = _host_work(profile), _setting_up(profile)
+    unmarked = aggregation.candidate.source == "whole_capture"
+    sums, first = np.zeros(7, np.int64), [Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))] * 7
+    for device in reversed(devices):
+        busy = _busy(profile, device)
+        idle = subtract(windows, busy)
+        rest = subtract(subtract(idle, loader), io)
+        outside = _outside(busy, windows) if unmarked else Intervals(busy.start[:0], busy.start[:0])
+        setup = union(np.append(setting_up.start, outside.start), np.append(setting_up.stop, outside.stop))
+        after = subtract(rest, setup)
+        caused = _behind(after, busy, waits, behind)
+        gaps = Intervals(after.start[~caused], after.stop[~caused])
+        short = gaps.stop - gaps.start < LAUNCH_GAP_NS
+        few, many = (Intervals(gaps.start[chosen], gaps.stop[chosen]) for chosen in (short, ~short))
+        first = [
+            intersect(idle, loader),
+            intersect(subtract(idle, loader), io),
+            intersect(rest, setup),
+            Intervals(after.start[caused], after.stop[caused]),
+            intersect(few, host),
+            intersect(many, host),
+            subtract(gaps, host),
+        ]
+        sums += [length(part) for part in first]
+    count = max(len(devices), 1)
+    waits.idle_ns = behind // count
+    means = [int(value) // count for value in sums]
+    return Idle(*means, waits, launch_gaps=first[4], host_gaps=first[5], setup_gaps=first[2])
+
+
+def _outside(busy: Intervals, windows: Intervals) -> Intervals:
+    """Before the first and after the last work of a device."""
+    if not len(busy.start) or not len(windows.start):
+        return windows
+    return subtract(windows, Intervals(busy.start[:1], busy.stop[-1:]))
+
+
+def _setting_up(profile: Profile) -> Intervals:
+    calls, texts = profile.calls, profile.strings
+    names = [name for name in np.unique(calls.name).tolist() if SETTING_UP.match(texts[name])]
+    rows = np.isin(calls.name, names)
+    return union(calls.api_start[rows], calls.api_stop[rows])
+
+
+def _behind(rest: Intervals, busy: Intervals, waits: Waits, behind: Int64s) -> Bools:
+    """Which gaps follow a wait, adding their length to that wait.
+
+    A wait causes the gap in which it ends, where the GPU works again after it: the queue was empty, so the host
+    had to launch anew. The wait itself began before the gap or in it.
+    """
+    caused = np.zeros(len(rest.start), np.bool_)
+    if not len(waits.op) or not len(rest.start) or not len(busy.start):
+        return caused
+    order = np.argsort(waits.stop_ns, kind="stable")
+    stops = waits.stop_ns[order]
+    last = np.searchsorted(stops, rest.stop, side="right") - 1
+    found = np.maximum(last, 0)
+    wait = order[found]
+    began = waits.start_ns[wait] <= rest.start + _RETURN_NS
+    works_again = rest.stop <= int(busy.start[-1])
+    caused = (last >= 0) & (stops[found] >= rest.start - _RETURN_NS) & began & works_again
+    np.add.at(behind, wait[caused], (rest.stop - rest.start)[caused])
+    return caused
+
+
+def _waits(profile: Profile) -> Waits:
+    """Synchronisations, blocking calls, and copies to the host, whose result the program is waiting for."""
+    names = profile.strings
+    texts = {int(name) for table in (profile.calls, profile.syncs) for name in np.unique(table.name)}
+    blocking = np.array(sorted(name for name in texts if BLOCKING.match(names[name])), np.int64)
+    columns: list[tuple[Int64s, ...]] = []
+    for table in (profile.syncs, profile.calls):
+        rows = np.isin(table.name, blocking)
+        columns.append(
+            (table.op[rows].astype(np.int64), table.name[rows].astype(np.int64), table.api_start[rows],
+             table.api_stop[rows])
+        )  # fmt: skip
+    copies = profile.memcpys
+    # An asynchronous copy whose call returns only after it has run waited for it.
+    rows = (copies.launched != 0) & (copies.api_stop >= copies.gpu_stop)
+    rows &= np.isin(copies.copy_kind, (1, DEVICE_TO_HOST))
+    columns.append(
+        (copies.op[rows].astype(np.int64), copies.name[rows].astype(np.int64), copies.api_start[rows],
+         copies.api_stop[rows])
+    )  # fmt: skip
+    op, name, start, stop = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+    order = np.argsort(start, kind="stable")
+    return Waits(op[order], name[order], start[order], stop[order], np.zeros(len(order), np.int64))
+
+
+def _busy(profile: Profile, device: int) -> Intervals:
+    tables: list[Kernels | Copies | GraphLaunches] = [profile.kernels, profile.memcpys, profile.memsets, profile.graphs]
+    here = [table.device == device for table in tables]
+    return union(
+        np.concatenate([table.gpu_start[rows] for table, rows in zip(tables, here, strict=True)]),
+        np.concatenate([table.gpu_stop[rows] for table, rows in zip(tables, here, strict=True)]),
+    )
+
+
+def _host_work(profile: Profile) -> Intervals:
+    """Op instances with recorded host time, and API calls."""
+    starts, stops = [profile.instances.cpu_start], [profile.instances.cpu_stop]
+    for table in (profile.calls, profile.syncs):
+        starts.append(table.api_start)
+        stops.append(table.api_stop)
+    for work in (profile.kernels, profile.memcpys, profile.memsets):
+        launched = work.launched != 0
+        starts.append(work.api_start[launched])
+        stops.append(work.api_stop[launched])
+    return union(np.concatenate(starts), np.concatenate(stops))
+
+
+def exposed(profile: Profile, aggregation: Aggregation, chosen: Bools) -> int:
+    """Nanoseconds within the iterations in which chosen kernels run and no other does; mean over the devices in use."""
+    windows = union(aggregation.iterations.start_ns, aggregation.iterations.stop_ns)
+    devices = aggregation.devices.device_id[aggregation.devices.in_use].tolist()
+    kernels, total = profile.kernels, 0
+    for device in devices:
+        here = kernels.device == device
+        mine, others = here & chosen, here & ~chosen
+        alone = subtract(
+            union(kernels.gpu_start[mine], kernels.gpu_stop[mine]),
+            union(kernels.gpu_start[others], kernels.gpu_stop[others]),
+        )
+        total += int(covered(alone, windows.start, windows.stop).sum())
+    return total // max(len(devices), 1)
+
+
+def exposed_copies(profile: Profile, aggregation: Aggregation) -> int:
+    """Nanoseconds of copies between host and device beside which no kernel runs; mean over the devices in use."""
+    windows = union(aggregation.iterations.start_ns, aggregation.iterations.stop_ns)
+    devices = aggregation.devices.device_id[aggregation.devices.in_use].tolist()
+    kernels, copies, total = profile.kernels, profile.memcpys, 0
+    between = np.isin(copies.copy_kind, (1, DEVICE_TO_HOST))
+    for device in devices:
+        here = (copies.device == device) & between
+        working = kernels.device == device
+        alone = subtract(
+            union(copies.gpu_start[here], copies.gpu_stop[here]),
+            union(kernels.gpu_start[working], kernels.gpu_stop[working]),
+        )
+        total += int(covered(alone, windows.start, windows.stop).sum())
+    return total // max(len(devices), 1)

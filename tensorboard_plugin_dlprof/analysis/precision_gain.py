@@ -1,0 +1,56 @@
+"""What a narrower type would gain: the model behind the rules about AMP, TF32 and FP8.
+
+A product takes the longer of computing and moving. At the narrower type the device's published rates say how long
+each would take at best; real kernels reach a part of it. The range of that part (``REACHED``) is what T4 to H100 reach
+on products of the sizes that models have, measured on public profiles; it is what makes the estimate a range.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tensorboard_plugin_dlprof.efficiency.peaks import Peaks
+from tensorboard_plugin_dlprof.efficiency.tables import OpEfficiency
+
+REACHED = (0.2, 0.6)
+"""Part of the matrix units' rate that products reach: badly and well."""
+
+MOVED = (0.5, 0.85)
+"""Part of the memory's rate."""
+
+WITHOUT_SHAPES = (0.3, 0.7)
+"""Share of the time saved where shapes or rates are unknown: a speed-up of 1.4 to 3.3, as AMP brings on most models."""
+
+
+class Saving(NamedTuple):
+    """Nanoseconds of kernel time."""
+
+    low_ns: float
+    high_ns: float
+    modelled: bool
+    """From shapes and rates, not from experience alone."""
+
+
+def saving(ops: OpEfficiency, row: int, peaks: Peaks | None, precision: str, byte_factor: float) -> Saving:
+    """What one op would save in a precision on matrix units.
+
+    Args:
+        ops: The table of ops.
+        row: Its row.
+        peaks: Rates of the device.
+        precision: The narrower one.
+        byte_factor: Bytes it would move, of those it moves now.
+    """
+    now = float(ops.kernel_ns[row])
+    rate = peaks.flops_per_second(precision, True) if peaks else None
+    flops, measured = int(ops.product_flops[row]), int(ops.measured_ns[row])
+    if not rate or peaks is None or flops <= 0 or measured <= 0:
+        return Saving(WITHOUT_SHAPES[0] * now, WITHOUT_SHAPES[1] * now, False)
+    moved = max(int(ops.min_bytes[row]), 0) * byte_factor
+    # What part of the op's time is measured is taken for the whole.
+    scale = now / measured
+    spent = [
+        scale * max(flops / (rate * compute), moved / (peaks.bytes_per_second * memory)) * 1e9
+        for compute, memory in zip(REACHED, MOVED, strict=True)
+    ]
+    return Saving(max(now - spent[0], 0.0), max(now - spent[1], 0.0), True)

@@ -1,0 +1,113 @@
+"""Convolutions: layout and choice of algorithm."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
+from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
+from tensorboard_plugin_dlprof.efficiency.rates import TRANSPOSES
+from tensorboard_plugin_dlprof.events.tables import Int64s
+
+_CONVOLUTION = re.compile(r"conv", re.IGNORECASE)
+
+
+def layout(signals: Signals) -> Finding | Lacks | None:
+    """Kernels that change NCHW to NHWC and back around convolutions."""
+    names = np.unique(signals.profile.kernels.name[signals.kernel])
+    hits = [name for name in names.tolist() if _transposes(signals.profile.strings[name])]
+    chosen = np.isin(signals.profile.kernels.name[signals.kernel], hits)
+    time = signals.time(chosen)
+    has_convolutions = bool(signals.of_family("convolution").any())
+    if not has_convolutions or signals.share(signals.on_gpu(time)) < thresholds.LAYOUT_FRACTION:
+        return None
+    return Finding(
+        "layout_detector",
+        Severity.ADVICE,
+        Confidence.HIGH,
+        "layout",
+        "{kernels} kernels only change the layout of tensors around convolutions; they take {transposes_ns} of each "
+        "iteration ({share_fraction}).",
+        "Keep the model and its input in NHWC: model.to(memory_format=torch.channels_last), and the same for the "
+        "input.",
+        {
+            "kernels": signals.per_iteration(int(chosen.sum())),
+            "transposes_ns": signals.per_iteration(time),
+            "share_fraction": signals.share(signals.on_gpu(time)),
+        },
+        signals.kernel_evidence(chosen),
+        kernel_gain(
+            signals, 0.5 * time, 1.2 * time,
+            "The kernels themselves; some may stay at the edges of the network, while normalisations in NHWC are "
+            "faster.",
+        ),
+        "https://pytorch.org/tutorials/intermediate/memory_format_tutorial.html",
+    )  # fmt: skip
+
+
+def benchmark(signals: Signals) -> Finding | Lacks | None:
+    """Convolutions by slow algorithms, or with cuDNN's search for the fastest switched off."""
+    ops = signals.efficiency.ops
+    rows = np.array([row for row, family in enumerate(ops.family) if family == "convolution"], np.int64)
+    if not len(rows):
+        return None
+    if signals.profile.dlprof_markers:
+        return _as_recorded(signals, rows)
+    known = rows[(ops.product_flops[rows] > 0) & ~np.isnan(ops.peak_flops[rows])]
+    if not len(known):
+        return Lacks(
+            "whether cudnn.benchmark is on, and the FLOPs of convolutions that would show slow ones",
+            "Record with profile(record_shapes=True).",
+        )
+    reached = ops.product_flops[known] / (ops.measured_ns[known] * 1e-9 * ops.peak_flops[known])
+    memory_bound = ops.min_bytes[known] / ops.peak_bytes[known] > ops.product_flops[known] / ops.peak_flops[known]
+    slow = known[(reached < thresholds.SLOW_CONVOLUTION_RATE) & ~memory_bound]
+    time = int(ops.kernel_ns[slow].sum())
+    if signals.share(signals.on_gpu(time)) < thresholds.SLOW_CONVOLUTION_FRACTION:
+        return None
+    ideal = float((ops.product_flops[slow] / ops.peak_flops[slow]).sum() * 1e9)
+    return Finding(
+        "cudnn_benchmark_detector",
+        Severity.ADVICE,
+        Confidence.LOW,
+        "convolutions",
+        "{ops} convolutions reach less than 30 % of the device's rate for their type, though computing limits them; "
+        "they "
+        "take {convolutions_ns} of each iteration.",
+        "Let the library search for the fastest algorithm: torch.backends.cudnn.benchmark = True, where shapes are "
+        "stable.",
+        {"ops": len(slow), "convolutions_ns": signals.per_iteration(time)},
+        signals.op_evidence(slow),
+        kernel_gain(
+            signals, 0.0, min(max(time - ideal / 0.6, 0.0), 0.5 * time),
+            "At best these convolutions take half the time, and reach no more than 60 % of the rate; the search may "
+            "also "
+            "find nothing.",
+        ),
+        "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#enable-cudnn-auto-tuner",
+    )  # fmt: skip
+
+
+def _as_recorded(signals: Signals, rows: Int64s) -> Finding | None:
+    """DLProf's markers record the setting."""
+    if not signals.profile.model_config.cudnn_benchmark_disabled:
+        return None
+    return Finding(
+        "cudnn_benchmark_detector",
+        Severity.ADVICE,
+        Confidence.LOW,
+        "convolutions",
+        "The profile has {ops} convolutions, and torch.backends.cudnn.benchmark was off.",
+        "Let the library search for the fastest algorithm: torch.backends.cudnn.benchmark = True, where shapes are "
+        "stable.",
+        {"ops": len(rows)},
+        signals.op_evidence(rows),
+    )
+
+
+def _transposes(name: str) -> bool:
+    return any(part in name.lower() for part in TRANSPOSES)

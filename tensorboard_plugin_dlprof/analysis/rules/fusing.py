@@ -1,0 +1,200 @@
+"""Kernels that fused ones would replace: optimizers, zero_grad, elementwise chains, attention written out."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.intervals import length, subtract, union
+from tensorboard_plugin_dlprof.aggregation.tables import Bools
+from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
+from tensorboard_plugin_dlprof.analysis.gains import kernel_gain, wall_gain
+from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
+from tensorboard_plugin_dlprof.events.tables import Int64s
+
+_ZERO = re.compile(r"zero_grad", re.IGNORECASE)
+
+
+def optimizer(signals: Signals) -> Finding | Lacks | None:
+    """An optimizer that works tensor by tensor."""
+    chosen = signals.optimizer
+    if not chosen.any():
+        if signals.backward and "ops" in signals.recorded and not signals.of_family("optimizer").any():
+            return Lacks("where the optimizer works", "PyTorch's profiler marks Optimizer.step by itself.")
+        return None
+    kernels = signals.of_ops(chosen)
+    count = int(kernels.sum())
+    time = signals.time(kernels)
+    span = _span(signals, kernels)
+    if signals.share(span) < thresholds.OPTIMIZER_FRACTION or not signals.optimizer_is_slow:
+        return None
+    return Finding(
+        "optimizer_detector",
+        Severity.WARNING,
+        Confidence.MEDIUM,
+        "optimizer",
+        "The optimizer launches {kernels} kernels in each step, several for every parameter; from its first to its "
+        "last "
+        "the step takes {span_ns} ({share_fraction} of the time), of which {kernel_ns} in kernels.",
+        "Let it update all parameters at once: torch.optim.{name}(..., fused=True), or foreach=True.",
+        {
+            "kernels": signals.per_iteration(count),
+            "span_ns": signals.per_iteration(span),
+            "share_fraction": signals.share(span),
+            "kernel_ns": signals.per_iteration(time),
+            "name": _optimizer_name(signals, chosen),
+        },
+        signals.op_evidence(_rows(signals, chosen)),
+        wall_gain(
+            signals, max(span - time, 0) * 0.7, max(span - 0.35 * time, 0),
+            "A fused step needs about ten launches, so that the gaps between kernels go; at best it also reads and "
+            "writes "
+            "each tensor once, which takes about a third of the kernels' time.",
+        ),
+        "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html",
+    )  # fmt: skip
+
+
+def zero_grad(signals: Signals) -> Finding | Lacks | None:
+    """Gradients that are set to zero one by one."""
+    chosen = signals.ops_where(_ZERO)
+    kernels = signals.of_ops(chosen)
+    count = int(kernels.sum())
+    span = _span(signals, kernels)
+    if (
+        signals.per_iteration(count) < thresholds.ZERO_GRAD_KERNELS
+        or signals.share(span) < thresholds.MIN_GAIN_FRACTION
+    ):
+        return None
+    return Finding(
+        "zero_grad_detector",
+        Severity.ADVICE,
+        Confidence.HIGH,
+        "zero_grad",
+        "Gradients are set to zero by {kernels} kernels in each iteration, which take {span_ns}.",
+        "Drop them instead: optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0.",
+        {"kernels": signals.per_iteration(count), "span_ns": signals.per_iteration(span)},
+        signals.op_evidence(_rows(signals, chosen)),
+        wall_gain(
+            signals, signals.on_gpu(signals.time(kernels)) * 0.9, span,
+            "Nothing is launched any more: their kernels' time, at best with the gaps between.",
+        ),
+        "https://pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html",
+    )  # fmt: skip
+
+
+def elementwise(signals: Signals) -> Finding | Lacks | None:
+    """Elementwise kernels in a row, which a compiler would fuse."""
+    directed = np.array([bool(op.direction) for op in signals.profile.ops], np.bool_)
+    if "ops" not in signals.recorded and not directed.any():
+        return None
+    chosen = signals.of_family("elementwise", "normalisation", "softmax", "copy", "reduction", "random")
+    compiled = signals.of_ops(signals.ops_where(re.compile(r"triton_", re.IGNORECASE), of="op_type"))
+    chosen &= ~compiled
+    optimizer_ops = signals.of_ops(signals.optimizer | signals.ops_where(_ZERO))
+    chosen &= ~optimizer_ops
+    time = signals.time(chosen)
+    share = signals.share(signals.on_gpu(time))
+    if share < thresholds.FUSION_FRACTION:
+        return None
+    return Finding(
+        "fusion_detector",
+        Severity.ADVICE,
+        Confidence.LOW,
+        "elementwise",
+        "{kernels} elementwise, normalisation and copy kernels take {kernels_ns} of each iteration "
+        "({share_fraction}): each "
+        "reads and writes whole tensors.",
+        "Fuse them: model = torch.compile(model), or fused layers (RMSNorm, rotary embedding, activation) of your "
+        "library.",
+        {
+            "kernels": signals.per_iteration(int(chosen.sum())),
+            "kernels_ns": signals.per_iteration(time),
+            "share_fraction": share,
+        },
+        signals.kernel_evidence(chosen),
+        kernel_gain(
+            signals, 0.2 * time, 0.6 * time,
+            "Two neighbours in one kernel move half of what they moved; compilers fuse a third to most of them.",
+        ),
+        "https://pytorch.org/docs/stable/torch.compiler.html",
+    )  # fmt: skip
+
+
+def attention(signals: Signals) -> Finding | Lacks | None:
+    """Attention as product, softmax, product, with the scores in memory."""
+    found = written_out(signals)
+    if found is None:
+        return None
+    kernels = signals.of_ops(found.between)
+    time = signals.time(kernels)
+    if signals.share(signals.on_gpu(time)) < thresholds.ATTENTION_FRACTION:
+        return None
+    products = signals.time(signals.of_ops(found.products))
+    return Finding(
+        "attention_detector",
+        Severity.WARNING,
+        Confidence.MEDIUM,
+        "elementwise",
+        "Attention is written out as products with a softmax between them: {calls} times in each iteration the "
+        "scores go "
+        "through memory. The kernels between the products take {between_ns} ({share_fraction} of the time).",
+        "Call torch.nn.functional.scaled_dot_product_attention, which keeps the scores on the chip (FlashAttention "
+        "for 16 "
+        "bits); in Transformers: attn_implementation=\"sdpa\".",
+        {
+            "calls": signals.per_iteration(found.calls),
+            "between_ns": signals.per_iteration(time),
+            "products_ns": signals.per_iteration(products),
+            "share_fraction": signals.share(signals.on_gpu(time)),
+        },
+        signals.op_evidence(_rows(signals, found.between | found.products)),
+        kernel_gain(
+            signals, 0.5 * time, time + 0.3 * products,
+            "The kernels between the products go, at best with the part of the products that moves the scores; in "
+            "FP32 the "
+            "fused kernel saves less.",
+        ),
+        "https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
+    )  # fmt: skip
+
+
+def _rows(signals: Signals, chosen: Bools) -> Int64s:
+    """Rows of ``OpNodes`` of chosen ops with kernels."""
+    nodes = signals.aggregation.op_nodes
+    rows: Int64s = np.flatnonzero(chosen[nodes.op] & (signals.efficiency.ops.kernel_ns > 0))
+    return rows
+
+
+def _span(signals: Signals, kernels: Bools) -> int:
+    """From the first to the last of chosen kernels in each iteration, without what others do meanwhile; summed."""
+    rows = signals.kernel[kernels]
+    if not len(rows):
+        return 0
+    table = signals.profile.kernels
+    iterations = signals.aggregation.iteration_ops.iter_value[signals.aggregation.iteration_kernels.iteration_op]
+    values, number = np.unique(iterations[kernels], return_inverse=True)
+    number = number.reshape(-1)
+    first = np.full(len(values), np.iinfo(np.int64).max)
+    last = np.zeros(len(values), np.int64)
+    np.minimum.at(first, number, table.gpu_start[rows])
+    np.maximum.at(last, number, table.gpu_stop[rows])
+    others = signals.kernel[~kernels]
+    busy = union(table.gpu_start[others], table.gpu_stop[others])
+    spans = union(first, last)
+    mine = length(union(table.gpu_start[rows], table.gpu_stop[rows]))
+    return max(length(subtract(spans, busy)), mine)
+
+
+_NAME = re.compile(r"Optimizer\.step(?:#|/)(\w+)\.step")
+
+
+def _optimizer_name(signals: Signals, chosen: Bools) -> str:
+    for row in np.flatnonzero(chosen).tolist():
+        found = _NAME.search(signals.profile.ops[row].name)
+        if found:
+            return found[1]
+    return "AdamW"

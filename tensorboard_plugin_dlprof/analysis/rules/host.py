@@ -1,0 +1,267 @@
+"""The GPU waits for the host: synchronisation, launching, the profiler itself, DataParallel."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.gains import wall_gain
+from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
+
+
+def underutilized(signals: Signals) -> Finding | Lacks | None:
+    """A kernel runs only in a part of the time: which cause takes the most of the rest."""
+    if not signals.devices or signals.busy_fraction >= thresholds.UNDERUTILIZED_FRACTION:
+        return None
+    idle = signals.idle
+    causes = {
+        "the data loader": idle.data_loader_ns,
+        "files or the network": idle.io_ns,
+        "setting up: memory, modules, and what comes before the first and after the last work of the GPU": "
+        "idle.setup_ns,
+        "synchronisation: the host waits for a result before it launches more": idle.sync_ns,
+        "launching: the host gives the GPU work more slowly than that does it": idle.launch_ns,
+        "the host, which is busy with something else between launches": idle.host_ns,
+        "nothing recorded: the program is outside of every op and API call": idle.other_ns,
+        "copies": max(signals.wall_ns - idle.total_ns - signals.aggregation.busy_ns, 0),
+    }
+    largest = max(causes, key=lambda name: causes[name])
+    return Finding(
+        "underutilized_gpu_detector",
+        Severity.WARNING,
+        Confidence.HIGH,
+        "idle",
+        "A kernel runs for only {busy_fraction} of the time. Most of the rest ({largest_fraction} of the time) goes to "
+        "{largest}.",
+        "{advice}",
+        {
+            "busy_fraction": signals.busy_fraction,
+            "largest": largest,
+            "largest_fraction": signals.share(causes[largest]),
+            "advice": _ADVICE[largest.split(":")[0].split(",")[0]],
+            "data_loader_ns": signals.per_iteration(idle.data_loader_ns),
+            "io_ns": signals.per_iteration(idle.io_ns),
+            "sync_ns": signals.per_iteration(idle.sync_ns),
+            "setup_ns": signals.per_iteration(idle.setup_ns),
+            "launch_ns": signals.per_iteration(idle.launch_ns),
+            "host_ns": signals.per_iteration(idle.host_ns),
+            "other_ns": signals.per_iteration(idle.other_ns),
+        },
+        tuple(
+            Evidence("device", str(device), int(busy))
+            for device, busy, used in zip(
+                signals.aggregation.devices.device_id.tolist(),
+                signals.aggregation.devices.busy_ns().tolist(),
+                signals.aggregation.devices.in_use.tolist(),
+                strict=True,
+            )
+            if used
+        ),
+    )
+
+
+_ADVICE = {
+    "the data loader": "Look at the finding about the data loader first: faster kernels would only wait longer.",
+    "files or the network": "Look at the finding about input and output first.",
+    "synchronisation": "Look at the finding about synchronisation first: its lines are where the host waits.",
+    "setting up": "Mark iterations after the first ones, so that setting up does not count.",
+    "launching": "Launch less and larger work: a larger batch, torch.compile, CUDA graphs.",
+    "the host": "Look at the finding about the host: its ops and lines are where it was while the GPU waited.",
+    "nothing recorded": "Mark iterations so that set-up and waiting between them do not count, and look at what the "
+    "program "
+    "does between its ops.",
+    "copies": "Look at the finding about copies first.",
+}
+
+
+def synchronisation(signals: Signals) -> Finding | Lacks | None:
+    """Calls behind which the GPU has run dry."""
+    if not {"ops", "nvtx"} & signals.recorded and not len(signals.profile.calls.op):
+        return Lacks("API calls", "Record CPU activity too: activities=[CPU, CUDA], or nsys --trace=cuda,nvtx.")
+    idle, waits = signals.idle, signals.idle.waits
+    time = idle.sync_ns
+    if signals.share(time) < thresholds.SYNC_FRACTION or signals.per_iteration(time) < thresholds.SYNC_NS:
+        return None
+    guilty = np.flatnonzero(waits.idle_ns > 0)
+    pairs = waits.op[guilty] * (len(signals.profile.strings) + 1) + waits.name[guilty]
+    distinct, number = np.unique(pairs, return_inverse=True)
+    spent = np.bincount(number.reshape(-1), weights=waits.idle_ns[guilty], minlength=len(distinct))
+    count = np.bincount(number.reshape(-1), minlength=len(distinct))
+    order = np.argsort(-spent, kind="stable")[: thresholds.EVIDENCE_ROWS]
+    rows = []
+    for at in order.tolist():
+        op, name = divmod(int(distinct[at]), len(signals.profile.strings) + 1)
+        rows.append((op, name, int(spent[at]), int(count[at])))
+    lines = signals.line_evidence((op, time_ns, calls) for op, _, time_ns, calls in rows)
+    ops = tuple(
+        Evidence("op", signals.profile.ops[op].op_id, time_ns, calls, signals.profile.strings[name])
+        for op, name, time_ns, calls in rows
+    )
+    first, name, _, _ = rows[0]
+    return Finding(
+        "sync_detector",
+        Severity.WARNING,
+        Confidence.MEDIUM,
+        "sync",
+        "{calls} times in each iteration the host waits for the GPU and the GPU then runs dry: {idle_ns} of idle time "
+        "({share_fraction}). Most of it is behind {call} in {op}.",
+        "Take .item(), .cpu(), .numpy(), print(tensor), nonzero(), masks as indices and torch.cuda.synchronize() "
+        "out of the "
+        "loop, or do them every hundred steps; keep metrics on the GPU.",
+        {
+            "calls": max(signals.per_iteration(int(count.sum())), 1),
+            "idle_ns": signals.per_iteration(time),
+            "share_fraction": signals.share(time),
+            "call": signals.profile.strings[name],
+            "op": _shown_op(signals, first),
+        },
+        lines + ops,
+        wall_gain(
+            signals, 0.3 * time, time,
+            "The idle time of the GPU from such a call to the next kernel; part of it may be the host's own work, "
+            "which "
+            "stays.",
+        ),
+        "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization",
+    )  # fmt: skip
+
+
+def launching(signals: Signals) -> Finding | Lacks | None:
+    """A GPU that waits for the host: to launch many short kernels, or for what the host does itself."""
+    count = len(signals.kernel)
+    if not count:
+        return None
+    launched = signals.profile.kernels.launched[signals.kernel] != 0
+    if not launched.any():
+        return Lacks("API calls", "Record CPU activity too: activities=[CPU, CUDA], or nsys --trace=cuda,nvtx.")
+    of_op = signals.idle_of_op(signals.idle.launch_gaps)
+    time = signals.idle.launch_ns
+    if signals.optimizer_is_slow:  # It has a finding of its own.
+        time = max(time - int(of_op[signals.optimizer].sum()), 0)
+        of_op = np.where(signals.optimizer, 0, of_op)
+    short = signals.duration < thresholds.SHORT_KERNEL_NS
+    if signals.share(time) < thresholds.LAUNCH_FRACTION or short.mean() < thresholds.SHORT_KERNEL_SHARE:
+        return None
+    return Finding(
+        "launch_detector",
+        Severity.WARNING,
+        Confidence.MEDIUM,
+        "launching",
+        "The GPU waits {idle_ns} of each iteration ({share_fraction}) for the host to launch work: {short_fraction} of "
+        "its {kernels} kernels are shorter than 10 µs.",
+        'Launch them at once: torch.compile(model, mode="reduce-overhead") or torch.cuda.graph; or give each kernel '
+        "more work with a larger batch.",
+        {
+            "idle_ns": signals.per_iteration(time),
+            "share_fraction": signals.share(time),
+            "short_fraction": float(short.mean()),
+            "kernels": signals.per_iteration(count),
+        },
+        signals.idle_evidence(of_op) + signals.kernel_evidence(short)[:5],
+        wall_gain(
+            signals, 0.4 * time, 0.95 * time,
+            "A replayed graph launches everything in one call, so that the GPU does not wait between kernels; what the "
+            "host does besides launching stays.",
+        ),
+        "https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/",
+    )  # fmt: skip
+
+
+def busy_host(signals: Signals) -> Finding | Lacks | None:
+    """Long gaps in which the host was in an op or API call: it does something else than launching."""
+    time = signals.idle.host_ns
+    if signals.share(time) < thresholds.LAUNCH_FRACTION:
+        return None
+    reasoning = "What part of the host's work can go or move is not known from times alone."
+    return Finding(
+        "host_detector",
+        Severity.WARNING if signals.marked else Severity.ADVICE,
+        Confidence.LOW,
+        "host",
+        "The GPU waits {idle_ns} of each iteration ({share_fraction}) in gaps of a millisecond and more, while the "
+        "host is "
+        "in the ops and lines listed.",
+        "Look at them: work on the CPU between launches (augmentation, logging, hooks in Python), compilation, or "
+        "setting "
+        "up that happens once. Move the first to the GPU or a thread, and leave the last out of the profile.",
+        {"idle_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
+        signals.idle_evidence(signals.idle_of_op(signals.idle.host_gaps)),
+        # Without iterations nobody knows whether it happens again.
+        wall_gain(signals, 0.2 * time, 0.8 * time, reasoning) if signals.marked else None,
+    )
+
+
+def setting_up(signals: Signals) -> Finding | Lacks | None:
+    """Memory allocated from the driver, or modules loaded, within iterations."""
+    time = signals.idle.setup_ns
+    if not signals.marked or signals.share(time) < thresholds.SYNC_FRACTION:
+        return None
+    return Finding(
+        "allocation_detector",
+        Severity.ADVICE,
+        Confidence.MEDIUM,
+        "setting up",
+        "In {idle_ns} of each iteration ({share_fraction}) the GPU waits while the driver allocates or frees memory "
+        "or loads "
+        "modules.",
+        "Leave the first iterations out of the profile; where it stays, do not call torch.cuda.empty_cache() in the "
+        "loop, "
+        "keep shapes stable, and set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
+        {"idle_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
+        signals.idle_evidence(signals.idle_of_op(signals.idle.setup_gaps)),
+        wall_gain(signals, 0.5 * time, time, "A loop that has warmed up makes no such calls."),
+        "https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
+    )
+
+
+def profiler_overhead(signals: Signals) -> Finding | Lacks | None:
+    """Stacks slow the host down: where the host limits, the profile shows more idle time than there is."""
+    time = signals.idle.launch_ns
+    recorded = sorted({"stacks", "modules"} & signals.recorded)
+    if not recorded or signals.share(time) < thresholds.PROFILER_LAUNCH_FRACTION:
+        return None
+    return Finding(
+        "profiler_overhead_detector",
+        Severity.INFO,
+        Confidence.MEDIUM,
+        "profiler",
+        "The profiler recorded {what}, which slows the host; the GPU waits for the host for {share_fraction} of the "
+        "time, "
+        "so without the profiler it waits less.",
+        "Record once more without stacks (with_stack=False, with_modules=False) before you act on host time.",
+        {"what": " and ".join(recorded), "share_fraction": signals.share(time)},
+    )
+
+
+_PARALLEL = re.compile(r"(?<!Distributed)DataParallel|parallel_apply|\breplicate\b")
+
+
+def data_parallel(signals: Signals) -> Finding | Lacks | None:
+    """One process that drives several GPUs by DataParallel."""
+    if signals.devices < 2:
+        return None
+    chosen = np.flatnonzero(signals.ops_where(_PARALLEL) | signals.ops_where(_PARALLEL, of="stack_trace"))
+    if not len(chosen):
+        return None
+    return Finding(
+        "data_parallel_detector",
+        Severity.WARNING,
+        Confidence.MEDIUM,
+        "parallel",
+        "One process drives {devices} GPUs by DataParallel, which copies the model and the batch in every step and "
+        "launches "
+        "for all of them from one interpreter.",
+        "Use DistributedDataParallel with one process for each GPU (torchrun).",
+        {"devices": signals.devices},
+        tuple(Evidence("op", signals.profile.ops[row].op_id) for row in chosen[: thresholds.EVIDENCE_ROWS].tolist()),
+        None,
+        "https://pytorch.org/docs/stable/notes/ddp.html",
+    )
+
+
+def _shown_op(signals: Signals, row: int) -> str:
+    op = signals.profile.ops[row]
+    return op.name.removeprefix("unassociated_") if op.name.startswith("unassociated_") else op.op_id

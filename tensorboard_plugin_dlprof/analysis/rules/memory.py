@@ -1,0 +1,56 @@
+"""How much of the GPU's memory is used."""
+
+from __future__ import annotations
+
+from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
+
+_HINT = "Record memory: profile(profile_memory=True)."
+
+
+def small_batch(signals: Signals) -> Finding | Lacks | None:
+    """Room for a larger batch."""
+    if not signals.devices:
+        return None
+    memory = signals.memory_used
+    if memory is None:
+        return Lacks("how much of the GPU's memory is used", _HINT)
+    total, used = memory
+    fraction = used / total
+    if fraction > thresholds.SMALL_MEMORY_FRACTION:
+        return None
+    return Finding(
+        "batch_size_detector",
+        Severity.ADVICE,
+        Confidence.LOW,
+        "batch",
+        "At most {used_bytes} of the GPU's {total_bytes} of memory are in use ({used_fraction}).",
+        "Try a larger batch: twice the size, then again while the time for a sample falls. It makes kernels longer, "
+        "which "
+        "fills the GPU and hides launching; adapt the learning rate.",
+        {"used_bytes": used, "total_bytes": total, "used_fraction": fraction},
+    )
+
+
+def full(signals: Signals) -> Finding | Lacks | None:
+    """Hardly any room left."""
+    memory = signals.memory_used
+    if memory is None or not signals.devices:
+        return None
+    total, used = memory
+    if used / total < thresholds.FULL_MEMORY_FRACTION:
+        return None
+    return Finding(
+        "memory_full_detector",
+        Severity.ADVICE,
+        Confidence.MEDIUM,
+        "memory",
+        "{used_bytes} of the GPU's {total_bytes} of memory are held ({used_fraction}); the next larger allocation "
+        "may fail "
+        "or make the allocator free and search.",
+        "Use mixed precision, activation checkpointing or a smaller batch, and "
+        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True against fragmentation.",
+        {"used_bytes": used, "total_bytes": total, "used_fraction": min(used / total, 1.0)},
+        link="https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
+    )

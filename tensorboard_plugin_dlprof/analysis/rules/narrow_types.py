@@ -1,0 +1,196 @@
+"""FP32 products that matrix units could do: in 16 bits, or as TF32 where the device has it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
+from tensorboard_plugin_dlprof.analysis.precision_gain import saving
+from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
+from tensorboard_plugin_dlprof.efficiency.tables import Cause
+from tensorboard_plugin_dlprof.events.tables import Int64s
+
+_AMP_LINK = "https://pytorch.org/docs/stable/amp.html"
+_TF32_LINK = "https://pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices"
+
+_BANDWIDTH = ("elementwise", "normalisation", "softmax", "copy", "reduction")
+
+
+def mixed_precision(signals: Signals) -> Finding | Lacks | None:
+    """Products in FP32 or TF32 that 16 bits would make faster."""
+    ops = signals.efficiency.ops
+    rows = _products(signals, "fp32", "tf32")
+    time = int(ops.kernel_ns[rows].sum())
+    if not _has_matrix_units(signals):
+        return None
+    if signals.share(signals.on_gpu(time)) < thresholds.PRODUCT_FRACTION:
+        return None
+    savings = [saving(ops, row, signals.peaks, _half(signals), 0.5) for row in rows.tolist()]
+    low, high = sum(s.low_ns for s in savings), sum(s.high_ns for s in savings)
+    others = _fp32_bandwidth_ns(signals)
+    modelled = all(s.modelled for s in savings)
+    numbers = {
+        "ops": len(rows),
+        "now": " and ".join(sorted({ops.precision[row].upper() for row in rows.tolist()})),
+        "products_ns": signals.per_iteration(time),
+        "share_fraction": signals.share(signals.on_gpu(time)),
+        "type": "bfloat16" if _half(signals) == "bf16" else "float16",
+        "unit": "Matrix Cores" if signals.is_amd else "Tensor Cores",
+        "scaler": "" if _half(signals) == "bf16" else " and torch.amp.GradScaler" if signals.backward else "",
+    }
+    return Finding(
+        "amp_detector",
+        Severity.WARNING,
+        Confidence.MEDIUM if modelled else Confidence.LOW,
+        "products",
+        "{ops} ops multiply matrices in {now} where {unit} could do it in 16 bits; their kernels take {products_ns} of "
+        "each iteration ({share_fraction}).",
+        "Use automatic mixed precision: torch.autocast(\"cuda\", dtype=torch.{type}){scaler}, or a model in {type}.",
+        numbers,
+        signals.op_evidence(rows),
+        kernel_gain(
+            signals, low, high + 0.4 * others,
+            ("Each product from its FLOPs, bytes and the device's published rates, of which kernels reach 20 to 60 %"
+             if modelled else "Products become 1.4 to 3.3 times as fast with AMP on most models")
+            + "; at best, other ops on FP32 tensors save 40 % by moving half the bytes.",
+        ),
+        _AMP_LINK,
+        "ShowBadDataTypeOps",
+    )  # fmt: skip
+
+
+def tf32(signals: Signals) -> Finding | Lacks | None:
+    """Products in FP32 on a device that could cut them to TF32 with a switch."""
+    ops = signals.efficiency.ops
+    rows = np.array([row for row, cause in enumerate(ops.cause) if cause is Cause.TF32_OFF], np.int64)
+    time = int(ops.kernel_ns[rows].sum())
+    if signals.share(signals.on_gpu(time)) < thresholds.PRODUCT_FRACTION:
+        return None
+    savings = [saving(ops, row, signals.peaks, "tf32", 1.0) for row in rows.tolist()]
+    low, high = sum(s.low_ns for s in savings), sum(s.high_ns for s in savings)
+    return Finding(
+        "tf32_detector",
+        Severity.WARNING,
+        Confidence.MEDIUM if all(s.modelled for s in savings) else Confidence.LOW,
+        "products",
+        "{ops} ops multiply matrices in full FP32 on a GPU that could use TF32; their kernels take {products_ns} of "
+        "each "
+        "iteration ({share_fraction}).",
+        'Allow TF32: torch.set_float32_matmul_precision("high") and torch.backends.cudnn.allow_tf32 = True. Sums '
+        'stay in '
+        "FP32, operands keep 10 bits of mantissa.",
+        {
+            "ops": len(rows),
+            "products_ns": signals.per_iteration(time),
+            "share_fraction": signals.share(signals.on_gpu(time)),
+        },
+        signals.op_evidence(rows),
+        kernel_gain(
+            signals, low, high,
+            "Each product from its FLOPs, bytes and the device's published TF32 rate, of which kernels reach 20 to "
+            "60 %.",
+        ),
+        _TF32_LINK,
+    )  # fmt: skip
+
+
+def double_precision(signals: Signals) -> Finding | Lacks | None:
+    """Kernels in FP64, which models rarely mean to use."""
+    chosen = signals.of_precision("fp64")
+    time = signals.time(chosen)
+    if signals.share(signals.on_gpu(time)) < thresholds.FP64_FRACTION:
+        return None
+    return Finding(
+        "fp64_detector",
+        Severity.WARNING,
+        Confidence.MEDIUM,
+        "double precision",
+        "Kernels that compute in double precision take {kernels_ns} of each iteration ({share_fraction}).",
+        "Look for float64 tensors: NumPy's default type, Python scalars on tensors of integers, linspace and arange; "
+        "cast them to float32 where they are made.",
+        {"kernels_ns": signals.per_iteration(time), "share_fraction": signals.share(signals.on_gpu(time))},
+        signals.kernel_evidence(chosen),
+        kernel_gain(signals, 0.3 * time, 0.7 * time, "FP32 moves half the bytes and computes at least twice as fast."),
+    )
+
+
+def fp8(signals: Signals) -> Finding | Lacks | None:
+    """Large 16-bit products on a device that can do FP8."""
+    peaks, ops = signals.peaks, signals.efficiency.ops
+    if peaks is None or "fp8" not in peaks.matrix_flops:
+        return None
+    rows = np.array(
+        [
+            row
+            for row in np.flatnonzero(ops.product_flops > 0).tolist()
+            if ops.precision[row] in ("fp16", "bf16") and ops.family[row] == "gemm" and _is_large(signals, row)
+        ],
+        np.int64,
+    )
+    time = int(ops.kernel_ns[rows].sum())
+    if signals.share(signals.on_gpu(time)) < thresholds.FP8_FRACTION:
+        return None
+    return Finding(
+        "fp8_detector",
+        Severity.INFO,
+        Confidence.LOW,
+        "fp8",
+        "{ops} large products in 16 bits take {products_ns} of each iteration ({share_fraction}), on a GPU that "
+        "multiplies "
+        "FP8 twice as fast.",
+        "Try FP8 for the linear layers (Transformer Engine, torchao.float8), and watch the loss: it needs scaling, and "
+        "pays for large layers alone.",
+        {
+            "ops": len(rows),
+            "products_ns": signals.per_iteration(time),
+            "share_fraction": signals.share(signals.on_gpu(time)),
+        },
+        signals.op_evidence(rows),
+        kernel_gain(
+            signals, 0.1 * time, 0.35 * time,
+            "Twice the rate, less what casting and scaling cost: reports of training give 1.1 to 1.5 times.",
+        ),
+        "https://docs.nvidia.com/deeplearning/transformer-engine/user-guide/examples/fp8_primer.html",
+    )  # fmt: skip
+
+
+def _products(signals: Signals, *precisions: str) -> Int64s:
+    ops = signals.efficiency.ops
+    chosen = [
+        row
+        for row, family in enumerate(ops.family)
+        if family in ("gemm", "convolution", "attention")
+        and ops.precision[row] in precisions
+        and ops.cause[row] is not Cause.TOO_SMALL
+        and ops.kernel_ns[row] > 0
+    ]
+    return np.array(chosen, np.int64)
+
+
+def _half(signals: Signals) -> str:
+    """BF16 where the device's matrix units take it."""
+    peaks, device = signals.peaks, signals.device
+    if peaks is not None:
+        return "bf16" if "bf16" in peaks.matrix_flops else "fp16"
+    return "bf16" if device is not None and device.capability_major >= 8 else "fp16"
+
+
+def _has_matrix_units(signals: Signals) -> bool:
+    peaks, device = signals.peaks, signals.device
+    if peaks is not None:
+        return bool(peaks.matrix_flops)
+    return device is not None and not signals.is_amd and device.capability_major >= 7
+
+
+def _fp32_bandwidth_ns(signals: Signals) -> int:
+    """Ops on FP32 activations: not the optimizer's, whose weights stay in FP32."""
+    chosen = signals.of_family(*_BANDWIDTH) & signals.of_precision("fp32")
+    directed = np.array([bool(op.direction) for op in signals.profile.ops], np.bool_)
+    return signals.time(chosen & signals.of_ops(directed))
+
+
+def _is_large(signals: Signals, row: int) -> bool:
+    lengths = signals.efficiency.ops.dimensions[row]
+    return bool(lengths) and min(lengths) >= thresholds.FP8_LENGTH

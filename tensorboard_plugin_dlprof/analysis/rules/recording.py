@@ -1,0 +1,102 @@
+"""What the profile itself leaves open: iterations, GPUs without work."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
+
+
+def iterations(signals: Signals) -> Finding | Lacks | None:
+    """No marked iterations."""
+    candidate = signals.aggregation.candidate
+    if candidate.source != "whole_capture" or not signals.devices:
+        return None
+    return Finding(
+        "no_iterations_detector",
+        Severity.INFO,
+        Confidence.HIGH,
+        "iterations",
+        "The profile has no marked iterations, so it is shown as one; times per iteration are those of the whole "
+        "capture, "
+        "set-up included.",
+        "Call profiler.step() after each step, or put an NVTX range around it, or choose a key op that runs once in "
+        "each.",
+        {},
+    )
+
+
+def iteration_range(signals: Signals) -> Finding | Lacks | None:
+    """The aggregated iterations hold warm-up or outliers."""
+    proposal, rows = signals.aggregation.proposal, signals.aggregation.iterations
+    if proposal is None:
+        return None
+    outside = (rows.iter_value < proposal.iter_start) | (rows.iter_value > proposal.iter_stop)
+    if not outside.any():
+        return None
+    length = rows.stop_ns - rows.start_ns
+    kept = length[~outside]
+    numbers: dict[str, int | float | str] = {
+        "outside": int(outside.sum()),
+        "reason": proposal.reason,
+        "start": proposal.iter_start,
+        "stop": proposal.iter_stop,
+    }
+    if len(kept):
+        numbers["mean_ns"], numbers["all_ns"] = round(float(kept.mean())), round(float(length.mean()))
+    return Finding(
+        "iteration_range_detector",
+        Severity.INFO,
+        Confidence.HIGH,
+        "iterations",
+        "{outside} of the aggregated iterations are unlike the others. {reason}",
+        "Aggregate the iterations {start} to {stop} alone.",
+        numbers,
+        tuple(
+            Evidence("iteration", str(int(rows.iter_value[row])), int(length[row]))
+            for row in np.flatnonzero(outside)[: thresholds.EVIDENCE_ROWS].tolist()
+        ),
+    )
+
+
+def unused_gpus(signals: Signals) -> Finding | Lacks | None:
+    """GPUs that the capture lists and that did nothing."""
+    devices = signals.aggregation.devices
+    idle = devices.device_id[~devices.in_use]
+    if not len(idle) or not signals.devices:
+        return None
+    if signals.profile.info.world_size > 1 or signals.profile.info.rank >= 0 or signals.of_family("collective").any():
+        return None  # Other ranks use them.
+    return Finding(
+        "underutilized_gpu_detector",
+        Severity.INFO,
+        Confidence.LOW,
+        "gpus",
+        "{idle} of {all} GPUs did nothing in this profile: {ids}.",
+        "If they are meant for this job, start one process for each of them (torchrun, DistributedDataParallel), "
+        "and check "
+        "CUDA_VISIBLE_DEVICES and the options of the container.",
+        {"idle": len(idle), "all": len(devices.device_id), "ids": ", ".join(str(device) for device in idle.tolist())},
+        tuple(Evidence("device", str(device), 0) for device in idle.tolist()),
+        link="https://pytorch.org/docs/stable/elastic/run.html",
+    )
+
+
+def recorded_ops(signals: Signals) -> Finding | Lacks | None:
+    """Kernels without the ops that launched them: most rules about models cannot speak."""
+    if not signals.devices:
+        return Lacks("any GPU work", "Record it: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA].")
+    total = signals.time(np.ones(len(signals.kernel), np.bool_))
+    if not total:
+        return None
+    outside = signals.time(~signals.of_ops(signals.associated))
+    share = outside / total
+    if share > 0.5:
+        return Lacks(
+            f"the ops of {share:.0%} of the kernel time",
+            "Record ops: activities=[CPU, CUDA], emit_nvtx(), nsys --pytorch=autograd-nvtx; start before the first "
+            "step.",
+        )
+    return None

@@ -1,0 +1,196 @@
+"""Time in which the GPU waits: for data, for files, for copies, for other GPUs."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.tables import Bools, Part
+from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.gains import wall_gain
+from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
+from tensorboard_plugin_dlprof.events.tables import Int64s
+
+_LOADING = re.compile(r"DataLoader|dali|tf\.data", re.IGNORECASE)
+
+
+def data_loader(signals: Signals) -> Finding | Lacks | None:
+    """The GPU waits for the next batch."""
+    time = signals.part(Part.DATA_LOADER)
+    if signals.share(time) < thresholds.DATA_LOADER_FRACTION:
+        return None
+    single = any("_SingleProcessDataLoaderIter" in text for text in _loader_names(signals))
+    return Finding(
+        "dataloader_detector",
+        Severity.WARNING,
+        Confidence.HIGH,
+        "data",
+        "The GPU waits {waiting_ns} of each iteration for the data loader ({share_fraction} of the time){how}.",
+        "Load in parallel: DataLoader(num_workers=4 or more, pin_memory=True, persistent_workers=True, "
+        "prefetch_factor=4); "
+        "then make decoding and augmentation cheaper, or move them to the GPU (DALI, torchvision.transforms.v2).",
+        {
+            "waiting_ns": signals.per_iteration(time),
+            "share_fraction": signals.share(time),
+            "how": ", which loads in the training process itself (num_workers=0)" if single else "",
+        },
+        _iteration_evidence(signals, Part.DATA_LOADER),
+        wall_gain(
+            signals, 0.5 * time, time,
+            "Workers that keep up hide all of it; half, where the CPU or the storage is what limits.",
+        ),
+        "https://pytorch.org/docs/stable/data.html#multi-process-data-loading",
+    )  # fmt: skip
+
+
+def io(signals: Signals) -> Finding | Lacks | None:
+    """The GPU waits for files or the network."""
+    time = signals.part(Part.IO)
+    if signals.share(time) < thresholds.IO_FRACTION:
+        return None
+    return Finding(
+        "io_detector",
+        Severity.WARNING,
+        Confidence.MEDIUM,
+        "data",
+        "In {io_ns} of each iteration ({share_fraction}) the program reads or writes files or sockets while the GPU "
+        "idles.",
+        "Read ahead in other processes, from local storage, in large pieces; write checkpoints and logs less often "
+        "or in "
+        "a thread.",
+        {"io_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
+        _iteration_evidence(signals, Part.IO),
+        wall_gain(signals, 0.5 * time, time, "Reading ahead hides all of it; half, where the storage is what limits."),
+    )
+
+
+def copies(signals: Signals) -> Finding | Lacks | None:
+    """Copies between host and GPU beside which no kernel runs."""
+    time = signals.exposed_copies_ns
+    if signals.share(time) < thresholds.COPY_FRACTION:
+        return None
+    memcpys = signals.profile.memcpys
+    between = np.isin(memcpys.copy_kind, (1, 2))
+    return Finding(
+        "copy_detector",
+        Severity.ADVICE,
+        Confidence.MEDIUM,
+        "copies",
+        "Copies between host and GPU take {copies_ns} of each iteration ({share_fraction}) while no kernel runs.",
+        "Copy beside the kernels: pinned memory, .to(device, non_blocking=True), the next batch on a stream of its "
+        "own; "
+        "keep what is used again on the GPU, and copy the narrower type.",
+        {"copies_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
+        _copying_ops(signals, between),
+        wall_gain(
+            signals, 0.4 * time, time,
+            "Copies that run beside kernels cost no time; some cannot, where the next kernel needs them.",
+        ),
+        "https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
+    )  # fmt: skip
+
+
+def pageable(signals: Signals) -> Finding | Lacks | None:
+    """Copies from or to pageable memory, which go through a buffer of the driver and block the host."""
+    memcpys = signals.profile.memcpys
+    between = np.isin(memcpys.copy_kind, (1, 2))
+    if not between.any():
+        return None
+    told = memcpys.pageable
+    if told is None or not (told[between] >= 0).any():
+        return Lacks("whether host memory is pinned", "PyTorch's profiler records it with each copy.")
+    chosen = between & (told == 1)
+    inside = _in_iterations(signals, memcpys.gpu_start)
+    time = int((memcpys.gpu_stop - memcpys.gpu_start)[chosen & inside].sum())
+    if signals.share(time) < thresholds.PAGEABLE_FRACTION:
+        return None
+    return Finding(
+        "pageable_copy_detector",
+        Severity.ADVICE,
+        Confidence.MEDIUM,
+        "copies",
+        "{copies} copies in each iteration go through pageable memory and take {copies_ns}; the host cannot go on "
+        "meanwhile.",
+        "Pin the host's memory: DataLoader(pin_memory=True) and .to(device, non_blocking=True).",
+        {
+            "copies": max(signals.per_iteration(int((chosen & inside).sum())), 1),
+            "copies_ns": signals.per_iteration(time),
+        },
+        _copying_ops(signals, chosen & inside),
+        wall_gain(
+            signals, 0.2 * time, 0.9 * time,
+            "Pinned memory is copied two to three times as fast, and beside the kernels.",
+        ),
+        "https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
+    )  # fmt: skip
+
+
+def communication(signals: Signals) -> Finding | Lacks | None:
+    """Collectives beside which no other kernel runs."""
+    time = signals.exposed_communication_ns
+    if signals.share(time) < thresholds.COMMUNICATION_FRACTION:
+        return None
+    chosen = signals.of_family("collective")
+    total = signals.on_gpu(signals.time(chosen))
+    return Finding(
+        "communication_detector",
+        Severity.WARNING,
+        Confidence.MEDIUM,
+        "communication",
+        "Collectives run alone for {exposed_ns} of each iteration ({share_fraction}); {hidden_fraction} of their "
+        "time is "
+        "hidden behind other kernels.",
+        "First see whether one rank is late: a collective waits for the slowest. Then overlap more (gradient "
+        "buckets, FSDP "
+        "prefetch), accumulate gradients over more steps (no_sync), send BF16 gradients, or give each GPU more work.",
+        {
+            "exposed_ns": signals.per_iteration(time),
+            "share_fraction": signals.share(time),
+            "hidden_fraction": max(0.0, 1 - time / total) if total else 0.0,
+        },
+        signals.kernel_evidence(chosen),
+        wall_gain(
+            signals, 0.2 * time, 0.9 * time,
+            "What is hidden costs nothing; how much can be is unknown from one rank, and waiting for a late rank "
+            "stays.",
+        ),
+        "https://pytorch.org/docs/stable/notes/ddp.html",
+    )  # fmt: skip
+
+
+def _iteration_evidence(signals: Signals, part: Part) -> tuple[Evidence, ...]:
+    """The iterations with the most time in a part."""
+    iterations = signals.aggregation.iterations
+    times = iterations.parts_ns[:, part]
+    order = np.argsort(-times, kind="stable")[: thresholds.EVIDENCE_ROWS]
+    return tuple(
+        Evidence("iteration", str(int(iterations.iter_value[row])), int(times[row]))
+        for row in order.tolist()
+        if times[row] > 0
+    )
+
+
+def _loader_names(signals: Signals) -> list[str]:
+    return [candidate.label for candidate in signals.profile.iterations if candidate.source == "data_loader"]
+
+
+def _in_iterations(signals: Signals, time: Int64s) -> Bools:
+    iterations = signals.aggregation.iterations
+    row = np.searchsorted(iterations.start_ns, time, side="right") - 1
+    found: Bools = (row >= 0) & (time < iterations.stop_ns[np.maximum(row, 0)])
+    return found
+
+
+def _copying_ops(signals: Signals, chosen: Bools) -> tuple[Evidence, ...]:
+    """The ops that made chosen copies, and the lines that called them."""
+    memcpys = signals.profile.memcpys
+    ops, number = np.unique(memcpys.op[chosen], return_inverse=True)
+    number = number.reshape(-1)
+    time = np.bincount(number, weights=(memcpys.gpu_stop - memcpys.gpu_start)[chosen], minlength=len(ops))
+    count = np.bincount(number, minlength=len(ops))
+    order = np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS]
+    rows = [(int(ops[at]), int(time[at]), int(count[at])) for at in order.tolist()]
+    found = tuple(Evidence("op", signals.profile.ops[op].op_id, spent, calls) for op, spent, calls in rows)
+    return signals.line_evidence(rows) + found

@@ -1,0 +1,258 @@
+"""The named measurements that rules decide by. Each is computed when a rule first asks for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools, Part
+from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.gaps import Idle, exposed, exposed_copies, idle_time
+from tensorboard_plugin_dlprof.analysis.tables import Evidence
+from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
+from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
+from tensorboard_plugin_dlprof.events.tables import Device, Int64s
+from tensorboard_plugin_dlprof.profile.tables import Op, Profile
+
+_LIBRARY = re.compile(
+    r"site-packages|dist-packages|/torch/|^torch/|<frozen|<built-in|<string>|/lib/python|contextlib|nn\.Module|"
+    r"autograd/|/transformers/|importlib|threading\.py|^<|profiler\.py"
+)
+
+
+_STEP = re.compile(r"Optimizer\.step|(?:^|/)optimi[sz]er[ _.]?step(?:/|$)", re.IGNORECASE)
+
+
+class Signals:
+    """Measurements of one aggregation. Times are totals over its iterations unless the name says ``iteration``."""
+
+    def __init__(self, profile: Profile, aggregation: Aggregation, efficiency: Efficiency) -> None:
+        self.profile = profile
+        self.aggregation = aggregation
+        self.efficiency = efficiency
+        self.iterations = max(len(aggregation.iterations.iter_value), 1)
+        self.wall_ns = aggregation.wall_ns
+
+    @property
+    def iteration_ns(self) -> int:
+        """Mean length of an iteration."""
+        return self.wall_ns // self.iterations
+
+    @property
+    def devices(self) -> int:
+        """GPUs in use."""
+        return int(self.aggregation.devices.in_use.sum())
+
+    @property
+    def busy_fraction(self) -> float:
+        """Share of the time with a kernel running."""
+        return self.aggregation.busy_ns / self.wall_ns if self.wall_ns else 0.0
+
+    @cached_property
+    def idle(self) -> Idle:
+        """Idle time of the GPU by cause."""
+        return idle_time(self.profile, self.aggregation)
+
+    def idle_of_op(self, gaps: Intervals) -> Int64s:
+        """By row of ``Profile.ops``: time of some gaps of the GPU in which the host was in the op."""
+        instances = self.profile.instances
+        waited = covered(gaps, instances.cpu_start, instances.cpu_stop)
+        return np.bincount(instances.op, weights=waited, minlength=len(self.profile.ops)).astype(np.int64)
+
+    def idle_evidence(self, idle_of_op: Int64s) -> tuple[Evidence, ...]:
+        """The ops in which the host was while the GPU waited, and their lines before them."""
+        rows = np.flatnonzero(idle_of_op > 0)
+        rows = rows[np.argsort(-idle_of_op[rows], kind="stable")]
+        calls = np.bincount(self.profile.instances.op, minlength=len(self.profile.ops))
+        shown = [(row, int(idle_of_op[row]), int(calls[row])) for row in rows.tolist()]
+        return self.line_evidence(shown) + tuple(
+            Evidence("op", self.profile.ops[row].op_id, time, count)
+            for row, time, count in shown[: thresholds.EVIDENCE_ROWS]
+        )
+
+    @property
+    def marked(self) -> bool:
+        """Whether the iterations are marked: what happens in them happens again."""
+        return self.aggregation.candidate.source != "whole_capture"
+
+    @cached_property
+    def device(self) -> Device | None:
+        """The first GPU in use."""
+        used = self.aggregation.devices.device_id[self.aggregation.devices.in_use].tolist()
+        return next((device for device in self.profile.devices if device.device_id in used), None)
+
+    @cached_property
+    def peaks(self) -> Peaks | None:
+        """Its published rates."""
+        return find_peaks(self.device.name, self.device.memory_bytes) if self.device else None
+
+    @cached_property
+    def is_amd(self) -> bool:
+        """Whether the GPU is one of AMD's."""
+        return self.device is not None and any(word in self.device.name for word in ("AMD", "Instinct", "Radeon"))
+
+    def share(self, time_ns: float) -> float:
+        """Of the wall time."""
+        return time_ns / self.wall_ns if self.wall_ns else 0.0
+
+    def part(self, part: Part) -> int:
+        """Nanoseconds of one exclusive part of the wall time."""
+        return int(self.aggregation.parts_ns[part])
+
+    def per_iteration(self, time_ns: float) -> int:
+        """Of a total over the iterations."""
+        return round(time_ns / self.iterations)
+
+    def on_gpu(self, time_ns: float) -> float:
+        """Plain kernel time -> wall time that it takes, where several GPUs work side by side."""
+        return time_ns / max(self.devices, 1)
+
+    @cached_property
+    def kernel(self) -> Int64s:
+        """Rows of the aggregated kernels."""
+        return self.aggregation.iteration_kernels.kernel
+
+    @cached_property
+    def duration(self) -> Int64s:
+        """Of each of them."""
+        return self.efficiency.facts.duration[self.kernel]
+
+    def of_family(self, *families: str) -> Bools:
+        """Which of them are of these families."""
+        facts = self.efficiency.facts
+        wanted = [index for index, family in enumerate(facts.families) if family in families]
+        return np.isin(facts.family[self.kernel], wanted)
+
+    def of_precision(self, *precisions: str) -> Bools:
+        """Which of them compute in these precisions."""
+        facts = self.efficiency.facts
+        wanted = [index for index, precision in enumerate(facts.precisions) if precision in precisions]
+        return np.isin(facts.precision[self.kernel], wanted)
+
+    def of_ops(self, chosen: Bools) -> Bools:
+        """Which of them belong to ops chosen by row of ``Profile.ops``."""
+        found: Bools = chosen[self.profile.kernels.op[self.kernel]] if len(self.kernel) else np.zeros(0, np.bool_)
+        return found
+
+    def time(self, chosen: Bools) -> int:
+        """Plain sum of the durations of chosen kernels."""
+        return int(self.duration[chosen].sum())
+
+    @cached_property
+    def associated(self) -> Bools:
+        """Ops that the program called, by row."""
+        return np.array([op.eligibility != Eligibility.UNASSOCIATED for op in self.profile.ops], np.bool_)
+
+    def ops_where(self, test: re.Pattern[str], *, of: str = "name") -> Bools:
+        """Ops whose path (``of="op_type"``: type) matches, by row."""
+        return np.array([test.search(getattr(op, of)) is not None for op in self.profile.ops], np.bool_)
+
+    @cached_property
+    def optimizer(self) -> Bools:
+        """Ops of an optimizer's step, by row."""
+        return self.ops_where(_STEP)
+
+    @cached_property
+    def optimizer_is_slow(self) -> bool:
+        """Whether its step works tensor by tensor: many kernels, most of them not its own."""
+        kernels = self.of_ops(self.optimizer)
+        multi = self.time(kernels & self.of_family("optimizer"))
+        return (
+            self.per_iteration(int(kernels.sum())) >= thresholds.OPTIMIZER_KERNELS
+            and multi <= 0.5 * self.time(kernels)
+        )  # fmt: skip
+
+    @cached_property
+    def exposed_communication_ns(self) -> int:
+        """Time in collectives beside which no other kernel runs."""
+        chosen = np.zeros(len(self.profile.kernels.op), np.bool_)
+        chosen[self.kernel[self.of_family("collective")]] = True
+        return exposed(self.profile, self.aggregation, chosen)
+
+    @cached_property
+    def exposed_copies_ns(self) -> int:
+        """Time in copies between host and GPU beside which no kernel runs."""
+        return exposed_copies(self.profile, self.aggregation)
+
+    @cached_property
+    def memory_used(self) -> tuple[int, int] | None:
+        """Bytes of the GPU's memory, and the most that was in use; None where one of them is unknown."""
+        total, used = self.profile.gpu_memory_bytes
+        if total > 0 and used > 0:
+            return total, used
+        memory, device = self.profile.memory, self.device
+        if device is None or device.memory_bytes <= 0:
+            return None
+        here = memory.device == device.device_id
+        held = memory.reserved_bytes[here] if here.any() else memory.reserved_bytes
+        if not here.any() or int(held.max(initial=0)) <= 0:
+            held = memory.allocated_bytes[here]
+        peak = int(held.max(initial=0))
+        return (device.memory_bytes, peak) if peak > 0 else None
+
+    @property
+    def recorded(self) -> frozenset[str]:
+        """What the capture holds."""
+        return self.profile.info.recorded
+
+    @property
+    def backward(self) -> bool:
+        """Whether the profile holds a backward pass."""
+        return any(op.direction == "bprop" for op in self.profile.ops)
+
+    def op_evidence(self, rows: Sequence[int] | Int64s, times: Int64s | None = None) -> tuple[Evidence, ...]:
+        """The ops with the most kernel time among rows of ``OpNodes``; ``times`` by the same rows."""
+        nodes, kernel_ns = self.aggregation.op_nodes, self.efficiency.ops.kernel_ns
+        chosen = np.asarray(rows, np.int64)
+        time = kernel_ns[chosen] if times is None else np.asarray(times, np.int64)
+        order = np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS]
+        return tuple(
+            Evidence(
+                "op",
+                self.profile.ops[int(nodes.op[chosen[at]])].op_id,
+                int(time[at]),
+                int(nodes.num_calls[chosen[at]]),
+                self.detail(int(chosen[at])),
+            )
+            for at in order.tolist()
+        )
+
+    def detail(self, row: int) -> str:
+        """What stands beside an op: its largest product's lengths where one does not fit."""
+        wrong = self.efficiency.ops.misaligned[row]
+        return f"{wrong.dimension}: {wrong.length:,} -> {wrong.padded:,}" if wrong else ""
+
+    def kernel_evidence(self, chosen: Bools) -> tuple[Evidence, ...]:
+        """The kernel names with the most time among the aggregated kernels."""
+        names, number = np.unique(self.profile.kernels.name[self.kernel[chosen]], return_inverse=True)
+        number = number.reshape(-1)
+        time = np.bincount(number, weights=self.duration[chosen], minlength=len(names))
+        count = np.bincount(number, minlength=len(names))
+        order = np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS]
+        return tuple(
+            Evidence("kernel", self.profile.strings[int(names[at])], int(time[at]), int(count[at]))
+            for at in order.tolist()
+        )
+
+    def line_evidence(self, ops: Iterable[tuple[int, int, int]]) -> tuple[Evidence, ...]:
+        """Source lines of (row of ``Profile.ops``, time, count), most time first."""
+        found: dict[str, tuple[int, int]] = {}
+        for op, time, count in ops:
+            line = source_line(self.profile.ops[op])
+            if line:
+                before = found.get(line, (0, 0))
+                found[line] = (before[0] + time, before[1] + count)
+        ordered = sorted(found.items(), key=lambda item: -item[1][0])[: thresholds.EVIDENCE_ROWS]
+        return tuple(Evidence("line", line, time, count) for line, (time, count) in ordered)
+
+
+def source_line(op: Op) -> str:
+    """The innermost frame of the user's own code; empty where none was recorded."""
+    frames = [frame for frame in op.stack_trace.split("\n") if frame]
+    own = [frame for frame in frames if not _LIBRARY.search(frame)]
+    return own[-1] if own else ""

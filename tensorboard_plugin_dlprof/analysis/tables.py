@@ -1,0 +1,104 @@
+"""What the expert system says: findings with their numbers, evidence and gain, and rules that could not decide."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+Number: TypeAlias = int | float | str
+
+
+class Severity(enum.IntEnum):
+    """How much a finding matters; its gain decides the order among findings that have one."""
+
+    INFO = 0
+    ADVICE = 1
+    WARNING = 2
+
+
+class Confidence(enum.IntEnum):
+    """How sure the estimate is: measured, modelled from measurements, or inferred from a symptom."""
+
+    LOW = 0
+    MEDIUM = 1
+    HIGH = 2
+
+
+@dataclass(slots=True, frozen=True)
+class Evidence:
+    """One row behind a finding, which a page can open."""
+
+    kind: str
+    """``op`` (``key`` is its op id), ``kernel`` (short name), ``line`` (frame of a stack trace), ``call`` (API call),
+    ``iteration`` (its number), ``device`` (its id)."""
+    key: str
+    time_ns: int | None = None
+    """In all aggregated iterations."""
+    count: int | None = None
+    detail: str = ""
+
+
+@dataclass(slots=True, frozen=True)
+class Gain:
+    """What an iteration would become shorter by."""
+
+    low_ns: int
+    high_ns: int
+    """Per iteration."""
+    reasoning: str
+    """How the range was found, one or two sentences."""
+
+
+@dataclass(slots=True, frozen=True)
+class Finding:
+    """One piece of advice. The texts have placeholders for ``numbers`` (``wording.filled``)."""
+
+    detector: str
+    severity: Severity
+    confidence: Confidence
+    area: str
+    """Findings of one area gain the same time in different ways: of these the largest counts."""
+    problem: str
+    recommendation: str
+    numbers: Mapping[str, Number]
+    evidence: tuple[Evidence, ...] = ()
+    gain: Gain | None = None
+    """None where no time can be named."""
+    link: str = ""
+    action: str = ""
+    """DLProf's viewer: the name of the view that lists the ops."""
+
+
+@dataclass(slots=True, frozen=True)
+class Lacks:
+    """A rule could not decide, for want of data."""
+
+    missing: str
+    """What the profile has not, as part of a sentence: ``the shapes of the ops``."""
+    hint: str
+    """The recording option that would bring it."""
+
+
+@dataclass(slots=True, frozen=True)
+class Undecided:
+    """A rule that lacks data."""
+
+    detector: str
+    missing: str
+    hint: str
+
+
+@dataclass(slots=True)
+class Verdict:
+    """Everything that the expert system says about an aggregation."""
+
+    findings: list[Finding] = field(default_factory=list)
+    """By gain, most first; those without one after them, by severity."""
+    undecided: list[Undecided] = field(default_factory=list)
+    iteration_ns: int = 0
+    """Mean length of the aggregated iterations: what gains are a share of."""
+    total_low_ns: int = 0
+    total_high_ns: int = 0
+    """Per iteration: of each area the best finding alone, never more than the iteration."""

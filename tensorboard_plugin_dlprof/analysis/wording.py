@@ -1,0 +1,51 @@
+"""Puts a finding's numbers into its sentences. The unit of a number is the end of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tensorboard_plugin_dlprof.analysis.tables import Number
+from tensorboard_plugin_dlprof.units import NS_PER_MS, NS_PER_S, NS_PER_US
+
+
+def filled(template: str, numbers: Mapping[str, Number]) -> str:
+    """The sentence: ``{wait_ns}`` becomes ``12.3 ms``, ``{share_fraction}`` ``12.3 %``, ``{used_bytes}`` ``1.2 GB``."""
+    return template.format_map({name: _shown(name, value) for name, value in numbers.items()})
+
+
+def _shown(name: str, value: Number) -> str:
+    if isinstance(value, str):
+        return value
+    if name.endswith("_ns"):
+        return duration(value)
+    if name.endswith("_fraction"):
+        return percentage(value)
+    if name.endswith("_bytes"):
+        return size(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+
+
+def duration(time_ns: float) -> str:
+    """With a unit that leaves about three digits."""
+    for unit, length in (("s", NS_PER_S), ("ms", NS_PER_MS), ("µs", NS_PER_US)):
+        if time_ns >= length:
+            return f"{_three(time_ns / length)} {unit}"
+    return f"{round(time_ns)} ns"
+
+
+def percentage(fraction: float) -> str:
+    """With one decimal below ten."""
+    share = 100 * fraction
+    return f"{share:.1f} %" if share < 9.95 else f"{share:.0f} %"
+
+
+def size(count: float) -> str:
+    """In decimal units."""
+    for unit, length in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= length:
+            return f"{_three(count / length)} {unit}"
+    return f"{round(count)} bytes"
+
+
+def _three(value: float) -> str:
+    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.95 else f"{value:,.0f}"
