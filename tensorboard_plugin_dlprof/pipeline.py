@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,3 +58,71 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
         original_command=options.original_command,
     )
     return ImportResult(database, warnings)
+
+
+@dataclass(slots=True, frozen=True)
+class Choice:
+    """What the user may choose for one aggregation; ``None`` is the default."""
+
+    iter_start: int | None = None
+    iter_stop: int | None = None
+    """First and last iteration, inclusive."""
+    key_op: str | None = None
+    """Name or id of the op whose end ends an iteration."""
+    candidate: str | None = None
+    """Kind or label of one of the ways in which the import found iterations."""
+
+
+@dataclass(slots=True, frozen=True)
+class Aggregated:
+    """Which aggregation has what was chosen; ``is_new`` is false where the database had it already."""
+
+    aggregation: int
+    is_new: bool
+
+
+def aggregate_database(database: Path, target: Path, choice: Choice, progress: Progress) -> Aggregated:
+    """Puts a copy of ``database``, ours or NVIDIA's, with one more aggregation in place atomically.
+
+    Nothing is written where the database has the same aggregation. ``target`` may be ``database``.
+
+    Raises:
+        BadRequest: the choice does not fit the profile.
+        ProfileError: with the sentence to show.
+    """
+    from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
+    from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
+    from tensorboard_plugin_dlprof.database.adding import add_aggregation, same_aggregation
+    from tensorboard_plugin_dlprof.database.connection import open_database
+    from tensorboard_plugin_dlprof.database.reader import read_profile
+
+    progress("Reading the database", 0.0)
+    with closing(open_database(database)) as connection:
+        profile = read_profile(connection)
+        progress("Aggregating", 0.3)
+        selection = Selection(choice.key_op, choice.iter_start, choice.iter_stop, choice.candidate)
+        aggregation = aggregate(profile, selection)
+        same = same_aggregation(connection, aggregation)
+        if same is not None:
+            return Aggregated(same, is_new=False)
+        added = add_aggregation(
+            database,
+            target,
+            connection,
+            profile,
+            aggregation,
+            detect(profile, aggregation),
+            lambda fraction: progress("Writing the database", 0.5 + fraction / 2),
+        )
+    return Aggregated(added, is_new=True)
+
+
+def delete_aggregation(database: Path, target: Path, aggregation: int, progress: Progress) -> None:
+    """Puts a copy of ``database`` without one of its aggregations in place atomically.
+
+    Raises:
+        ProfileError: with the sentence to show.
+    """
+    from tensorboard_plugin_dlprof.database.adding import leave_out_aggregation
+
+    leave_out_aggregation(database, target, aggregation, lambda fraction: progress("Writing the database", fraction))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
@@ -21,22 +21,47 @@ Feedback = tuple[str, str, str, str, str]
 """Detector, problem, recommendation, JavaScript function of DLProf's viewer, its arguments."""
 
 
-class AggregationWriter:
-    """Writes aggregations one after the other; they share metrics, texts and running ids."""
+@dataclass(slots=True, frozen=True)
+class Numbering:
+    """Ids of the rows that an aggregation refers to, in the order of the profile, and the last ids in use."""
 
-    def __init__(self, con: sqlite3.Connection, profile: Profile, dictionary: Dictionary, text: Int64s) -> None:
+    ops: Int64s
+    kernels: Int64s
+    gpus: Int64s
+    domain: int = DOMAIN
+    metrics: int = 0
+    node_times: int = 0
+    kernel_times: int = 0
+    categories: int = 0
+
+
+def fresh_numbering(profile: Profile) -> Numbering:
+    """That of a new database, where all ids count from 1."""
+    ops, kernels, gpus = (
+        np.arange(1, count + 1) for count in (len(profile.ops), len(profile.kernels.op), len(profile.devices))
+    )
+    return Numbering(ops, kernels, gpus)
+
+
+class AggregationWriter:
+    """Writes aggregations one after the other; they share metrics, texts and running ids.
+
+    ``text`` has for each id of ``Profile.strings`` that a kernel's name uses the id of the dictionary.
+    """
+
+    def __init__(self, con: sqlite3.Connection, dictionary: Dictionary, text: Int64s, numbering: Numbering) -> None:
         self._con = con
-        self._profile = profile
         self._dictionary = dictionary
         self._text = text
-        self._metrics = MetricTable()
-        self._node_times = 0
-        self._kernel_times = 0
-        self._categories = 0
+        self._ids = numbering
+        self._metrics = MetricTable(numbering.metrics)
+        self._node_times = numbering.node_times
+        self._kernel_times = numbering.kernel_times
+        self._categories = numbering.categories
 
     def write(self, aggr_id: int, aggregation: Aggregation, feedback: Sequence[Feedback]) -> None:
         """Store one aggregation; ``aggregations`` has its row already."""
-        same = {"aggr_id": aggr_id, "domain_id": DOMAIN}
+        same = {"aggr_id": aggr_id, "domain_id": self._ids.domain}
         self._write_iterations(aggr_id, aggregation)
         self._write_summary(same, aggregation)
         self._write_op_nodes(aggr_id, aggregation)
@@ -84,7 +109,7 @@ class AggregationWriter:
             "kernel_iteration_stats",
             {
                 "aggr_id": aggr_id,
-                "domain_id": DOMAIN,
+                "domain_id": self._ids.domain,
                 "iter_value": iterations.iter_value,
                 "total_count": iterations.kernels,
                 "uses_tc_count": iterations.tc_kernels,
@@ -137,8 +162,9 @@ class AggregationWriter:
             "device_gpu_utilizations",
             ("aggr_id", "domain_id", "gpu_info_id", "gpu_utilization"),
             [
-                (*same.values(), row, percent(busy, wall))
-                for row, busy in enumerate(aggregation.devices.busy_ns().tolist(), start=1)
+                (*same.values(), gpu, percent(busy, wall))
+                # A foreign database may have kernels of GPUs that it does not list; they come last.
+                for gpu, busy in zip(self._ids.gpus.tolist(), aggregation.devices.busy_ns().tolist(), strict=False)
             ],
         )
 
@@ -170,7 +196,7 @@ class AggregationWriter:
             "op_nodes",
             {
                 "aggr_id": aggr_id,
-                "read_only_ops_id": nodes.op + 1,
+                "read_only_ops_id": self._ids.ops[nodes.op],
                 "node_time_metrics_id": times,
                 "kernel_time_metrics_id": np.arange(first, first + len(nodes.op)),
                 "num_calls": nodes.num_calls,
@@ -209,7 +235,7 @@ class AggregationWriter:
             "kernel_summaries",
             {
                 **same,
-                "read_only_ops_id": summaries.op + 1,
+                "read_only_ops_id": self._ids.ops[summaries.op],
                 "kernel_name_id": self._text[summaries.name],
                 "api_time_metric_id": api,
                 "gpu_time_metric_id": gpu,
@@ -224,8 +250,8 @@ class AggregationWriter:
             "kernel_iteration_node",
             {
                 **same,
-                "read_only_ops_id": ops.op[row] + 1,
-                "read_only_kernel_id": kernels.kernel + 1,
+                "read_only_ops_id": self._ids.ops[ops.op[row]],
+                "read_only_kernel_id": self._ids.kernels[kernels.kernel],
                 "iter_value": ops.iter_value[row],
                 "total_count": ops.kernels[row],
                 "uses_tc_count": ops.tc_kernels[row],

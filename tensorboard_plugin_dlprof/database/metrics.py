@@ -13,9 +13,10 @@ from tensorboard_plugin_dlprof.events.tables import Int64s
 
 
 class MetricTable:
-    """Collects metrics, each distinct one once, numbered from 1 in the order of first use."""
+    """Collects metrics, each distinct one once, numbered in the order of first use, on from the ``last`` id in use."""
 
-    def __init__(self) -> None:
+    def __init__(self, last: int = 0) -> None:
+        self._last = last
         self._known: dict[tuple[int, int, int, int], int] = {}
 
     def ids(self, *columns: Metrics) -> list[Int64s]:
@@ -30,7 +31,7 @@ class MetricTable:
         for code in in_order_of_use.tolist():
             row = first[code]
             key = (int(count[row]), int(high[row]), int(low[row]), int(total[row]))
-            new[code] = self._known.setdefault(key, len(self._known) + 1)
+            new[code] = self._known.setdefault(key, self._last + len(self._known) + 1)
         ids = new[number].reshape(-1, len(columns))
         return [ids[:, column] for column in range(len(columns))]
 

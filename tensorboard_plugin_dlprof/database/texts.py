@@ -6,7 +6,9 @@ device work and calls by name; so a database made from the same profile has the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from types import MappingProxyType
 
 import numpy as np
 
@@ -17,23 +19,25 @@ from tensorboard_plugin_dlprof.profile.tables import Op, Profile
 
 
 class Dictionary:
-    """Texts with their ids from 1, as the table ``dictionary`` holds them."""
+    """Texts with their ids, as the table ``dictionary`` holds them: from 1, or on from those that are ``known``."""
 
-    def __init__(self) -> None:
-        self._ids: dict[str, int] = {}
+    def __init__(self, known: Mapping[str, int] = MappingProxyType({})) -> None:
+        self._ids: dict[str, int] = dict(known)
+        self._known = len(self._ids)
+        self._before_new = max(known.values(), default=0) - self._known
 
     def id(self, text: str) -> int:
         """The id of a text, new if it was not used before."""
         text = storable(text)
-        return self._ids.setdefault(text, len(self._ids) + 1)
+        return self._ids.setdefault(text, self._before_new + len(self._ids) + 1)
 
     def ids(self, texts: Iterable[str]) -> Int64s:
         """The ids of some texts."""
         return np.array([self.id(text) for text in texts], np.int64)
 
-    def texts(self) -> Iterable[str]:
-        """All texts, in the order of their ids."""
-        return self._ids.keys()
+    def rows(self) -> Iterable[tuple[int, str]]:
+        """Ids and texts of those that were not known, in the order of their ids."""
+        return ((number, text) for text, number in islice(self._ids.items(), self._known, None))
 
 
 def op_texts(op: Op) -> list[str]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
-from tensorboard_plugin_dlprof.database.aggregated_rows import AggregationWriter, Feedback
+from tensorboard_plugin_dlprof.database.aggregated_rows import AggregationWriter, Feedback, fresh_numbering
 from tensorboard_plugin_dlprof.database.coverage import warnings
 from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_extensions, write_raw_extensions
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, identify
@@ -75,22 +75,28 @@ def _write_rows(
     text = number_texts(profile, dictionary)
     write_raw_tables(con, profile, dictionary, text, profile_name, original_command)
     write_raw_extensions(con, profile, source, text, profile_name)
-    writer = AggregationWriter(con, profile, dictionary, text)
+    writer = AggregationWriter(con, dictionary, text, fresh_numbering(profile))
     for number, aggregation in enumerate(aggregations, start=1):
-        insert_rows(
-            con,
-            "aggregations",
-            ("id", "server_user_name", "server_host_name", "start_timestamp"),
-            [(number, _user(), storable(socket.gethostname()), f"{datetime.now():%Y-%m-%d %H:%M:%S}")],
-        )
+        write_who_and_when(con, number)
         writer.write(number, aggregation, feedback[number - 1] if feedback else ())
         write_aggregated_extensions(con, number, aggregation)
     writer.finish()
-    insert_rows(con, "dictionary", ("id", "string"), enumerate(dictionary.texts(), start=1))
-    _write_row_counts(con)
+    insert_rows(con, "dictionary", ("id", "string"), dictionary.rows())
+    write_row_counts(con)
 
 
-def _write_row_counts(con: sqlite3.Connection) -> None:
+def write_who_and_when(con: sqlite3.Connection, aggr_id: int) -> None:
+    """Store who aggregates where, now."""
+    insert_rows(
+        con,
+        "aggregations",
+        ("id", "server_user_name", "server_host_name", "start_timestamp"),
+        [(aggr_id, _user(), storable(socket.gethostname()), f"{datetime.now():%Y-%m-%d %H:%M:%S}")],
+    )
+
+
+def write_row_counts(con: sqlite3.Connection) -> None:
+    """Store how many rows every table has. Call it last."""
     tables = [row[0] for row in con.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     for table in tables:
         if table != "ext_row_counts":

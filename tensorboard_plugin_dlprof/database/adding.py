@@ -1,0 +1,153 @@
+"""Adds an aggregation to a copy of a database, or leaves one out of it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.database.aggregated_rows import AggregationWriter, Feedback, Numbering
+from tensorboard_plugin_dlprof.database.connection import has_extensions, open_database
+from tensorboard_plugin_dlprof.database.copying import copied
+from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_extensions
+from tensorboard_plugin_dlprof.database.lookups import integers
+from tensorboard_plugin_dlprof.database.rows import insert_rows
+from tensorboard_plugin_dlprof.database.texts import Dictionary
+from tensorboard_plugin_dlprof.database.writer import write_row_counts, write_who_and_when
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, UnfitDatabase
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
+from tensorboard_plugin_dlprof.profile.tables import Profile
+
+Copying = Callable[[float], None]
+
+
+def same_aggregation(con: UntrustedConnection, aggregation: Aggregation) -> int | None:
+    """The id of the aggregation of the database that made the same choice; nothing where there is none."""
+    iterations = aggregation.iterations.iter_value
+    rows = con.execute(
+        "SELECT summary.aggr_id FROM model_summary AS summary JOIN dictionary AS key ON key.id = summary.key_node_id "
+        "WHERE summary.iter_start = ? AND summary.iter_stop = ? AND summary.iter_total = ? AND key.string = ? "
+        "ORDER BY summary.aggr_id",
+        (int(iterations[0]), int(iterations[-1]), len(aggregation.candidate.values), aggregation.key_op),
+    ).fetchall()
+    candidate = aggregation.candidate
+    wanted = (candidate.values, candidate.start_ns, candidate.stop_ns)
+    for (number,) in rows:
+        # Two ops may have one name, so the iterations themselves decide.
+        found = integers(
+            con,
+            "SELECT iter_value, start_time, stop_time FROM iteration_list "
+            f"WHERE aggr_id = {int(number)} ORDER BY iter_value",
+            3,
+        )
+        if all(np.array_equal(column, other) for column, other in zip(found, wanted, strict=True)):
+            return int(number)
+    return None
+
+
+def add_aggregation(
+    source: Path,
+    target: Path,
+    con: UntrustedConnection,
+    profile: Profile,
+    aggregation: Aggregation,
+    feedback: Sequence[Feedback],
+    progress: Copying = lambda _fraction: None,
+) -> int:
+    """Write a copy of a database with one more aggregation, and put it in place at once.
+
+    Args:
+        source: the database, which is never changed. It may be NVIDIA's.
+        target: the copy; it may be the same path.
+        con: from ``open_database(source)``; closed afterwards.
+        profile: from ``read_profile(con)``.
+        aggregation: of this profile.
+        feedback: rows of DLProf's detectors.
+        progress: of the copying, from 0 to 1.
+
+    Returns:
+        The id of the new aggregation, which no other ever had in this database.
+
+    Raises:
+        UnfitDatabase: several NVTX domains, or rows that no profile has.
+        OutputNotWritable: the folder is missing, read-only or full.
+    """
+    with reading(con.shown_name, UnfitDatabase), copied(con, source, target, progress) as new:
+        numbering = _numbering(con, new)
+        dictionary = Dictionary({text: number for number, text in new.execute("SELECT id, string FROM dictionary")})
+        aggr_id = _last(new, "aggregations") + 1
+        write_who_and_when(new, aggr_id)
+        writer = AggregationWriter(new, dictionary, _kernel_names(profile, aggregation, dictionary), numbering)
+        writer.write(aggr_id, aggregation, feedback)
+        writer.finish()
+        insert_rows(new, "dictionary", ("id", "string"), dictionary.rows())
+        if has_extensions(new):
+            write_aggregated_extensions(new, aggr_id, aggregation)
+            _count_rows_again(new)
+    return aggr_id
+
+
+def leave_out_aggregation(source: Path, target: Path, aggr_id: int, progress: Copying = lambda _fraction: None) -> None:
+    """Write a copy of a database without one of its aggregations, and put it in place at once.
+
+    Raises:
+        NotFound: there is no such aggregation.
+        BadRequest: it is the first one.
+        UnfitDatabase, OutputNotWritable: as ``add_aggregation``.
+    """
+    with closing(open_database(source)) as con, reading(con.shown_name, UnfitDatabase):
+        known = [row[0] for row in con.execute("SELECT DISTINCT aggr_id FROM model_summary ORDER BY aggr_id")]
+        if aggr_id not in known:
+            raise NotFound(f"The profile has no aggregation {aggr_id}; it may have been deleted already.")
+        if aggr_id == known[0]:
+            raise BadRequest(f"Aggregation {aggr_id} is the original one and cannot be deleted.")
+        with copied(con, source, target, progress, without=aggr_id) as new:
+            if has_extensions(new):
+                _count_rows_again(new)
+
+
+def _numbering(con: UntrustedConnection, new: sqlite3.Connection) -> Numbering:
+    domains = [row[0] for row in new.execute("SELECT DISTINCT domain_id FROM read_only_ops")] or [
+        row[0] for row in new.execute("SELECT id FROM read_only_domains")
+    ]
+    if len(domains) != 1:
+        raise UnfitDatabase(
+            f"{con.shown_name} has {len(domains)} NVTX domains; only one with a single domain can be aggregated anew."
+        )
+
+    def ids(table: str) -> Int64s:
+        return integers(new, f"SELECT id FROM {table} ORDER BY id", 1)[0]
+
+    return Numbering(
+        ops=ids("read_only_ops"),
+        kernels=ids("read_only_kernels"),
+        gpus=ids("read_only_gpu_infos"),
+        domain=int(domains[0]),
+        metrics=_last(new, "metric"),
+        node_times=_last(new, "node_time_metrics"),
+        kernel_times=_last(new, "kernel_time_metrics"),
+        categories=_last(new, "category_summary"),
+    )
+
+
+def _last(new: sqlite3.Connection, table: str) -> int:
+    """The largest id in use; of our own table names only."""
+    return int(new.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0])
+
+
+def _kernel_names(profile: Profile, aggregation: Aggregation, dictionary: Dictionary) -> Int64s:
+    """For each id of ``Profile.strings`` that a name of the aggregation uses that of the dictionary."""
+    text = np.zeros(len(profile.strings), np.int64)
+    for string in np.unique(aggregation.kernel_summaries.name).tolist():
+        text[string] = dictionary.id(profile.strings[string])
+    return text
+
+
+def _count_rows_again(new: sqlite3.Connection) -> None:
+    new.execute("DELETE FROM ext_row_counts")
+    write_row_counts(new)

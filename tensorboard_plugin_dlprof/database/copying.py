@@ -1,0 +1,112 @@
+"""Rebuilds a database row by row: what comes out is ours, whatever else the file held.
+
+Nothing that came in a foreign file is written to or run: its tables are read through a sealed connection, and the
+copy gets our own tables, indexes and views. Ids stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.database.connection import has_extensions, layout_of
+from tensorboard_plugin_dlprof.database.publishing import published
+from tensorboard_plugin_dlprof.database.rows import insert_rows
+from tensorboard_plugin_dlprof.database.sql_files import statements
+from tensorboard_plugin_dlprof.errors import UnfitDatabase
+from tensorboard_plugin_dlprof.metadata import DLPROF_VERSION
+from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
+
+_ROWS_A_FETCH = 8_192
+
+_ORPHANS = (
+    (
+        "node_time_metrics",
+        "SELECT node_time_metrics_id FROM op_nodes UNION ALL SELECT group_op_time_metrics_id FROM group_ops "
+        "UNION ALL SELECT op_type_metrics_id FROM op_type_metrics",
+    ),
+    ("kernel_time_metrics", "SELECT kernel_time_metrics_id FROM op_nodes"),
+    (
+        "category_summary",
+        "SELECT nodes_total_id FROM model_summary UNION ALL SELECT nodes_tc_eligible_id FROM model_summary "
+        "UNION ALL SELECT nodes_using_tc_id FROM model_summary UNION ALL SELECT nodes_other_id FROM model_summary "
+        "UNION ALL SELECT kernels_total_id FROM kernel_summary_metrics "
+        "UNION ALL SELECT kernels_using_tc_id FROM kernel_summary_metrics "
+        "UNION ALL SELECT kernels_non_tc_id FROM kernel_summary_metrics "
+        "UNION ALL SELECT memory_time_id FROM memory_summary_metrics",
+    ),
+    (
+        "metric",
+        "SELECT cpu_time_metric_id FROM node_time_metrics UNION ALL SELECT gpu_time_metric_id FROM node_time_metrics "
+        "UNION ALL SELECT api_time_metric_id FROM node_time_metrics "
+        "UNION ALL SELECT cpu_overhead_time_metric_id FROM node_time_metrics "
+        "UNION ALL SELECT gpu_idle_time_metric_id FROM node_time_metrics "
+        "UNION ALL SELECT api_time_metric_id FROM kernel_time_metrics "
+        "UNION ALL SELECT gpu_time_metric_id FROM kernel_time_metrics "
+        "UNION ALL SELECT api_time_metric_id FROM kernel_summaries "
+        "UNION ALL SELECT gpu_time_metric_id FROM kernel_summaries",
+    ),
+)
+"""Tables without an aggregation of their own, each with the ids that are in use."""
+
+
+@contextmanager
+def copied(
+    con: UntrustedConnection,
+    source: Path,
+    target: Path,
+    progress: Callable[[float], None] = lambda _fraction: None,
+    without: int | None = None,
+) -> Iterator[sqlite3.Connection]:
+    """A copy that becomes ``target`` when the block ends without an exception; ``con`` is closed then.
+
+    Args:
+        con: from ``connection.open_database(source)``.
+        source: the database to copy.
+        target: the database to make or to replace; it may be the one that is read.
+        progress: of the copying, from 0 to 1.
+        without: an aggregation to leave out. Its row of ``aggregations`` stays, so that its id is not used again.
+
+    Raises:
+        UnfitDatabase: rows that no profile has, such as two with one id.
+        OutputNotWritable: the folder is missing, read-only or full.
+    """
+    extended = has_extensions(con)
+    layout = {**layout_of("schema"), **(layout_of("extensions") if extended else {})}
+    with published(target, 2 * source.stat().st_size) as new:
+        try:
+            for script in ("schema", "extensions") if extended else ("schema",):
+                for statement in statements(script):
+                    # An old version lacks columns, and a foreign file may hold anything.
+                    new.execute(statement if extended else re.sub(r"\s+NOT NULL", "", statement))
+            for number, (table, names) in enumerate(layout.items()):
+                con.authorizer_calls = 0
+                _copy(con, new, table, names, without)
+                progress((number + 1) / len(layout))
+            new.execute("UPDATE db_version SET current_version = ?", (DLPROF_VERSION,))
+            if without is not None:
+                for table, used in _ORPHANS:
+                    new.execute(f"DELETE FROM {table} WHERE id NOT IN ({used})")
+            yield new
+            for statement in chain(statements("indexes"), statements("views")):
+                new.execute(statement)
+        except sqlite3.IntegrityError:
+            raise UnfitDatabase(
+                f"{con.shown_name} holds rows that no profile has, such as two with one id; make it again."
+            ) from None
+        # Windows does not replace a file that is open.
+        con.close()
+
+
+def _copy(
+    con: UntrustedConnection, new: sqlite3.Connection, table: str, names: tuple[str, ...], without: int | None
+) -> None:
+    """The names are those of our own layout. A table that an old version lacks is a view of nothing on ``con``."""
+    condition, values = ("WHERE aggr_id <> ?", (without,)) if without is not None and "aggr_id" in names else ("", ())
+    cursor = con.execute(f"SELECT {', '.join(names)} FROM {table} {condition}", values)
+    while rows := cursor.fetchmany(_ROWS_A_FETCH):
+        insert_rows(new, table, names, rows)
