@@ -20,8 +20,7 @@ def underutilized(signals: Signals) -> Finding | Lacks | None:
     causes = {
         "the data loader": idle.data_loader_ns,
         "files or the network": idle.io_ns,
-        "setting up: memory, modules, and what comes before the first and after the last work of the GPU": "
-        "idle.setup_ns,
+        "setting up: memory, modules, and what comes before the GPU's first and after its last work": idle.setup_ns,
         "synchronisation: the host waits for a result before it launches more": idle.sync_ns,
         "launching: the host gives the GPU work more slowly than that does it": idle.launch_ns,
         "the host, which is busy with something else between launches": idle.host_ns,
