@@ -8,6 +8,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Part
 from tensorboard_plugin_dlprof.database.coverage import coverage_rows
+from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, NO_DIGEST
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
 from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows, storable
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -64,6 +65,7 @@ def _write_info(con: sqlite3.Connection, profile: Profile, source: SourceIdentit
         "base_time_ns": info.base_time_ns,
         "end_ns": info.end_ns,
         "recorded": ",".join(sorted(info.recorded)),
+        DIGEST_KEY: NO_DIGEST,
     }
     unknown_is_left_out = {
         "utc_start_ns": info.utc_start_ns,

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tensorboard_plugin_dlprof.database.digest import mark, write_digest
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
 from tensorboard_plugin_dlprof.opening.regular_file import shown
@@ -40,9 +41,12 @@ def published(target: Path, needed_bytes: int) -> Iterator[sqlite3.Connection]:
             try:
                 con.execute("BEGIN")
                 yield con
+                marked = mark(con)
                 con.execute("COMMIT")
             finally:
                 con.close()
+            if marked:
+                write_digest(temporary, marked)
             _flush(temporary)
             temporary.replace(target)
         except BaseException:

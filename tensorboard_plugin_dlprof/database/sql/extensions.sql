@@ -13,6 +13,7 @@
 --   tool_version, framework, cuda_version, driver_version, cudnn_version, nsys_version, cpu_model, host_name,
 --   rank, world_size, profile_name    as the source says, absent where it does not
 --   recorded                what the capture holds, sorted, comma between (CaptureInfo.recorded)
+--   file_sha256             SHA-256 of this file with 64 zeros in the place of this value
 CREATE TABLE ext_info (
     key    TEXT PRIMARY KEY,
     value  TEXT NOT NULL
