@@ -119,8 +119,20 @@ def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
         sums += [length(part) for part in first]
     count = max(len(devices), 1)
     waits.idle_ns = behind // count
-    means = [int(value) // count for value in sums]
-    return Idle(*means, waits, launch_gaps=first[4], host_gaps=first[5], setup_gaps=first[2])
+    loader_ns, io_ns, setup_ns, sync_ns, launch_ns, host_ns, other_ns = (int(value) // count for value in sums)
+    return Idle(
+        data_loader_ns=loader_ns,
+        io_ns=io_ns,
+        setup_ns=setup_ns,
+        sync_ns=sync_ns,
+        launch_ns=launch_ns,
+        host_ns=host_ns,
+        other_ns=other_ns,
+        waits=waits,
+        launch_gaps=first[4],
+        host_gaps=first[5],
+        setup_gaps=first[2],
+    )
 
 
 def _outside(busy: Intervals, windows: Intervals) -> Intervals:

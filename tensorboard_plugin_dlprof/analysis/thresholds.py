@@ -33,8 +33,9 @@ LAUNCH_FRACTION = 0.1
 SHORT_KERNEL_NS = 10_000
 """A kernel shorter than this takes the host about as long to launch (TraceLens, nsys-ai)."""
 
-SHORT_KERNEL_SHARE = 0.5
-"""Share of the launches that must be short before launching is what limits."""
+SHORT_KERNEL_SHARE = 0.3
+"""Share of the launches that must be short before launching is what limits: of a ResNet's kernels that the host cannot
+keep up with, about a third are."""
 
 FUSION_FRACTION = 0.15
 """Share of the time in elementwise, normalisation and copy kernels of ops above which fusing them pays."""

@@ -36,6 +36,8 @@ def duration(time_ns: float) -> str:
 def percentage(fraction: float) -> str:
     """With one decimal below ten."""
     share = 100 * fraction
+    if 0 < share < 0.05:
+        return "under 0.1 %"
     return f"{share:.1f} %" if share < 9.95 else f"{share:.0f} %"
 
 

@@ -94,24 +94,26 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
     for at in order.tolist():
         op, name = divmod(int(distinct[at]), len(signals.profile.strings) + 1)
         rows.append((op, name, int(spent[at]), int(count[at])))
-    lines = signals.line_evidence((op, time_ns, calls) for op, _, time_ns, calls in rows)
+    lines = signals.line_evidence((op, time_ns, called) for op, _, time_ns, called in rows)
     ops = tuple(
-        Evidence("op", signals.profile.ops[op].op_id, time_ns, calls, signals.profile.strings[name])
-        for op, name, time_ns, calls in rows
+        Evidence("op", signals.profile.ops[op].op_id, time_ns, called, signals.profile.strings[name])
+        for op, name, time_ns, called in rows
     )
     first, name, _, _ = rows[0]
+    calls = max(signals.per_iteration(int(count.sum())), 1)
     return Finding(
         "sync_detector",
         Severity.WARNING,
         Confidence.MEDIUM,
         "sync",
-        "{calls} times in each iteration the host waits for the GPU and the GPU then runs dry: {idle_ns} of idle time "
+        "The host waits for the GPU {times} in each iteration, and the GPU then runs dry: {idle_ns} of idle time "
         "({share_fraction}). Most of it is behind {call} in {op}.",
         "Take .item(), .cpu(), .numpy(), print(tensor), nonzero(), masks as indices and torch.cuda.synchronize() "
         "out of the "
         "loop, or do them every hundred steps; keep metrics on the GPU.",
         {
-            "calls": max(signals.per_iteration(int(count.sum())), 1),
+            "calls": calls,
+            "times": "once" if calls == 1 else f"{calls:,} times",
             "idle_ns": signals.per_iteration(time),
             "share_fraction": signals.share(time),
             "call": signals.profile.strings[name],

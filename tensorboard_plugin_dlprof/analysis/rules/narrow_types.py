@@ -8,7 +8,7 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.precision_gain import saving
 from tensorboard_plugin_dlprof.analysis.signals import Signals
-from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Number, Severity
 from tensorboard_plugin_dlprof.efficiency.tables import Cause
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
@@ -23,15 +23,17 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
     ops = signals.efficiency.ops
     rows = _products(signals, "fp32", "tf32")
     time = int(ops.kernel_ns[rows].sum())
-    if not _has_matrix_units(signals):
-        return None
     if signals.share(signals.on_gpu(time)) < thresholds.PRODUCT_FRACTION:
+        return None
+    if signals.device is None or not (signals.device.name or signals.device.capability_major):
+        return Lacks("the name of the GPU", "PyTorch's profiler records it since 1.9.")
+    if not _has_matrix_units(signals):
         return None
     savings = [saving(ops, row, signals.peaks, _half(signals), 0.5) for row in rows.tolist()]
     low, high = sum(s.low_ns for s in savings), sum(s.high_ns for s in savings)
     others = _fp32_bandwidth_ns(signals)
     modelled = all(s.modelled for s in savings)
-    numbers = {
+    numbers: dict[str, Number] = {
         "ops": len(rows),
         "now": " and ".join(sorted({ops.precision[row].upper() for row in rows.tolist()})),
         "products_ns": signals.per_iteration(time),

@@ -40,6 +40,7 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
     kept = length[~outside]
     numbers: dict[str, int | float | str] = {
         "outside": int(outside.sum()),
+        "all": len(outside),
         "reason": proposal.reason,
         "start": proposal.iter_start,
         "stop": proposal.iter_stop,
@@ -51,7 +52,7 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
         Severity.INFO,
         Confidence.HIGH,
         "iterations",
-        "{outside} of the aggregated iterations are unlike the others. {reason}",
+        "{outside} of {all} aggregated iterations are unlike the others. {reason}",
         "Aggregate the iterations {start} to {stop} alone.",
         numbers,
         tuple(
