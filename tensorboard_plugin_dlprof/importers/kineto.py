@@ -15,8 +15,9 @@ Left out without a word: launch arrows (``ac2g``: the correlation says the same)
 that cannot be used are counted in ``Capture.skipped``.
 
 The format: https://github.com/pytorch/kineto, ``libkineto/src/output_json.cpp``, and Google's "Trace
-Event Format". The way through the modules: ``kineto_text`` cuts the text, ``kineto_events`` decodes,
-``kineto_sorting`` and ``kineto_rows`` make columns, ``kineto_capture`` makes the tables.
+Event Format". The way through the modules: ``kineto_text`` cuts the text, ``kineto_pieces`` and
+``kineto_events`` decode, ``kineto_categories``, ``kineto_sorting`` and ``kineto_rows`` make columns,
+``kineto_capture`` makes the tables.
 """
 
 from __future__ import annotations

@@ -47,7 +47,11 @@ class Clock:
             if int(digits) >= _EXACT_BELOW_US:
                 leading = digits[:-_KEPT_DIGITS]
                 self.origin_us = int(leading) * _KEPT_US - _KEPT_US
-                self._long, self._short = found[1] + leading, found[1] + b"1"
+                # Blanks in front keep the length of the text, so that it is replaced in half the time.
+                padding = b" " * (len(leading) - 1)
+                quote = found[1][-1:].strip(b": \t\r\n")
+                before = found[1].removesuffix(quote)
+                self._long, self._short = found[1] + leading, before + padding + quote + b"1"
                 break
 
     @property

@@ -11,7 +11,10 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import repeat
+
+import msgspec
 
 from tensorboard_plugin_dlprof.events.tables import Strings, WorkKind
 from tensorboard_plugin_dlprof.importers.kineto_events import NO_TEXT, Event, valid_text, whole_number
@@ -32,6 +35,16 @@ class TextIds(dict[object, int]):
         found = self[text] = self._strings.intern(plain)
         return found
 
+    def of(self, values: Sequence[object]) -> list[int]:
+        """The ids of some texts, most often all absent."""
+        if values.count("") == len(values):
+            return [0] * len(values)
+        return list(map(self.__getitem__, values))
+
+    def of_raw(self, values: Sequence[msgspec.Raw]) -> list[int]:
+        """The ids of some pieces of JSON."""
+        return [0 if text is NO_TEXT else self[bytes(text)] for text in values]
+
 
 class ThreadIds(dict[tuple[int | str, int | str], int]):
     """(pid, tid) as written -> row of ``processes`` and ``threads``. Numbers written as text are numbers."""
@@ -44,6 +57,14 @@ class ThreadIds(dict[tuple[int | str, int | str], int]):
     def __missing__(self, key: tuple[int | str, int | str]) -> int:
         row = self[key] = self.rows.setdefault(thread_key(*key), len(self.rows))
         return row
+
+    def of(self, events: Sequence[Event]) -> list[int]:
+        """The rows of the threads of some events, most often of one."""
+        pids = [event.pid for event in events]
+        tids = [event.tid for event in events]
+        if events and pids.count(pids[0]) == len(pids) and tids.count(tids[0]) == len(tids):
+            return [self[pids[0], tids[0]]] * len(events)
+        return list(map(self.__getitem__, zip(pids, tids, strict=True)))
 
 
 def thread_key(pid: int | str, tid: int | str) -> tuple[int, int | str]:
@@ -66,6 +87,14 @@ def track_number(value: object, fallback: object) -> int:
         if isinstance(candidate, str) and (found := _LAST_NUMBER.search(candidate)):
             return whole_number(found[1])
     return -1
+
+
+def extend_tracks(column: array[int], values: list[object], fallbacks: Sequence[object]) -> None:
+    """Appends numbers of devices or streams."""
+    if {type(value) for value in values} == {int} and min(values) >= 0:  # type: ignore[type-var, operator]
+        extend_whole(column, values)
+    else:
+        extend_whole(column, list(map(track_number, values, fallbacks)))
 
 
 def extend_whole(column: array[int], values: list[object], missing: int = -1) -> None:
@@ -111,10 +140,9 @@ class SpanRows:
 
     def add(self, events: Sequence[Event]) -> None:
         """Appends complete events."""
-        texts = self._texts
         self.start_us.fromlist([event.ts for event in events])
         self.duration_us.fromlist([event.dur for event in events])
-        self.name.fromlist([texts[event.name] for event in events])
+        self.name.fromlist(self._texts.of([event.name for event in events]))
 
 
 class HostRows(SpanRows):
@@ -128,8 +156,7 @@ class HostRows(SpanRows):
     def add(self, events: Sequence[Event]) -> None:
         """Appends complete events."""
         super().add(events)
-        threads = self._threads
-        self.thread.fromlist([threads[event.pid, event.tid] for event in events])
+        self.thread.fromlist(self._threads.of(events))
 
 
 class OpRows(HostRows):
@@ -151,11 +178,11 @@ class OpRows(HostRows):
         texts = self._texts
         args = [event.args for event in events]
         shapes = [a.input_dims if a.input_dims_2020 is NO_TEXT else a.input_dims_2020 for a in args]
-        self.shapes.fromlist([0 if text is NO_TEXT else texts[bytes(text)] for text in shapes])
-        self.dtypes.fromlist([0 if a.input_type is NO_TEXT else texts[bytes(a.input_type)] for a in args])
-        self.parameters.fromlist([0 if a.concrete_inputs is NO_TEXT else texts[bytes(a.concrete_inputs)] for a in args])
-        self.stack.fromlist([texts[a.call_stack] for a in args])
-        self.group.fromlist([texts[a.group_name or a.group_id] for a in args])
+        self.shapes.fromlist(texts.of_raw(shapes))
+        self.dtypes.fromlist(texts.of_raw([a.input_type for a in args]))
+        self.parameters.fromlist(texts.of_raw([a.concrete_inputs for a in args]))
+        self.stack.fromlist(texts.of([a.call_stack for a in args]))
+        self.group.fromlist(texts.of([a.group_name or a.group_id for a in args]))
         extend_whole(self.sequence, [a.sequence for a in args])
         extend_whole(self.forward_thread, [a.forward_thread for a in args])
 
@@ -198,8 +225,8 @@ class DeviceRows(SpanRows):
     def add(self, events: Sequence[Event]) -> None:
         """Appends complete events."""
         super().add(events)
-        extend_whole(self.device, [track_number(event.args.device, event.pid) for event in events])
-        extend_whole(self.stream, [track_number(event.args.stream, event.tid) for event in events])
+        extend_tracks(self.device, [event.args.device for event in events], [event.pid for event in events])
+        extend_tracks(self.stream, [event.args.stream for event in events], [event.tid for event in events])
         extend_correlations(self.correlation, self.external_id, events)
 
 
@@ -214,6 +241,7 @@ _COPY_KINDS = {
 """CUPTI's ``CUpti_ActivityMemcpyKind``."""
 
 
+@lru_cache(maxsize=1_000)
 def copy_kind(name: str, kind: object) -> int:
     """CUPTI's number of a copy called ``Memcpy HtoD (Pageable -> Device)``, or of AMD's kind ``HtoD``; -1 unknown."""
     for text in (name, kind):
@@ -298,9 +326,8 @@ class MemoryRows:
         if len(sized) < len(events):
             skipped["memory events without a size"] += len(events) - len(sized)
         args = [event.args for event in sized]
-        threads = self._threads
         self.start_us.fromlist([event.ts for event in sized])
-        self.thread.fromlist([threads[event.pid, event.tid] for event in sized])
+        self.thread.fromlist(self._threads.of(sized))
         # Device Type 0 is the CPU, whose Device Id is -1; 1 is CUDA and HIP alike.
         extend_whole(self.device, [whole_number(a.device_id) if whole_number(a.device_type) > 0 else -1 for a in args])
         extend_whole(self.num_bytes, [a.memory_bytes for a in args], missing=0)

@@ -1,20 +1,16 @@
-"""Sorts the events of a trace into tables by their category.
-
-The names of categories have changed: ``Operator``, ``Kernel``, ``Runtime``, ``Memcpy``, ``Memset``
-and ``async`` (2020, 2021) are ``cpu_op``, ``kernel``, ``cuda_runtime``, ``gpu_memcpy``,
-``gpu_memset`` and ``ac2g`` today. A category may be a list with commas.
-"""
+"""Sorts the events of a trace into tables by their category."""
 
 from __future__ import annotations
 
-import enum
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from tensorboard_plugin_dlprof.events.tables import Strings, WorkKind
+from tensorboard_plugin_dlprof.importers.kineto_categories import Kind, kind_of_category
 from tensorboard_plugin_dlprof.importers.kineto_events import Event
+from tensorboard_plugin_dlprof.importers.kineto_pieces import kind_of_class
 from tensorboard_plugin_dlprof.importers.kineto_rows import (
     CallRows,
     FlowRows,
@@ -32,75 +28,15 @@ NO_PARTNER = "begin or end events without their counterpart"
 NO_TYPE = "events without a category"
 
 
-class Kind(enum.IntEnum):
-    """What an event of a category is to us."""
-
-    IGNORED = 0
-    """Known, and of no use: metadata, launch arrows, what the profiler says about itself."""
-    UNKNOWN = 1
-    OLD_OP = 2
-    """An operator of 2020 or 2021, or an annotation: the traces did not tell them apart."""
-    OP = 3
-    ANNOTATION = 4
-    FRAME = 5
-    CALL = 6
-    KERNEL = 7
-    MEMCPY = 8
-    MEMSET = 9
-    SYNC = 10
-    FLOW = 11
-    INSTANT = 12
-    UNNAMED = 13
-    """No category: metadata, and the ``[memory]`` instants of 2021."""
-
-
-_KINDS = {
-    "": Kind.UNNAMED,
-    "operator": Kind.OLD_OP,
-    "cpu_op": Kind.OP,
-    "user_annotation": Kind.ANNOTATION,
-    "python_function": Kind.FRAME,
-    "runtime": Kind.CALL,
-    "driver": Kind.CALL,
-    "kernel": Kind.KERNEL,
-    "concurrent_kernel": Kind.KERNEL,
-    "memcpy": Kind.MEMCPY,
-    "gpu_memcpy": Kind.MEMCPY,
-    "memset": Kind.MEMSET,
-    "gpu_memset": Kind.MEMSET,
-    "cuda_sync": Kind.SYNC,
-    "fwdbwd": Kind.FLOW,
-    "forward_backward": Kind.FLOW,
-    "cpu_instant_event": Kind.INSTANT,
-    "async": Kind.IGNORED,
-    "ac2g": Kind.IGNORED,
-    "async_cpu_to_gpu": Kind.IGNORED,
-    "async_gpu": Kind.IGNORED,
-    "trace": Kind.IGNORED,
-    "overhead": Kind.IGNORED,
-    # Repeats each user annotation on the device's track, from its first to its last kernel.
-    "gpu_user_annotation": Kind.IGNORED,
-    "cuda_event": Kind.IGNORED,
-    "cuda_profiler_range": Kind.IGNORED,
-    "external_correlation": Kind.IGNORED,
-    "collective_comm": Kind.IGNORED,
-}
-
-
-def kind_of_category(category: str) -> Kind:
-    """The kind of the first known category in a list with commas, without regard to case."""
-    for part in category.lower().split(","):
-        name = part.strip()
-        if name in _KINDS:
-            return _KINDS[name]
-        if name.endswith(("_runtime", "_driver")):
-            return Kind.CALL  # cuda_runtime, cuda_driver, and those of other accelerators
-    return Kind.UNKNOWN
-
-
-class _KindIds(dict[str, Kind]):
+class _KindsOfCategories(dict[str, Kind]):
     def __missing__(self, category: str) -> Kind:
         kind = self[category] = kind_of_category(category)
+        return kind
+
+
+class _KindsOfClasses(dict[type, "Kind | None"]):
+    def __missing__(self, event_class: type) -> Kind | None:
+        kind = self[event_class] = kind_of_class(event_class)
         return kind
 
 
@@ -125,7 +61,8 @@ class EventTables:
         self.skipped: Counter[str] = Counter()
         self.categories: Counter[str] = Counter()
         """Categories that we do not know -> events."""
-        self._kinds = _KindIds()
+        self._kinds = _KindsOfCategories()
+        self._kinds_of_classes = _KindsOfClasses()
         self._halves: list[tuple[Kind, Event]] = []
         """Begin and end events; rare, so they wait until all are known."""
         self._add_complete: dict[Kind, Callable[[Sequence[Event]], None]] = {
@@ -142,10 +79,7 @@ class EventTables:
 
     def add(self, events: list[Event]) -> None:
         """Sorts some hundred events into their tables."""
-        kinds = self._kinds
-        groups: list[list[Event]] = [[] for _ in Kind]
-        for event in events:
-            groups[kinds[event.cat]].append(event)
+        groups = self._by_kind(events)
         for kind, add in self._add_complete.items():
             if group := groups[kind]:
                 add(group if all_complete(group) else self._complete(kind, group))
@@ -157,6 +91,21 @@ class EventTables:
             self._add_unnamed(group)
         if group := groups[Kind.UNKNOWN]:
             self.categories.update(event.cat for event in group if event.ph in ("X", "B"))
+
+    def _by_kind(self, events: list[Event]) -> list[list[Event]]:
+        by_class: defaultdict[type, list[Event]] = defaultdict(list)
+        for event in events:
+            by_class[type(event)].append(event)
+        groups: list[list[Event]] = [[] for _ in Kind]
+        for event_class, group in by_class.items():
+            kind = self._kinds_of_classes[event_class]
+            if kind is not None:
+                groups[kind] += group
+                continue
+            kinds = self._kinds
+            for event in group:
+                groups[kinds[event.cat]].append(event)
+        return groups
 
     def finish(self) -> None:
         """Joins begin and end events, and counts what no table wanted."""
@@ -213,4 +162,4 @@ class EventTables:
 
 def all_complete(events: list[Event]) -> bool:
     """Whether these are complete events only (``ph: X``), the one type that a profiler writes for ranges."""
-    return {event.ph for event in events} == {"X"}
+    return [event.ph for event in events].count("X") == len(events)

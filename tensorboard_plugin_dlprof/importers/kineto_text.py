@@ -18,7 +18,8 @@ from typing import Any
 
 from tensorboard_plugin_dlprof.errors import BrokenSource
 from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
-from tensorboard_plugin_dlprof.importers.kineto_events import Event, decode_one, decode_piece
+from tensorboard_plugin_dlprof.importers.kineto_events import Event, decode_one
+from tensorboard_plugin_dlprof.importers.kineto_pieces import PieceDecoder
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
 
 PIECE_BYTES = 1 << 16
@@ -58,6 +59,7 @@ class TraceText:
         self._ended = False
         self._bare_array = False
         self._separator = b""
+        self._pieces = PieceDecoder()
         self.metadata: dict[str, Any] = {}
         """The keys beside ``traceEvents``."""
         self.skipped: Counter[str] = Counter()
@@ -100,7 +102,7 @@ class TraceText:
         cut = self._buffer.rfind(self._separator) if self._separator else -1
         if cut >= 0:
             piece = self._buffer[: cut + 1]
-            events = decode_piece(piece, self.clock)
+            events = self._pieces.decode(piece, self.clock)
             if events is None:
                 events = self._halved(piece)
             if events is not None:
@@ -119,7 +121,7 @@ class TraceText:
         parts = [piece]
         while parts:
             part = parts.pop()
-            decoded = decode_piece(part, self.clock)
+            decoded = self._pieces.decode(part, self.clock)
             if decoded is not None:
                 events += decoded
                 continue

@@ -1,0 +1,76 @@
+"""The categories of events, and what each is to us.
+
+Their names have changed: ``Operator``, ``Kernel``, ``Runtime``, ``Memcpy``, ``Memset`` and ``async``
+(2020, 2021) are ``cpu_op``, ``kernel``, ``cuda_runtime``, ``gpu_memcpy``, ``gpu_memset`` and ``ac2g``
+today. A category may be a list with commas.
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class Kind(enum.IntEnum):
+    """What an event of a category is to us."""
+
+    IGNORED = 0
+    """Known, and of no use: metadata, launch arrows, what the profiler says about itself."""
+    UNKNOWN = 1
+    OLD_OP = 2
+    """An operator of 2020 or 2021, or an annotation: the traces did not tell them apart."""
+    OP = 3
+    ANNOTATION = 4
+    FRAME = 5
+    CALL = 6
+    KERNEL = 7
+    MEMCPY = 8
+    MEMSET = 9
+    SYNC = 10
+    FLOW = 11
+    INSTANT = 12
+    UNNAMED = 13
+    """No category: metadata, and the ``[memory]`` instants of 2021."""
+
+
+_KINDS = {
+    "": Kind.UNNAMED,
+    "operator": Kind.OLD_OP,
+    "cpu_op": Kind.OP,
+    "user_annotation": Kind.ANNOTATION,
+    "python_function": Kind.FRAME,
+    "runtime": Kind.CALL,
+    "driver": Kind.CALL,
+    "kernel": Kind.KERNEL,
+    "concurrent_kernel": Kind.KERNEL,
+    "memcpy": Kind.MEMCPY,
+    "gpu_memcpy": Kind.MEMCPY,
+    "memset": Kind.MEMSET,
+    "gpu_memset": Kind.MEMSET,
+    "cuda_sync": Kind.SYNC,
+    "fwdbwd": Kind.FLOW,
+    "forward_backward": Kind.FLOW,
+    "cpu_instant_event": Kind.INSTANT,
+    "async": Kind.IGNORED,
+    "ac2g": Kind.IGNORED,
+    "async_cpu_to_gpu": Kind.IGNORED,
+    "async_gpu": Kind.IGNORED,
+    "trace": Kind.IGNORED,
+    "overhead": Kind.IGNORED,
+    # Repeats each user annotation on the device's track, from its first to its last kernel.
+    "gpu_user_annotation": Kind.IGNORED,
+    "cuda_event": Kind.IGNORED,
+    "cuda_profiler_range": Kind.IGNORED,
+    "external_correlation": Kind.IGNORED,
+    "collective_comm": Kind.IGNORED,
+}
+
+
+def kind_of_category(category: str) -> Kind:
+    """The kind of the first known category in a list with commas, without regard to case."""
+    for part in category.lower().split(","):
+        name = part.strip()
+        if name in _KINDS:
+            return _KINDS[name]
+        if name.endswith(("_runtime", "_driver")):
+            return Kind.CALL  # cuda_runtime, cuda_driver, and those of other accelerators
+    return Kind.UNKNOWN
