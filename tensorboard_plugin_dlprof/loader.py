@@ -28,17 +28,31 @@ class DlprofLoader(base_plugin.TBLoader):  # type: ignore[misc]
             help="Folder for the databases that are made from traces on demand (default: the user's cache folder).",
         )
         group.add_argument(
+            "--dlprof_cache_limit",
+            metavar="GB",
+            type=float,
+            default=10.0,
+            help="Size of that folder, in GB: the databases that were not used for the longest time are deleted "
+            "(default: %(default)s).",
+        )
+        group.add_argument(
             "--dlprof_import",
             choices=("auto", "off"),
             default="auto",
             help="Whether a trace that has no database yet is imported when it is opened (default: %(default)s).",
         )
         group.add_argument(
+            "--dlprof_reaggregate",
+            choices=("on", "off"),
+            default="on",
+            help="Whether who opens a profile may aggregate other iterations of it (default: %(default)s).",
+        )
+        group.add_argument(
             "--dlprof_memory_limit",
             metavar="GB",
             type=float,
             default=0.0,
-            help="Memory that one import may use, in GB (default: half of the machine's, at most 8).",
+            help="Memory that one import or aggregation may use, in GB (default: half of the machine's, at most 8).",
         )
         group.add_argument(
             "--dlprof_allowed_dirs",

@@ -8,15 +8,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tensorboard_plugin_dlprof.imports.cache import Cache
+from tensorboard_plugin_dlprof.imports.cache import DEFAULT_MAX_BYTES, Cache
 from tensorboard_plugin_dlprof.imports.manager import GIGABYTE, ImportManager
+from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager
 from tensorboard_plugin_dlprof.routes.app import Services
+from tensorboard_plugin_dlprof.routes.opened import Opened
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.hints import HintReader, hint_reader
 from tensorboard_plugin_dlprof.runs.scan import File, Root
 
 MIN_MEMORY_BYTES = GIGABYTE // 4
 """The libraries alone take half of this."""
+
+_MOST_GB = 1e6
+"""Whatever a flag says; infinity is no size."""
 
 _URI = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://.*")
 
@@ -28,16 +33,19 @@ def make_services(
     cache_folder: Path | None = None,
     import_mode: str = "auto",
     memory_bytes: int | None = None,
+    reaggregate_mode: str = "on",
+    opened: Opened | None = None,
 ) -> Services:
     """What the routes work with, for profiles below ``roots``."""
-    cache = Cache(cache_folder)
+    cache = Cache(cache_folder, cache_bytes)
 
     def cached_database(source: File) -> Path | None:
         return cache.find(source.real, source.size_bytes, source.mtime_ns)
 
     catalog = Catalog(roots, allowed, read_hints, cached_database)
     imports = ImportManager(cache, memory_bytes, finished=lambda _profile: catalog.rescan())
-    return Services(catalog, imports, import_mode)
+    aggregations = ReaggregationManager(cache, imports.memory_bytes, imports.turn, finished=catalog.rescan)
+    return Services(catalog, imports, aggregations, import_mode, reaggregate_mode, opened)
 
 
 def services_of_tensorboard(context: Any) -> Services:
@@ -45,7 +53,8 @@ def services_of_tensorboard(context: Any) -> Services:
     flags = context.flags
     provider = context.data_provider
     cache_folder = getattr(flags, "dlprof_cache_dir", "") or ""
-    memory_gb = getattr(flags, "dlprof_memory_limit", 0.0) or 0.0
+    memory_gb = min(getattr(flags, "dlprof_memory_limit", 0.0) or 0.0, _MOST_GB)
+    cache_gb = min(getattr(flags, "dlprof_cache_limit", 0.0) or 0.0, _MOST_GB)
     return make_services(
         roots_of(context.logdir or "", getattr(flags, "logdir_spec", "") or ""),
         [_absolute(folder) for folder in (getattr(flags, "dlprof_allowed_dirs", "") or "").split(",") if folder],
@@ -53,6 +62,8 @@ def services_of_tensorboard(context: Any) -> Services:
         _absolute(cache_folder) if cache_folder else None,
         getattr(flags, "dlprof_import", "auto") or "auto",
         max(int(memory_gb * GIGABYTE), MIN_MEMORY_BYTES) if memory_gb > 0 else None,
+        int(cache_gb * GIGABYTE) if cache_gb > 0 else DEFAULT_MAX_BYTES,
+        getattr(flags, "dlprof_reaggregate", "on") or "on",
     )
 
 

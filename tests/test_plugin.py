@@ -139,7 +139,7 @@ def test_flags_reach_the_services(tmp_path: Path) -> None:
     )
     assert services.imports.cache.folder == tmp_path / "cache"
     assert services.import_mode == "off"
-    assert services.imports._memory_bytes == MIN_MEMORY_BYTES == GIGABYTE // 4
+    assert services.imports.memory_bytes == MIN_MEMORY_BYTES == GIGABYTE // 4
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
@@ -18,6 +21,16 @@ FOLDER_NAME = "tensorboard_plugin_dlprof"
 DEFAULT_MAX_BYTES = 10 << 30
 STALE_WORK_SECONDS = 86_400.0
 _WORK_PREFIX = "work-"
+_OURS = re.compile(r"[0-9a-f]{40}" + re.escape(DATABASE_SUFFIX))
+"""Names of databases that the cache made. A folder may hold others, when somebody names one as the cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What databases take."""
+
+    databases: int
+    num_bytes: int
 
 
 def default_folder() -> Path:
@@ -41,7 +54,7 @@ class Cache:
 
     def __init__(self, folder: Path | None = None, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
         self.folder = folder if folder is not None else default_folder()
-        self._max_bytes = max_bytes
+        self.max_bytes = max_bytes
 
     def path(self, real: Path, size_bytes: int, mtime_ns: int) -> Path:
         """Where the database of this version of a source is, or would be."""
@@ -53,6 +66,25 @@ class Cache:
         """The database of this version of a source, if it was made."""
         path = self.path(real, size_bytes, mtime_ns)
         return path if path.is_file() else None
+
+    def copy_path(self, database: Path) -> Path:
+        """Where aggregations are added: to the file itself where the server made it, else to a copy of this version."""
+        if database.parent == self.folder:
+            return database
+        status = database.stat()
+        key = "\0".join(
+            ("aggregations", os.fspath(database), str(status.st_size), str(status.st_mtime_ns), str(EXTENSION_VERSION))
+        )
+        digest = hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()[:40]
+        return self.folder / f"{digest}{DATABASE_SUFFIX}"
+
+    def newest(self, database: Path) -> Path:
+        """The copy with more aggregations, where the server made one; else the database itself."""
+        try:
+            copy = self.copy_path(database)
+        except OSError:
+            return database
+        return copy if copy.is_file() else database
 
     def touch(self, path: Path) -> None:
         """Notes that the database was used. The time of change stays, because it identifies the file's content."""
@@ -94,19 +126,36 @@ class Cache:
 
     def evict(self, keep: Path | None = None) -> None:
         """Throws away the databases that were not used for the longest time, until the rest fits."""
-        used = []
-        for path in self.folder.glob(f"*{DATABASE_SUFFIX}"):
-            with contextlib.suppress(OSError):
-                status = path.stat()
-                used.append((status.st_atime_ns, status.st_size, path))
+        used = [(status.st_atime_ns, status.st_size, path) for path, status in self._databases()]
         total = sum(size for _, size, _ in used)
         for _, size, path in sorted(used):
-            if total <= self._max_bytes:
+            if total <= self.max_bytes:
                 return
-            if path != keep:
+            if path != keep and _remove(path):
+                total -= size
+
+    def usage(self) -> Usage:
+        """What the cache holds now."""
+        sizes = [status.st_size for _, status in self._databases()]
+        return Usage(len(sizes), sum(sizes))
+
+    def clear(self) -> Usage:
+        """Throws away all databases; what was removed. An import that is under way is not disturbed.
+
+        Raises:
+            OutputNotWritable: some of them cannot be removed.
+        """
+        self._sweep()
+        removed = [status.st_size for path, status in self._databases() if _remove(path)]
+        if left := self.usage().databases:
+            raise OutputNotWritable(f"{left:,} databases cannot be removed from {self.folder}; check its permissions.")
+        return Usage(len(removed), sum(removed))
+
+    def _databases(self) -> Iterator[tuple[Path, os.stat_result]]:
+        for path in self.folder.glob(f"*{DATABASE_SUFFIX}"):
+            if _OURS.fullmatch(path.name):
                 with contextlib.suppress(OSError):
-                    path.unlink()
-                    total -= size
+                    yield path, path.lstat()
 
     def _sweep(self) -> None:
         """Removes what imports left behind whose server was killed."""
@@ -114,3 +163,12 @@ class Cache:
             with contextlib.suppress(OSError):
                 if time.time() - folder.stat().st_mtime > STALE_WORK_SECONDS:
                     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove(path: Path) -> bool:
+    """Whether the file is gone now, removed by us or by another server."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        return False
+    return True

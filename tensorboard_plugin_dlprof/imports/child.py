@@ -7,10 +7,10 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 TERMINATE_SECONDS = 3.0
 MAX_LINE_LETTERS = 1 << 20
@@ -28,20 +28,26 @@ class Outcome:
     crash: str = ""
     details: str = ""
     """For the log: the last of what the process wrote to standard error."""
+    result: dict[str, Any] = field(default_factory=dict)
+    """What the worker reported when it had finished."""
 
 
 class Child:
-    """A worker process."""
+    """A worker process.
 
-    def __init__(self, source: Path, database: Path, memory_bytes: int) -> None:
-        job = {"source": os.fspath(source), "database": os.fspath(database), "memory_bytes": memory_bytes}
+    Args:
+        job: what ``worker`` reads: kind, source, database, memory_bytes, and more by kind.
+        folder: its working directory, one of our own.
+    """
+
+    def __init__(self, job: Mapping[str, Any], folder: Path) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-m", WORKER],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             # "-m" puts the working directory first on the module path: it must be a folder that nobody else writes to.
-            cwd=database.parent,
+            cwd=folder,
             env=_environment(),
             start_new_session=True,
         )
@@ -49,7 +55,7 @@ class Child:
         self._error_reader = threading.Thread(target=self._read_errors, name="dlprof-import-errors", daemon=True)
         self._error_reader.start()
         try:
-            self._pipe(self._process.stdin).write(json.dumps(job).encode() + b"\n")
+            self._pipe(self._process.stdin).write(json.dumps(dict(job)).encode() + b"\n")
             self._pipe(self._process.stdin).flush()
         except OSError:
             pass  # It is dead already; listening tells why.
@@ -62,7 +68,7 @@ class Child:
     def listen(self, progress: Callable[[str, float], None]) -> Outcome:
         """Waits for the end of the process and passes on its progress."""
         error = ""
-        finished = False
+        result: dict[str, Any] | None = None
         with self._process:
             lines = self._pipe(self._process.stdout)
             while line := lines.readline(MAX_LINE_LETTERS):
@@ -73,12 +79,12 @@ class Child:
                 if "stage" in message:
                     progress(str(message["stage"]), float(message["fraction"]))
                 error = str(message.get("error", error))
-                finished = finished or "result" in message
+                result = message.get("result", result)
             code = self._process.wait()
             self._error_reader.join(TERMINATE_SECONDS)
         details = self._errors.decode(errors="replace")
-        if finished and code == 0:
-            return Outcome(True, details=details)
+        if result is not None and code == 0:
+            return Outcome(True, details=details, result=result)
         return Outcome(False, error=error, crash="" if error else _crash(code), details=details)
 
     def end(self) -> None:

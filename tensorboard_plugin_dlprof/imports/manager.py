@@ -94,7 +94,9 @@ class ImportManager:
         self, cache: Cache, memory_bytes: int | None = None, finished: Callable[[str], None] = lambda _id: None
     ) -> None:
         self.cache = cache
-        self._memory_bytes = memory_bytes or default_memory_bytes()
+        self.memory_bytes = memory_bytes or default_memory_bytes()
+        self.turn = threading.Lock()
+        """Held while a worker process runs: one at a time, whatever it does."""
         self._finished = finished
         self._lock = threading.Lock()
         self._jobs = _Jobs()
@@ -162,7 +164,8 @@ class ImportManager:
                     return
                 job.state, job.started = "importing", time.monotonic()
             try:
-                message = self._import(job)
+                with self.turn:
+                    message = self._import(job)
             except OutputNotWritable as error:
                 message = str(error)
             except Exception:  # noqa: BLE001 - logged, and the next import goes on
@@ -209,7 +212,13 @@ class ImportManager:
         with self._lock:
             if job.cancelled:
                 return Outcome(False)
-            job.child = child = Child(job.source.real, work / _DATABASE, self._memory_bytes)
+            order = {
+                "kind": "import",
+                "source": os.fspath(job.source.real),
+                "database": os.fspath(work / _DATABASE),
+                "memory_bytes": self.memory_bytes,
+            }
+            job.child = child = Child(order, work)
 
         def progress(stage: str, fraction: float) -> None:
             with self._lock:

@@ -1,4 +1,4 @@
-"""The process that imports one source: ``python -m tensorboard_plugin_dlprof.imports.worker``.
+"""The process that imports a source or aggregates a database: ``python -m tensorboard_plugin_dlprof.imports.worker``.
 
 It reads one line of JSON from standard input (the job), and writes lines of JSON to standard output: progress, and
 at the end the result or the error. It ends when standard input closes, so it does not outlive the server.
@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def main() -> int:
     threading.Thread(target=_end_with_the_server, daemon=True).start()
     _be_modest(job["memory_bytes"])
     try:
-        _say(report, {"result": _import(job, report)})
+        _say(report, {"result": _do(job, report)})
     except _Failed as failed:
         _say(report, {"error": str(failed)})
         return EXIT_FAILED
@@ -43,11 +44,9 @@ class _Failed(Exception):
     """Carries the sentence for the user."""
 
 
-def _import(job: dict[str, Any], report: Any) -> dict[str, Any]:
+def _do(job: dict[str, Any], report: Any) -> dict[str, Any]:
     # Imported under the memory limit, and after standard output was put aside.
     from tensorboard_plugin_dlprof.errors import ProfileError
-    from tensorboard_plugin_dlprof.opening.regular_file import unmoved
-    from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 
     last = 0.0
 
@@ -58,23 +57,62 @@ def _import(job: dict[str, Any], report: Any) -> dict[str, Any]:
             last = now
             _say(report, {"stage": stage, "fraction": round(min(max(fraction, 0.0), 1.0), 4)})
 
+    what = "import" if job["kind"] == "import" else "aggregation"
     try:
-        source = Path(job["source"])
-        result = import_source(unmoved(source, source), Path(job["database"]), ImportOptions(), progress)
+        return _DO[job["kind"]](job, progress)
     except ProfileError as error:
         raise _Failed(str(error)) from error
     except MemoryError:
         raise _Failed(
-            f"The import needs more than the {job['memory_bytes'] / (1 << 30):.2g} GB of memory that it may use; "
+            f"The {what} needs more than the {job['memory_bytes'] / (1 << 30):.2g} GB of memory that it may use; "
             "profile fewer steps, or raise --dlprof_memory_limit."
         ) from None
     except OSError as error:
-        raise _Failed(f"The source cannot be imported: {os.strerror(error.errno or 0)}.") from error
+        raise _Failed(f"The {what} failed: {os.strerror(error.errno or 0)}.") from error
     except Exception as error:
         # A bug: it would fail again in the same way, so this is no crash that is worth another attempt.
         traceback.print_exc()
-        raise _Failed("The import failed through an error of the plugin; the log has the details.") from error
+        raise _Failed(f"The {what} failed through an error of the plugin; the log has the details.") from error
+
+
+Progress = Callable[[str, float], None]
+
+
+def _import(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+
+    result = import_source(_source(job), Path(job["database"]), ImportOptions(), progress)
     return {"warnings": result.warnings}
+
+
+def _aggregate(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    from tensorboard_plugin_dlprof.pipeline import Choice, aggregate_database
+
+    choice = Choice(job["iter_start"], job["iter_stop"], job["key_op"], job["candidate"])
+    result = aggregate_database(_source(job), Path(job["database"]), choice, progress)
+    return {"aggregation": result.aggregation, "is_new": result.is_new}
+
+
+def _delete(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    from tensorboard_plugin_dlprof.pipeline import delete_aggregation
+
+    delete_aggregation(_source(job), Path(job["database"]), job["aggregation"], progress)
+    return {"aggregation": job["aggregation"], "is_new": True}
+
+
+_DO: dict[str, Callable[[dict[str, Any], Progress], dict[str, Any]]] = {
+    "import": _import,
+    "aggregate": _aggregate,
+    "delete": _delete,
+}
+
+
+def _source(job: dict[str, Any]) -> Path:
+    """Nobody may have put a link in its place since the server looked."""
+    from tensorboard_plugin_dlprof.opening.regular_file import unmoved
+
+    source = Path(job["source"])
+    return unmoved(source, source)
 
 
 def _say(report: Any, message: dict[str, Any]) -> None:

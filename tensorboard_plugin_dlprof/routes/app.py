@@ -15,12 +15,15 @@ from werkzeug.wrappers import Request
 
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, error_of
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
+from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager, Subject
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
-from tensorboard_plugin_dlprof.routes import export, responses, static_files, views
+from tensorboard_plugin_dlprof.queries.scope import aggregations as known_aggregations
+from tensorboard_plugin_dlprof.routes import aggregations, export, responses, static_files, views
 from tensorboard_plugin_dlprof.routes.dashboard import dashboard
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, identity
+from tensorboard_plugin_dlprof.routes.opened import Opened
 from tensorboard_plugin_dlprof.routes.profiles import about, database_path, entry, importable, profile_list
 from tensorboard_plugin_dlprof.routes.requests import Forbidden, Parameters, changing_body, checked_profile_id
 from tensorboard_plugin_dlprof.routes.table import table
@@ -45,11 +48,15 @@ Body = Callable[[Borrowed, FoundProfile, Parameters], Any]
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the routes work with. ``import_mode`` is auto or off."""
+    """What the routes work with. ``import_mode`` is auto or off, ``reaggregate_mode`` on or off."""
 
     catalog: Catalog
     imports: ImportManager
+    aggregations: ReaggregationManager
     import_mode: str = "auto"
+    reaggregate_mode: str = "on"
+    opened: Opened | None = None
+    """What the command line of the standalone viewer named; nothing inside TensorBoard."""
     static_folder: Path = static_files.STATIC_FOLDER
 
 
@@ -73,6 +80,10 @@ class App:
             "/export": self._application(self._export, _READS),
             "/import": self._application(self._import, _CHANGES),
             "/cancel": self._application(self._cancel, _CHANGES),
+            "/aggregate": self._application(self._aggregate, _CHANGES),
+            "/delete_aggregation": self._application(self._delete_aggregation, _CHANGES),
+            "/cancel_aggregation": self._application(self._cancel_aggregation, _CHANGES),
+            "/aggregation_jobs": self._application(self._aggregation_jobs, _READS),
             "/static/*": self._application(self._static, _READS),
         }
 
@@ -103,8 +114,14 @@ class App:
 
     def _profiles(self, request: Request) -> Response:
         services = self._services
+        snapshot = services.catalog.snapshot()
         return responses.success(
-            request, profile_list(services.catalog.snapshot(), services.imports, services.import_mode)
+            request,
+            {
+                **profile_list(snapshot, services.imports, services.import_mode),
+                "reaggregate_mode": services.reaggregate_mode,
+                "opened": services.opened.shown(snapshot) if services.opened is not None else None,
+            },
         )
 
     def _dashboard(self, request: Request) -> Response:
@@ -148,6 +165,10 @@ class App:
             return export.streamed(found, resources.pop_all())
 
     def _path(self, profile: FoundProfile) -> Path:
+        """The database to read: with all aggregations so far."""
+        return self._services.imports.cache.newest(self._own_path(profile))
+
+    def _own_path(self, profile: FoundProfile) -> Path:
         path = database_path(profile, self._services.imports)
         if path is None:
             raise _not_ready(profile)
@@ -173,7 +194,7 @@ class App:
             return known
         with self._heavy_place(), self._databases.borrow(path, shown(Path(profile.name))) as borrowed:
             answer = body(borrowed, profile, parameters)
-        if profile.database is None:
+        if path.parent == self._services.imports.cache.folder:
             self._services.imports.cache.touch(path)
         return responses.success(request, answer, tag)
 
@@ -190,6 +211,40 @@ class App:
         profile = self._to_change(request)
         self._services.imports.cancel(profile.profile_id)
         return responses.success(request, entry(profile, self._services.imports))
+
+    def _aggregate(self, request: Request) -> Response:
+        subject, body = self._to_aggregate(request)
+        job = self._services.aggregations.start(subject, aggregations.aggregate_request(body))
+        return responses.success(request, {"job": aggregations.shown(job)})
+
+    def _delete_aggregation(self, request: Request) -> Response:
+        subject, body = self._to_aggregate(request)
+        path = self._services.imports.cache.newest(subject.database)
+        with self._heavy_place(), self._databases.borrow(path, subject.shown_name) as borrowed:
+            wanted = aggregations.delete_request(body, known_aggregations(borrowed.connection))
+        job = self._services.aggregations.start(subject, wanted)
+        return responses.success(request, {"job": aggregations.shown(job)})
+
+    def _cancel_aggregation(self, request: Request) -> Response:
+        subject, body = self._to_aggregate(request)
+        job = self._services.aggregations.cancel(subject.profile_id, aggregations.job_id(body))
+        if job is None:
+            raise NotFound("The profile has no such job; it may have ended long ago.")
+        return responses.success(request, {"job": aggregations.shown(job)})
+
+    def _aggregation_jobs(self, request: Request) -> Response:
+        profile = self._services.catalog.find(Parameters(request).profile())
+        jobs = self._services.aggregations.jobs(profile.profile_id)
+        return responses.success(request, {"jobs": [aggregations.shown(job) for job in jobs]})
+
+    def _to_aggregate(self, request: Request) -> tuple[Subject, dict[str, object]]:
+        body = changing_body(request)
+        if self._services.reaggregate_mode == "off":
+            raise Forbidden(
+                "Aggregating anew is switched off here (--dlprof_reaggregate off); use the command dlprof aggregate."
+            )
+        profile = self._services.catalog.find(checked_profile_id(body.get("profile")))
+        return Subject(profile.profile_id, self._own_path(profile), shown(Path(profile.name))), body
 
     def _to_change(self, request: Request) -> FoundProfile:
         body = changing_body(request)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tensorboard.backend.http_util import Respond
 
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, UnsafeFile
+from tensorboard_plugin_dlprof.imports.reaggregation import QueueFull
 from tensorboard_plugin_dlprof.routes.requests import Forbidden, TooLarge
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _FAILURES: tuple[tuple[type[ProfileError], HTTPStatus, str], ...] = (
     (NotReady, HTTPStatus.CONFLICT, "Import the profile first."),
     (TooLarge, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, ""),
     (Busy, HTTPStatus.SERVICE_UNAVAILABLE, "Try again in a second."),
+    (QueueFull, HTTPStatus.SERVICE_UNAVAILABLE, "Try again when some are done."),
     (UnsafeFile, HTTPStatus.FORBIDDEN, "Check the file and its permissions."),
     (ProfileError, HTTPStatus.UNPROCESSABLE_ENTITY, "Other profiles are not affected."),
 )
@@ -66,7 +68,7 @@ def unchanged(request: Request, tag: str) -> Response | None:
 def failure(request: Request, error: ProfileError, allowed: str = "") -> Response:
     """The answer to a request that failed for a reason that the user can act on."""
     status, hint = next(found[1:] for found in _FAILURES if isinstance(error, found[0]))
-    headers = [("Retry-After", "1")] if isinstance(error, Busy) else []
+    headers = [("Retry-After", "1")] if isinstance(error, (Busy, QueueFull)) else []
     if allowed:
         headers.append(("Allow", allowed))
     return _failure(request, status, error.code, str(error), hint, headers)

@@ -1,0 +1,94 @@
+"""Aggregating anew: what a request may ask for, and how a job is shown."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
+from tensorboard_plugin_dlprof.imports.reaggregation import Job, Request
+from tensorboard_plugin_dlprof.queries.scope import Aggregation
+
+LARGEST_ITERATION = 10**17
+MAX_NAME_LETTERS = 2_000
+
+
+def aggregate_request(body: dict[str, object]) -> Request:
+    """The choice in the body of ``./aggregate``.
+
+    Raises:
+        BadRequest: a value of the wrong kind, a range that ends before it starts, or both ways to cut at once.
+    """
+    start, stop = _iteration(body, "iter_start"), _iteration(body, "iter_stop")
+    if start is not None and stop is not None and start > stop:
+        raise BadRequest(f"iter_start {start} is behind iter_stop {stop}; give them in order.")
+    key_op, candidate = _name(body, "key_op"), _name(body, "candidate")
+    if key_op and candidate:
+        raise BadRequest("Give key_op or candidate, not both.")
+    return Request("aggregate", start, stop, key_op, candidate)
+
+
+def delete_request(body: dict[str, object], known: list[Aggregation]) -> Request:
+    """The aggregation in the body of ``./delete_aggregation``.
+
+    Raises:
+        BadRequest: no number, or that of the first aggregation.
+        NotFound: there is no such aggregation.
+    """
+    number = _integer(body, "aggregation", 2**31)
+    if number is None:
+        raise BadRequest("aggregation is missing; give the id of one.")
+    ids = [aggregation["id"] for aggregation in known]
+    if number not in ids:
+        raise NotFound(f"The profile has no aggregation {number}; it may have been deleted already.")
+    if number == ids[0]:
+        raise BadRequest(f"Aggregation {number} is the original one and cannot be deleted.")
+    return Request("delete", aggregation=number)
+
+
+def job_id(body: dict[str, object]) -> str:
+    """The job in the body of ``./cancel_aggregation``."""
+    name = _name(body, "job")
+    if not name:
+        raise BadRequest("job is missing; give the id of one.")
+    return name
+
+
+def shown(job: Job) -> dict[str, Any]:
+    """A job as the browser sees it."""
+    request = asdict(job.request)
+    kind = request.pop("kind")
+    progress = {"stage": job.stage, "fraction": job.fraction, "elapsed_s": round(job.elapsed_s, 1)}
+    return {
+        "id": job.job_id,
+        "kind": kind,
+        "state": job.state,
+        "message": job.message,
+        "progress": progress if job.state == "running" else None,
+        "request": request,
+        "aggregation": job.aggregation,
+        "started_at": job.started_at,
+        "finished_at": job.finished_at,
+    }
+
+
+def _iteration(body: dict[str, object], name: str) -> int | None:
+    return _integer(body, name, LARGEST_ITERATION)
+
+
+def _integer(body: dict[str, object], name: str, most: int) -> int | None:
+    value = body.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > most:
+        raise BadRequest(f"{name} must be an integer up to {most:,}.")
+    return value
+
+
+def _name(body: dict[str, object], name: str) -> str | None:
+    value = body.get(name)
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or len(value) > MAX_NAME_LETTERS or "\0" in value:
+        raise BadRequest(f"{name} must be a text of at most {MAX_NAME_LETTERS:,} letters.")
+    return value

@@ -1,0 +1,35 @@
+"""What the command line of the standalone viewer named: the page opens it at once, or says what is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tensorboard_plugin_dlprof.opening.regular_file import shown as shown_path
+from tensorboard_plugin_dlprof.runs.catalog import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A file or a folder, by its path."""
+
+    path: Path
+
+    def shown(self, snapshot: Snapshot) -> dict[str, Any]:
+        """``opened`` of ``./profiles``."""
+        name = shown_path(Path(self.path.name or str(self.path)))
+        answer = {"name": name, "profile": None, "code": "", "message": ""}
+        for profile in snapshot.profiles:
+            if not self.path.is_dir() and profile.file is not None and profile.file.name == self.path.name:
+                return {**answer, "profile": profile.profile_id}
+        if not self.path.exists():
+            message = f"{name} is gone; it was moved or deleted since dlprofviewer was started."
+            return {**answer, "code": "not_found", "message": message}
+        if self.path.is_dir() or not snapshot.finished_at:
+            return answer
+        message = (
+            f"{name} is neither a DLProf database nor a PyTorch trace or an Nsight Systems export; "
+            "name the file that the profiler wrote."
+        )
+        return {**answer, "code": "not_a_database", "message": message}
