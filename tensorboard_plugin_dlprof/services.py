@@ -33,6 +33,7 @@ def make_services(
     cache_folder: Path | None = None,
     import_mode: str = "auto",
     memory_bytes: int | None = None,
+    cache_bytes: int = DEFAULT_MAX_BYTES,
     reaggregate_mode: str = "on",
     opened: Opened | None = None,
 ) -> Services:
