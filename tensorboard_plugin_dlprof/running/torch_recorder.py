@@ -1,0 +1,348 @@
+"""Runs a Python program, unchanged, while the PyTorch profiler records it.
+
+``python -m tensorboard_plugin_dlprof.running.torch_recorder [options] script.py arguments``, or ``-m module``.
+``dlprof run`` starts this file by its path instead, with the interpreter of the program, which need not have our
+package: so it uses nothing but the standard library and, once the program has imported it, torch.
+
+The recording begins with the first forward pass of a module, when the program has chosen its device, and a step ends
+with each step of the first optimizer. Without ``--steps`` the first steps are kept only in case there are no more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import importlib.abc
+import importlib.util
+import os
+import runpy
+import socket
+import sys
+import threading
+import warnings
+import weakref
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+UNTYPICAL_STEPS = 3
+"""At the start of a program, when memory is reserved, kernels are chosen and code is compiled."""
+
+TYPICAL_STEPS = 10
+"""Recorded after those, where ``--steps`` says nothing else."""
+
+WHOLE = "all"
+"""``--steps all``: from the import of torch to the end of the program."""
+
+RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
+"""Where launchers say which of its processes this is, torchrun's first."""
+
+VALUE_OPTIONS = ("--output-dir", "--steps")
+FAILURE = 1
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Records the program that the command line names, which ends as it would have ended alone."""
+    options, program = parse(sys.argv[1:] if argv is None else argv)
+    if importlib.util.find_spec("torch") is None:
+        say(
+            f"error: {sys.executable} has no PyTorch: install it there (pip install torch), or install Nsight Systems, "
+            "which records any program."
+        )
+        sys.exit(FAILURE)
+    recording = Recording(options)
+    os.register_at_fork(after_in_child=recording.forget)
+    after_import_of_torch(recording.attach)
+    try:
+        run(program)
+    finally:
+        recording.finish()
+
+
+def parse(argv: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    """The options, and the program with its arguments, whose options are none of ours."""
+    parser = argparse.ArgumentParser(
+        prog="torch_recorder",
+        usage="%(prog)s [options] script.py [arguments]\n       %(prog)s [options] -m module [arguments]",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--output-dir", metavar="DIR", default=".")
+    parser.add_argument("--steps", type=step_counts, metavar="WAIT:WARMUP:ACTIVE|all")
+    parser.add_argument("--no-shapes", dest="shapes", action="store_false")
+    parser.add_argument("--stacks", action="store_true")
+    parser.add_argument("--modules", action="store_true")
+    parser.add_argument("--memory", action="store_true")
+    position = 0
+    while position < len(argv) and argv[position].startswith("-") and argv[position] not in ("--", "-m", "-c"):
+        position += 2 if argv[position] in VALUE_OPTIONS else 1
+    program = list(argv[position:])
+    if program[:1] == ["--"]:
+        del program[0]
+    options = parser.parse_args(argv[:position])
+    if not program or (program[0] in ("-m", "-c") and len(program) < 2):
+        parser.error("no program is named")
+    return options, program
+
+
+def step_counts(text: str) -> tuple[int, int, int] | str:
+    """``"1:2:5"`` -> ``(1, 2, 5)``: steps to pass over, to record and drop, and to record."""
+    if text == WHOLE:
+        return WHOLE
+    counts = text.split(":")
+    if len(counts) != 3 or not all(count.isascii() and count.isdigit() for count in counts) or not int(counts[2]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form WAIT:WARMUP:ACTIVE, such as 5:2:10, or 'all'")
+    return int(counts[0]), int(counts[1]), int(counts[2])
+
+
+def run(program: list[str]) -> None:
+    """Runs a script, module or piece of code as the main program."""
+    path_is_ours = not getattr(sys.flags, "safe_path", False) and not sys.flags.isolated
+    if program[0] in ("-m", "-c"):
+        sys.argv = [program[0], *program[2:]]
+        if path_is_ours:
+            sys.path[0] = os.getcwd() if program[0] == "-m" else ""  # noqa: PTH109  as Python itself does
+        if program[0] == "-m":
+            runpy.run_module(program[1], run_name="__main__", alter_sys=True)
+        else:
+            exec(compile(program[1], "<string>", "exec"), {"__name__": "__main__", "__builtins__": __builtins__})
+        return
+    sys.argv = list(program)
+    if path_is_ours:
+        sys.path[0] = str(Path(program[0]).resolve().parent)
+    runpy.run_path(program[0], run_name="__main__")
+
+
+class AfterImport(importlib.abc.MetaPathFinder):
+    """Calls back when a module has been imported, once."""
+
+    def __init__(self, name: str, callback: Callable[[], None]) -> None:
+        self._name = name
+        self._callback = callback
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        """The module's own spec, whose loader calls back at the end."""
+        if name != self._name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def execute_and_call_back(module: Any) -> None:
+                execute(module)
+                self._callback()
+
+            spec.loader.exec_module = execute_and_call_back  # type: ignore[method-assign]
+        return spec
+
+
+def after_import_of_torch(callback: Callable[[], None]) -> None:
+    """Calls back once torch is there: importing it for the program would be too early for the variables it reads."""
+    if "torch" in sys.modules:
+        callback()
+    else:
+        sys.meta_path.insert(0, AfterImport("torch", callback))
+
+
+class Recording:
+    """The profiler of this process, from its start to the file that it leaves.
+
+    Whatever goes wrong in here ends the recording with a message, and never the program.
+    """
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._profiler: Any = None
+        self._forward_hook: Any = None
+        self._optimizer_hook: Any = None
+        self._optimizer: Callable[[], Any] = lambda: None
+        self._steps = 0
+        self._pending = False
+        """Whether a step of the optimizer was seen, whose step of the program ends with the next forward pass."""
+        self._compiles = False
+        self._kept = False
+        """Whether there is a file: perhaps one of untypical steps, which a better one replaces."""
+        self._written = False
+        self._over = False
+        self._attached = False
+
+    def attach(self) -> None:
+        """Waits for the program's first forward pass and for its optimizer's steps."""
+        self._attached = True
+        self._guarded(self._attach)
+
+    def _attach(self) -> None:
+        import torch
+        from torch.optim import optimizer
+
+        compile_ = torch.compile
+
+        @functools.wraps(compile_)
+        def compile_and_note(*arguments: Any, **keywords: Any) -> Any:
+            self._compiles = True
+            self._detach_forward()
+            return compile_(*arguments, **keywords)
+
+        torch.compile = compile_and_note
+        if self._options.steps == WHOLE:
+            self._start()
+        else:
+            self._await_forward()
+        if hasattr(optimizer, "register_optimizer_step_post_hook"):
+            self._optimizer_hook = optimizer.register_optimizer_step_post_hook(self._optimizer_stepped)
+        else:
+            say("this PyTorch does not tell of optimizer steps (2.1 and newer do): they are no iterations")
+
+    def forget(self) -> None:
+        """In a copy of the process (a worker of a data loader) nothing is recorded."""
+        self._over = True
+
+    def finish(self) -> None:
+        """Writes what has not been written yet, and says what was recorded."""
+        if self._over:
+            return
+        if self._profiler is not None:
+            self._guarded(self._profiler.stop)
+        self._detach()
+        if not self._kept:
+            say(f"nothing was recorded: {self._reason()}")
+
+    def _reason(self) -> str:
+        if not self._attached:
+            return "the program did not import torch in this process; Nsight Systems also records those it starts."
+        if self._profiler is None:
+            return (
+                "the program ran no module and no optimizer in its main thread; --steps all records all of it, and "
+                "Nsight Systems also records the processes that it starts."
+            )
+        return f"the program ended after {self._steps} optimizer steps; give fewer with --steps."
+
+    def _await_forward(self) -> None:
+        """Hooks the next forward pass: only that, since a hook for all modules costs time in each of them.
+
+        Where the program compiles anything there is no such hook: the compiler would see it and warn, or compile twice.
+        Steps then end within the range of the optimizer, a few microseconds before its end.
+        """
+        from torch.nn.modules.module import register_module_forward_pre_hook
+
+        if self._forward_hook is None and not self._compiles:
+            self._forward_hook = register_module_forward_pre_hook(self._forward_begins)
+
+    def _forward_begins(self, *_arguments: Any) -> None:
+        """The place to start, and to end a step: the hook for optimizers is called inside their range."""
+        if self._over or threading.current_thread() is not threading.main_thread():
+            return
+        self._detach_forward()
+        self._guarded(self._end_step if self._pending else self._start)
+
+    def _optimizer_stepped(self, optimizer: Any, _arguments: Any, _keywords: Any) -> None:
+        """A step of the first optimizer is one of the program: others (a discriminator's) come within it."""
+        if self._over or threading.current_thread() is not threading.main_thread():
+            return
+        if self._optimizer() is None:
+            self._optimizer = weakref.ref(optimizer)
+        if self._optimizer() is not optimizer:
+            return
+        self._steps += 1
+        begun = self._profiler is not None
+        if self._pending or self._compiles or not begun:
+            self._guarded(self._end_step)
+        self._pending = begun and not self._compiles and not self._over
+        if self._pending:
+            self._guarded(self._await_forward)
+
+    def _start(self) -> None:
+        if self._profiler is not None:
+            return
+        from torch import profiler
+
+        self._profiler = profiler.profile(
+            activities=profiler.supported_activities(),
+            schedule=self._schedule(),
+            on_trace_ready=self._ready,
+            record_shapes=self._options.shapes,
+            with_stack=self._options.stacks or self._options.modules,
+            with_modules=self._options.modules,
+            profile_memory=self._options.memory,
+        )
+        self._profiler.start()
+
+    def _schedule(self) -> Callable[[int], Any]:
+        from torch.profiler import ProfilerAction, schedule
+
+        steps = self._options.steps
+        if steps == WHOLE:
+            return lambda _step: ProfilerAction.RECORD
+        if steps:
+            wait, warmup, active = steps
+            return schedule(wait=wait, warmup=warmup, active=active, repeat=1)  # type: ignore[no-any-return]
+        last = UNTYPICAL_STEPS + TYPICAL_STEPS - 1
+
+        def action(step: int) -> Any:
+            if step > last:
+                return ProfilerAction.NONE
+            return ProfilerAction.RECORD_AND_SAVE if step in (UNTYPICAL_STEPS - 1, last) else ProfilerAction.RECORD
+
+        return action
+
+    def _end_step(self) -> None:
+        self._pending = False
+        if self._profiler is None:
+            self._start()
+            return
+        self._profiler.step()
+        if self._written:
+            self._over = True
+            self._profiler.stop()
+            self._detach()
+
+    def _ready(self, profiler: Any) -> None:
+        """Called with the recording at the end of each part of the schedule, and when the program ends."""
+        untypical = not self._options.steps and profiler.step_num == UNTYPICAL_STEPS and not self._kept
+        if self._kept and self._steps <= UNTYPICAL_STEPS:
+            return  # Only an evaluation came after the first steps, which are better than none.
+        path = self._path()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f".{path.name}.part.gz")
+        try:
+            profiler.export_chrome_trace(str(part))
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+        self._kept = True
+        self._written = not untypical
+
+    def _path(self) -> Path:
+        found = [os.environ[name] for name in RANK_VARIABLES if os.environ.get(name, "").isdigit()]
+        rank = f".rank{found[0]}" if found else ""
+        return Path(self._options.output_dir, f"{socket.gethostname()}_{os.getpid()}{rank}.pt.trace.json.gz")
+
+    def _detach(self) -> None:
+        self._detach_forward()
+        if self._optimizer_hook is not None:
+            self._optimizer_hook.remove()
+            self._optimizer_hook = None
+
+    def _detach_forward(self) -> None:
+        if self._forward_hook is not None:
+            self._forward_hook.remove()
+            self._forward_hook = None
+
+    def _guarded(self, act: Callable[[], Any]) -> None:
+        try:
+            with warnings.catch_warnings():
+                # It tells of parts of the schedule that are dropped; a program may turn warnings into errors.
+                warnings.simplefilter("ignore")
+                act()
+        except Exception as error:  # noqa: BLE001  the program must not end because its recording does
+            self._over = True
+            say(f"error: the PyTorch profiler failed ({type(error).__name__}: {error}); nothing is recorded.")
+
+
+def say(message: str) -> None:
+    """One message, as those of ``dlprof``."""
+    print(f"dlprof: {message}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
