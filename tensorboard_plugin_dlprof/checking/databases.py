@@ -1,0 +1,147 @@
+"""Checks a DLProf database, ours or NVIDIA's, without running anything that came in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.checking.findings import Report
+from tensorboard_plugin_dlprof.checking.invariants import INVARIANTS
+from tensorboard_plugin_dlprof.database.connection import has_extensions, layout_of, open_database
+from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, is_intact
+from tensorboard_plugin_dlprof.errors import ProfileError, UnfitDatabase
+from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.opening.sqlite_file import (
+    UntrustedConnection,
+    columns,
+    deadline,
+    open_untrusted,
+    reading,
+    real_tables,
+)
+from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
+from tensorboard_plugin_dlprof.queries.extension import info
+from tensorboard_plugin_dlprof.queries.headline import headline
+from tensorboard_plugin_dlprof.queries.scope import find_scope
+
+SECONDS = 600.0
+"""For each part of the check; a database of a gigabyte takes some seconds."""
+
+_COUNTED = {
+    "ops": "read_only_ops",
+    "op calls": "read_only_op_instances",
+    "kernels": "read_only_kernels",
+    "memory copies": "read_only_memcpys",
+    "memory sets": "read_only_memsets",
+    "GPUs": "read_only_gpu_infos",
+    "aggregations": "model_summary",
+}
+_FACTS = {
+    "format": "format",
+    "source": "source_name",
+    "framework": "framework",
+    "recorded": "recorded",
+    "imported by version": "importer_version",
+}
+_MOST_LETTERS = 200
+
+
+def check_database(path: Path, report: Report) -> None:
+    """Adds everything about a database to the report. What goes wrong is a finding, never an exception."""
+    report.kind = "database"
+    if not _can(report, "Structure", lambda: open_database(path).close()):
+        return
+    _can(report, "SQLite's own check", lambda: _quick_check(path))
+    with closing(open_database(path)) as con:
+        ours = has_extensions(con)
+        facts = info(con) if ours else {}
+        _check_bytes(path, facts, report)
+        _check_row_counts(con, ours, report)
+        _check_invariants(con, ours, report)
+        _can(report, "Summary", lambda: _describe(con, facts, report))
+
+
+def _can(report: Report, check: str, work: Callable[[], object]) -> bool:
+    """Whether the work is done without an error; adds how it ended."""
+    try:
+        with reading("It", UnfitDatabase):
+            work()
+    except ProfileError as error:
+        report.note(check, str(error))
+        return False
+    report.note(check)
+    return True
+
+
+def _quick_check(path: Path) -> None:
+    """The only statement beside SELECT on a foreign file; it may evaluate expressions of the file's CHECKs."""
+    with closing(open_untrusted(path, UnfitDatabase)) as con, reading(con.shown_name, UnfitDatabase):
+        for table in real_tables(con):
+            columns(con, table)  # no generated column, which would be evaluated too
+        with deadline(con, SECONDS):
+            found = [str(row[0]) for row in con.execute("PRAGMA main.quick_check(5)").fetchmany(5)]
+        if found != ["ok"]:
+            words = shown(Path("; ".join(found)[:_MOST_LETTERS]))
+            raise UnfitDatabase(f"{con.shown_name} is damaged; SQLite says: {words}.")
+
+
+def _check_bytes(path: Path, facts: dict[str, str], report: Report) -> None:
+    stored = facts.get(DIGEST_KEY, "")
+    if not stored:
+        report.note("SHA-256", skipped="the database holds none")
+    elif is_intact(path, stored):
+        report.note("SHA-256")
+    else:
+        report.note("SHA-256", "The file is not as it was written: it was changed or damaged; make it again.")
+
+
+def _check_row_counts(con: UntrustedConnection, ours: bool, report: Report) -> None:
+    if not ours:
+        report.note("Row counts", skipped="the database holds none")
+        return
+    known = {*layout_of("schema"), *layout_of("extensions")}
+
+    def compare() -> None:
+        wrong = []
+        with deadline(con, SECONDS):
+            stored = con.execute("SELECT table_name, row_count FROM ext_row_counts").fetchmany(len(known) + 1)
+            if not stored:
+                raise UnfitDatabase("The stored row counts are gone; make the database again.")
+            for table, rows in stored:
+                if table in known and con.execute(f"SELECT count(*) FROM main.{table}").fetchone()[0] != rows:
+                    wrong.append(str(table))
+        if wrong:
+            raise UnfitDatabase(f"Rows of {', '.join(sorted(wrong)[:5])} are missing or too many; make it again.")
+
+    _can(report, "Row counts", compare)
+
+
+def _check_invariants(con: UntrustedConnection, ours: bool, report: Report) -> None:
+    for invariant in INVARIANTS:
+        if invariant.ours and not ours:
+            report.note(invariant.rule, skipped="only a database that this package wrote tells")
+            continue
+
+        def count(query: str = invariant.broken) -> None:
+            with deadline(con, SECONDS):
+                (broken,) = con.execute(query).fetchone()
+            if broken:
+                raise UnfitDatabase(f"{broken:,} {'row does' if broken == 1 else 'rows do'} not keep this rule.")
+
+        _can(report, invariant.rule, count)
+
+
+def _describe(con: UntrustedConnection, facts: dict[str, str], report: Report) -> None:
+    with deadline(con, SECONDS):
+        scope = find_scope(con)
+        summary = headline(con)
+        report.holds.update((name, facts[key][:_MOST_LETTERS]) for name, key in _FACTS.items() if facts.get(key))
+        if summary["gpu_names"]:
+            report.holds["GPU"] = ", ".join(summary["gpu_names"])[:_MOST_LETTERS]
+        for name, table in _COUNTED.items():
+            report.holds[name] = con.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        report.holds["iterations"] = summary["iterations"] or 0
+        report.missing += [note["message"] for note in coverage_notes(con, scope)]
+        if not report.holds["kernels"]:
+            report.missing.append("There is no kernel in this profile.")

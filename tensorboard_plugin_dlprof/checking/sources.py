@@ -1,0 +1,48 @@
+"""Checks a source: it is imported into a temporary folder, and the database that it makes is checked."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.checking.databases import check_database
+from tensorboard_plugin_dlprof.checking.findings import Report
+from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
+from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.importers import find_importer
+from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
+from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.progress import Progress
+
+
+def check_file(path: Path, progress: Progress) -> Report:
+    """All about a database or a source. What is wrong with the file is in the report, never an exception.
+
+    Raises:
+        OutputNotWritable: there is no room for a temporary database.
+    """
+    report = Report(shown(path))
+    if is_dlprof_database(path):
+        check_database(path, report)
+        return report
+    try:
+        importer = find_importer(path)
+    except ProfileError as error:
+        report.note("Format", str(error))
+        return report
+    report.kind = "source"
+    report.note("Format")
+    report.holds["format"] = importer.title
+    with tempfile.TemporaryDirectory(prefix="dlprof-check-") as folder:
+        database = Path(folder, f"check{DATABASE_SUFFIX}")
+        try:
+            warnings = import_source(path, database, ImportOptions(), progress).warnings
+        except ProfileError as error:
+            report.note("Import", str(error))
+            return report
+        report.note("Import")
+        check_database(database, report)
+        report.kind = "source"
+        report.missing = list(dict.fromkeys([*warnings, *report.missing]))
+    return report

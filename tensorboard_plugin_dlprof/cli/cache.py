@@ -1,0 +1,38 @@
+"""Show or empty the cache: the databases that TensorBoard made from sources on demand.
+
+They are made again when a source is opened the next time.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.cli import exit_codes
+
+NAME = "cache"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument("--clear", action="store_true", help="delete the databases in the cache")
+    parser.add_argument(
+        "--dir", metavar="DIR", type=Path, help="the cache, where TensorBoard was given --dlprof_cache_dir"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints where the cache is and what it takes, on stdout."""
+    from tensorboard_plugin_dlprof.imports.cache import Cache
+
+    cache = Cache(arguments.dir)
+    if arguments.clear:
+        removed = cache.clear()
+        print(f"{cache.folder}: removed {removed.databases:,} databases, {removed.num_bytes / 1e6:,.1f} MB")
+        return exit_codes.SUCCESS
+    usage = cache.usage()
+    print(
+        f"{cache.folder}: {usage.databases:,} databases, {usage.num_bytes / 1e6:,.1f} MB "
+        f"of at most {cache.max_bytes / 1e6:,.0f} MB"
+    )
+    return exit_codes.SUCCESS

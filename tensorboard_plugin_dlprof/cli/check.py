@@ -1,0 +1,87 @@
+"""Check sources and databases: is the file whole, do its numbers agree, what does it hold, what is missing.
+
+A source is imported into a temporary folder for this. A database of this package is compared with the SHA-256 and the
+row counts that it was written with. Nothing is changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.messages import ProgressBar
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.checking.findings import Report
+
+NAME = "check"
+
+_MARKS = {"passed": "ok    ", "failed": "FAILED", "skipped": "-     "}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="trace, Nsight export or DLProf database")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for scripts")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints what was found, on stdout; 0 where all is well, 3 where some of several files failed, 1 where all did."""
+    from tensorboard_plugin_dlprof.checking.sources import check_file
+
+    reports = []
+    for path in arguments.files:
+        progress = ProgressBar(path.name)
+        try:
+            report = check_file(path, progress)
+        finally:
+            progress.clear()
+        reports.append(report)
+        if arguments.format == "text":
+            _write_text(report)
+    if arguments.format == "json":
+        json.dump([_as_json(report) for report in reports], sys.stdout, indent=2, ensure_ascii=False)
+        print()
+    failed = sum(not report.passed for report in reports)
+    if not failed:
+        return exit_codes.SUCCESS
+    return exit_codes.FAILURE if failed == len(reports) else exit_codes.SOME_FAILED
+
+
+def _write_text(report: Report) -> None:
+    print(f"{report.file}: {report.kind}, {'all is well' if report.passed else 'something is WRONG'}")
+    for finding in report.findings:
+        message = f": {_printable(finding.message)}" if finding.message else ""
+        print(f"  {_MARKS[finding.verdict.value]} {finding.check}{message}")
+    if report.holds:
+        print("  holds: " + "; ".join(f"{name} {_shown(value)}" for name, value in report.holds.items()))
+    for sentence in report.missing:
+        print(f"  missing: {_printable(sentence)}")
+    sys.stdout.flush()
+
+
+def _as_json(report: Report) -> dict[str, Any]:
+    return {
+        "file": report.file,
+        "kind": report.kind,
+        "passed": report.passed,
+        "checks": [
+            {"check": finding.check, "verdict": finding.verdict.value, "message": finding.message}
+            for finding in report.findings
+        ],
+        "holds": report.holds,
+        "missing": report.missing,
+    }
+
+
+def _shown(value: int | str) -> str:
+    return f"{value:,}" if isinstance(value, int) else _printable(value)
+
+
+def _printable(text: str) -> str:
+    """Texts of the file may hold letters that act on a terminal."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)

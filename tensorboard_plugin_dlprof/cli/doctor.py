@@ -1,0 +1,145 @@
+"""Print what a bug report needs: versions, paths, the cache, and whether a tiny profile can be imported and read.
+
+Nothing leaves the machine, and nothing is written but a temporary folder that is removed again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME, VERSION
+
+NAME = "doctor"
+
+_PACKAGES = ("tensorboard", "numpy", "pandas", "msgspec", "protobuf", "werkzeug")
+
+_WAIT_SECONDS = 60.0
+
+_KERNEL = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_nn"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for scripts")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the facts on stdout; 1 where the profile does not make it."""
+    facts = dict(_facts())
+    started = time.monotonic()
+    problem = _round_trip()
+    facts["round trip"] = problem or f"passed in {time.monotonic() - started:.1f} s"
+    if arguments.format == "json":
+        json.dump({**facts, "passed": not problem}, sys.stdout, indent=2)
+        print()
+    else:
+        width = max(map(len, facts))
+        for name, value in facts.items():
+            print(f"{name:<{width}}  {value}")
+    return exit_codes.FAILURE if problem else exit_codes.SUCCESS
+
+
+def _facts() -> Iterator[tuple[str, str]]:
+    import sqlite3
+    from importlib import metadata
+
+    import tensorboard_plugin_dlprof
+
+    yield "dlprof", f"{VERSION} in {Path(tensorboard_plugin_dlprof.__file__).parent}"
+    yield "Python", f"{platform.python_version()} ({platform.python_implementation()}) at {sys.executable}"
+    yield "system", f"{platform.platform()}, {os.cpu_count()} CPUs"
+    yield (
+        "SQLite",
+        f"{sqlite3.sqlite_version}, limits {'yes' if hasattr(sqlite3.Connection, 'setlimit') else 'no'}, "
+        f"switches {'yes' if hasattr(sqlite3.Connection, 'setconfig') else 'no'}",
+    )
+    for package in _PACKAGES:
+        try:
+            yield package, metadata.version(package)
+        except metadata.PackageNotFoundError:
+            yield package, "is not installed"
+    found = [entry for entry in metadata.entry_points(group="tensorboard_plugins") if entry.name == PLUGIN_NAME]
+    yield "plugin", f"{found[0].value}" if found else "TensorBoard cannot find it: install the package with pip"
+    yield from _cache_facts()
+    yield "temporary folder", tempfile.gettempdir()
+
+
+def _cache_facts() -> Iterator[tuple[str, str]]:
+    from tensorboard_plugin_dlprof.imports.cache import Cache
+    from tensorboard_plugin_dlprof.imports.manager import GIGABYTE, default_memory_bytes
+
+    cache = Cache()
+    usage = cache.usage()
+    state = f"{usage.databases:,} databases, {usage.num_bytes / 1e6:,.1f} MB of at most {cache.max_bytes / 1e6:,.0f} MB"
+    nearest = next(folder for folder in (cache.folder, *cache.folder.parents) if folder.exists())
+    yield "cache", f"{cache.folder}, {state}{'' if os.access(nearest, os.W_OK) else ', CANNOT be written to'}"
+    yield "memory of an import", f"at most {default_memory_bytes() / GIGABYTE:.1f} GB"
+
+
+def _round_trip() -> str:
+    """What goes wrong with a profile of one kernel, from the import in a worker process to a headline; else empty."""
+    from contextlib import closing
+
+    from tensorboard_plugin_dlprof.database.connection import open_database
+    from tensorboard_plugin_dlprof.errors import ProfileError
+    from tensorboard_plugin_dlprof.imports.cache import Cache
+    from tensorboard_plugin_dlprof.imports.manager import ImportManager, Source
+    from tensorboard_plugin_dlprof.queries.headline import headline
+
+    with tempfile.TemporaryDirectory(prefix="dlprof-doctor-") as folder:
+        trace = Path(folder, "doctor.pt.trace.json").resolve()
+        trace.write_text(json.dumps(_trace()), encoding="utf-8")
+        status = trace.stat()
+        source = Source("doctor", trace, status.st_size, status.st_mtime_ns, trace.name)
+        imports = ImportManager(Cache(Path(folder, "cache")))
+        try:
+            imports.start(source)
+            end = time.monotonic() + _WAIT_SECONDS
+            while imports.is_busy() and time.monotonic() < end:
+                time.sleep(0.02)
+            if (state := imports.status("doctor")) is not None:
+                imports.cancel("doctor")
+                return f"FAILED: {state.message or 'the import does not end'}"
+            database = imports.cache.find(trace, status.st_size, status.st_mtime_ns)
+            if database is None:
+                return "FAILED: the import made no database"
+            with closing(open_database(database)) as connection:
+                found = headline(connection)
+        except ProfileError as error:
+            return f"FAILED: {error}"
+    wall_ns, iterations, fraction = found["wall_time_ns"], found["iterations"], found["gpu_utilization_fraction"]
+    if (wall_ns, iterations, fraction) != (1_000_000, 1, 0.25):
+        return f"FAILED: the numbers are wrong: {wall_ns} ns, {iterations} iterations, GPU utilization {fraction}"
+    return ""
+
+
+def _trace() -> dict[str, object]:
+    """One step of 1 ms with a kernel of 250 µs."""
+    host, gpu = {"ph": "X", "pid": 1, "tid": 1}, {"ph": "X", "pid": 0, "tid": 7}
+    launch: dict[str, object] = {"correlation": 1}
+    on_gpu = {**launch, "device": 0, "stream": 7}
+    return {
+        "schemaVersion": 1,
+        "traceEvents": [
+            {**host, "cat": "user_annotation", "name": "ProfilerStep#1", "ts": 0, "dur": 1_000},
+            {**host, "cat": "cpu_op", "name": "aten::mm", "ts": 100, "dur": 100},
+            {**host, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": 110, "dur": 10, "args": launch},
+            {
+                **gpu,
+                "cat": "kernel",
+                "name": _KERNEL,
+                "ts": 200,
+                "dur": 250,
+                "args": on_gpu,
+            },
+        ],
+    }

@@ -1,0 +1,127 @@
+"""``dlprof check``: what is well is said to be well, and what is wrong is said."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.cli.main import main
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tests.imports.traces import write_trace
+from tests.shared_data import shared_data
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database of ours."""
+    folder = tmp_path_factory.mktemp("made")
+    source = write_trace(folder / "a.json")
+    import_source(source, folder / "a.dlprof_dldb.sqlite", ImportOptions(), lambda _stage, _fraction: None)
+    return folder / "a.dlprof_dldb.sqlite"
+
+
+@pytest.fixture
+def database(made: Path, tmp_path: Path) -> Path:
+    """A copy to spoil."""
+    return Path(shutil.copy(made, tmp_path))
+
+
+def checked(capsys: Captured, *paths: Path) -> tuple[int, list[dict[str, object]]]:
+    """The exit code and the reports."""
+    code = main(["check", "--format", "json", *map(str, paths)])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def failed(report: dict[str, object]) -> list[str]:
+    """Names of the checks that failed."""
+    return [check["check"] for check in report["checks"] if check["verdict"] == "failed"]  # type: ignore[attr-defined]
+
+
+def test_a_database_of_ours_is_well(database: Path, capsys: Captured) -> None:
+    """It is compared with what it was written with, and nothing is left beside it."""
+    code, (report,) = checked(capsys, database)
+    assert (code, report["kind"], report["passed"]) == (0, "database", True)
+    verdicts = {check["check"]: check["verdict"] for check in report["checks"]}  # type: ignore[attr-defined]
+    assert set(verdicts.values()) == {"passed"}
+    assert {"SHA-256", "Row counts", "SQLite's own check", "Structure"} <= set(verdicts)
+    assert report["holds"] | {"kernels": 6, "iterations": 3, "format": "pytorch"} == report["holds"]  # type: ignore[operator]
+    assert [path.name for path in database.parent.iterdir()] == [database.name]
+
+
+def test_a_source_is_imported_somewhere_else_for_it(tmp_path: Path, capsys: Captured) -> None:
+    """Nothing is written beside it."""
+    source = write_trace(tmp_path / "a.json")
+    code, (report,) = checked(capsys, source)
+    assert (code, report["kind"], report["passed"]) == (0, "source", True)
+    assert list(tmp_path.iterdir()) == [source]
+
+
+def test_every_real_database_is_well(capsys: Captured) -> None:
+    """NVIDIA's hold no digest; what does not apply is skipped, not passed."""
+    paths = sorted((shared_data() / "dlprof-golden").glob("dlprof_dldb*.sqlite"))
+    code, reports = checked(capsys, *paths)
+    assert (code, [failed(report) for report in reports]) == (0, [[] for _ in paths])
+    verdicts = {check["check"]: check["verdict"] for check in reports[0]["checks"]}  # type: ignore[attr-defined]
+    assert verdicts["SHA-256"] == verdicts["Row counts"] == "skipped"
+
+
+@pytest.mark.parametrize(
+    ("statement", "check"),
+    [
+        ("DELETE FROM read_only_kernels WHERE id = 1", "Row counts"),
+        ("DELETE FROM ext_row_counts", "Row counts"),
+        ("UPDATE model_summary SET gpu_utilization = 140", "Every gpu_utilization of model_summary is from 0 to 100 %"),
+        ("UPDATE read_only_kernels SET gpu_stop = gpu_start - 5", "No row of read_only_kernels ends before it starts"),
+        ("UPDATE ext_aggregations SET cpu_ns = cpu_ns + 1", "The parts of the wall time add up"),
+        ("UPDATE ext_aggregations SET gpu_busy_ns = wall_ns + 1", "The GPU is not busy for longer than the wall time"),
+        (
+            "UPDATE op_nodes SET read_only_ops_id = 999",
+            "Every read_only_ops_id of op_nodes leads to a row of read_only_ops",
+        ),
+        ("UPDATE op_nodes SET kernel_calls = kernel_calls + 1", "Kernels by op are all aggregated kernels"),
+        ("UPDATE ext_aggregations SET outside_kernels = 7", "Every kernel is in an iteration or counted as outside"),
+    ],
+)
+def test_each_rule_can_fail(database: Path, capsys: Captured, statement: str, check: str) -> None:
+    """And so does the digest, whatever was changed."""
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute(statement)
+        connection.commit()
+    code, (report,) = checked(capsys, database)
+    assert code == 1
+    assert {check, "SHA-256"} <= set(failed(report))
+
+
+def test_damage_that_sqlite_reads_without_an_error_is_found(database: Path, capsys: Captured) -> None:
+    """One letter of a name."""
+    content = database.read_bytes()
+    database.write_bytes(content.replace(b"vectorized_elementwise", b"vectorized_elementwisE"))
+    code, (report,) = checked(capsys, database)
+    assert (code, failed(report)) == (1, ["SHA-256"])
+
+
+def test_what_is_no_profile_is_one_finding(tmp_path: Path, capsys: Captured) -> None:
+    """In the words of an import; an exit code of 3 tells that other files are well."""
+    (tmp_path / "a.json").write_text("hello")
+    (tmp_path / "cut.dlprof_dldb.sqlite").write_bytes(b"SQLite format 3\0")
+    good = write_trace(tmp_path / "good.json")
+    code, reports = checked(capsys, tmp_path / "a.json", tmp_path / "cut.dlprof_dldb.sqlite", tmp_path / "gone", good)
+    assert code == 3
+    assert [report["passed"] for report in reports] == [False, False, False, True]
+    assert [len(failed(report)) for report in reports] == [1, 1, 1, 0]
+
+
+def test_people_get_text(database: Path, capsys: Captured) -> None:
+    """One line for each check, and what it holds."""
+    assert main(["check", str(database)]) == 0
+    text = capsys.readouterr().out
+    assert "all is well" in text
+    assert "ok     SHA-256" in text
+    assert "kernels 6" in text
