@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.tables import Metrics
+from tensorboard_plugin_dlprof.events.combining import numbered
 from tensorboard_plugin_dlprof.events.tables import Int64s, Strings
 
 
@@ -71,8 +72,8 @@ def codes(*columns: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:
     code = np.zeros(len(columns[0]), np.int64)
     first = np.zeros(min(len(code), 1), np.int64)
     for column in columns:
-        values, position = np.unique(column, return_inverse=True)
-        code = code * max(len(values), 1) + position.reshape(-1)
+        values, position = numbered(column)
+        code = code * max(len(values), 1) + position
         # Renumbered after every column, so that the product never grows beyond rows x rows.
         _, first, code = np.unique(code, return_index=True, return_inverse=True)
         code = code.reshape(-1)
@@ -81,11 +82,11 @@ def codes(*columns: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:
 
 def byte_ranks(strings: Strings, texts: npt.NDArray[np.integer]) -> Int64s:
     """Rank of each text in the order of UTF-8 bytes, as DLProf sorts; equal texts have equal ranks."""
-    distinct, position = np.unique(texts, return_inverse=True)
+    distinct, position = numbered(texts)
     in_order = sorted(range(len(distinct)), key=lambda index: sort_bytes(strings[int(distinct[index])]))
     rank = np.empty(len(distinct), np.int64)
     rank[in_order] = np.arange(len(distinct))
-    ranks: Int64s = rank[position.reshape(-1)]
+    ranks: Int64s = rank[position]
     return ranks
 
 

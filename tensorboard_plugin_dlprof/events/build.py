@@ -7,6 +7,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.events import dlprof_markers, work_tables
 from tensorboard_plugin_dlprof.events.cleaning import cleaned
+from tensorboard_plugin_dlprof.events.combining import numbered
 from tensorboard_plugin_dlprof.events.draft_texts import Stacks, described_texts
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
 from tensorboard_plugin_dlprof.events.framework_ops import find_ops
@@ -107,7 +108,7 @@ def _joined(drafts: Drafts, texts: DraftTexts, iterations: IterationCandidate) -
     joined = drafts.key.copy()
     ops = join_calls(drafts.key[rows], drafts.process_id[rows], iteration, start, texts.index[rows])
     joined[rows] = ops + int(joined.max(initial=-1)) + 1
-    return np.unique(joined, return_inverse=True)[1].astype(np.int64)
+    return numbered(joined)[1]
 
 
 def _marked(capture: Capture, nesting: Nesting, links: Links) -> _Found:

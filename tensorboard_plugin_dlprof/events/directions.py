@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from tensorboard_plugin_dlprof.events import names
+from tensorboard_plugin_dlprof.events.combining import distinct_values, numbered
 from tensorboard_plugin_dlprof.events.instances import Flags
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
@@ -24,7 +25,7 @@ def backward_ranges(capture: Capture, nesting: Nesting, role: Int8s) -> Flags:
     """Places of ranges that are themselves the backward side of an op."""
     name = capture.ranges.name[nesting.row]
     rows = np.flatnonzero(np.isin(role, _MODEL_ROLES))
-    distinct, inverse = np.unique(name[rows], return_inverse=True)
+    distinct, inverse = numbered(name[rows])
     backward = np.zeros(len(role), np.bool_)
     if len(rows):
         backward[rows] = np.array([names.is_backward(capture.strings[text]) for text in distinct.tolist()])[inverse]
@@ -75,7 +76,7 @@ def _link_by_sequence(
     main = ops[~in_backward[ops]]
     for (owner, said), members in _groups(process[thread[nodes]], forward_thread[nodes], nodes):
         best: Int64s | None = None
-        for candidate in np.unique(thread[ops[process[thread[ops]] == owner]]).tolist():
+        for candidate in distinct_values(thread[ops[process[thread[ops]] == owner]]).tolist():
             pool = ops if said > 0 else main
             found = _latest_before(nesting, sequence, pool[thread[pool] == candidate], members)
             if best is None or np.count_nonzero(found >= 0) > np.count_nonzero(best >= 0):

@@ -17,6 +17,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.ops import eligibility
 from tensorboard_plugin_dlprof.events import names
+from tensorboard_plugin_dlprof.events.combining import numbered
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
 from tensorboard_plugin_dlprof.events.instances import Chosen, Flags, choose, roles
 from tensorboard_plugin_dlprof.events.linking import Links
@@ -139,6 +140,6 @@ def _typed_ranges(capture: Capture, nesting: Nesting, chosen: Chosen) -> Int64s:
 
 
 def _are_products(capture: Capture, name: Int32s) -> Flags:
-    distinct, inverse = np.unique(name, return_inverse=True)
+    distinct, inverse = numbered(name)
     types = [names.bare_name(capture.strings[text]) for text in distinct.tolist()]
     return np.array([eligibility(kind) == Eligibility.ELIGIBLE for kind in types], np.bool_)[inverse]

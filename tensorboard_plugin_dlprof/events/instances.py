@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events import names
+from tensorboard_plugin_dlprof.events.combining import numbered
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int64s
@@ -44,7 +45,7 @@ def roles(capture: Capture, nesting: Nesting) -> Int8s:
     """The role of the range at each place."""
     kind = capture.ranges.kind[nesting.row].astype(np.int64)
     combined = kind * len(capture.strings) + capture.ranges.name[nesting.row]
-    distinct, inverse = np.unique(combined, return_inverse=True)
+    distinct, inverse = numbered(combined)
     found = [names.role(*_kind_and_name(capture, value)) for value in distinct.tolist()]
     return np.array(found, np.int8)[inverse] if found else np.zeros(0, np.int8)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.events.combining import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Capture, WorkKind
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
@@ -42,7 +43,7 @@ def _check_instances(profile: Profile) -> None:
     instances = profile.instances
     op = instances.op
     _require(not len(op) or (op.min() >= 0 and op.max() < len(profile.ops)), "an instance has no op")
-    _require(len(np.unique(op)) == len(profile.ops), "an op has no instance")
+    _require(len(distinct_values(op)) == len(profile.ops), "an op has no instance")
     _require((instances.cpu_stop >= instances.cpu_start).all(), "an instance ends before it starts")
     same = op[1:] == op[:-1]
     ordered = (op[1:] > op[:-1]) | (same & (instances.cpu_start[1:] >= instances.cpu_start[:-1]))

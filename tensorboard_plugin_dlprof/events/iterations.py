@@ -15,6 +15,7 @@ from collections import Counter
 import numpy as np
 
 from tensorboard_plugin_dlprof.events import names
+from tensorboard_plugin_dlprof.events.combining import distinct_values
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.resources import DATA_LOADER
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
@@ -121,7 +122,7 @@ def _profiler_steps(capture: Capture, rows: Int64s) -> list[IterationCandidate |
 def _families(capture: Capture, rows: Int64s) -> dict[str, dict[int, int]]:
     """Bases of names that end in a number -> {text id: number}."""
     families: dict[str, dict[int, int]] = {}
-    for text in np.unique(capture.ranges.name[rows]).tolist():
+    for text in distinct_values(capture.ranges.name[rows]).tolist():
         name = names.without_arguments(capture.strings[text])
         base, number = names.split_number(name)
         if number >= 0 and base and names.role(RangeKind.ANNOTATION, name) == Role.ANNOTATION:
@@ -151,7 +152,7 @@ def _repeated(
     ranges = capture.ranges
     numbered = {text for base, family in families.items() if names.counts_steps(base) for text in family}
     groups: dict[str, list[int]] = {}
-    for text in np.unique(ranges.name[rows]).tolist():
+    for text in distinct_values(ranges.name[rows]).tolist():
         name = names.without_arguments(capture.strings[text])
         if text in numbered or names.role(RangeKind.ANNOTATION, name) != Role.ANNOTATION or DATA_LOADER.match(name):
             continue
@@ -193,7 +194,7 @@ def _until(
     capture: Capture, source: str, pattern: re.Pattern[str], end_ns: int, ends: bool
 ) -> IterationCandidate | None:
     ranges = capture.ranges
-    texts = [i for i in np.unique(ranges.name).tolist() if pattern.match(capture.strings[i])]
+    texts = [i for i in distinct_values(ranges.name).tolist() if pattern.match(capture.strings[i])]
     usable = (RangeKind.ANNOTATION, RangeKind.OP, RangeKind.SPAN)
     rows = np.flatnonzero(np.isin(ranges.name, texts) & np.isin(ranges.kind, usable))
     if len(rows) < 2:

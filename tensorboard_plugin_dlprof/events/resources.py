@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.events.combining import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
 from tensorboard_plugin_dlprof.profile.tables import TimeSpans
 
@@ -20,7 +21,7 @@ DATA_LOADER = re.compile(
 def data_loader_spans(capture: Capture) -> TimeSpans:
     """Ranges in which the program waits for or makes a batch, of every thread but pool threads of DALI and tf.data."""
     ranges = capture.ranges
-    texts = [i for i in np.unique(ranges.name).tolist() if DATA_LOADER.match(capture.strings[i])]
+    texts = [i for i in distinct_values(ranges.name).tolist() if DATA_LOADER.match(capture.strings[i])]
     if not texts:
         return _spans(np.zeros(0, np.int64), np.zeros(0, np.int64))
     kinds = (RangeKind.ANNOTATION, RangeKind.OP, RangeKind.SPAN, RangeKind.DLPROF_OP)
@@ -37,9 +38,9 @@ def io_spans(capture: Capture) -> TimeSpans:
     if not len(calls.start_ns):
         return _spans(np.zeros(0, np.int64), np.zeros(0, np.int64))
     ranges = capture.ranges
-    texts = [i for i in np.unique(ranges.name).tolist() if DATA_LOADER.match(capture.strings[i])]
+    texts = [i for i in distinct_values(ranges.name).tolist() if DATA_LOADER.match(capture.strings[i])]
     loading = ranges.thread[np.isin(ranges.name, texts)] if texts else ranges.thread[:0]
-    threads = np.unique(np.concatenate((capture.calls.thread, loading)))
+    threads = distinct_values(np.concatenate((capture.calls.thread, loading)))
     rows = np.flatnonzero(np.isin(calls.thread, threads))
     return _spans(calls.start_ns[rows], calls.end_ns[rows])
 

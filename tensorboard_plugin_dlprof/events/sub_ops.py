@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events import names
-from tensorboard_plugin_dlprof.events.combining import combine
+from tensorboard_plugin_dlprof.events.combining import combine, distinct_values, numbered
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.nesting import Nesting
@@ -31,7 +31,7 @@ def find_sub_ops(
 ) -> SubOps:
     """The sub-ops of all instances, by instance, then start."""
     ranges = capture.ranges
-    calls = np.unique(links.work_call[links.work_call >= 0])
+    calls = distinct_values(links.work_call[links.work_call >= 0])
     draft = owners.of_call[calls]
     in_range = (drafts.place[draft] >= 0) & (links.call_place[calls] >= 0)
     calls, draft = calls[in_range], draft[in_range]
@@ -61,7 +61,7 @@ def find_sub_ops(
 
 def _names(capture: Capture, name: Int64s) -> tuple[Int64s, npt.NDArray[np.bool_]]:
     """Bare names as text ids, and which are halves of a backward convolution."""
-    distinct, inverse = np.unique(name, return_inverse=True)
+    distinct, inverse = numbered(name)
     bare = [names.bare_name(capture.strings[text]) for text in distinct.tolist()]
     ids = np.array([capture.strings.intern(text) for text in bare], np.int64)
     halves = np.array([_HALF.match(text) is not None for text in bare], np.bool_)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.events.combining import numbered
 from tensorboard_plugin_dlprof.events.drafts import Drafts, OpKey, Owners
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, WorkKind
@@ -26,7 +27,7 @@ def add_unassociated(capture: Capture, links: Links, drafts: Drafts, owners: Own
     of_work[works] = len(drafts.start_ns) + len(calls) + np.arange(len(works))
 
     name = np.append(_call_names(capture, links)[calls], _work_names(capture)[works])
-    distinct, key = np.unique(name, return_inverse=True)
+    distinct, key = numbered(name)
     keys = [
         OpKey(f"unassociated_{text}", text, "", by_name=True, associated=False)
         for text in (capture.strings[index] or "unknown" for index in distinct.tolist())

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
 from tensorboard_plugin_dlprof.classify.kernels import classify
-from tensorboard_plugin_dlprof.events.combining import combine
+from tensorboard_plugin_dlprof.events.combining import combine, numbered
 from tensorboard_plugin_dlprof.events.drafts import Owners
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.op_tables import OpTables
@@ -64,7 +64,7 @@ class Placed:
 
 def name_ranks(strings: Strings, name: npt.NDArray[Any]) -> Int64s:
     """Ranks that order text ids as their UTF-8 bytes."""
-    distinct, inverse = np.unique(name, return_inverse=True)
+    distinct, inverse = numbered(name)
     order = sorted(range(len(distinct)), key=lambda index: strings[int(distinct[index])].encode())
     rank = np.empty(len(distinct), np.int64)
     rank[order] = np.arange(len(distinct))
@@ -151,7 +151,7 @@ def copies(placed: Placed, kind: WorkKind) -> Copies:
 
 def _pageable(strings: Strings, label: Int32s) -> Int8s:
     """From what PyTorch calls a copy: ``Memcpy HtoD (Pageable -> Device)``."""
-    distinct, inverse = np.unique(label, return_inverse=True)
+    distinct, inverse = numbered(label)
     texts = [strings[text] for text in distinct.tolist()]
     told = [1 if "Pageable" in text else 0 if "Pinned" in text else -1 for text in texts]
     return np.array(told, np.int8)[inverse.reshape(-1)] if told else np.zeros(0, np.int8)
