@@ -5,8 +5,15 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+    from tensorboard_plugin_dlprof.analysis.dlprof_detectors import Feedback
+    from tensorboard_plugin_dlprof.database.advice_rows import Advice
+    from tensorboard_plugin_dlprof.profile.tables import Profile
 
 
 @dataclass(slots=True, frozen=True)
@@ -40,7 +47,6 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
         ProfileError: with the sentence to show.
     """
     from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
-    from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
     from tensorboard_plugin_dlprof.database.writer import write_database
     from tensorboard_plugin_dlprof.events.build import build_profile
     from tensorboard_plugin_dlprof.importers import find_importer
@@ -48,16 +54,35 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     importer = find_importer(source)
     profile = build_profile(importer.read(source, options.read, progress))
     aggregation = aggregate(profile, Selection(options.key_op, options.iter_start, options.iter_stop))
+    feedback, advice = _advice(profile, aggregation)
     warnings = write_database(
         database,
         source,
         profile,
         [aggregation],
-        [detect(profile, aggregation)],
+        [feedback],
+        advice=[advice],
         profile_name=options.profile_name,
         original_command=options.original_command,
     )
     return ImportResult(database, warnings)
+
+
+def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback], Advice]:
+    """What DLProf's table of findings gets, and what our own do.
+
+    With DLProf's markers its table holds what its own detectors say, as it would; elsewhere our findings.
+    """
+    from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
+    from tensorboard_plugin_dlprof.analysis.engine import feedback, judge
+    from tensorboard_plugin_dlprof.database.advice_rows import Advice
+    from tensorboard_plugin_dlprof.efficiency.measure import measure
+    from tensorboard_plugin_dlprof.efficiency.rates import efficiency
+
+    found = efficiency(profile, measure(profile), aggregation)
+    verdict = judge(profile, aggregation, found)
+    rows = detect(profile, aggregation) if profile.dlprof_markers else feedback(verdict)
+    return rows, Advice(found, verdict)
 
 
 @dataclass(slots=True, frozen=True)
@@ -91,7 +116,6 @@ def aggregate_database(database: Path, target: Path, choice: Choice, progress: P
         ProfileError: with the sentence to show.
     """
     from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
-    from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
     from tensorboard_plugin_dlprof.database.adding import add_aggregation, same_aggregation
     from tensorboard_plugin_dlprof.database.connection import open_database
     from tensorboard_plugin_dlprof.database.reader import read_profile
@@ -105,14 +129,16 @@ def aggregate_database(database: Path, target: Path, choice: Choice, progress: P
         same = same_aggregation(connection, aggregation)
         if same is not None:
             return Aggregated(same, is_new=False)
+        feedback, advice = _advice(profile, aggregation)
         added = add_aggregation(
             database,
             target,
             connection,
             profile,
             aggregation,
-            detect(profile, aggregation),
+            feedback,
             lambda fraction: progress("Writing the database", 0.5 + fraction / 2),
+            advice,
         )
     return Aggregated(added, is_new=True)
 

@@ -10,7 +10,7 @@ from tensorboard_plugin_dlprof.analysis.dlprof_detectors import Feedback
 from tensorboard_plugin_dlprof.analysis.rules import RULES, Rule
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks, Severity, Undecided, Verdict
-from tensorboard_plugin_dlprof.analysis.wording import duration, filled, percentage
+from tensorboard_plugin_dlprof.analysis.wording import duration, percentage
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
@@ -42,12 +42,12 @@ def feedback(verdict: Verdict) -> list[Feedback]:
     """The findings as rows of DLProf's table, so that its viewer shows them."""
     rows = []
     for finding in verdict.findings:
-        advice = filled(finding.recommendation, finding.numbers)
+        advice = finding.recommendation_text()
         if finding.gain is not None:
             advice += f" Could gain {gain_text(finding, verdict.iteration_ns)}."
         if finding.link:
             advice += f" See {finding.link}"
-        rows.append(Feedback(finding.detector, filled(finding.problem, finding.numbers), advice, finding.action))
+        rows.append(Feedback(finding.detector, finding.problem_text(), advice, finding.action))
     return rows
 
 

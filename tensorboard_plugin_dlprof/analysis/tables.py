@@ -5,9 +5,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
-Number: TypeAlias = int | float | str
+from tensorboard_plugin_dlprof.analysis.wording import Number, filled
 
 
 class Severity(enum.IntEnum):
@@ -69,6 +68,14 @@ class Finding:
     link: str = ""
     action: str = ""
     """DLProf's viewer: the name of the view that lists the ops."""
+
+    def problem_text(self) -> str:
+        """The problem, with its numbers."""
+        return filled(self.problem, self.numbers)
+
+    def recommendation_text(self) -> str:
+        """The recommendation, with its numbers."""
+        return filled(self.recommendation, self.numbers)
 
 
 @dataclass(slots=True, frozen=True)

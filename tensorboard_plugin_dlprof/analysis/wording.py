@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
-from tensorboard_plugin_dlprof.analysis.tables import Number
 from tensorboard_plugin_dlprof.units import NS_PER_MS, NS_PER_S, NS_PER_US
+
+Number: TypeAlias = int | float | str
 
 
 def filled(template: str, numbers: Mapping[str, Number]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
 from tensorboard_plugin_dlprof.database.aggregated_rows import AggregationWriter, Feedback, Numbering
 from tensorboard_plugin_dlprof.database.connection import has_extensions, open_database
 from tensorboard_plugin_dlprof.database.copying import copied
@@ -58,6 +59,7 @@ def add_aggregation(
     aggregation: Aggregation,
     feedback: Sequence[Feedback],
     progress: Copying = lambda _fraction: None,
+    advice: Advice | None = None,
 ) -> int:
     """Write a copy of a database with one more aggregation, and put it in place at once.
 
@@ -69,6 +71,7 @@ def add_aggregation(
         aggregation: of this profile.
         feedback: rows of DLProf's detectors.
         progress: of the copying, from 0 to 1.
+        advice: for our own tables, which NVIDIA's databases have not.
 
     Returns:
         The id of the new aggregation, which no other ever had in this database.
@@ -82,12 +85,15 @@ def add_aggregation(
         dictionary = Dictionary({text: number for number, text in new.execute("SELECT id, string FROM dictionary")})
         aggr_id = _last(new, "aggregations") + 1
         write_who_and_when(new, aggr_id)
-        writer = AggregationWriter(new, dictionary, _kernel_names(profile, aggregation, dictionary), numbering)
+        text = _kernel_names(profile, aggregation, dictionary)
+        writer = AggregationWriter(new, dictionary, text, numbering)
         writer.write(aggr_id, aggregation, feedback)
         writer.finish()
         insert_rows(new, "dictionary", ("id", "string"), dictionary.rows())
         if has_extensions(new):
             write_aggregated_extensions(new, aggr_id, aggregation)
+            if advice is not None:
+                write_advice(new, aggr_id, profile, aggregation, advice, text)
             _count_rows_again(new)
     return aggr_id
 

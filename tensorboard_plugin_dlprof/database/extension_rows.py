@@ -11,6 +11,7 @@ from tensorboard_plugin_dlprof.database.coverage import coverage_rows
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, NO_DIGEST
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
 from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows, storable
+from tensorboard_plugin_dlprof.database.sub_op_rows import write_sub_ops
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import EXTENSION_VERSION, VERSION
 from tensorboard_plugin_dlprof.profile.tables import Profile, TimeSpans
@@ -34,6 +35,7 @@ def write_raw_extensions(
     for kind, spans in (("data_loader", profile.data_loader), ("io", profile.io)):
         _write_spans(con, kind, spans)
     _write_iterations(con, profile)
+    write_sub_ops(con, profile)
     memory = profile.memory
     insert_integers(
         con,
@@ -117,6 +119,7 @@ def _write_work(con: sqlite3.Connection, profile: Profile, text: Int64s) -> None
             "row_id": np.arange(1, rows + 1),
             "stream": copies.stream,
             "launched": copies.launched.astype(np.int64),
+            "pageable": -1 if copies.pageable is None else copies.pageable.astype(np.int64),
         }
         insert_integers(con, "ext_memory_ops", columns, rows)
     insert_integers(

@@ -13,6 +13,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.database.connection import has_extensions
 from tensorboard_plugin_dlprof.database.lookups import Texts, integers, texts_of
+from tensorboard_plugin_dlprof.database.sub_op_rows import read_sub_ops
 from tensorboard_plugin_dlprof.database.work_reader import WorkReader
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device, Int64s, MemoryEvents, Strings
@@ -24,6 +25,7 @@ from tensorboard_plugin_dlprof.profile.tables import (
     Op,
     Profile,
     TimeSpans,
+    no_sub_ops,
 )
 
 
@@ -84,6 +86,7 @@ class _Reader:
             gpu_memory_bytes=self._gpu_memory(),
             coverage=self._coverage(),
             dlprof_markers=self._stored.get("dlprof_markers", "1") == "1",
+            sub_ops=read_sub_ops(self._con, self._strings) if self._extended else no_sub_ops(),
         )
 
     def _ops(self) -> list[Op]:

@@ -157,7 +157,9 @@ class WorkReader:
             13,
         )  # fmt: skip
         more = self._beside(
-            ident, f"SELECT row_id, stream, launched FROM ext_memory_ops WHERE kind = {kind} ORDER BY row_id", 3
+            ident,
+            f"SELECT row_id, stream, launched, pageable FROM ext_memory_ops WHERE kind = {kind} ORDER BY row_id",
+            4,
         )
         return Copies(
             op=self._op_rows.ops(op),
@@ -174,6 +176,7 @@ class WorkReader:
             thread_id=thread,
             stream=more[0],
             launched=np.where(more[1] == 0, 0, 1).astype(np.int8),
+            pageable=more[2].astype(np.int8),
         )
 
     def _matrix_unit(self, uses: Int64s, long_name: Int64s) -> Int8s:

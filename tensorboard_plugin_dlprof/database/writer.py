@@ -10,8 +10,10 @@ from datetime import datetime
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
 from tensorboard_plugin_dlprof.database.aggregated_rows import AggregationWriter, Feedback, fresh_numbering
 from tensorboard_plugin_dlprof.database.coverage import warnings
+from tensorboard_plugin_dlprof.database.efficiency_rows import write_device_peaks
 from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_extensions, write_raw_extensions
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, identify
 from tensorboard_plugin_dlprof.database.publishing import published
@@ -30,6 +32,7 @@ def write_database(
     aggregations: Sequence[Aggregation],
     feedback: Sequence[Sequence[Feedback]] = (),
     *,
+    advice: Sequence[Advice] = (),
     profile_name: str = "",
     original_command: str = "",
 ) -> list[str]:
@@ -41,6 +44,7 @@ def write_database(
         profile: the raw tables.
         aggregations: of this profile, at least one.
         feedback: rows of DLProf's detectors for each aggregation, or none at all.
+        advice: what our own tables hold of efficiency and findings for each aggregation, or none at all.
         profile_name: given by the user, else empty.
         original_command: command line to store. The caller has masked secrets in it.
 
@@ -55,7 +59,7 @@ def write_database(
     with published(path, _expected_bytes(profile)) as con:
         for script in ("schema", "extensions"):
             _run(con, script)
-        _write_rows(con, identity, profile, aggregations, feedback, profile_name, original_command)
+        _write_rows(con, identity, profile, aggregations, feedback, advice, profile_name, original_command)
         for script in ("indexes", "views"):
             _run(con, script)
     return warnings(profile)
@@ -67,6 +71,7 @@ def _write_rows(
     profile: Profile,
     aggregations: Sequence[Aggregation],
     feedback: Sequence[Sequence[Feedback]],
+    advice: Sequence[Advice],
     profile_name: str,
     original_command: str,
 ) -> None:
@@ -80,6 +85,10 @@ def _write_rows(
         write_who_and_when(con, number)
         writer.write(number, aggregation, feedback[number - 1] if feedback else ())
         write_aggregated_extensions(con, number, aggregation)
+        if advice:
+            if number == 1:
+                write_device_peaks(con, advice[0].efficiency.peaks)
+            write_advice(con, number, profile, aggregation, advice[number - 1], text)
     writer.finish()
     insert_rows(con, "dictionary", ("id", "string"), dictionary.rows())
     write_row_counts(con)

@@ -146,6 +146,16 @@ def _embedding(call: Call) -> Work | None:
     return Work("embedding", 0, 0, size, elements, table.data_type)
 
 
+def _selection(call: Call) -> Work | None:
+    """``index_select(table, dimension, indices)`` of whole rows: each is read and written."""
+    table, indices = call.tensor(0), call.tensor(2)
+    if table is None or indices is None or len(table.shape) != 2 or len(indices.shape) != 1:
+        return None
+    rows = Tensor((*indices.shape, table.shape[1]), table.data_type)
+    size, elements = moved((indices, rows, rows))
+    return Work("embedding", 0, 0, size, elements, table.data_type)
+
+
 def _foreach(call: Call) -> Work | None:
     """Lists of tensors: read all, write the first list."""
     lists = [argument for argument in call.arguments if argument]
@@ -186,6 +196,7 @@ _EXACT: dict[str, Callable[[Call], Work | None]] = {
     "cat": _concatenation,
     "stack": _concatenation,
     "embedding": _embedding,
+    "index_select": _selection,
 }
 
 

@@ -18,6 +18,7 @@ from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
 from tensorboard_plugin_dlprof.efficiency.tables import (
     Bound,
     Cause,
+    DevicePeaks,
     Efficiency,
     Floats,
     IterationEfficiency,
@@ -47,8 +48,23 @@ def efficiency(profile: Profile, work: InstanceWork, aggregation: Aggregation) -
         ops=ops,
         kernels=_of_kernels(profile, aggregation, kernels),
         iterations=_of_iterations(profile, work, aggregation, kernels, rows, ops),
+        peaks=device_peaks(profile.devices),
         facts=kernels,
     )
+
+
+def device_peaks(devices: list[Device]) -> list[DevicePeaks]:
+    """The published rates of the devices of a profile."""
+    rows = []
+    for device in devices:
+        peaks = find_peaks(device.name, device.memory_bytes)
+        if peaks is None:
+            continue
+        rates = [("memory", "", peaks.bytes_per_second)]
+        rates += [("vector", precision, rate) for precision, rate in peaks.vector_flops.items()]
+        rates += [("matrix", precision, rate) for precision, rate in peaks.matrix_flops.items()]
+        rows += [DevicePeaks(device.device_id, *rate, peaks.product, peaks.source) for rate in rates]
+    return rows
 
 
 class _Ops:

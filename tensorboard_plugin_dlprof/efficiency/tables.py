@@ -138,6 +138,19 @@ class KernelFacts:
     limiters: list[str]
 
 
+@dataclass(slots=True, frozen=True)
+class DevicePeaks:
+    """One published rate of one device."""
+
+    device_id: int
+    unit: str
+    """``vector``, ``matrix`` or ``memory``."""
+    precision: str
+    per_second: float
+    product: str
+    source: str
+
+
 @dataclass(slots=True)
 class Efficiency:
     """Everything of an aggregation."""
@@ -145,4 +158,6 @@ class Efficiency:
     ops: OpEfficiency
     kernels: KernelEfficiency
     iterations: IterationEfficiency
+    peaks: list[DevicePeaks]
+    """Of the profile's devices, those that are known."""
     facts: KernelFacts

@@ -18,7 +18,8 @@ from tensorboard_plugin_dlprof.profile.tables import Profile
 from tests.aggregation.test_oracle import profiles
 
 TEXT_COLUMNS = {
-    "name", "long_name", "input_names", "input_shapes", "output_names", "output_shapes", "parameters",
+    "name", "long_name", "input_names", "input_shapes", "output_names", "output_shapes", "parameters", "shapes",
+    "dtypes",
 }  # fmt: skip
 
 
@@ -64,6 +65,8 @@ def _table(table: Any, strings: Strings) -> dict[str, Any]:
     plain = {}
     for field in dataclasses.fields(table):
         column = getattr(table, field.name)
+        if field.name == "pageable" and column is None:  # nothing of it recorded
+            column = np.full(len(table.op), -1)
         if isinstance(column, np.ndarray):
             column = column.tolist()
             if field.name in TEXT_COLUMNS:

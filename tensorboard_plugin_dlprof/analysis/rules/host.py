@@ -33,7 +33,7 @@ def underutilized(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING,
         Confidence.HIGH,
         "idle",
-        "A kernel runs for only {busy_fraction} of the time. Most of the rest ({largest_fraction} of the time) goes to "
+        "A kernel runs in {busy_fraction} of the time. Most of the rest ({largest_fraction} of the time) goes to "
         "{largest}.",
         "{advice}",
         {

@@ -8,7 +8,8 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.precision_gain import saving
 from tensorboard_plugin_dlprof.analysis.signals import Signals
-from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Number, Severity
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
+from tensorboard_plugin_dlprof.analysis.wording import Number
 from tensorboard_plugin_dlprof.efficiency.tables import Cause
 from tensorboard_plugin_dlprof.events.tables import Int64s
 

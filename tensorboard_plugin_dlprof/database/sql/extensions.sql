@@ -55,6 +55,7 @@ CREATE TABLE ext_memory_ops (
     row_id    INTEGER NOT NULL,         -- read_only_memcpys.id or read_only_memsets.id
     stream    INTEGER NOT NULL,         -- number of the CUDA stream
     launched  INTEGER NOT NULL,         -- boolean: the call was recorded
+    pageable  INTEGER NOT NULL,         -- host memory of a copy: 1 pageable, 0 pinned, -1 not recorded
     PRIMARY KEY (kind, row_id)
 ) WITHOUT ROWID;
 
@@ -184,4 +185,130 @@ CREATE TABLE ext_iteration_ops (
     kernel_ns         INTEGER NOT NULL, -- ns, plain sum
     tc_kernel_ns      INTEGER NOT NULL, -- ns, plain sum
     PRIMARY KEY (aggr_id, iter_value, read_only_ops_id)
+) WITHOUT ROWID;
+
+-- Recorded ops inside the calls of ops that launched work (addmm in linear): what FLOPs are counted from.
+CREATE TABLE ext_sub_op_inputs (
+    id          INTEGER PRIMARY KEY,
+    name        TEXT NOT NULL,          -- bare name
+    shapes      TEXT NOT NULL,          -- JSON list, one shape per argument, as the source wrote it
+    dtypes      TEXT NOT NULL,          -- JSON list parallel to it; empty where not recorded
+    parameters  TEXT NOT NULL           -- JSON list parallel to it: values of scalar arguments; empty where not recorded
+);
+
+CREATE TABLE ext_sub_ops (
+    op_instance_id  INTEGER NOT NULL,   -- read_only_op_instances.id
+    position        INTEGER NOT NULL,   -- number within the call, from 0
+    inputs_id       INTEGER NOT NULL,   -- ext_sub_op_inputs.id
+    PRIMARY KEY (op_instance_id, position)
+) WITHOUT ROWID;
+
+-- What the devices can do, as their makers publish it: dense, without sparsity. A device that is not here is unknown.
+CREATE TABLE ext_device_peaks (
+    device_id   INTEGER NOT NULL,       -- read_only_gpu_infos.device_id
+    unit        TEXT NOT NULL,          -- vector, matrix (Tensor Cores or matrix cores), memory
+    precision   TEXT NOT NULL,          -- fp32, bf16, ...; empty for memory
+    per_second  REAL NOT NULL,          -- floating-point operations, or bytes for memory
+    product     TEXT NOT NULL,          -- name in the table of products
+    source      TEXT NOT NULL,          -- address of the publication
+    PRIMARY KEY (device_id, unit, precision)
+) WITHOUT ROWID;
+
+-- Every aggregated op that launched kernels or of which the work is known. NULL is unknown.
+CREATE TABLE ext_op_efficiency (
+    aggr_id                INTEGER NOT NULL,    -- aggregations.id
+    read_only_ops_id       INTEGER NOT NULL,    -- read_only_ops.id
+    device_id              INTEGER,             -- read_only_gpu_infos.device_id of its first kernel
+    family                 TEXT NOT NULL,       -- gemm, convolution, attention, elementwise, ...; empty: unknown
+    kernel_ns              INTEGER NOT NULL,    -- ns, plain sum over its kernels
+    measured_ns            INTEGER NOT NULL,    -- ns, the part of it in calls whose work is known: rates divide by it
+    flops                  INTEGER,             -- operations; of other ops than products approximate
+    product_flops          INTEGER,             -- operations that matrix units could do, as PyTorch's FlopCounterMode
+    masked_flops           INTEGER NOT NULL,    -- counts them, but for those that causal attention leaves out
+    min_bytes              INTEGER,             -- bytes: every input read once, every output written once
+    precision              TEXT NOT NULL,       -- fp32, tf32, bf16, ...; empty: unknown
+    matrix_unit            INTEGER NOT NULL,    -- most of its time on matrix units: 0 no, 1 yes, 2 no rule can tell
+    peak_flops_per_second  REAL,                -- published rate for that precision and unit
+    peak_bytes_per_second  REAL,                -- published rate of the memory
+    ideal_ns               REAL,                -- ns that it would take at these rates; never more than measured_ns
+    bound                  TEXT NOT NULL,       -- compute, memory, latency; empty: unknown
+    eligibility            TEXT NOT NULL,       -- eligible, not_eligible, unknown
+    cause                  TEXT NOT NULL,       -- why an eligible op does not use matrix units well: fp64, fp32_type,
+                                                -- tf32_off, dimension, layout, too_small, library_choice, unknown; or empty
+    dimension              TEXT,                -- length that does not fit its type: M, N, K, input channels, ...
+    length                 INTEGER,             -- of it
+    padded_length          INTEGER,             -- the next that would
+    occupancy_fraction     REAL,                -- theoretical, mean by time over its kernels
+    waves                  REAL,                -- likewise
+    PRIMARY KEY (aggr_id, read_only_ops_id)
+) WITHOUT ROWID;
+
+-- Beside kernel_summaries, where registers, shared memory and block are recorded: means by time over the launches.
+CREATE TABLE ext_kernel_efficiency (
+    aggr_id             INTEGER NOT NULL,   -- aggregations.id
+    read_only_ops_id    INTEGER NOT NULL,   -- read_only_ops.id
+    kernel_name_id      INTEGER NOT NULL,   -- dictionary.id of the short name
+    occupancy_fraction  REAL NOT NULL,      -- theoretical: warps that fit on a multiprocessor, of those it can hold
+    waves               REAL,               -- how often the launch fills the GPU
+    tail_fraction       REAL,               -- block slots that stay empty in the last wave, of those of all waves
+    limiter             TEXT NOT NULL,      -- what ends first: warps, blocks, registers, shared_memory
+    PRIMARY KEY (aggr_id, read_only_ops_id, kernel_name_id)
+) WITHOUT ROWID;
+
+CREATE TABLE ext_iteration_efficiency (
+    aggr_id            INTEGER NOT NULL,    -- aggregations.id
+    iter_value         INTEGER NOT NULL,    -- number of the iteration
+    product_flops      INTEGER NOT NULL,    -- operations of the products whose shapes are known
+    masked_flops       INTEGER NOT NULL,    -- operations that causal attention left out of them
+    ideal_ns           REAL,                -- ns that they would take at the peak of the precision they ran in
+    measured_fraction  REAL,                -- share of the product kernels' time whose operations are known
+    mfu_fraction       REAL,                -- model FLOPs utilisation: ideal_ns over wall time times GPUs in use
+    PRIMARY KEY (aggr_id, iter_value)
+) WITHOUT ROWID;
+
+-- The expert system. Times are of one iteration, the mean of the aggregated ones, except in the evidence.
+CREATE TABLE ext_verdicts (
+    aggr_id        INTEGER PRIMARY KEY,     -- aggregations.id
+    iteration_ns   INTEGER NOT NULL,        -- ns, mean length: what gains are a share of
+    total_low_ns   INTEGER NOT NULL,        -- ns, of each area the best finding alone
+    total_high_ns  INTEGER NOT NULL         -- ns
+);
+
+CREATE TABLE ext_findings (
+    aggr_id         INTEGER NOT NULL,       -- aggregations.id
+    position        INTEGER NOT NULL,       -- 0 is the one with the most gain
+    detector        TEXT NOT NULL,          -- as expert_systems_feedback.exp_sys_id
+    severity        TEXT NOT NULL,          -- info, advice, warning
+    confidence      TEXT NOT NULL,          -- low, medium, high
+    area            TEXT NOT NULL,          -- findings of one area gain the same time: their gains are not added
+    problem         TEXT NOT NULL,          -- sentence
+    recommendation  TEXT NOT NULL,          -- sentence
+    numbers         TEXT NOT NULL,          -- JSON object: the numbers in the sentences, unit at the end of each name
+    gain_low_ns     INTEGER,                -- ns; NULL where no time can be named
+    gain_high_ns    INTEGER,                -- ns
+    reasoning       TEXT NOT NULL,          -- how the range was found
+    link            TEXT NOT NULL,          -- address to read on
+    PRIMARY KEY (aggr_id, position)
+) WITHOUT ROWID;
+
+CREATE TABLE ext_finding_evidence (
+    aggr_id   INTEGER NOT NULL,             -- aggregations.id
+    position  INTEGER NOT NULL,             -- ext_findings.position
+    row       INTEGER NOT NULL,             -- number within the finding, from 0
+    kind      TEXT NOT NULL,                -- op, kernel, line, call, iteration, device
+    key       TEXT NOT NULL,                -- op id, kernel name, frame, API call, number
+    time_ns   INTEGER,                      -- ns in all aggregated iterations
+    count     INTEGER,                      -- calls or launches in them
+    detail    TEXT NOT NULL,
+    PRIMARY KEY (aggr_id, position, row)
+) WITHOUT ROWID;
+
+-- Rules that could not decide for want of data.
+CREATE TABLE ext_undecided_rules (
+    aggr_id   INTEGER NOT NULL,             -- aggregations.id
+    position  INTEGER NOT NULL,             -- number, from 0
+    detector  TEXT NOT NULL,
+    missing   TEXT NOT NULL,                -- what the profile has not
+    hint      TEXT NOT NULL,                -- recording option that would bring it
+    PRIMARY KEY (aggr_id, position)
 ) WITHOUT ROWID;

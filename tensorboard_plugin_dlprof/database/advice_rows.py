@@ -1,0 +1,30 @@
+"""What our own tables hold of an aggregation beyond its times: efficiency and findings."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.analysis.tables import Verdict
+from tensorboard_plugin_dlprof.database.efficiency_rows import write_efficiency
+from tensorboard_plugin_dlprof.database.finding_rows import write_verdict
+from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.profile.tables import Profile
+
+
+@dataclass(slots=True)
+class Advice:
+    """How well the GPU was used, and what to change."""
+
+    efficiency: Efficiency
+    verdict: Verdict
+
+
+def write_advice(
+    con: sqlite3.Connection, aggr_id: int, profile: Profile, aggregation: Aggregation, advice: Advice, text: Int64s
+) -> None:
+    """Store it; ``text`` gives the dictionary's id of each text of the profile."""
+    write_efficiency(con, aggr_id, profile, aggregation, advice.efficiency, text)
+    write_verdict(con, aggr_id, advice.verdict)

@@ -1,0 +1,116 @@
+"""Writes the tables of efficiency: rates of devices, ops, kernels and iterations."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Iterator
+
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.database.rows import Value, insert_rows
+from tensorboard_plugin_dlprof.efficiency.tables import DevicePeaks, Efficiency
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.profile.tables import Profile
+
+
+def write_device_peaks(con: sqlite3.Connection, peaks: list[DevicePeaks]) -> None:
+    """Store the published rates of the devices; call it once for a database."""
+    insert_rows(
+        con,
+        "ext_device_peaks",
+        ("device_id", "unit", "precision", "per_second", "product", "source"),
+        [(each.device_id, each.unit, each.precision, each.per_second, each.product, each.source) for each in peaks],
+    )
+
+
+def write_efficiency(
+    con: sqlite3.Connection, aggr_id: int, profile: Profile, aggregation: Aggregation, found: Efficiency, text: Int64s
+) -> None:
+    """Store the efficiency of an aggregation; ``text`` as in ``raw_rows``."""
+    insert_rows(con, "ext_op_efficiency", _OP_COLUMNS, _op_rows(aggr_id, profile, found))
+    kernels, summaries = found.kernels, aggregation.kernel_summaries
+    insert_rows(
+        con,
+        "ext_kernel_efficiency",
+        ("aggr_id", "read_only_ops_id", "kernel_name_id", "occupancy_fraction", "waves", "tail_fraction", "limiter"),
+        (
+            (aggr_id, op + 1, int(text[name]), _known(occupancy), _known(waves), _known(tail), limiter)
+            for op, name, occupancy, waves, tail, limiter in zip(
+                summaries.op.tolist(),
+                summaries.name.tolist(),
+                kernels.occupancy.tolist(),
+                kernels.waves.tolist(),
+                kernels.tail.tolist(),
+                kernels.limiter,
+                strict=True,
+            )
+            if not math.isnan(occupancy)
+        ),
+    )
+    iterations = found.iterations
+    insert_rows(
+        con,
+        "ext_iteration_efficiency",
+        ("aggr_id", "iter_value", "product_flops", "masked_flops", "ideal_ns", "measured_fraction", "mfu_fraction"),
+        (
+            (aggr_id, value, flops, masked, _known(ideal), _known(measured), _known(mfu))
+            for value, flops, masked, ideal, measured, mfu in zip(
+                iterations.iter_value.tolist(),
+                iterations.product_flops.tolist(),
+                iterations.masked_flops.tolist(),
+                iterations.ideal_ns.tolist(),
+                iterations.measured_fraction.tolist(),
+                iterations.mfu.tolist(),
+                strict=True,
+            )
+        ),
+    )
+
+
+_OP_COLUMNS = (
+    "aggr_id", "read_only_ops_id", "device_id", "family", "kernel_ns", "measured_ns", "flops", "product_flops",
+    "masked_flops", "min_bytes", "precision", "matrix_unit", "peak_flops_per_second", "peak_bytes_per_second",
+    "ideal_ns", "bound", "eligibility", "cause", "dimension", "length", "padded_length", "occupancy_fraction", "waves",
+)  # fmt: skip
+
+
+def _op_rows(aggr_id: int, profile: Profile, found: Efficiency) -> Iterator[tuple[Value, ...]]:
+    """One row per op that launched a kernel, or of which the work is known."""
+    ops = found.ops
+    numbers = zip(
+        ops.op.tolist(), ops.device.tolist(), ops.kernel_ns.tolist(), ops.measured_ns.tolist(), ops.flops.tolist(),
+        ops.product_flops.tolist(), ops.masked_flops.tolist(), ops.min_bytes.tolist(), ops.matrix_unit.tolist(),
+        ops.peak_flops.tolist(), ops.peak_bytes.tolist(), ops.ideal_ns.tolist(), ops.occupancy.tolist(),
+        ops.waves.tolist(), strict=True,
+    )  # fmt: skip
+    for row, (
+        op, device, kernel_ns, measured_ns, flops, products, masked, moved, unit, peak_flops, peak_bytes, ideal,
+        occupancy, waves,
+    ) in enumerate(numbers):  # fmt: skip
+        if not kernel_ns and flops < 0 and moved < 0:
+            continue
+        wrong = ops.misaligned[row]
+        yield (
+            aggr_id, op + 1, _there(device), ops.family[row], kernel_ns, measured_ns, _there(flops), _there(products),
+            masked, _there(moved), ops.precision[row], unit, _known(peak_flops), _known(peak_bytes), _known(ideal),
+            ops.bound[row].value, _eligibility(profile, op, unit), ops.cause[row].value,
+            wrong.dimension if wrong else None, wrong.length if wrong else None, wrong.padded if wrong else None,
+            _known(occupancy), _known(waves),
+        )  # fmt: skip
+
+
+def _eligibility(profile: Profile, op: int, unit: int) -> str:
+    """``unknown`` for work that belongs to no op: nobody says what it computes."""
+    status = profile.ops[op].eligibility
+    if status == Eligibility.UNASSOCIATED:
+        return "unknown"
+    return "eligible" if status == Eligibility.ELIGIBLE or unit == 1 else "not_eligible"
+
+
+def _there(value: int) -> int | None:
+    return None if value < 0 else value
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) or math.isinf(value) else value
