@@ -82,7 +82,7 @@ def test_every_real_database_is_well(capsys: Captured) -> None:
         ("UPDATE ext_aggregations SET cpu_ns = cpu_ns + 1", "The parts of the wall time add up"),
         ("UPDATE ext_aggregations SET gpu_busy_ns = wall_ns + 1", "The GPU is not busy for longer than the wall time"),
         (
-            "UPDATE op_nodes SET read_only_ops_id = 999",
+            "UPDATE op_nodes SET read_only_ops_id = 999 WHERE id = 1",
             "Every read_only_ops_id of op_nodes leads to a row of read_only_ops",
         ),
         ("UPDATE op_nodes SET kernel_calls = kernel_calls + 1", "Kernels by op are all aggregated kernels"),
