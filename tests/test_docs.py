@@ -40,7 +40,7 @@ def test_every_option_of_every_command_is_in_its_section(command: argparse.Names
     text = section(command.NAME)
     for name in known:
         assert re.search(rf"`{name}\b", text), f"README.md does not explain dlprof {command.NAME} {name}"
-    assert set(re.findall(r"`(--[a-z-]+)", text)) <= known
+    assert set(re.findall(r"`(--[a-z_-]+)", text)) <= known
 
 
 def test_every_flag_of_tensorboard_is_in_the_readme() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any, NoReturn, Protocol
 
-from tensorboard_plugin_dlprof.cli import demo, exit_codes, import_profiles, summary
+from tensorboard_plugin_dlprof.cli import demo, exit_codes, import_profiles, reports, summary
 from tensorboard_plugin_dlprof.cli.messages import say, say_bug
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.metadata import VERSION
@@ -29,7 +29,7 @@ class Command(Protocol):
         """Does the work; the exit code."""
 
 
-COMMANDS: tuple[Command, ...] = (import_profiles, summary, demo)
+COMMANDS: tuple[Command, ...] = (import_profiles, summary, reports, demo)
 
 DESCRIPTION = "GPU profiles for TensorBoard: where does my GPU time go, are my Tensor Cores used, what should I change?"
 

@@ -8,17 +8,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from fnmatch import fnmatch
+from contextlib import closing
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli import exit_codes
-from tensorboard_plugin_dlprof.cli.import_profiles import is_current
-from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say
-from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB
-from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.cli.databases import database_of
 
 NAME = "summary"
 
@@ -38,29 +32,6 @@ def run(arguments: argparse.Namespace) -> int:
     from tensorboard_plugin_dlprof.reports.catalog import REPORTS
 
     write = {"text": write_text, "json": write_json}[arguments.format]
-    with _database_of(arguments.profile) as database, closing(open_database(database)) as connection:
+    with database_of(arguments.profile) as database, closing(open_database(database)) as connection:
         write(REPORTS["summary"].blocks(connection, find_scope(connection)), sys.stdout)
     return exit_codes.SUCCESS
-
-
-@contextmanager
-def _database_of(profile: Path) -> Iterator[Path]:
-    """The profile itself where it is a database, the one beside it where that is current, else a temporary one."""
-    from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
-    from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
-
-    beside = profile.parent / database_name(profile.name)
-    if fnmatch(profile.name, DATABASE_GLOB) or is_dlprof_database(profile):
-        yield profile
-    elif beside.exists() and is_current(beside, profile):
-        yield beside
-    else:
-        with tempfile.TemporaryDirectory(prefix="dlprof-") as folder:
-            progress = ProgressBar(profile.name)
-            try:
-                result = import_source(profile, Path(folder, database_name(profile.name)), ImportOptions(), progress)
-            finally:
-                progress.clear()
-            for warning in result.warnings:
-                say(f"warning: {profile}: {warning}")
-            yield result.database

@@ -1,4 +1,7 @@
-"""Reports as JSON for scripts: one object keyed by the titles, numbers as numbers, unknown as ``null``."""
+"""Reports as JSON for scripts: one object keyed by the titles, numbers as numbers, unknown as ``null``.
+
+Booleans are the texts ``yes`` and ``no``, as in the JSON that DLProf wrote; a value in parts is a list.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,38 @@ import json
 from collections.abc import Iterable
 from typing import Any, TextIO
 
-from tensorboard_plugin_dlprof.reports.blocks import Block, known
+from tensorboard_plugin_dlprof.reports.blocks import Block, Value, known
 
 ROW_NAME = "Name"
 """Key of the first column where the report gives it no heading."""
 
 
 def write_json(blocks: Iterable[Block], stream: TextIO) -> None:
-    """Pairs become an object, other rows a list of objects keyed by the headings."""
-    json.dump({block.title: _content(block) for block in blocks}, stream, indent=2, ensure_ascii=False, allow_nan=False)
-    stream.write("\n")
+    """Pairs become an object, other rows a list of objects keyed by the headings: one line each, as they come."""
+    stream.write("{")
+    for position, block in enumerate(blocks):
+        stream.write(f"{',' if position else ''}\n  {_text(block.title)}: ")
+        if block.columns:
+            keys = [column.heading or ROW_NAME for column in block.columns]
+            items = (_text(dict(zip(keys, map(_value, row), strict=True))) for row in block.rows)
+            _write_items("[", items, "]", stream)
+        else:
+            items = (f"{_text(str(name))}: {_text(_value(value))}" for name, value in block.rows)
+            _write_items("{", items, "}", stream)
+    stream.write("\n}\n")
 
 
-def _content(block: Block) -> Any:
-    if not block.columns:
-        return {str(name): known(value) for name, value in block.rows}
-    keys = [heading or ROW_NAME for heading in block.columns]
-    return [dict(zip(keys, map(known, row), strict=True)) for row in block.rows]
+def _write_items(opening: str, items: Iterable[str], closing: str, stream: TextIO) -> None:
+    stream.write(opening)
+    position = -1
+    for position, item in enumerate(items):
+        stream.write(f"{',' if position else ''}\n    {item}")
+    stream.write(f"\n  {closing}" if position >= 0 else closing)
+
+
+def _value(value: Value) -> Any:
+    return ("no", "yes")[value] if isinstance(value, bool) else known(value)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

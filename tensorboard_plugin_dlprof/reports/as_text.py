@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from tensorboard_plugin_dlprof.reports.blocks import Block, Value, known
+from tensorboard_plugin_dlprof.reports.blocks import NUMERIC, Block, Value, known
 
 
 def write_text(blocks: Iterable[Block], stream: TextIO) -> None:
@@ -14,21 +14,14 @@ def write_text(blocks: Iterable[Block], stream: TextIO) -> None:
         if position:
             stream.write("\n")
         stream.write(f"{block.title}\n{'-' * len(block.title)}\n")
-        rows = [[known(value) for value in row] for row in block.rows]
-        cells = [[_cell(value) for value in row] for row in rows]
+        cells = [[_cell(value) for value in row] for row in block.rows]
         if block.columns:
-            _write_columns([list(block.columns), *cells], _numeric_columns(block.columns, rows), stream)
+            headings = [column.heading for column in block.columns]
+            numeric = [column.kind in NUMERIC for column in block.columns]
+            _write_columns([headings, *cells], numeric, stream)
         else:
             # Names and values stand side by side: right-aligned numbers would drift away from the texts among them.
             _write_columns(cells, [False, False], stream)
-
-
-def _numeric_columns(columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> list[bool]:
-    """Whether a column holds numbers only, unknown ones included."""
-    return [
-        bool(rows) and all(row[position] is None or isinstance(row[position], (int, float)) for row in rows)
-        for position in range(len(columns))
-    ]
 
 
 def _write_columns(cells: Sequence[Sequence[str]], numeric: Sequence[bool], stream: TextIO) -> None:
@@ -40,8 +33,11 @@ def _write_columns(cells: Sequence[Sequence[str]], numeric: Sequence[bool], stre
 
 
 def _cell(value: Value) -> str:
+    value = known(value)
     if value is None:
         return "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, list):
         return _printable(", ".join(value)) or "unknown"
     if isinstance(value, float):

@@ -8,10 +8,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
+from tensorboard_plugin_dlprof.queries.numbers import plus, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, tensor_core_efficiency
 from tensorboard_plugin_dlprof.queries.system import gpu_names
-from tensorboard_plugin_dlprof.reports.blocks import Block, Value
+from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind, Unknown, Value, fit
 
 _SYSTEM = (
     ("CPU Model", "cpu_model"),
@@ -24,23 +25,29 @@ _SYSTEM = (
     ("DLProf Build", "dlprof_build"),
 )
 
-_DURATIONS = (
-    ("Tensor Core Kernel Duration %", "tc_duration_pct"),
-    ("Non-Tensor Core Kernel Duration %", "non_tc_duration_pct"),
-    ("Memory Duration %", "memory_duration_pct"),
-    ("Dataloader Duration %", "dataloader_duration_pct"),
-    ("IO Duration %", "io_duration_pct"),
-    ("CPU Duration %", "cpu_duration_pct"),
-    ("Other Duration %", "other_duration_pct"),
+_Names = tuple[tuple[str, str, Kind], ...]
+"""What DLProf calls a value, the column of ``model_summary``, what it holds."""
+
+_TIMES: _Names = (
+    ("Wall Clock Time (ns)", "wall_time", Kind.INTEGER),
+    ("Tensor Core Kernel Utilization %", "tc_utilization", Kind.DECIMAL),
+    ("GPU Utilization %", "gpu_utilization", Kind.DECIMAL),
+    ("Tensor Core Kernel Duration %", "tc_duration_pct", Kind.DECIMAL),
+    ("Non-Tensor Core Kernel Duration %", "non_tc_duration_pct", Kind.DECIMAL),
+    ("Memory Duration %", "memory_duration_pct", Kind.DECIMAL),
+    ("Dataloader Duration %", "dataloader_duration_pct", Kind.DECIMAL),
+    ("IO Duration %", "io_duration_pct", Kind.DECIMAL),
+    ("CPU Duration %", "cpu_duration_pct", Kind.DECIMAL),
+    ("Other Duration %", "other_duration_pct", Kind.DECIMAL),
 )
 
-_ITERATIONS = (
-    ("Total Iterations", "iter_total"),
-    ("Aggregated Iterations", "iter_aggregated"),
-    ("Start Iteration", "iter_start"),
-    ("Stop Iteration", "iter_stop"),
-    ("Average Iteration Time (ns)", "avg_iteration_time"),
-    ("Iteration Time Standard Deviation", "iteration_time_std_dev"),
+_ITERATIONS: _Names = (
+    ("Total Iterations", "iter_total", Kind.INTEGER),
+    ("Aggregated Iterations", "iter_aggregated", Kind.INTEGER),
+    ("Start Iteration", "iter_start", Kind.INTEGER),
+    ("Stop Iteration", "iter_stop", Kind.INTEGER),
+    ("Average Iteration Time (ns)", "avg_iteration_time", Kind.DECIMAL),
+    ("Iteration Time Standard Deviation", "iteration_time_std_dev", Kind.DECIMAL),
 )
 
 
@@ -49,51 +56,47 @@ def summary_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Blo
     yield Block("System Config", (), _system(connection))
     yield Block("Summary Report", (), _times(connection, scope))
     yield Block("Iterations", (), _model_values(connection, scope, _ITERATIONS))
-    yield Block("All Ops", ("", "GPU Time (ns)", "CPU Time (ns)", "# Ops"), _ops(connection, scope))
-    yield Block("All Kernels", ("", "GPU Time (ns)", "CPU Time (ns)", "# Kernels"), _kernels(connection, scope))
+    yield Block("All Ops", _category_columns("# Ops"), _ops(connection, scope))
+    yield Block("All Kernels", _category_columns("# Kernels"), _kernels(connection, scope))
+
+
+def _category_columns(counted: str) -> tuple[Column, ...]:
+    numbers = ("GPU Time (ns)", "CPU Time (ns)", counted)
+    return (Column("", Kind.WORD), *(Column(heading, Kind.INTEGER) for heading in numbers))
 
 
 def _system(connection: sqlite3.Connection) -> list[tuple[Value, ...]]:
-    """Versions that are not known are left out, as DLProf leaves out an empty cuDNN version."""
+    """An unknown cuDNN version is left out, as DLProf does; scripts count lines, so the others stay."""
     columns = ", ".join(column for _, column in _SYSTEM)
-    config = connection.execute(f"SELECT num_gpus, {columns} FROM view_system_config").fetchone() or ()
+    found = connection.execute(f"SELECT num_gpus, {columns} FROM view_system_config").fetchone()
+    config: tuple[object, ...] = found or (None,) * (1 + len(_SYSTEM))
     names = gpu_names(connection)
     # DLProf stores the number as text; SQLite's numeric affinity may have made it a number again.
-    count = int(config[0]) if config and str(config[0]).isdecimal() else len(names)
+    count = int(str(config[0])) if str(config[0]).isdecimal() else len(names)
     rows: list[tuple[Value, ...]] = [("GPU Count", count), ("GPU Name(s)", names)]
-    rows += [
-        (name, str(value)) for (name, _), value in zip(_SYSTEM, config[1:], strict=False) if value not in ("", None)
-    ]
+    for (name, column), value in zip(_SYSTEM, config[1:], strict=True):
+        text = fit(value, Kind.TEXT) or None
+        if text is not None or column != "cudnn_version":
+            rows.append((name, text))
     return rows
 
 
 def _times(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ...]]:
-    """A utilisation is unknown where the profile has nothing that could be utilised."""
-    rows = _model_values(
-        connection,
-        scope,
-        (
-            ("Wall Clock Time (ns)", "wall_time"),
-            ("Tensor Core Kernel Utilization %", "tc_utilization"),
-            ("GPU Utilization %", "gpu_utilization"),
-            *_DURATIONS,
-        ),
-    )
+    """A utilisation is unknown where the profile has nothing that could be utilised; DLProf writes 0.0."""
+    rows = _model_values(connection, scope, _TIMES)
     if tensor_core_efficiency(connection, scope)["fraction"] is None:
-        rows[1] = (rows[1][0], None)
+        rows[1] = (rows[1][0], Unknown(0.0))
     if gpu_utilization(connection, scope)["fraction"] is None:
-        rows[2] = (rows[2][0], None)
+        rows[2] = (rows[2][0], Unknown(0.0))
     return rows
 
 
-def _model_values(
-    connection: sqlite3.Connection, scope: Scope, names: tuple[tuple[str, str], ...]
-) -> list[tuple[Value, ...]]:
-    columns = ", ".join(column for _, column in names)
+def _model_values(connection: sqlite3.Connection, scope: Scope, names: _Names) -> list[tuple[Value, ...]]:
+    columns = ", ".join(column for _, column, _ in names)
     row = connection.execute(
         f"SELECT {columns} FROM model_summary WHERE aggr_id = ? AND domain_id = ?", (scope.aggregation, scope.domain)
     ).fetchone()
-    return [(name, value) for (name, _), value in zip(names, row, strict=True)]
+    return [(name, fit(value, kind)) for (name, _, kind), value in zip(names, row, strict=True)]
 
 
 def _ops(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ...]]:
@@ -114,11 +117,13 @@ def _kernels(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, 
     using = _category(connection, scope, "kernel_summary_metrics", "kernels_using_tc_id")
     other = _category(connection, scope, "kernel_summary_metrics", "kernels_non_tc_id")
     memory = _category(connection, scope, "memory_summary_metrics", "memory_time_id")
-    total = tuple(a + b for a, b in zip(kernels, memory, strict=True))
+    total = tuple(map(plus, kernels, memory))
     return [("All kernels", *total), ("Kernels using TC", *using), ("Memory", *memory), ("All other kernels", *other)]
 
 
-def _category(connection: sqlite3.Connection, scope: Scope, table: str, column: str) -> tuple[int, int, int]:
+def _category(
+    connection: sqlite3.Connection, scope: Scope, table: str, column: str
+) -> tuple[int | None, int | None, int | None]:
     """GPU time, CPU time and count of one row of ``category_summary``."""
     row = connection.execute(
         f"SELECT category.gpu_time, category.cpu_time, category.count FROM {table} AS owner "
@@ -126,4 +131,4 @@ def _category(connection: sqlite3.Connection, scope: Scope, table: str, column: 
         "WHERE owner.aggr_id = ? AND owner.domain_id = ?",
         (scope.aggregation, scope.domain),
     ).fetchone()
-    return (0, 0, 0) if row is None else row
+    return (None, None, None) if row is None else (whole(row[0]), whole(row[1]), whole(row[2]))

@@ -13,7 +13,7 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.reports.as_json import write_json
 from tensorboard_plugin_dlprof.reports.as_text import write_text
-from tensorboard_plugin_dlprof.reports.blocks import Block, Value
+from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind, Value
 from tensorboard_plugin_dlprof.reports.catalog import REPORTS
 from tests.shared_data import shared_data
 
@@ -48,14 +48,18 @@ def test_every_line_is_that_of_dlprof(database: str) -> None:
     ours = summary(database)
     assert [block.title for block in ours] == list(expected)
     for block in ours:
-        lines = [list(block.columns)] if block.columns else []
+        lines = [[column.heading for column in block.columns]] if block.columns else []
         lines += [[as_dlprof_prints(value) for value in row] for row in block.rows]
         assert lines == expected[block.title]
 
 
 BLOCKS = [
     Block("Facts", (), [("Wall Clock Time (ns)", 1_234_567), ("GPU Utilization %", None), ("GPU Name(s)", ["A", "B"])]),
-    Block("Table", ("", "GPU Time (ns)"), [("All ops", 1000), ("Ops using TC", 7)]),
+    Block(
+        "Table",
+        (Column("", Kind.WORD), Column("GPU Time (ns)", Kind.INTEGER)),
+        [("All ops", 1000), ("Ops using TC", 7)],
+    ),
 ]
 
 
@@ -91,13 +95,17 @@ def test_json_holds_numbers_as_numbers_and_unknown_as_null() -> None:
 def test_a_table_without_rows_keeps_its_headings() -> None:
     """An empty table is not an empty report."""
     stream = io.StringIO()
-    write_text([Block("Table", ("Name", "Time"), iter(()))], stream)
+    write_text([Block("Table", (Column("Name", Kind.TEXT), Column("Time", Kind.INTEGER)), iter(()))], stream)
     assert stream.getvalue() == "Table\n-----\nName  Time\n"
 
 
 def test_what_a_foreign_database_holds_harms_neither_json_nor_a_terminal() -> None:
     """Blobs and numbers without end are unknown, and no letter acts on a terminal."""
-    odd = Block("Odd", ("", "Value"), [("\x1b[31mred\nline", b"\0"), ("a", float("inf")), ("b", float("nan"))])
+    odd = Block(
+        "Odd",
+        (Column("", Kind.WORD), Column("Value", Kind.DECIMAL)),
+        [("\x1b[31mred\nline", b"\0"), ("a", float("inf")), ("b", float("nan"))],
+    )
     text, parsed = io.StringIO(), io.StringIO()
     write_text([odd], text)
     write_json([odd], parsed)

@@ -1,0 +1,37 @@
+"""From what the user named, a source or a database, to a database to read."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.cli.import_profiles import is_current
+from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say
+from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB
+from tensorboard_plugin_dlprof.naming import database_name
+
+
+@contextmanager
+def database_of(profile: Path) -> Iterator[Path]:
+    """The profile itself where it is a database, the one beside it where that is current, else a temporary one."""
+    from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+
+    beside = profile.parent / database_name(profile.name)
+    if fnmatch(profile.name, DATABASE_GLOB) or is_dlprof_database(profile):
+        yield profile
+    elif beside.exists() and is_current(beside, profile):
+        yield beside
+    else:
+        with tempfile.TemporaryDirectory(prefix="dlprof-") as folder:
+            progress = ProgressBar(profile.name)
+            try:
+                result = import_source(profile, Path(folder, database_name(profile.name)), ImportOptions(), progress)
+            finally:
+                progress.clear()
+            for warning in result.warnings:
+                say(f"warning: {profile}: {warning}")
+            yield result.database

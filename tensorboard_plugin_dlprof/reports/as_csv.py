@@ -1,0 +1,53 @@
+"""Reports as CSV files, byte for byte as DLProf 1.8 wrote them.
+
+A line with the title, a line with the headings, then the rows; an empty line between blocks. LF, no byte order mark.
+Only columns of texts are in double quotes, averages and percentages have one decimal, booleans are ``yes`` and
+``no``. Scripts depend on these bytes, so nothing is put before a text that a spreadsheet may take for a formula:
+open files of foreign profiles as text, or take the workbook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TextIO
+
+from tensorboard_plugin_dlprof.reports.blocks import Block, Kind, Unknown, Value, known
+
+_SPECIAL = frozenset(',"\r\n')
+
+
+def write_csv(blocks: Iterable[Block], stream: TextIO) -> None:
+    """Writes the blocks. The stream must not translate line ends."""
+    for position, block in enumerate(blocks):
+        if position:
+            stream.write("\n")
+        stream.write(f"{block.title}\n")
+        if block.columns:
+            stream.write(",".join(column.heading for column in block.columns) + "\n")
+            kinds = [column.kind for column in block.columns]
+            for row in block.rows:
+                stream.write(",".join(map(_cell, row, kinds)) + "\n")
+        else:
+            for name, value in block.rows:
+                # DLProf does not quote here: four names of GPUs make three more commas.
+                stream.write(f"{name},{' '.join(_plain(value).splitlines())}\n")
+
+
+def _cell(value: Value, kind: Kind) -> str:
+    text = _plain(value)
+    if kind is Kind.TEXT or not _SPECIAL.isdisjoint(text):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _plain(value: Value) -> str:
+    if isinstance(value, Unknown):
+        value = value.dlprof
+    value = known(value)
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(value)
+    return f"{value:.1f}" if isinstance(value, float) else str(value)

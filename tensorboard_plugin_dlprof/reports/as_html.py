@@ -1,0 +1,74 @@
+"""Reports as one HTML file that needs nothing else: the dashboard, then a table per report.
+
+No script and no network: it opens from a mail attachment. Long tables are cut, and say by how much.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from html import escape
+from itertools import islice
+from typing import TextIO
+
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.system import gpu_names
+from tensorboard_plugin_dlprof.reports.blocks import NUMERIC, Block, Kind, Value, known
+from tensorboard_plugin_dlprof.reports.catalog import Report
+from tensorboard_plugin_dlprof.reports.dashboard import dashboard
+from tensorboard_plugin_dlprof.reports.html_style import style
+
+MOST_ROWS = 500
+"""Of one table: a browser shows as many without delay."""
+
+
+def write_html(connection: sqlite3.Connection, scope: Scope, reports: Sequence[Report], stream: TextIO) -> None:
+    """Writes the page."""
+    title = escape(_title(connection))
+    stream.write(
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>{style()}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<main>\n"
+    )
+    for section in dashboard(connection, scope):
+        stream.write(section + "\n")
+    for report in reports:
+        for block in report.blocks(connection, scope):
+            _write_block(block, stream)
+    stream.write("</main>\n</body>\n</html>\n")
+
+
+def _title(connection: sqlite3.Connection) -> str:
+    row = connection.execute("SELECT profile_name FROM view_system_config").fetchone()
+    name = str(row[0]) if row and row[0] else ", ".join(dict.fromkeys(gpu_names(connection)))
+    return f"GPU profile: {name}" if name else "GPU profile"
+
+
+def _write_block(block: Block, stream: TextIO) -> None:
+    stream.write(f"<section class=report><h2>{escape(block.title)}</h2>\n<div class=scroll><table>\n")
+    if block.columns:
+        headings = "".join(f"<th scope=col>{escape(column.heading)}</th>" for column in block.columns)
+        stream.write(f"<thead><tr>{headings}</tr></thead>\n")
+    kinds = [column.kind for column in block.columns] or [Kind.WORD, Kind.TEXT]
+    stream.write("<tbody>\n")
+    rows = iter(block.rows)
+    for row in islice(rows, MOST_ROWS):
+        stream.write("<tr>" + "".join(map(_cell, row, kinds)) + "</tr>\n")
+    stream.write("</tbody></table></div>\n")
+    if next(rows, None) is not None:
+        left_out = f"{block.count() - MOST_ROWS:,} more rows" if block.count else "More rows"
+        stream.write(f"<p class=cut>{left_out} left out: see the CSV file.</p>\n")
+    stream.write("</section>\n")
+
+
+def _cell(value: Value, kind: Kind) -> str:
+    value = known(value)
+    if value is None:
+        return "<td class=u>unknown</td>"
+    if isinstance(value, bool):
+        return f"<td>{'yes' if value else 'no'}</td>"
+    if isinstance(value, (int, float)):
+        text = f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
+        return f"<td{' class=n' if kind in NUMERIC else ''}>{text}</td>"
+    return f"<td>{escape(', '.join(value) if isinstance(value, list) else value)}</td>"

@@ -1,0 +1,46 @@
+"""Reports as Markdown tables, for issues and wikis."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from tensorboard_plugin_dlprof.reports.blocks import NUMERIC, Block, Value, known
+
+_MARKUP = re.compile(r"([\\`*_\[\]|~$])")
+
+
+def write_markdown(blocks: Iterable[Block], stream: TextIO) -> None:
+    """Writes the blocks, each below a heading with its title; rows as they come."""
+    for position, block in enumerate(blocks):
+        stream.write(f"{chr(10) if position else ''}## {_text(block.title)}\n\n")
+        headings = [column.heading for column in block.columns] or ["", ""]
+        numeric = [column.kind in NUMERIC for column in block.columns] or [False, False]
+        _write_row([_text(heading) for heading in headings], stream)
+        _write_row(["---:" if right else "---" for right in numeric], stream)
+        for row in block.rows:
+            _write_row([_cell(value) for value in row], stream)
+
+
+def _write_row(cells: Sequence[str], stream: TextIO) -> None:
+    stream.write(f"| {' | '.join(cells)} |\n")
+
+
+def _cell(value: Value) -> str:
+    value = known(value)
+    if value is None:
+        return "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return _text(", ".join(value))
+    if isinstance(value, str):
+        return _text(value)
+    return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
+
+
+def _text(text: str) -> str:
+    """A text of a profile shows as it is: it can neither format nor become HTML."""
+    lines = _MARKUP.sub(r"\\\1", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").splitlines()
+    return "<br>".join(lines)

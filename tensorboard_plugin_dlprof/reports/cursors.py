@@ -1,0 +1,47 @@
+"""From a SELECT to the rows of a report, one at a time."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.reports.blocks import Column, Value, fit
+
+ROWS_AT_ONCE = 500
+
+OP_JOINS = (
+    "LEFT JOIN dictionary AS direction ON direction.id = op.direction_id "
+    "LEFT JOIN dictionary AS op_type ON op_type.id = op.op_type_id "
+    "LEFT JOIN dictionary AS data_type ON data_type.id = op.data_type_id"
+)
+"""Texts of an op. Left joins: a foreign database that lost a text keeps the row, and SQLite the order of the joins."""
+
+
+def scope_values(scope: Scope) -> dict[str, int]:
+    """The values of ``:aggregation`` and ``:domain``."""
+    return {"aggregation": scope.aggregation, "domain": scope.domain}
+
+
+def stream(
+    connection: sqlite3.Connection, sql: str, values: Mapping[str, int], columns: Sequence[Column]
+) -> Iterator[tuple[Value, ...]]:
+    """The rows of a SELECT whose columns are those of the report, in constant memory."""
+    kinds = [column.kind for column in columns]
+    for row in raw(connection, sql, values):
+        yield tuple(map(fit, row, kinds))
+
+
+def raw(connection: sqlite3.Connection, sql: str, values: Mapping[str, int]) -> Iterator[Sequence[object]]:
+    """The rows as SQLite gives them."""
+    cursor = connection.execute(sql, values)
+    try:
+        while rows := cursor.fetchmany(ROWS_AT_ONCE):
+            yield from rows
+    finally:
+        cursor.close()
+
+
+def count_of(connection: sqlite3.Connection, sql: str, values: Mapping[str, int]) -> int:
+    """The number that ``SELECT count(*)`` gives."""
+    return int(connection.execute(sql, values).fetchone()[0])

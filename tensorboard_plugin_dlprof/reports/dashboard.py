@@ -1,0 +1,170 @@
+"""The dashboard as HTML: utilisation, resources, kernels, iterations, top ops, recommendations, system."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from tensorboard_plugin_dlprof.queries import iterations, ops, summary, system
+from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.reports import charts
+from tensorboard_plugin_dlprof.reports.charts import Part
+from tensorboard_plugin_dlprof.reports.words import duration, number, share
+
+_RESOURCES = {
+    "tensor_core": "{unit} kernels",
+    "other_kernel": "Other kernels",
+    "memory": "Memory",
+    "data_loader": "Data loader",
+    "io": "I/O",
+    "cpu": "CPU",
+    "other": "Other",
+}
+
+
+def dashboard(connection: sqlite3.Connection, scope: Scope) -> Iterator[str]:
+    """The sections of the dashboard, each with its heading."""
+    unit = system.matrix_unit(connection)
+    yield _key_figures(connection, scope, unit)
+    yield _resources(connection, scope, unit)
+    yield _kernels(connection, scope, unit)
+    yield _iterations(connection, scope, unit)
+    yield _top_ops(connection, scope)
+    yield _recommendations(connection, scope)
+    yield _system(connection)
+
+
+def key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> list[tuple[str, str, str]]:
+    """Name, value and meaning of the few numbers by which a profile is known."""
+    used = summary.gpu_utilization(connection, scope)
+    efficiency = summary.tensor_core_efficiency(connection, scope)
+    times = summary.performance(connection, scope)
+    model = summary.model_summary(connection, scope)
+    return [
+        ("GPU utilization", share(used["fraction"]), "Time with a kernel running, over the wall time."),
+        (f"{unit} efficiency", share(efficiency["fraction"]), f"Kernel time of eligible ops that is on {unit}s."),
+        ("Wall time", duration(times["wall_clock_ns"]), "Of the aggregated iterations."),
+        (
+            "Iterations",
+            f"{number(times['profiled_iterations'])} of {number(times['total_iterations'])}",
+            f"{duration(times['average_iteration_ns'])} on average.",
+        ),
+        (
+            f"Ops using {unit}s",
+            f"{number(model['eligible_ops_using_tensor_cores'])} of {number(model['eligible_ops'])}",
+            "Of the ops that could.",
+        ),
+    ]
+
+
+def _key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
+    figures = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd><p>{escape(meaning)}</p></div>"
+        for name, value, meaning in key_figures(connection, scope, unit)
+    )
+    notes = "".join(
+        f"<li>{escape(note['message'])} {escape(note['hint'])}</li>" for note in coverage_notes(connection, scope)
+    )
+    return f'<dl class="figures">{figures}</dl>' + (f'<ul class="notes">{notes}</ul>' if notes else "")
+
+
+def _resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
+    parts = summary.resource_breakdown(connection, scope)
+    rows = [
+        (part["resource"], _RESOURCES[part["resource"]].format(unit=unit), part["time_ns"], part["fraction"])
+        for part in parts
+    ]
+    chart = charts.stacked_bar(
+        "What fills the wall time",
+        [Part(time or 0, key, f"{name}: {duration(time)}, {share(fraction)}") for key, name, time, fraction in rows],
+    )
+    table = _legend(("Resource", "Time", "Share"), [(key, name, duration(t), share(f)) for key, name, t, f in rows])
+    return _section("Resource usage", "Exclusive parts of the wall time; they add up to it.", chart + table)
+
+
+def _kernels(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
+    times = summary.kernel_time(connection, scope)
+    names = {"tensor_core": f"{unit} kernels", "other_kernel": "Other kernels", "memory": "Memory"}
+    total = times["total"]["time_ns"]
+    chart = charts.stacked_bar(
+        "Kernel time by kind",
+        [Part(times[key]["time_ns"] or 0, key, f"{name}: {duration(times[key]['time_ns'])}")
+         for key, name in names.items()],
+    )  # fmt: skip
+    rows = []
+    for key, name in names.items():
+        kind = times[key]
+        part = None if kind["time_ns"] is None or not total else kind["time_ns"] / total
+        rows.append(
+            (key, name, duration(kind["time_ns"]), share(part), number(kind["names"]), number(kind["launches"]))
+        )
+    table = _legend(("Kind", "Time", "Share", "Names", "Launches"), rows)
+    unknown = times["unknown"]["launches"]
+    note = f"Sums of durations. No rule can tell {number(unknown)} of the other kernels." if unknown else (
+        "Sums of durations; overlap counts twice."
+    )  # fmt: skip
+    return _section("Kernel time", note, chart + table)
+
+
+def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
+    rows, binned = iterations.iteration_rows(connection, scope)
+    stacks = []
+    for row in rows:
+        name = f"Iteration {row['iteration']}" + (f" to {row['stop_iteration']}" if binned else "")
+        if row["parts"] is None:
+            stacks.append(
+                [Part(row["duration_ns"] or 0, "outside", f"{name}: {duration(row['duration_ns'])}, left out")]
+            )
+            continue
+        stacks.append(
+            [
+                Part(time or 0, key, f"{name}: {_RESOURCES[key].format(unit=unit)} {duration(time)}")
+                for key, time in row["parts"].items()
+            ]
+        )
+    note = "Duration of each iteration and what fills it" + ("; bars are sums of several." if binned else ".")
+    return _section("Iterations", note, charts.columns("Duration of the iterations", stacks))
+
+
+def _top_ops(connection: sqlite3.Connection, scope: Scope) -> str:
+    found = ops.top_ops(connection, scope)
+    rows = []
+    for op in found:
+        colour = "tensor_core" if op["using_tensor_cores"] else "other_kernel" if op["eligible"] else "other"
+        tooltip = f"{op['op_id']}: {duration(op['gpu_time_ns'])}, {share(op['gpu_time_fraction'])}"
+        rows.append((f"{op['name']}  {tooltip}", Part(op["gpu_time_ns"] or 0, colour, f"{op['name']} {tooltip}")))
+    chart = charts.bars("Ops with the most GPU time", rows) if rows else "<p>No op has GPU time.</p>"
+    return _section("Top ops by GPU time", "", chart)
+
+
+def _recommendations(connection: sqlite3.Connection, scope: Scope) -> str:
+    found = summary.recommendations(connection, scope)
+    items = "".join(f"<dt>{escape(item['problem'])}</dt><dd>{escape(item['recommendation'])}</dd>" for item in found)
+    return _section("Recommendations", "", f"<dl>{items}</dl>") if found else ""
+
+
+def _system(connection: sqlite3.Connection) -> str:
+    rows = "".join(
+        f"<tr><th scope=row>{escape(fact['label'])}</th><td>{escape(fact['value'])}</td></tr>"
+        for fact in system.system_facts(connection)
+    )
+    return _section("System", "", f"<table>{rows}</table>") if rows else ""
+
+
+def _legend(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th scope=col>{escape(heading)}</th>" for heading in headings)
+    body = "".join(
+        '<tr><th scope=row><svg class="key" viewBox="0 0 10 10" aria-hidden="true">'
+        f'<rect class="{colour}" width="10" '
+        f'height="10"/></svg>{escape(name)}</th>'
+        + "".join(f"<td class=n>{escape(cell)}</td>" for cell in cells)
+        + "</tr>"
+        for colour, name, *cells in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _section(heading: str, note: str, content: str) -> str:
+    return f"<section><h2>{escape(heading)}</h2>{f'<p>{escape(note)}</p>' if note else ''}{content}</section>"

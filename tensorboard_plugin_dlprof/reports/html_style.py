@@ -1,0 +1,52 @@
+"""The style of HTML reports: light and dark as the reader's system is."""
+
+from __future__ import annotations
+
+COLOURS = {
+    "tensor_core": ("#1c4e20", "#45934d"),
+    "other_kernel": ("#38a754", "#9feda0"),
+    "memory": ("#407ada", "#47b1fb"),
+    "data_loader": ("#695ba2", "#b262d9"),
+    "io": ("#3c7981", "#6edae7"),
+    "cpu": ("#e4741c", "#f0ae4e"),
+    "other": ("#cb3872", "#ef73cc"),
+    "outside": ("#939393", "#929192"),
+}
+"""Class of a mark -> its colour on light and on dark panels; those of the tab (``frontend/src/model/resources.ts``)."""
+
+_LIGHT = "--text: #202124; --faint: #5f6368; --line: #dadce0; --ground: #f1f3f4; --panel: #ffffff;"
+_DARK = "--text: #f1f3f4; --faint: #bdc1c6; --line: #5f6368; --ground: #202124; --panel: #383838;"
+
+_RULES = """
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 1200px; padding: 16px; font: 14px/1.5 system-ui, sans-serif; color: var(--text);
+  background: var(--ground); }
+h1 { font-size: 22px; overflow-wrap: anywhere; } h2 { font-size: 16px; margin: 0 0 4px; }
+section, .figures > div { background: var(--panel); border: 1px solid var(--line); border-radius: 8px;
+  padding: 12px 16px; margin: 0 0 16px; }
+section > p, .figures p, .notes { color: var(--faint); margin: 0 0 8px; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(180px, 1fr)); gap: 0 16px; margin: 0; }
+.figures dt { color: var(--faint); } .figures dd { margin: 0; font-size: 24px; }
+svg { width: 100%; height: auto; display: block; margin: 8px 0; } svg text { font-size: 12px; fill: var(--text); }
+svg.key { display: inline-block; width: 10px; height: 10px; margin: 0 8px 0 0; }
+table { border-collapse: collapse; font-size: 13px; }
+th, td { text-align: left; vertical-align: top; padding: 4px 12px 4px 0; border-bottom: 1px solid var(--line); }
+tbody th { font-weight: normal; } thead th { white-space: nowrap; }
+.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; } .u { color: var(--faint); }
+.report td:not(.n) { min-width: 60px; max-width: 420px; overflow-wrap: anywhere; white-space: pre-line; }
+.scroll { overflow: auto; max-height: 80vh; } .scroll thead th { position: sticky; top: 0; background: var(--panel); }
+section dt { font-weight: 600; } section dd { margin: 0 0 8px; }
+@media print { .scroll { max-height: none; overflow: visible; } }
+"""
+
+
+def style() -> str:
+    """The style sheet of the page."""
+    return (
+        f":root {{ color-scheme: light dark; {_LIGHT} }}\n{_marks(0)}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {_DARK} }}\n{_marks(1)} }}\n{_RULES}"
+    )
+
+
+def _marks(theme: int) -> str:
+    return " ".join(f"svg .{name} {{ fill: {colours[theme]}; }}" for name, colours in COLOURS.items())

@@ -1,0 +1,130 @@
+"""DLProf's reports with the sixteen times: detail (one row per op), op_type, group_op."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from itertools import chain
+
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind
+from tensorboard_plugin_dlprof.reports.cursors import OP_JOINS, count_of, scope_values, stream
+from tensorboard_plugin_dlprof.reports.times import TIME_COLUMNS, TIMES_SQL, times_join
+
+OP_COLUMNS = (
+    Column("Op ID", Kind.TEXT),
+    Column("Op Name", Kind.TEXT),
+    Column("Direction", Kind.WORD),
+)
+
+_DETAIL = (
+    *OP_COLUMNS,
+    Column("Op Type", Kind.TEXT),
+    Column("No. Calls", Kind.INTEGER),
+    Column("TC Eligible", Kind.YES_NO),
+    Column("Using TC", Kind.YES_NO),
+    *TIME_COLUMNS,
+    Column("Data Type", Kind.WORD),
+    Column("Stack Trace", Kind.TEXT),
+)
+
+ELIGIBLE = "(node.tc_eligible <> 0 OR node.using_tc <> 0)"
+"""An op that uses Tensor Cores can use them, on every page and in every report."""
+
+_OF_NODES = (
+    "FROM op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
+    "WHERE node.aggr_id = :aggregation AND op.domain_id = :domain"
+)
+
+
+def detail_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Block]:
+    """One row per op, by op id."""
+    values = scope_values(scope)
+    sql = (
+        f"SELECT op.op_id, op.op_name, direction.string, op_type.string, node.num_calls, {ELIGIBLE}, node.using_tc, "
+        f"{TIMES_SQL}, data_type.string, op.stack_trace "
+        f"FROM op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id {OP_JOINS} "
+        f"{times_join('node.node_time_metrics_id')} "
+        "WHERE node.aggr_id = :aggregation AND op.domain_id = :domain ORDER BY node.id"
+    )
+    yield Block(
+        "All Iterations",
+        _DETAIL,
+        stream(connection, sql, values, _DETAIL),
+        lambda: count_of(connection, f"SELECT count(*) {_OF_NODES}", values),
+    )
+
+
+_OP_TYPE = (
+    Column("Op Type", Kind.TEXT),
+    Column("# Ops", Kind.INTEGER),
+    Column("# Calls", Kind.INTEGER),
+    *TIME_COLUMNS,
+)
+
+
+def op_type_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Block]:
+    """One row per op type, by name."""
+    values = scope_values(scope)
+    where = "FROM op_type_metrics AS type"
+    sql = (
+        f"SELECT name.string, type.num_nodes, type.num_calls, {TIMES_SQL} {where} "
+        f"LEFT JOIN dictionary AS name ON name.id = type.op_node_type_id {times_join('type.op_type_metrics_id')} "
+        "WHERE type.aggr_id = :aggregation AND type.domain_id = :domain ORDER BY type.id"
+    )
+    yield Block(
+        "Op Type Summary Report",
+        _OP_TYPE,
+        stream(connection, sql, values, _OP_TYPE),
+        lambda: count_of(
+            connection,
+            f"SELECT count(*) {where} WHERE type.aggr_id = :aggregation AND type.domain_id = :domain",
+            values,
+        ),
+    )
+
+
+_GROUP_OP = (
+    Column("Name", Kind.TEXT),
+    Column("Num Calls Aggregated", Kind.INTEGER),
+    Column("Num TC Eligible Ops", Kind.INTEGER),
+    Column("Num Ops Using TC", Kind.INTEGER),
+    *TIME_COLUMNS,
+)
+
+_WHOLE_MODEL = ", ".join(
+    f"coalesce(sum({time}.sum), 0)"
+    for time in ("cpu_time", "gpu_time", "cpu_overhead_time", "gpu_idle_time")
+    for _statistic in range(4)
+)
+"""The whole model is one sample: total, average, minimum and maximum are the same."""
+
+
+def group_op_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Block]:
+    """One row per group, by path, then one for all ops of the model, those in no group too."""
+    values = scope_values(scope)
+    where = (
+        "FROM group_ops AS node {joins} WHERE node.aggr_id = :aggregation AND node.domain_id = :domain "
+        "AND node.row_type = 1"
+    )
+    joins = (
+        "LEFT JOIN dictionary AS name ON name.id = node.group_op_full_name_id "
+        f"{times_join('node.group_op_time_metrics_id')}"
+    )
+    groups = (
+        f"SELECT name.string, node.num_op_instances, node.num_supported_leaf_ops, node.num_tc_leaf_ops, {TIMES_SQL} "
+        f"{where.format(joins=joins)} ORDER BY node.id"
+    )
+    model = (
+        "SELECT '_CompleteModel_', coalesce(sum(node.num_calls), 0), "
+        f"coalesce(sum({ELIGIBLE}), 0), coalesce(sum(node.using_tc <> 0), 0), {_WHOLE_MODEL} "
+        "FROM op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
+        f"{times_join('node.node_time_metrics_id')} "
+        "WHERE node.aggr_id = :aggregation AND op.domain_id = :domain"
+    )
+    yield Block(
+        "Group Op Report",
+        _GROUP_OP,
+        chain(stream(connection, groups, values, _GROUP_OP), stream(connection, model, values, _GROUP_OP)),
+        lambda: 1 + count_of(connection, f"SELECT count(*) {where.format(joins='')}", values),
+    )

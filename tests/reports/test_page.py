@@ -1,0 +1,114 @@
+"""The HTML file: complete in itself, harmless, and cut where it would be too long."""
+
+from __future__ import annotations
+
+import html.parser
+import io
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tensorboard_plugin_dlprof.reports import as_html
+from tensorboard_plugin_dlprof.reports.as_html import write_html
+from tensorboard_plugin_dlprof.reports.catalog import REPORTS
+from tests.cli.traces import write_trace
+from tests.reports.writing import golden
+
+
+class Page(html.parser.HTMLParser):
+    """Tags and attributes of a page; every element that is opened is closed."""
+
+    VOID = frozenset({"meta", "br", "rect"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.open: list[str] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Collects."""
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Collects."""
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        """Closes."""
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+def page_of(database: Path) -> str:
+    """The page with all reports of a database."""
+    stream = io.StringIO()
+    with closing(open_database(database)) as connection:
+        write_html(connection, find_scope(connection), list(REPORTS.values()), stream)
+    return stream.getvalue()
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    """A database of a hostile trace: names are markup."""
+    source = write_trace(tmp_path / "a.json", steps=4)
+    hostile = (
+        source.read_text().replace("Test GPU", "<script>alert(1)</script>").replace("aten::mm", "aten::<img src=x>")
+    )
+    source.write_text(hostile)
+    database = tmp_path / "a.dlprof_dldb.sqlite"
+    import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
+    return database
+
+
+def test_the_page_needs_nothing_else() -> None:
+    """No script, no link, no picture from elsewhere; its own policy forbids them."""
+    text = page_of(golden("dlprof_dldb_1.sqlite"))
+    page = Page(text)
+    assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
+    assert not [value for name, value in page.attributes if name in ("src", "href", "srcset", "style")]
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    assert "default-src 'none'" in text
+    assert "@media (prefers-color-scheme: dark)" in text
+
+
+def test_every_report_and_chart_is_on_the_page() -> None:
+    """The dashboard first."""
+    text = page_of(golden("dlprof_dldb_1.sqlite"))
+    titles = ["Resource usage", "Kernel time", "Iterations", "Top ops by GPU time", "System Config", "All Iterations"]
+    titles += ["Iteration Report", "Kernel Report", "Tensor Core Report", "Op Type Summary Report", "Group Op Report"]
+    places = [text.index(f"<h2>{title}</h2>") for title in titles]
+    assert places == sorted(places)
+    assert text.count('<svg role="img"') == 4
+
+
+def test_names_of_a_profile_are_text(made: Path) -> None:
+    """Markup in a name is shown, not obeyed."""
+    text = page_of(made)
+    assert not {"script", "img"} & set(Page(text).tags)
+    assert "&lt;script&gt;" in text
+
+
+def test_long_tables_are_cut_and_say_so(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four launches, two shown."""
+    monkeypatch.setattr(as_html, "MOST_ROWS", 2)
+    text = page_of(made)
+    launches = text[text.index("<h2>Iteration Report</h2>") :]
+    launches = launches[: launches.index("</section>")]
+    assert launches.count("<tr>") == 1 + 2
+    assert "2 more rows left out: see the CSV file." in launches
+
+
+def test_what_is_unknown_is_not_0(made: Path) -> None:
+    """No op of the trace is eligible in a way that could be measured: the CPU's name is not in it either."""
+    assert "<td class=u>unknown</td>" in page_of(made)
