@@ -71,7 +71,7 @@ def write_efficiency(
 _OP_COLUMNS = (
     "aggr_id", "read_only_ops_id", "device_id", "family", "kernel_ns", "measured_ns", "flops", "product_flops",
     "masked_flops", "min_bytes", "precision", "matrix_unit", "peak_flops_per_second", "peak_bytes_per_second",
-    "ideal_ns", "bound", "eligibility", "cause", "dimension", "length", "padded_length", "occupancy_fraction", "waves",
+    "ideal_ns", "best_ns", "bound", "eligibility", "cause", "dimension", "length", "padded_length", "occupancy_fraction", "waves",
 )  # fmt: skip
 
 
@@ -81,11 +81,11 @@ def _op_rows(aggr_id: int, profile: Profile, found: Efficiency) -> Iterator[tupl
     numbers = zip(
         ops.op.tolist(), ops.device.tolist(), ops.kernel_ns.tolist(), ops.measured_ns.tolist(), ops.flops.tolist(),
         ops.product_flops.tolist(), ops.masked_flops.tolist(), ops.min_bytes.tolist(), ops.matrix_unit.tolist(),
-        ops.peak_flops.tolist(), ops.peak_bytes.tolist(), ops.ideal_ns.tolist(), ops.occupancy.tolist(),
+        ops.peak_flops.tolist(), ops.peak_bytes.tolist(), ops.ideal_ns.tolist(), ops.best_ns.tolist(), ops.occupancy.tolist(),
         ops.waves.tolist(), strict=True,
     )  # fmt: skip
     for row, (
-        op, device, kernel_ns, measured_ns, flops, products, masked, moved, unit, peak_flops, peak_bytes, ideal,
+        op, device, kernel_ns, measured_ns, flops, products, masked, moved, unit, peak_flops, peak_bytes, ideal, best,
         occupancy, waves,
     ) in enumerate(numbers):  # fmt: skip
         if not kernel_ns and flops < 0 and moved < 0:
@@ -94,7 +94,7 @@ def _op_rows(aggr_id: int, profile: Profile, found: Efficiency) -> Iterator[tupl
         yield (
             aggr_id, op + 1, _there(device), ops.family[row], kernel_ns, measured_ns, _there(flops), _there(products),
             masked, _there(moved), ops.precision[row], unit, _known(peak_flops), _known(peak_bytes), _known(ideal),
-            ops.bound[row].value, _eligibility(profile, op, unit), ops.cause[row].value,
+            _known(best), ops.bound[row].value, _eligibility(profile, op, unit), ops.cause[row].value,
             wrong.dimension if wrong else None, wrong.length if wrong else None, wrong.padded if wrong else None,
             _known(occupancy), _known(waves),
         )  # fmt: skip

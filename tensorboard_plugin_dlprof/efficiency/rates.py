@@ -131,7 +131,8 @@ class _Ops:
             flops, moved = int(columns[0][row]), self._bytes(columns, row, spelt)
             peaks = self._peaks.get(device.device_id) if device is not None else None
             out.roof(row, flops, moved, int(measured[row]), int(nodes.kernel_calls[row]), peaks,
-                     _rate(peaks, spelt, matrix, out.family[-1]))  # fmt: skip
+                     _rate(peaks, spelt, matrix, out.family[-1]),
+                     out.family[-1] in PRODUCTS and spelt in ("fp32", "tf32"))  # fmt: skip
             out.why(profile.ops[op].eligibility, kernel >= 0, Facts(
                 spelt, matrix, _tf32(device, peaks), work,
                 float(kernel_ns[row]) / max(int(nodes.kernel_calls[row]), 1), out.family[-1] in PRODUCTS,
@@ -141,7 +142,7 @@ class _Ops:
             op=nodes.op, device=out.device, family=out.family, kernel_ns=kernel_ns, measured_ns=measured,
             flops=columns[0], product_flops=columns[1], masked_flops=np.maximum(columns[2], 0), min_bytes=out.min_bytes,
             precision=out.precision, matrix_unit=unit.astype(np.int8), peak_flops=out.peak_flops,
-            peak_bytes=out.peak_bytes, ideal_ns=out.ideal_ns, bound=out.bound, cause=out.cause,
+            peak_bytes=out.peak_bytes, ideal_ns=out.ideal_ns, best_ns=out.best_ns, bound=out.bound, cause=out.cause,
             dimensions=out.dimensions, misaligned=out.misaligned,
             occupancy=self._mean(facts.occupancy)[nodes.op], waves=self._mean(facts.waves)[nodes.op],
         )  # fmt: skip
@@ -175,7 +176,7 @@ class _Rows:
     def __init__(self, count: int) -> None:
         self.device = np.full(count, -1, np.int64)
         self.min_bytes = np.full(count, UNKNOWN, np.int64)
-        self.peak_flops, self.peak_bytes, self.ideal_ns = (np.full(count, np.nan) for _ in range(3))
+        self.peak_flops, self.peak_bytes, self.ideal_ns, self.best_ns = (np.full(count, np.nan) for _ in range(4))
         self.family: list[str] = []
         self.precision: list[str] = []
         self.bound: list[Bound] = []
@@ -184,9 +185,10 @@ class _Rows:
         self.misaligned: list[Misaligned | None] = []
 
     def roof(
-        self, row: int, flops: int, moved: int, measured_ns: int, kernels: int, peaks: Peaks | None, rate: float | None
-    ) -> None:
-        """The roof over an op, and which part of it is the lower."""
+        self, row: int, flops: int, moved: int, measured_ns: int, kernels: int, peaks: Peaks | None, rate: float | None,
+        wide: bool,
+    ) -> None:  # fmt: skip
+        """The roof over an op, and which part of it is the lower; ``wide`` products could compute in 16 bits."""
         self.min_bytes[row] = moved
         computing = moving = None
         if peaks is not None:
@@ -198,7 +200,10 @@ class _Rows:
         bound = Bound.UNKNOWN
         if measured_ns > 0 and moving is not None and (computing is not None or flops == 0):
             roof = max(moving, computing or 0.0)
-            self.ideal_ns[row] = min(roof, measured_ns)
+            self.ideal_ns[row] = self.best_ns[row] = min(roof, measured_ns)
+            half = peaks.best_half() if peaks is not None and wide else None
+            if half:
+                self.best_ns[row] = min(max(moving / 2, flops / half * 1e9), self.ideal_ns[row])
             small = measured_ns / max(kernels, 1) < thresholds.LATENCY_KERNEL_NS
             if small and roof < thresholds.LATENCY_ROOF_FRACTION * measured_ns:
                 bound = Bound.LATENCY

@@ -78,6 +78,8 @@ class OpEfficiency:
     """Per second."""
     ideal_ns: Floats
     """The time that the op would take at the device's peak rates: the roof over it."""
+    best_ns: Floats
+    """Likewise in 16 bits on matrix units, for products that compute in FP32 or TF32; else ``ideal_ns``."""
     bound: list[Bound]
     cause: list[Cause]
     dimensions: list[tuple[int, ...]]

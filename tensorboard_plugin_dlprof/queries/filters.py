@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from tensorboard_plugin_dlprof.errors import BadRequest
 
 ColumnType: TypeAlias = Literal[
-    "text", "long_text", "kernel_name", "path", "integer", "boolean", "duration_ns", "fraction", "bytes"
+    "text", "long_text", "kernel_name", "path", "integer", "number", "boolean", "duration_ns", "fraction", "bytes"
 ]
 
 TEXT_TYPES: frozenset[ColumnType] = frozenset({"text", "long_text", "kernel_name", "path"})
@@ -20,6 +20,7 @@ _UNITS: dict[ColumnType, dict[str, float]] = {
     "bytes": {"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2**10, "mib": 2**20, "gib": 2**30},
     "fraction": {"": 1, "%": 0.01},
     "integer": {"": 1},
+    "number": {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12},
 }
 _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*([a-zA-Zµμ%]*)")
 _COMPARISON = re.compile(r"(>=|<=|>|<|=)?\s*(.+)", re.DOTALL)

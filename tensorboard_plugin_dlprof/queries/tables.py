@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from tensorboard_plugin_dlprof.errors import NotFound
+from tensorboard_plugin_dlprof.queries.efficiency import efficiency_table
 from tensorboard_plugin_dlprof.queries.gpus import gpus
 from tensorboard_plugin_dlprof.queries.groups import GROUPS, KERNELS_OF_GROUP, OPS_OF_GROUP
 from tensorboard_plugin_dlprof.queries.iteration_tables import (
@@ -32,6 +33,7 @@ TABLES: Mapping[str, Callable[[bool], Table]] = MappingProxyType(
         "ops_of_iteration": ops_of_iteration,
         "kernels_of_iteration_op": kernels_of_iteration_op,
         "gpus": gpus,
+        "efficiency": efficiency_table,
     }
 )
 """Name -> the table, given whether the database has our own tables."""

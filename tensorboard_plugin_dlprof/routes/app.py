@@ -77,6 +77,8 @@ class App:
             "/groups": self._application(self._scoped(views.groups), _READS),
             "/op": self._application(self._scoped(views.op), _READS),
             "/iterations": self._application(self._scoped(views.iterations), _READS),
+            "/findings": self._application(self._scoped(views.findings), _READS),
+            "/efficiency": self._application(self._scoped(views.efficiency), _READS),
             "/export": self._application(self._export, _READS),
             "/import": self._application(self._import, _CHANGES),
             "/cancel": self._application(self._cancel, _CHANGES),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
+from tensorboard_plugin_dlprof.queries.efficiency import efficiency as efficiency_summary
+from tensorboard_plugin_dlprof.queries.findings import findings as all_findings
 from tensorboard_plugin_dlprof.queries.group_tree import DEFAULT_LIMIT, MAX_LIMIT, group_tree
 from tensorboard_plugin_dlprof.queries.iteration_bins import DEFAULT_BINS, MAX_BINS, iteration_bars
 from tensorboard_plugin_dlprof.queries.op_detail import op_detail
@@ -23,6 +25,16 @@ def groups(connection: sqlite3.Connection, scope: Scope, parameters: Parameters)
 def op(connection: sqlite3.Connection, scope: Scope, parameters: Parameters) -> Any:
     """The body of ``./op``."""
     return op_detail(connection, scope, parameters.required("op"))
+
+
+def findings(connection: sqlite3.Connection, scope: Scope, _parameters: Parameters) -> Any:
+    """The body of ``./findings``."""
+    return all_findings(connection, scope)
+
+
+def efficiency(connection: sqlite3.Connection, scope: Scope, _parameters: Parameters) -> Any:
+    """The body of ``./efficiency``."""
+    return efficiency_summary(connection, scope)
 
 
 def iterations(connection: sqlite3.Connection, scope: Scope, parameters: Parameters) -> Any:

@@ -1,0 +1,291 @@
+"""How well the GPU was used: totals, the roofline's roofs and dots, and the table of ops."""
+
+from __future__ import annotations
+
+import sqlite3
+from types import MappingProxyType
+from typing import TypedDict
+
+from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.numbers import fraction, number, plus, whole
+from tensorboard_plugin_dlprof.queries.ops import OPS
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.table import Column, Table
+
+MAX_DOTS = 1_000
+MAX_ITERATIONS = 1_000
+
+
+class Peak(TypedDict):
+    """One published rate of one GPU."""
+
+    device_id: int | None
+    product: str
+    unit: str
+    """``vector``, ``matrix``, ``memory``."""
+    precision: str
+    per_second: float | int | None
+    source: str
+
+
+class PrecisionTime(TypedDict):
+    """Kernel time of the ops whose kernels compute in a precision."""
+
+    precision: str
+    matrix_unit: str
+    """``yes``, ``no``, ``unknown``."""
+    kernel_ns: int | None
+    product_flops: int | None
+
+
+class CauseTime(TypedDict):
+    """Kernel time of the eligible ops that do not use matrix units for one cause."""
+
+    cause: str
+    ops: int | None
+    kernel_ns: int | None
+
+
+class Dot(TypedDict):
+    """One op on the roofline."""
+
+    op_id: str
+    name: str
+    family: str
+    precision: str
+    bound: str
+    kernel_ns: int | None
+    intensity: float | None
+    """Operations per byte."""
+    flops_per_second: float | None
+    peak_fraction: float | None
+
+
+class IterationRate(TypedDict):
+    """Model FLOPs utilisation of one iteration."""
+
+    iteration: int | None
+    product_flops: int | None
+    mfu_fraction: float | None
+    measured_fraction: float | None
+
+
+class EfficiencySummary(TypedDict):
+    """Totals of an aggregation. Unknown where shapes or the device are."""
+
+    product_flops: int | None
+    masked_flops: int | None
+    flops_per_second: float | None
+    mfu_fraction: float | None
+    measured_fraction: float | None
+    hint: str
+    peaks: list[Peak]
+    precisions: list[PrecisionTime]
+    causes: list[CauseTime]
+    dots: list[Dot]
+    left_out_dots: int
+    iterations: list[IterationRate]
+
+
+_UNITS = {0: "no", 1: "yes", 2: "unknown"}
+
+
+def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummary:
+    """The totals; all unknown in a database without our tables."""
+    if "ext_op_efficiency" not in extension_tables(connection):
+        return EfficiencySummary(
+            product_flops=None, masked_flops=None, flops_per_second=None, mfu_fraction=None, measured_fraction=None,
+            hint="Import the source of this profile: NVIDIA's databases do not hold what FLOPs are counted from.",
+            peaks=[], precisions=[], causes=[], dots=[], left_out_dots=0, iterations=[],
+        )  # fmt: skip
+    aggregation = (scope.aggregation,)
+    flops, masked, ideal, wall, gpus, known, total = connection.execute(
+        "SELECT sum(rate.product_flops), sum(rate.masked_flops), sum(rate.ideal_ns), "
+        "(SELECT wall_ns FROM ext_aggregations WHERE aggr_id = :a), "
+        "(SELECT devices_in_use FROM ext_aggregations WHERE aggr_id = :a), "
+        "sum(rate.ideal_ns IS NOT NULL), count(*) FROM ext_iteration_efficiency AS rate WHERE rate.aggr_id = :a",
+        {"a": scope.aggregation},
+    ).fetchone()
+    measured = connection.execute(
+        "SELECT sum(CASE WHEN product_flops > 0 THEN measured_ns ELSE 0 END) * 1.0 / nullif(sum(kernel_ns), 0) "
+        "FROM ext_op_efficiency WHERE aggr_id = ? AND family IN ('gemm', 'convolution', 'attention')",
+        aggregation,
+    ).fetchone()[0]
+    product_flops, wall_ns = whole(flops) or None, whole(wall)
+    dots, left_out = _dots(connection, scope)
+    return EfficiencySummary(
+        product_flops=product_flops,
+        masked_flops=whole(masked),
+        flops_per_second=None if not product_flops or not wall_ns else product_flops / wall_ns * 1e9,
+        mfu_fraction=fraction(number(ideal), (wall_ns or 0) * max(whole(gpus) or 0, 1)) if known == total else None,
+        measured_fraction=number(measured),
+        hint="" if product_flops else "Record the shapes: profile(record_shapes=True), emit_nvtx(record_shapes=True).",
+        peaks=[
+            Peak(
+                device_id=whole(row[0]), product=str(row[1]), unit=str(row[2]), precision=str(row[3]),
+                per_second=number(row[4]), source=str(row[5]),
+            )
+            for row in connection.execute(
+                "SELECT device_id, product, unit, precision, per_second, source FROM ext_device_peaks "
+                "ORDER BY device_id, unit, precision"
+            ).fetchmany(1_000)
+        ],
+        precisions=[
+            PrecisionTime(
+                precision=str(row[0]), matrix_unit=_UNITS.get(row[1], "unknown"), kernel_ns=whole(row[2]),
+                product_flops=whole(row[3]),
+            )
+            for row in connection.execute(
+                "SELECT precision, matrix_unit, sum(kernel_ns), sum(product_flops) FROM ext_op_efficiency "
+                "WHERE aggr_id = ? AND kernel_ns > 0 GROUP BY precision, matrix_unit ORDER BY sum(kernel_ns) DESC",
+                aggregation,
+            ).fetchmany(100)
+        ],
+        causes=[
+            CauseTime(cause=str(row[0]), ops=whole(row[1]), kernel_ns=whole(row[2]))
+            for row in connection.execute(
+                "SELECT cause, count(*), sum(kernel_ns) FROM ext_op_efficiency WHERE aggr_id = ? AND cause <> '' "
+                "GROUP BY cause ORDER BY sum(kernel_ns) DESC",
+                aggregation,
+            ).fetchmany(100)
+        ],
+        dots=dots,
+        left_out_dots=left_out,
+        iterations=[
+            IterationRate(
+                iteration=whole(row[0]), product_flops=whole(row[1]), mfu_fraction=number(row[2]),
+                measured_fraction=number(row[3]),
+            )
+            for row in connection.execute(
+                "SELECT iter_value, product_flops, mfu_fraction, measured_fraction FROM ext_iteration_efficiency "
+                "WHERE aggr_id = ? ORDER BY iter_value",
+                aggregation,
+            ).fetchmany(MAX_ITERATIONS)
+        ],
+    )  # fmt: skip
+
+
+def _dots(connection: sqlite3.Connection, scope: Scope) -> tuple[list[Dot], int]:
+    """The ops with the most kernel time whose work and bytes are known, and how many more there are."""
+    where = "rate.aggr_id = ? AND rate.measured_ns > 0 AND rate.flops > 0 AND rate.min_bytes > 0"
+    count = connection.execute(f"SELECT count(*) FROM ext_op_efficiency AS rate WHERE {where}", (scope.aggregation,))
+    rows = connection.execute(
+        "SELECT op.op_id, op.op_name, rate.family, rate.precision, rate.bound, rate.kernel_ns, "
+        "rate.flops * 1.0 / rate.min_bytes, rate.flops * 1e9 / rate.measured_ns, "
+        "min(rate.flops * 1e9 / rate.measured_ns / rate.peak_flops_per_second, 1.0) "
+        f"FROM ext_op_efficiency AS rate JOIN read_only_ops AS op ON op.id = rate.read_only_ops_id WHERE {where} "
+        "ORDER BY rate.kernel_ns DESC, rate.read_only_ops_id LIMIT ?",
+        (scope.aggregation, MAX_DOTS),
+    ).fetchmany(MAX_DOTS)
+    dots = [
+        Dot(
+            op_id=str(row[0]), name=str(row[1]), family=str(row[2]), precision=str(row[3]), bound=str(row[4]),
+            kernel_ns=whole(row[5]), intensity=number(row[6]), flops_per_second=number(row[7]),
+            peak_fraction=number(row[8]),
+        )
+        for row in rows
+    ]  # fmt: skip
+    return dots, max((plus(whole(count.fetchone()[0])) or 0) - len(dots), 0)
+
+
+_OP = {column.key: column for column in OPS.columns}
+_RATE = ("rate",)
+
+
+def _of_peak(rate: str, peak: str) -> str:
+    """A share of a published rate; a card may clock above its published boost, which is no more than all of it."""
+    return f"min({rate} / {peak}, 1.0)"
+
+
+_FLOPS_RATE = "rate.flops * 1e9 / nullif(rate.measured_ns, 0)"
+_BYTES_RATE = "rate.min_bytes * 1e9 / nullif(rate.measured_ns, 0)"
+
+EFFICIENCY = Table(
+    name="efficiency",
+    key="op_id",
+    base=OPS.base,
+    row_id=OPS.row_id,
+    where=f"{OPS.where} AND EXISTS (SELECT 1 FROM ext_op_efficiency AS known "
+    "WHERE known.aggr_id = node.aggr_id AND known.read_only_ops_id = op.id AND known.kernel_ns > 0)",
+    default_sort="-gain_ns",
+    joins=MappingProxyType(
+        {
+            **OPS.joins,
+            "rate": "JOIN ext_op_efficiency AS rate ON rate.aggr_id = node.aggr_id AND rate.read_only_ops_id = op.id",
+        }
+    ),
+    columns=(
+        Column(
+            "gain_ns", "Could Gain", "duration_ns",
+            "Kernel time of the op less the time that it would take at the GPU's published rates; of products in FP32 "
+            "and TF32, at those of 16 bits.",
+            "rate.measured_ns - rate.best_ns", _RATE, nullable=True,
+        ),
+        Column("kernel_ns", "Kernel Time", "duration_ns", "Sum of the durations of the op's kernels.", "rate.kernel_ns",
+               _RATE),
+        _OP["name"],
+        _OP["op_id"],
+        _OP["direction"],
+        _OP["op_type"],
+        Column("family", "Family", "text", "What most of its work is: gemm, convolution, attention, ...",
+               "nullif(rate.family, '')", _RATE, nullable=True),
+        Column("precision", "Precision", "text", "In which its kernels compute.", "nullif(rate.precision, '')", _RATE,
+               nullable=True),
+        Column("bound", "Bound", "text", "What limits it: compute, memory, or latency where kernels are too short.",
+               "nullif(rate.bound, '')", _RATE, nullable=True),
+        Column("eligibility", "Eligibility", "text",
+               "Whether the op could use matrix units: eligible, not_eligible, or unknown for work outside of ops.",
+               "rate.eligibility", _RATE),
+        Column("matrix_unit", "Matrix Unit", "text", "Whether most of its product kernels' time is on matrix units.",
+               "CASE rate.matrix_unit WHEN 1 THEN 'yes' WHEN 0 THEN 'no' ELSE 'unknown' END", _RATE),
+        Column("cause", "Cause", "text",
+               "Why an eligible op does not use matrix units, or not well: fp64, fp32_type, tf32_off, dimension, "
+               "layout, "
+               "too_small, library_choice, unknown.",
+               "nullif(rate.cause, '')", _RATE, nullable=True),
+        Column("dimension", "Dimension", "text", "Length that does not fit the data type, and the next that would.",
+               "CASE WHEN rate.length IS NOT NULL THEN rate.dimension || ' ' || rate.length || ' -> ' || "
+               "rate.padded_length END", _RATE, nullable=True),
+        Column("flops", "FLOPs", "number", "Floating-point operations of all its calls; approximate unless it is a "
+               "product.", "rate.flops", _RATE, nullable=True),
+        Column("min_bytes", "Minimum Bytes", "bytes", "Every input read once and every output written once.",
+               "rate.min_bytes", _RATE, nullable=True),
+        Column("flops_per_second", "FLOP/s", "number", "Operations over kernel time.", _FLOPS_RATE, _RATE,
+               nullable=True),
+        Column("bytes_per_second", "Bytes/s", "number", "Minimum bytes over kernel time.", _BYTES_RATE, _RATE,
+               nullable=True),
+        Column("peak_fraction", "Of Peak FLOP/s", "fraction",
+               "Of the GPU's published rate for this precision, on matrix units where the op uses them.",
+               _of_peak(_FLOPS_RATE, "rate.peak_flops_per_second"), _RATE, nullable=True),
+        Column("memory_fraction", "Of Memory Rate", "fraction", "Of the published rate of the GPU's memory.",
+               _of_peak(_BYTES_RATE, "rate.peak_bytes_per_second"), _RATE, nullable=True),
+        Column("intensity", "FLOPs per Byte", "number", "Operations for each byte that must be moved.",
+               "rate.flops * 1.0 / nullif(rate.min_bytes, 0)", _RATE, nullable=True),
+        Column("occupancy_fraction", "Occupancy", "fraction",
+               "Theoretical: warps that fit on a multiprocessor, of those that it can hold; mean by time.",
+               "rate.occupancy_fraction", _RATE, nullable=True),
+        Column("waves", "Waves", "number", "How often a launch fills the GPU with blocks; mean by time.", "rate.waves",
+               _RATE, nullable=True),
+        _OP["calls"],
+        _OP["kernel_calls"],
+        _OP["data_type"],
+        _OP["input_shapes"],
+        _OP["stack_trace"],
+    ),
+)  # fmt: skip
+
+_NOTHING = Table(
+    name="efficiency",
+    key="op_id",
+    base=OPS.base,
+    row_id=OPS.row_id,
+    where="0",
+    default_sort="name",
+    joins=OPS.joins,
+    columns=(_OP["name"], _OP["op_id"]),
+)
+
+
+def efficiency_table(extended: bool) -> Table:
+    """Ops by what could be gained; without rows in a database that has not our tables."""
+    return EFFICIENCY if extended else _NOTHING

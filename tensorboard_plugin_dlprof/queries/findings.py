@@ -1,0 +1,188 @@
+"""What the expert system says about an aggregation."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from typing import TypedDict
+
+from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.numbers import fraction, number, whole
+from tensorboard_plugin_dlprof.queries.scope import Scope
+
+MAX_FINDINGS = 1_000
+MAX_EVIDENCE = 100
+
+
+class Evidence(TypedDict):
+    """One row behind a finding."""
+
+    kind: str
+    """``op`` (``key`` is its op id), ``kernel`` (short name), ``line``, ``call``, ``iteration``, ``device``."""
+    key: str
+    time_ns: int | None
+    count: int | None
+    detail: str
+
+
+class Gain(TypedDict):
+    """Of one iteration."""
+
+    low_ns: int | None
+    high_ns: int | None
+    low_fraction: float | None
+    high_fraction: float | None
+    reasoning: str
+
+
+class Finding(TypedDict):
+    """One piece of advice."""
+
+    detector: str
+    severity: str
+    confidence: str
+    area: str
+    problem: str
+    recommendation: str
+    numbers: dict[str, str | int | float | None]
+    gain: Gain | None
+    link: str
+    evidence: list[Evidence]
+
+
+class Undecided(TypedDict):
+    """A rule that lacks data."""
+
+    detector: str
+    missing: str
+    hint: str
+
+
+class Findings(TypedDict):
+    """Findings in the order in which they are worth working on."""
+
+    iteration_ns: int | None
+    total_low_ns: int | None
+    total_high_ns: int | None
+    findings: list[Finding]
+    undecided: list[Undecided]
+
+
+def findings(connection: sqlite3.Connection, scope: Scope) -> Findings:
+    """All findings. A database of NVIDIA's has sentences alone, in the order of its detectors."""
+    tables = extension_tables(connection)
+    verdict = None
+    if "ext_verdicts" in tables:
+        verdict = connection.execute(
+            "SELECT iteration_ns, total_low_ns, total_high_ns FROM ext_verdicts WHERE aggr_id = ?", (scope.aggregation,)
+        ).fetchone()
+    if verdict is None:
+        return Findings(
+            iteration_ns=None,
+            total_low_ns=None,
+            total_high_ns=None,
+            findings=_sentences(connection, scope),
+            undecided=[],
+        )
+    iteration_ns = whole(verdict[0])
+    return Findings(
+        iteration_ns=iteration_ns,
+        total_low_ns=whole(verdict[1]),
+        total_high_ns=whole(verdict[2]),
+        findings=_stored(connection, scope, iteration_ns),
+        undecided=_undecided(connection, scope),
+    )
+
+
+def _stored(connection: sqlite3.Connection, scope: Scope, iteration_ns: int | None) -> list[Finding]:
+    evidence: dict[object, list[Evidence]] = defaultdict(list)
+    cursor = connection.execute(
+        "SELECT position, kind, key, time_ns, count, detail FROM ext_finding_evidence WHERE aggr_id = ? AND row < ? "
+        "ORDER BY position, row",
+        (scope.aggregation, MAX_EVIDENCE),
+    )
+    for position, kind, key, time_ns, count, detail in cursor.fetchmany(MAX_FINDINGS * MAX_EVIDENCE):
+        evidence[position].append(
+            Evidence(kind=str(kind), key=str(key), time_ns=whole(time_ns), count=whole(count), detail=str(detail))
+        )
+    cursor = connection.execute(
+        "SELECT position, detector, severity, confidence, area, problem, recommendation, numbers, gain_low_ns, "
+        "gain_high_ns, reasoning, link FROM ext_findings WHERE aggr_id = ? ORDER BY position",
+        (scope.aggregation,),
+    )
+    return [
+        Finding(
+            detector=str(row[1]),
+            severity=str(row[2]),
+            confidence=str(row[3]),
+            area=str(row[4]),
+            problem=str(row[5]),
+            recommendation=str(row[6]),
+            numbers=_numbers(row[7]),
+            gain=_gain(whole(row[8]), whole(row[9]), str(row[10]), iteration_ns),
+            link=_address(row[11]),
+            evidence=evidence[row[0]],
+        )
+        for row in cursor.fetchmany(MAX_FINDINGS)
+    ]
+
+
+def _gain(low_ns: int | None, high_ns: int | None, reasoning: str, iteration_ns: int | None) -> Gain | None:
+    if low_ns is None or high_ns is None:
+        return None
+    return Gain(
+        low_ns=low_ns,
+        high_ns=high_ns,
+        low_fraction=fraction(low_ns, iteration_ns),
+        high_fraction=fraction(high_ns, iteration_ns),
+        reasoning=reasoning,
+    )
+
+
+def _sentences(connection: sqlite3.Connection, scope: Scope) -> list[Finding]:
+    cursor = connection.execute(
+        "SELECT exp_sys_id, problem, recommendation FROM expert_systems_feedback WHERE aggr_id = ? ORDER BY id",
+        (scope.aggregation,),
+    )
+    return [
+        Finding(
+            detector=str(row[0]),
+            severity="advice",
+            confidence="low",
+            area="",
+            problem=str(row[1]),
+            recommendation=str(row[2]),
+            numbers={},
+            gain=None,
+            link="",
+            evidence=[],
+        )
+        for row in cursor.fetchmany(MAX_FINDINGS)
+    ]
+
+
+def _undecided(connection: sqlite3.Connection, scope: Scope) -> list[Undecided]:
+    cursor = connection.execute(
+        "SELECT detector, missing, hint FROM ext_undecided_rules WHERE aggr_id = ? ORDER BY position",
+        (scope.aggregation,),
+    )
+    return [
+        Undecided(detector=str(row[0]), missing=str(row[1]), hint=str(row[2])) for row in cursor.fetchmany(MAX_FINDINGS)
+    ]
+
+
+def _numbers(text: object) -> dict[str, str | int | float | None]:
+    """The numbers of a finding; what a damaged database holds is left out."""
+    try:
+        found = json.loads(str(text))
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {str(key): value if isinstance(value, str) else number(value) for key, value in found.items()}
+
+
+def _address(text: object) -> str:
+    """A link that a browser may follow; anything else is none."""
+    return str(text) if str(text).startswith("https://") else ""
