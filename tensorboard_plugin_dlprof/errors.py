@@ -14,6 +14,7 @@
     ├── OutputExists             the output is there already and --force was not given
     ├── OutputNotWritable        disk full, read-only folder, no permission
     ├── BadRequest               a request parameter, option or selection is not valid
+    │   └── UnknownKeyOp         no op of the name that was to end the iterations
     └── NotFound                 no such profile, table, aggregation or row
 
 Anything else that escapes is a bug. A message says what is wrong, in which file or value,
@@ -83,6 +84,10 @@ class BadRequest(ProfileError):
     """A request parameter, option or selection is not valid."""
 
     code = "bad_parameter"
+
+
+class UnknownKeyOp(BadRequest):
+    """The profile has no op of the name or id that was to end the iterations."""
 
 
 class NotFound(ProfileError):

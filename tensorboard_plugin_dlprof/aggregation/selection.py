@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
-from tensorboard_plugin_dlprof.errors import BadRequest
+from tensorboard_plugin_dlprof.errors import BadRequest, UnknownKeyOp
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
 
@@ -75,7 +75,7 @@ def iteration_of(time: Int64s, candidate: IterationCandidate) -> Int64s:
 def _cut_at_key_op(profile: Profile, key_op: str) -> IterationCandidate:
     wanted = [row for row, op in enumerate(profile.ops) if key_op in (op.name, op.op_id)]
     if not wanted:
-        raise BadRequest(_unknown_key_op(profile, key_op))
+        raise UnknownKeyOp(_unknown_key_op(profile, key_op))
     instances = profile.instances
     ends = np.unique(instances.cpu_stop[np.isin(instances.op, wanted)])
     start = np.concatenate(([0], ends))
