@@ -10,6 +10,7 @@ from tensorboard_plugin_dlprof.events.cleaning import cleaned
 from tensorboard_plugin_dlprof.events.combining import numbered
 from tensorboard_plugin_dlprof.events.draft_texts import Stacks, described_texts
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
+from tensorboard_plugin_dlprof.events.frames import without_empty_frames
 from tensorboard_plugin_dlprof.events.framework_ops import find_ops
 from tensorboard_plugin_dlprof.events.identity import MAX_OPS, join_calls
 from tensorboard_plugin_dlprof.events.integrity import check
@@ -38,7 +39,7 @@ def build_profile(capture: Capture, progress: Progress = _silent) -> Profile:
         progress: Told what is being done; may raise to cancel.
     """
     progress("Nesting ranges", 0.0)
-    capture = cleaned(capture)
+    capture = without_empty_frames(cleaned(capture))
     nesting = nest(capture.ranges)
     progress("Linking device work", 0.3)
     links = link(capture, nesting)

@@ -1,0 +1,41 @@
+"""Leaves out Python frames in which nothing happens that a profile tells of.
+
+Python calls thousands of functions between two ops; of a capture with stacks nine ranges of ten may be
+frames without any op, annotation, module or API call inside. Nothing has them in its stack trace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.events.cleaning import rows_of
+from tensorboard_plugin_dlprof.events.nesting import rows_by_value
+from tensorboard_plugin_dlprof.events.tables import Capture, RangeKind
+
+_BLOCK = 1 << 18
+"""Frames at a time, so that memory does not grow with them."""
+
+
+def without_empty_frames(capture: Capture) -> Capture:
+    """The capture without frames in which no other range and no call starts; other tables are shared."""
+    ranges, calls = capture.ranges, capture.calls
+    is_frame = ranges.kind == RangeKind.FRAME
+    if not is_frame.any():
+        return capture
+    keep = ~is_frame
+    other = np.flatnonzero(keep)
+    thread = np.concatenate([ranges.thread[other], calls.thread])
+    time_ns = np.concatenate([ranges.start_ns[other], calls.start_ns])
+    times = {index: np.sort(time_ns[rows]) for index, rows in rows_by_value(thread)}
+    frames = np.flatnonzero(is_frame)
+    for low in range(0, len(frames), _BLOCK):
+        block = frames[low : low + _BLOCK]
+        for index, members in rows_by_value(ranges.thread[block]):
+            rows = block[members]
+            if index in times:
+                first = np.searchsorted(times[index], ranges.start_ns[rows], side="left")
+                keep[rows] = first < np.searchsorted(times[index], ranges.end_ns[rows], side="right")
+    keep[np.argmin(ranges.start_ns)] = True  # a capture without iterations starts with its first event
+    return replace(capture, ranges=rows_of(ranges, keep))
