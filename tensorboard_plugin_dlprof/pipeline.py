@@ -47,12 +47,19 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
         ProfileError: with the sentence to show.
     """
     from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
+    from tensorboard_plugin_dlprof.database.fingerprint import identify
     from tensorboard_plugin_dlprof.database.writer import write_database
+    from tensorboard_plugin_dlprof.errors import BrokenSource
     from tensorboard_plugin_dlprof.events.build import build_profile
     from tensorboard_plugin_dlprof.importers import find_importer
+    from tensorboard_plugin_dlprof.opening.regular_file import shown
 
     importer = find_importer(source)
+    before = identify(source)
     profile = build_profile(importer.read(source, options.read, progress))
+    if identify(source) != before:
+        # The database would pass for one of the whole file.
+        raise BrokenSource(f"{shown(source)} changed while it was read; import it again when it is complete.")
     aggregation = aggregate(profile, Selection(options.key_op, options.iter_start, options.iter_stop))
     feedback, advice = _advice(profile, aggregation)
     warnings = write_database(

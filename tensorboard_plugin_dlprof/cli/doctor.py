@@ -52,9 +52,7 @@ def _facts() -> Iterator[tuple[str, str]]:
     import sqlite3
     from importlib import metadata
 
-    import tensorboard_plugin_dlprof
-
-    yield "dlprof", f"{VERSION} in {Path(tensorboard_plugin_dlprof.__file__).parent}"
+    yield "dlprof", f"{VERSION} in {Path(__file__).resolve().parents[1]}"
     yield "Python", f"{platform.python_version()} ({platform.python_implementation()}) at {sys.executable}"
     yield "system", f"{platform.platform()}, {os.cpu_count()} CPUs"
     yield (

@@ -18,6 +18,7 @@ from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.rows import insert_rows
 from tensorboard_plugin_dlprof.database.sql_files import statements
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
+from tensorboard_plugin_dlprof.masking import mask_command_line
 from tensorboard_plugin_dlprof.metadata import DLPROF_VERSION
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 
@@ -88,6 +89,7 @@ def copied(
                 _copy(con, new, table, names, without)
                 progress((number + 1) / len(layout))
             new.execute("UPDATE db_version SET current_version = ?", (DLPROF_VERSION,))
+            _mask_command_lines(new)
             if without is not None:
                 for table, used in _ORPHANS:
                     new.execute(f"DELETE FROM {table} WHERE id NOT IN ({used})")
@@ -100,6 +102,14 @@ def copied(
             ) from None
         # Windows does not replace a file that is open.
         con.close()
+
+
+def _mask_command_lines(new: sqlite3.Connection) -> None:
+    """NVIDIA's database holds the command line of the training as it was typed, tokens included."""
+    for number, command in new.execute("SELECT id, original_command FROM read_only_system_config").fetchall():
+        if isinstance(command, str):
+            masked = mask_command_line(command)
+            new.execute("UPDATE read_only_system_config SET original_command = ? WHERE id = ?", (masked, number))
 
 
 def _copy(

@@ -71,8 +71,8 @@ def sweep(target: Path) -> None:
 def _is_abandoned(left: Path) -> bool:
     if time.time() - left.stat().st_mtime > _ABANDONED_AFTER_S:
         return True
-    host, _, process = left.name.rpartition(".tmp-")[2].partition(".")[0].rpartition("-")
-    if host != _host() or not process.isdecimal() or os.name != "posix":
+    where, _, process = left.name.rpartition(".tmp-")[2].partition(".")[0].rpartition("-")
+    if where != host() or not process.isdecimal() or os.name != "posix":
         return False
     try:
         os.kill(int(process), 0)
@@ -88,7 +88,7 @@ def _create_beside(target: Path) -> Path:
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_CLOEXEC", 0)
     for number in range(1_000):
         suffix = f".{number}" if number else ""
-        temporary = target.with_name(f"{target.name}.tmp-{_host()}-{os.getpid()}{suffix}")
+        temporary = target.with_name(f"{target.name}.tmp-{host()}-{os.getpid()}{suffix}")
         try:
             os.close(os.open(temporary, flags, 0o666))
         except FileExistsError:
@@ -154,7 +154,7 @@ def _sentence(target: Path, code: int, needed_bytes: int) -> str:
     return f"{name} cannot be written ({os.strerror(code)}); check the storage, or choose another output folder."
 
 
-def _host() -> str:
+def host() -> str:
     """Host name, fit for a file name and without the separators of ours."""
     return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in socket.gethostname()) or "host"
 

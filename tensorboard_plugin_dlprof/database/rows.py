@@ -49,7 +49,7 @@ def insert_rows(con: sqlite3.Connection, table: str, columns: Sequence[str], row
 
 
 def storable(text: str) -> str:
-    """The text as SQLite can store it: broken sources hold surrogates, which are no UTF-8, and NULs, which end a text."""
+    """The text as SQLite can store it: sources hold surrogates, which are no UTF-8, and NULs, which end a text."""
     if "\0" in text:
         text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

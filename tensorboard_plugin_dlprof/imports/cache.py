@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 import shutil
+import socket
 import sys
 import tempfile
 import time
@@ -103,7 +104,7 @@ class Cache:
                 # It may have been made by hand; profiles of private folders are nobody else's business.
                 self.folder.chmod(0o700)
             self._sweep()
-            return Path(tempfile.mkdtemp(prefix=_WORK_PREFIX, dir=self.folder))
+            return Path(tempfile.mkdtemp(prefix=f"{_WORK_PREFIX}{_here()}-{os.getpid()}-", dir=self.folder))
         except OSError as error:
             raise OutputNotWritable(
                 f"The cache folder cannot be written to ({os.strerror(error.errno or 0)}); "
@@ -158,11 +159,30 @@ class Cache:
                     yield path, path.lstat()
 
     def _sweep(self) -> None:
-        """Removes what imports left behind whose server was killed."""
+        """Removes what imports left behind whose server was killed: a gigabyte each, where profiles are large."""
         for folder in self.folder.glob(f"{_WORK_PREFIX}*"):
             with contextlib.suppress(OSError):
-                if time.time() - folder.stat().st_mtime > STALE_WORK_SECONDS:
+                if time.time() - folder.stat().st_mtime > STALE_WORK_SECONDS or _is_of_dead_server(folder.name):
                     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _here() -> str:
+    """Host name, fit for a file name."""
+    return re.sub(r"[^\w]", "_", socket.gethostname())
+
+
+def _is_of_dead_server(name: str) -> bool:
+    """Whether the name of a work folder is by a process of this host that is gone."""
+    owner = re.fullmatch(re.escape(f"{_WORK_PREFIX}{_here()}-") + r"(\d{1,9})-\w+", name)
+    if owner is None or os.name != "posix":
+        return False
+    try:
+        os.kill(int(owner[1]), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _remove(path: Path) -> bool:

@@ -51,9 +51,11 @@ def write_event_file(folder: Path, metadata: ProfileMetadata, scalars: Sequence[
     """
     from tensorboard.summary.writer.record_writer import RecordWriter
 
+    from tensorboard_plugin_dlprof.database.publishing import host
+
     path = folder / event_file_name(metadata.database_name)
-    # Without "tfevents" in its name, TensorBoard does not see the unfinished file.
-    unfinished = folder / f".{PLUGIN_NAME}.tmp-{os.getpid()}-{metadata.database_name}"
+    # Without "tfevents" in its name, TensorBoard does not see the unfinished file. An import sweeps what is left.
+    unfinished = folder / f".{metadata.database_name}.tmp-{host()}-{os.getpid()}"
     try:
         try:
             with unfinished.open("wb") as file:

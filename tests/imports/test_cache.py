@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,3 +82,18 @@ def test_the_default_is_the_users_own(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert default_folder() == tmp_path / "x" / "tensorboard_plugin_dlprof"
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     assert default_folder() == tmp_path / ".cache" / "tensorboard_plugin_dlprof"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="process numbers are told apart so on POSIX")
+def test_what_a_killed_server_left_is_swept_at_once(tmp_path: Path) -> None:
+    """What a living one is working on stays."""
+    cache = Cache(tmp_path / "cache")
+    mine = cache.make_work_folder()
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        pass
+    left = mine.with_name(mine.name.replace(f"-{os.getpid()}-", f"-{gone.pid}-"))
+    left.mkdir()
+    (left / "half.sqlite").write_bytes(bytes(100))
+    cache.make_work_folder()
+    assert mine.is_dir()
+    assert not left.exists()
