@@ -29,7 +29,7 @@ def write_html(connection: sqlite3.Connection, scope: Scope, reports: Sequence[R
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{style()}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<main>\n"
+        f"<title>{title}</title>\n<style>{style()}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
     )
     for section in dashboard(connection, scope):
         stream.write(section + "\n")
@@ -46,9 +46,17 @@ def _title(connection: sqlite3.Connection) -> str:
 
 
 def _write_block(block: Block, stream: TextIO) -> None:
-    stream.write(f"<section class=report><h2>{escape(block.title)}</h2>\n<div class=scroll><table>\n")
+    title = escape(block.title)
+    # What scrolls takes the focus, so that it scrolls by keyboard too.
+    stream.write(
+        f'<section class=report><h2>{title}</h2>\n<div class=scroll tabindex=0 role=region aria-label="{title}">'
+    )
+    stream.write("<table>\n")
     if block.columns:
-        headings = "".join(f"<th scope=col>{escape(column.heading)}</th>" for column in block.columns)
+        headings = "".join(
+            f"<th scope=col>{escape(column.heading)}</th>" if column.heading else "<td></td>"
+            for column in block.columns
+        )
         stream.write(f"<thead><tr>{headings}</tr></thead>\n")
     kinds = [column.kind for column in block.columns] or [Kind.WORD, Kind.TEXT]
     stream.write("<tbody>\n")

@@ -31,7 +31,7 @@ def dashboard(connection: sqlite3.Connection, scope: Scope) -> Iterator[str]:
     yield _resources(connection, scope, unit)
     yield _kernels(connection, scope, unit)
     yield _iterations(connection, scope, unit)
-    yield _top_ops(connection, scope)
+    yield _top_ops(connection, scope, unit)
     yield _recommendations(connection, scope)
     yield _system(connection)
 
@@ -61,7 +61,7 @@ def key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> list
 
 def _key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     figures = "".join(
-        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd><p>{escape(meaning)}</p></div>"
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd><dd class=meaning>{escape(meaning)}</dd></div>"
         for name, value, meaning in key_figures(connection, scope, unit)
     )
     notes = "".join(
@@ -124,17 +124,24 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
                 for key, time in row["parts"].items()
             ]
         )
-    note = "Duration of each iteration and what fills it" + ("; bars are sums of several." if binned else ".")
+    ends = f"{rows[0]['iteration']} to {rows[-1]['stop_iteration']}" if rows else "none"
+    longest = duration(max((row["duration_ns"] or 0 for row in rows), default=0))
+    note = f"Iterations {ends}: how long they took and what filled them. The highest column is {longest}" + (
+        "; each is the sum of several." if binned else "."
+    )
     return _section("Iterations", note, charts.columns("Duration of the iterations", stacks))
 
 
-def _top_ops(connection: sqlite3.Connection, scope: Scope) -> str:
+def _top_ops(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     found = ops.top_ops(connection, scope)
     rows = []
     for op in found:
-        colour = "tensor_core" if op["using_tensor_cores"] else "other_kernel" if op["eligible"] else "other"
-        tooltip = f"{op['op_id']}: {duration(op['gpu_time_ns'])}, {share(op['gpu_time_fraction'])}"
-        rows.append((f"{op['name']}  {tooltip}", Part(op["gpu_time_ns"] or 0, colour, f"{op['name']} {tooltip}")))
+        colour, use = "other_kernel", f"could use {unit}s" if op["eligible"] else ""
+        if op["using_tensor_cores"]:
+            colour, use = "tensor_core", f"uses {unit}s"
+        parts = (duration(op["gpu_time_ns"]), share(op["gpu_time_fraction"]), use)
+        label = f"{op['name']} ({op['op_id']}): {', '.join(filter(None, parts))}"
+        rows.append((label, Part(op["gpu_time_ns"] or 0, colour, label)))
     chart = charts.bars("Ops with the most GPU time", rows) if rows else "<p>No op has GPU time.</p>"
     return _section("Top ops by GPU time", "", chart)
 

@@ -24,14 +24,15 @@ body { margin: 0 auto; max-width: 1200px; padding: 16px; font: 14px/1.5 system-u
 h1 { font-size: 22px; overflow-wrap: anywhere; } h2 { font-size: 16px; margin: 0 0 4px; }
 section, .figures > div { background: var(--panel); border: 1px solid var(--line); border-radius: 8px;
   padding: 12px 16px; margin: 0 0 16px; }
-section > p, .figures p, .notes { color: var(--faint); margin: 0 0 8px; }
+section > p, .figures .meaning, .notes { color: var(--faint); margin: 0 0 8px; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(180px, 1fr)); gap: 0 16px; margin: 0; }
 .figures dt { color: var(--faint); } .figures dd { margin: 0; font-size: 24px; }
+.figures .meaning { font-size: 14px; }
 svg { width: 100%; height: auto; display: block; margin: 8px 0; } svg text { font-size: 12px; fill: var(--text); }
 svg.key { display: inline-block; width: 10px; height: 10px; margin: 0 8px 0 0; }
 table { border-collapse: collapse; font-size: 13px; }
 th, td { text-align: left; vertical-align: top; padding: 4px 12px 4px 0; border-bottom: 1px solid var(--line); }
-tbody th { font-weight: normal; } thead th { white-space: nowrap; }
+tbody th { font-weight: normal; } thead th, thead td { white-space: nowrap; }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; } .u { color: var(--faint); }
 .report td:not(.n) { min-width: 60px; max-width: 420px; overflow-wrap: anywhere; white-space: pre-line; }
 .scroll { overflow: auto; max-height: 80vh; } .scroll thead th { position: sticky; top: 0; background: var(--panel); }
