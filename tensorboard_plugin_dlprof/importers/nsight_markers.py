@@ -53,7 +53,9 @@ _USUAL_ORDER = re.compile(
 
 _SHAPES = re.compile(r"\[[\[\]\d, -]*\]")
 
-_BACKWARD_NODE = re.compile(r"(?:\w+::)*\w*Backward\d*\Z")
+_BACKWARD_NODE = re.compile(r"(?:\w+::)*\w*[A-Za-z0-9](?<!Forward)Backward\d*\Z")
+"""Autograd's nodes are named for a function. ``Backward`` or ``ForwardBackward`` alone is a user's range: taken for
+an op, it would make a program with NVTX ranges of its own look like one whose ops are recorded."""
 
 _QUALIFIED = re.compile(r"[A-Za-z_]\w*::\S")
 

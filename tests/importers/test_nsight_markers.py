@@ -53,6 +53,9 @@ DEFAULT_DOMAIN = [
     ("my own label, op_id = 5", Marker(ANNOTATION, "my own label")),
     # what is not PyTorch's
     ("forward pass", Marker(ANNOTATION, "forward pass")),
+    ("Backward", Marker(ANNOTATION, "Backward")),
+    ("ForwardBackward", Marker(ANNOTATION, "ForwardBackward")),
+    ("Step_Backward2", Marker(ANNOTATION, "Step_Backward2")),
     ("FusionExecutorCache::runFusionWithInputs", Marker(ANNOTATION, "FusionExecutorCache::runFusionWithInputs")),
     ("transform_replay.cpp::getMatchedLeaf", Marker(ANNOTATION, "transform_replay.cpp::getMatchedLeaf")),
     ("ncclAllReduce", Marker(ANNOTATION, "ncclAllReduce")),
