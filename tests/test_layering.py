@@ -50,6 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "loader": {"plugin"},
     "cli": {
         *("checking", "database", "importers", "imports", "opening", "pipeline", "queries", "reports", "run_metadata"),
+        "running",
         "samples",
     },
     "__main__": {"cli"},

@@ -10,7 +10,18 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any, NoReturn, Protocol
 
-from tensorboard_plugin_dlprof.cli import demo, exit_codes, import_profiles, reports, summary
+from tensorboard_plugin_dlprof.cli import (
+    cache,
+    check,
+    compatible,
+    demo,
+    doctor,
+    exit_codes,
+    import_profiles,
+    reports,
+    run,
+    summary,
+)
 from tensorboard_plugin_dlprof.cli.messages import say, say_bug
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.metadata import VERSION
@@ -29,7 +40,7 @@ class Command(Protocol):
         """Does the work; the exit code."""
 
 
-COMMANDS: tuple[Command, ...] = (import_profiles, summary, reports, demo)
+COMMANDS: tuple[Command, ...] = (import_profiles, summary, reports, run, check, doctor, cache, demo)
 
 DESCRIPTION = "GPU profiles for TensorBoard: where does my GPU time go, are my Tensor Cores used, what should I change?"
 
@@ -40,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     options: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     top = argparse.ArgumentParser(prog="dlprof", description=DESCRIPTION, epilog=EPILOG, **options)
-    top.add_argument("--version", action="version", version=f"dlprof {VERSION}")
+    top.add_argument("-V", "--version", action="version", version=f"dlprof {VERSION}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in COMMANDS:
         text = command.__doc__ or ""
@@ -55,7 +66,10 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line ``argv``, that of the process if none is given; the exit code."""
     signal.signal(signal.SIGTERM, _terminate)
-    arguments = parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else list(argv)
+    names = [command.NAME for command in COMMANDS]
+    old_form = compatible.is_meant(words, names)
+    arguments = compatible.arguments(words, names) if old_form else parser().parse_args(words)
     try:
         code: int = arguments.run(arguments)
         sys.stdout.flush()

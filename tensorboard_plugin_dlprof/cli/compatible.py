@@ -1,0 +1,212 @@
+"""The command line of NVIDIA's DLProf 1.8: ``dlprof --mode=pytorch --database=nsys_profile.sqlite --reports=all``, and
+``dlprof [options] python train.py``. File names, numbering and the order of what is printed are those of 1.8.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.compatible_options import CommandLine, help_text, parse, split_options
+from tensorboard_plugin_dlprof.cli.messages import DEBUG_VARIABLE, say
+from tensorboard_plugin_dlprof.cli.recording import NO_NSYS, rank_prefix, report_files, words
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, UnknownKeyOp
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.cli.compatible_console import Console
+    from tensorboard_plugin_dlprof.running.record import Recorder
+
+DATABASE_STEM = "dlprof_dldb"
+
+DEFAULT_PREFIX = "dlprof"
+
+
+def is_meant(line: Sequence[str], commands: Sequence[str]) -> bool:
+    """Whether a command line is of this form: no command of ours, but an option of 1.8 or a program."""
+    if not line or line[0] in (*commands, "-h", "--help", "-V", "--version"):
+        return False
+    return line[0].startswith("-") or shutil.which(line[0]) is not None
+
+
+def arguments(line: Sequence[str], commands: Sequence[str]) -> argparse.Namespace:
+    """What ``run`` takes. Ends the process with help or with what is wrong, as argparse does."""
+    if any(word in ("-h", "--help") for word in _options(line)):
+        print(help_text())
+        raise SystemExit(exit_codes.SUCCESS)
+    try:
+        parsed = parse(line)
+        if not parsed.program and not parsed.text("database"):
+            raise BadRequest("Name a program to run, or an export with --database.")
+        if parsed.program and parsed.program[0] in commands and shutil.which(parsed.program[0]) is None:
+            raise BadRequest(f"Put the command first: `dlprof {parsed.program[0]} ...`.")
+    except BadRequest as error:
+        print("usage: dlprof [options] PROGRAM [arguments]\n       dlprof --database=EXPORT [options]", file=sys.stderr)
+        say(f"error: {error}")
+        raise SystemExit(exit_codes.USAGE) from None
+    return argparse.Namespace(command="", run=run, line=parsed)
+
+
+def _options(line: Sequence[str]) -> list[str]:
+    """The words before those of the program, roughly: a value that stands apart ends them too."""
+    options = []
+    for word in line:
+        if word == "--" or not word.startswith("-"):
+            break
+        options.append(word)
+    return options
+
+
+def run(namespace: argparse.Namespace) -> int:
+    """Records where no export is named, imports, writes the reports and prints the findings."""
+    from tensorboard_plugin_dlprof.cli.compatible_console import DIAGNOSTIC, Console
+    from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
+    from tensorboard_plugin_dlprof.reports.files import chosen_formats
+
+    line: CommandLine = namespace.line
+    console = Console(line.text("verbosity"))
+    if console.level >= DIAGNOSTIC:
+        os.environ[DEBUG_VARIABLE] = "1"
+    # All that can be wrong with the options is said before a program runs for hours.
+    chosen_reports(words(line.text("reports")))
+    chosen_formats(words(line.text("formats")))
+    _check_range(line)
+    folder = Path(line.text("output_path") or ".")
+    code, sources = _sources(line, folder, console)
+    if not sources:
+        say("error: there is nothing to import.")
+        return code or exit_codes.FAILURE
+    for number, source in enumerate(sources):
+        _import(line, source, folder, console, number, alone=len(sources) == 1)
+    return code
+
+
+def _check_range(line: CommandLine) -> None:
+    first, last = line.iteration("iter_start"), line.iteration("iter_stop")
+    if first is not None and last is not None and first > last:
+        raise BadRequest(f"--iter_start={first} is after --iter_stop={last}; give them in order.")
+
+
+def _sources(line: CommandLine, folder: Path, console: Console) -> tuple[int, list[Path]]:
+    """The export that is named, or what a run of the program leaves; its exit code."""
+    from tensorboard_plugin_dlprof.running.record import Destination, record
+
+    if named := line.text("database"):
+        if not Path(named).exists():
+            raise NotFound(f"{named}: there is no such file; --database takes the SQLite export of Nsight Systems.")
+        if line.program:
+            console.step(f"{line.program[0]} is not run, because --database names a recording")
+        return exit_codes.SUCCESS, [Path(named)]
+    recorder = _recorder(line)
+    recorded = record(
+        line.program, recorder, Destination(folder, line.text("nsys_base_name"), replace=line.switch("force"))
+    )
+    for error in recorded.errors:
+        say(f"error: {error}")
+    console.step(f"The program has ended with code {recorded.code}")
+    if recorded.told_to_end:
+        say(f"told to end: nothing is imported; what was recorded is in {folder}")
+        return recorded.code or exit_codes.FAILURE, []
+    return recorded.code or (exit_codes.SOME_FAILED if recorded.errors else exit_codes.SUCCESS), recorded.sources
+
+
+def _recorder(line: CommandLine) -> Recorder:
+    from tensorboard_plugin_dlprof.running.nsight import NsightOptions, find_nsys
+    from tensorboard_plugin_dlprof.running.record import Recorder
+
+    base = line.text("nsys_base_name")
+    if not base or Path(base).name != base or base.startswith("-"):
+        raise BadRequest(f"--nsys_base_name={base[:60]} cannot be the name of a file; choose one without slashes.")
+    extra = split_options(line.text("nsys_opts"))
+    nsys = find_nsys()
+    if nsys is not None:
+        options = NsightOptions(
+            delay_s=line.seconds("delay"),
+            duration_s=line.seconds("duration"),
+            capture_range=line.switch("nsys_profile_range"),
+            trace=(),
+            extra=extra,
+        )
+        return Recorder(nsys, options)
+    ignored = sorted(line.given & {"delay", "duration", "nsys_opts", "nsys_profile_range"})
+    say(NO_NSYS + (f" It has no use for --{', --'.join(ignored)}." if ignored else ""))
+    return Recorder(None)
+
+
+def _import(line: CommandLine, source: Path, folder: Path, console: Console, number: int, alone: bool) -> None:
+    from tensorboard_plugin_dlprof.cli.compatible_console import MINIMAL
+    from tensorboard_plugin_dlprof.database.connection import open_database
+    from tensorboard_plugin_dlprof.queries.scope import find_scope
+    from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
+    from tensorboard_plugin_dlprof.reports.files import chosen_formats
+    from tensorboard_plugin_dlprof.run_metadata.announce import announce
+
+    force = line.switch("force")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputNotWritable(f"{folder}: the folder cannot be made: {error.strerror}.") from None
+    database = _free_database(folder, number if force else None)
+    key_op = _imported(line, source, database, console)
+    if not line.switch("suppress_tb_files"):
+        announce(database, alone=alone)
+    with closing(open_database(database)) as connection:
+        scope = find_scope(connection)
+        console.iterations(connection, scope, key_op)
+        console.step("Aggregating the profile data")
+        console.step(f"Creating the DLProf database at {database}", MINIMAL)
+        console.step("Writing profile data to the DLProf database")
+        console.step("Writing aggregated data to the DLProf database")
+    reports, formats = chosen_reports(words(line.text("reports"))), chosen_formats(words(line.text("formats")))
+    prefix = rank_prefix(line.text("profile_name") or DEFAULT_PREFIX, source, alone)
+    if reports:
+        for path in report_files(database, reports, formats, folder, prefix, force):
+            console.step(f"Writing report to {path}", MINIMAL)
+    with closing(open_database(database)) as connection:
+        console.expert_systems(connection, find_scope(connection))
+
+
+def _imported(line: CommandLine, source: Path, database: Path, console: Console) -> str:
+    """Makes the database; the key op that was used."""
+    from tensorboard_plugin_dlprof.cli.compatible_console import DETAILED, NORMAL
+    from tensorboard_plugin_dlprof.masking import mask_arguments
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+
+    options = ImportOptions(
+        key_op=line.text("key_op") or None,
+        iter_start=line.iteration("iter_start"),
+        iter_stop=line.iteration("iter_stop"),
+        profile_name=line.text("profile_name"),
+        original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
+    )
+    console.step(f"Initializing the database of the recording, {source}")
+    try:
+        result = import_source(source, database, options, console.reading)
+    except UnknownKeyOp as error:
+        # DLProf goes on without a key op that it does not find.
+        say(f"warning: {error} The run goes on without it.")
+        options = replace(options, key_op=None)
+        result = import_source(source, database, options, lambda _stage, _fraction: None)
+    console.step("Correlating ops with the timeline")
+    for warning in result.warnings:
+        if console.level >= NORMAL:
+            say(f"warning: {source}: {warning}")
+    console.step(f"Mode {line.text('mode')}, key op {options.key_op or 'none'}", DETAILED)
+    return options.key_op or ""
+
+
+def _free_database(folder: Path, replaced: int | None) -> Path:
+    """``dlprof_dldb.sqlite``, then ``dlprof_dldb_1.sqlite`` and so on: the first free one, or that of this number."""
+    number = replaced or 0
+    while True:
+        path = folder / f"{DATABASE_STEM}{f'_{number}' if number else ''}.sqlite"
+        if replaced is not None or not os.path.lexists(path):
+            return path
+        number += 1

@@ -1,0 +1,251 @@
+"""The options of DLProf 1.8 (command line reference, section 1.2), older spellings included.
+
+``--name=value``, ``--name value``, ``-n value`` and ``-n=value`` mean the same; a switch takes ``true`` or ``false``,
+and alone means ``true``. What cannot be done here is refused with a sentence that says what to use.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import shlex
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NoReturn, TypeAlias
+
+from tensorboard_plugin_dlprof.errors import BadRequest
+
+Value: TypeAlias = str | int | float | bool | None
+
+VERBOSITIES = ("quiet", "minimal", "normal", "detailed", "diagnostic")
+
+MODES = ("pytorch", "tensorflow1", "tensorflow2", "tensorrt", "simple")
+
+
+@dataclass(slots=True, frozen=True)
+class Option:
+    """One option, under its name in 1.8."""
+
+    name: str
+    help: str
+    read: Callable[[str], Value]
+    default: Value = None
+    short: str = ""
+    synonyms: tuple[str, ...] = ()
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether it takes ``true`` or ``false``."""
+        return self.read is _switch
+
+
+def _switch(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ValueError("true or false")
+    return text.lower() == "true"
+
+
+def _iteration(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError("the number of an iteration, counted from 0")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1
+    if not (value >= 0 and math.isfinite(value)):
+        raise ValueError("a number of seconds")
+    return value
+
+
+def _one_of(*words: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text.lower() not in words:
+            raise ValueError(f"one of {', '.join(words)}")
+        return text.lower()
+
+    return read
+
+
+def _refused(sentence: str) -> Callable[[str], Value]:
+    def read(text: str) -> Value:
+        raise BadRequest(sentence)
+
+    return read
+
+
+def _refused_unless_false(sentence: str) -> Callable[[str], Value]:
+    def read(text: str) -> Value:
+        if _switch(text):
+            raise BadRequest(sentence)
+        return False
+
+    return read
+
+
+def _mode(text: str) -> str:
+    if _one_of(*MODES)(text) == "simple":
+        raise BadRequest(
+            "--mode=simple is not offered: use --mode=pytorch, which gives the same totals, and the ops besides."
+        )
+    return text.lower()
+
+
+OPTIONS = (
+    Option("force", "replace result files of the same names; else they are numbered", _switch, False, "f"),
+    Option("verbosity", ", ".join(VERBOSITIES), _one_of(*VERBOSITIES), "normal", "v"),
+    Option("mode", f"{', '.join(MODES[:-1])}; ops are found in the same way for all", _mode, "pytorch", "m"),
+    Option("database", "recorded export (or trace) to use; no program is run", str, synonyms=("nsys_database",)),
+    Option("nsys_base_name", "name of the files of Nsight Systems", str, "nsys_profile"),
+    Option("nsys_opts", "options of nsys profile, in one word", str, "-t cuda,nvtx -s none"),
+    Option("nsys_profile_range", "record only between the calls that start and stop the profiler", _switch, False),
+    Option("delay", "seconds to wait before recording", _seconds, 0.0, "y"),
+    Option("duration", "seconds to record; 0: all of the run", _seconds, 0.0, "d"),
+    Option("key_op", "name or id of the op whose end ends an iteration", str, "", synonyms=("key_node",)),
+    Option("iter_start", "first iteration to aggregate", _iteration),
+    Option("iter_stop", "last iteration to aggregate, inclusive", _iteration),
+    Option("output_path", "folder of all results", str, "."),
+    Option("profile_name", "title of the profile, and beginning of the names of the reports", str, ""),
+    Option(
+        "reports",
+        "summary, detail, iteration, kernel, tensor, op_type, group_op, expert_systems, or all",
+        str,
+        "",
+    ),
+    Option("formats", "csv, json; here also xlsx, md, html", str, "csv", synonyms=("file_formats",)),
+    Option("suppress_tb_files", "write no event file for TensorBoard", _switch, False, "b"),
+    Option("tb_dir", "accepted: the event file lies beside the database, where TensorBoard looks for it", str),
+    Option(
+        "domains",
+        "not offered, nor by DLProf from 1.7 on",
+        _refused("--domains is not offered, nor was it by DLProf from 1.7 on: leave it out; all domains are read."),
+    ),
+    Option(
+        "dump_model_data",
+        "only false: the raw data are in the tables of the database",
+        _refused_unless_false(
+            "--dump_model_data is not offered: the raw data are in the tables read_only_* of the database, and "
+            "--reports=all --formats=json writes them as JSON."
+        ),
+        False,
+    ),
+    Option(
+        "graphdef",
+        "not offered",
+        _refused("--graphdef is not offered: leave it out; TensorBoard shows graphs of TensorFlow on its own page."),
+    ),
+)
+
+_BY_NAME: Mapping[str, Option] = MappingProxyType(
+    {
+        **{f"--{name}": option for option in OPTIONS for name in (option.name, *option.synonyms)},
+        **{f"-{option.short}": option for option in OPTIONS if option.short},
+    }
+)
+
+
+@dataclass(slots=True, frozen=True)
+class CommandLine:
+    """What a command line of 1.8 says."""
+
+    values: Mapping[str, Value]
+    """By name, defaults included."""
+    given: frozenset[str]
+    """Names of the options that are there."""
+    program: list[str]
+
+    def text(self, name: str) -> str:
+        """The value of an option that is a text; an absent one is empty."""
+        return str(self.values[name] or "")
+
+    def switch(self, name: str) -> bool:
+        """The value of a switch."""
+        return bool(self.values[name])
+
+    def seconds(self, name: str) -> float:
+        """The value of an option that is a time."""
+        return float(self.values[name] or 0)
+
+    def iteration(self, name: str) -> int | None:
+        """The value of an option that is an iteration."""
+        value = self.values[name]
+        return value if isinstance(value, int) else None
+
+
+def parse(words: Sequence[str]) -> CommandLine:
+    """Reads a command line; the first word that is no option begins the program.
+
+    Raises:
+        BadRequest: an option is unknown, has no value, or a wrong one.
+    """
+    values: dict[str, Value] = {option.name: option.default for option in OPTIONS}
+    given: set[str] = set()
+    position = 0
+    while position < len(words) and words[position].startswith("-"):
+        if words[position] == "--":
+            position += 1
+            break
+        name, sign, value = words[position].partition("=")
+        option = _option(name)
+        position += 1
+        if not sign:
+            if option.is_switch and words[position : position + 1] not in (["true"], ["false"]):
+                value = "true"
+            elif position == len(words):
+                raise BadRequest(f"{name} needs a value: {option.help}.")
+            else:
+                value = words[position]
+                position += 1
+        given.add(option.name)
+        try:
+            values[option.name] = option.read(value)
+        except ValueError as error:
+            raise BadRequest(f"{name}={value[:60]}: the value is to be {error}.") from None
+    return CommandLine(values, frozenset(given), list(words[position:]))
+
+
+def split_options(text: str) -> tuple[str, ...]:
+    """The words of ``--nsys_opts``.
+
+    Raises:
+        BadRequest: a quote is not closed.
+    """
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        raise BadRequest(f"--nsys_opts={text[:60]}: a quote is not closed.") from None
+
+
+def help_text() -> str:
+    """The help of this form of the command line."""
+    lines = [
+        "usage: dlprof [options] PROGRAM [arguments]",
+        "       dlprof --database=EXPORT.sqlite [options]",
+        "",
+        "The command line of NVIDIA's DLProf 1.8. See `dlprof --help` for the commands that there are besides.",
+        "",
+        "options, as --name=value or --name value:",
+    ]
+    for option in OPTIONS:
+        names = ", ".join([*([f"-{option.short}"] if option.short else []), f"--{option.name}"])
+        others = "".join(f", --{name}" for name in option.synonyms)
+        default = "" if option.default in (None, "", False, 0.0) else f" (default: {option.default})"
+        lines.append(f"  {names}{others}")
+        lines += textwrap.wrap(option.help + default, 90, initial_indent=" " * 8, subsequent_indent=" " * 8)
+    return "\n".join(lines)
+
+
+def _option(name: str) -> Option:
+    spelled = "--" + name[2:].replace("-", "_") if name.startswith("--") else name
+    return _BY_NAME.get(spelled) or _unknown(name)
+
+
+def _unknown(name: str) -> NoReturn:
+    near = difflib.get_close_matches(name, _BY_NAME, n=1)
+    hint = f"did you mean {near[0]}?" if near else "`dlprof --mode=pytorch --help` lists the options."
+    raise BadRequest(f"There is no option {name[:60]}; {hint}")

@@ -1,0 +1,180 @@
+"""Run a program while it is recorded, and import the recording.
+
+Nsight Systems records where nsys is on the PATH, else the PyTorch profiler; the program needs no change for either.
+Under torchrun, mpirun and their like every rank gets a profile of its own. The results, with an event file for
+TensorBoard, go to a new folder below dlprof-runs. The exit code is that of the program; Ctrl-C ends the program, and
+what was recorded until then is imported.
+
+    dlprof run -- python train.py --epochs 1
+    dlprof run --with torch --steps 10:2:5 -- torchrun --nproc-per-node 4 train.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.import_profiles import Job, import_all
+from tensorboard_plugin_dlprof.cli.messages import say
+from tensorboard_plugin_dlprof.cli.recording import NO_NSYS, rank_prefix, report_files, words
+from tensorboard_plugin_dlprof.errors import BadRequest, ProfileError
+from tensorboard_plugin_dlprof.naming import database_name
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.reports.catalog import Report
+    from tensorboard_plugin_dlprof.running.record import Recorded, Recorder
+
+NAME = "run"
+
+RUNS = "dlprof-runs"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument(
+        "--with", dest="recorder", choices=("nsys", "torch"), help="who records (default: nsys where it is installed)"
+    )
+    parser.add_argument("-o", "--output-dir", metavar="DIR", type=Path, help=f"default: {RUNS}/<date>-<time>")
+    parser.add_argument("--force", action="store_true", help="replace what is there instead of numbering")
+    parser.add_argument("--key-op", metavar="NAME", help="name or id of the op whose end ends an iteration")
+    parser.add_argument("--iter-start", metavar="N", type=int, help="first iteration to aggregate (default: the first)")
+    parser.add_argument("--iter-stop", metavar="N", type=int, help="last iteration to aggregate, inclusive")
+    parser.add_argument("--profile-name", metavar="NAME", default="", help="title of the profile")
+    parser.add_argument("--reports", metavar="LIST", default="", help="reports to write, or all (default: none)")
+    parser.add_argument("--formats", metavar="LIST", default="csv", help="formats of the reports (default: csv)")
+    nsys = parser.add_argument_group("with Nsight Systems")
+    nsys.add_argument("--delay", metavar="SECONDS", type=float, default=0, help="begin to record after")
+    nsys.add_argument("--duration", metavar="SECONDS", type=float, default=0, help="record for (default: to the end)")
+    nsys.add_argument(
+        "--capture-range", action="store_true", help="record from cudaProfilerStart to cudaProfilerStop only"
+    )
+    nsys.add_argument("--nsys-opts", metavar="OPTIONS", default="", help="more options of nsys profile, in one word")
+    torch = parser.add_argument_group("with the PyTorch profiler")
+    torch.add_argument(
+        "--steps",
+        metavar="WAIT:WARMUP:ACTIVE|all",
+        help="steps of the optimizer to pass over, to warm up and to record (default: ten after the first three, or "
+        "those where there are no more), or all of the program",
+    )
+    torch.add_argument("--no-shapes", action="store_true", help="without the shapes of tensors")
+    torch.add_argument("--stacks", action="store_true", help="with Python stacks; slows the program down")
+    torch.add_argument("--modules", action="store_true", help="with the modules that call the ops; slows down, too")
+    torch.add_argument("--memory", action="store_true", help="with allocations of memory")
+    parser.add_argument("program", metavar="-- PROGRAM", nargs=argparse.REMAINDER, help="and its arguments")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs the program; its exit code, or ours where it succeeded and we did not."""
+    from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
+    from tensorboard_plugin_dlprof.reports.files import chosen_formats
+    from tensorboard_plugin_dlprof.running.record import Destination, record
+
+    command = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
+    if not command:
+        raise BadRequest("No program is named; put it behind the options, as in `dlprof run -- python train.py`.")
+    # Whatever can be wrong with the options is said now, not when the program has run for hours.
+    if None not in (arguments.iter_start, arguments.iter_stop) and arguments.iter_start > arguments.iter_stop:
+        raise BadRequest(
+            f"--iter-start {arguments.iter_start} is after --iter-stop {arguments.iter_stop}; give them in order."
+        )
+    reports, formats = chosen_reports(words(arguments.reports)), chosen_formats(words(arguments.formats))
+    recorder = _recorder(arguments)
+    folder = arguments.output_dir or Path(RUNS, time.strftime("%Y%m%d-%H%M%S"))
+    recorded = record(command, recorder, Destination(folder, replace=arguments.force))
+    for error in recorded.errors:
+        say(f"error: {error}")
+    if recorded.told_to_end:
+        say(f"told to end: nothing is imported; what was recorded is in {folder}")
+        return recorded.code or exit_codes.FAILURE
+    code = _import(recorded, arguments, reports, formats, folder)
+    return recorded.code or code
+
+
+def _recorder(arguments: argparse.Namespace) -> Recorder:
+    from tensorboard_plugin_dlprof.running.nsight import NsightOptions, find_nsys
+    from tensorboard_plugin_dlprof.running.record import Recorder
+
+    nsys = None if arguments.recorder == "torch" else find_nsys()
+    if arguments.recorder == "nsys" and nsys is None:
+        raise BadRequest(
+            "Nsight Systems (nsys) is not on the PATH; install it, or let the PyTorch profiler record with "
+            "`--with torch`."
+        )
+    if nsys is None:
+        _only_with("Nsight Systems", "--steps", arguments, ("delay", "duration", "capture_range", "nsys_opts"))
+        if arguments.recorder is None:
+            say(NO_NSYS)
+        return Recorder(None, torch_arguments=_torch_arguments(arguments))
+    names = ("steps", "no_shapes", "stacks", "modules", "memory")
+    _only_with("the PyTorch profiler (--with torch)", "--delay, --duration or --nsys-opts", arguments, names)
+    options = NsightOptions(
+        delay_s=arguments.delay,
+        duration_s=arguments.duration,
+        capture_range=arguments.capture_range,
+        extra=tuple(shlex.split(arguments.nsys_opts)),
+    )
+    return Recorder(nsys, options)
+
+
+def _only_with(who: str, instead: str, arguments: argparse.Namespace, names: Sequence[str]) -> None:
+    for name in names:
+        if getattr(arguments, name):
+            raise BadRequest(
+                f"--{name.replace('_', '-')} is for {who}, which does not record here; leave it out, or use {instead}."
+            )
+
+
+def _torch_arguments(arguments: argparse.Namespace) -> tuple[str, ...]:
+    from tensorboard_plugin_dlprof.running.torch_recorder import step_counts
+
+    given = [f"--{name}" for name in ("stacks", "modules", "memory") if getattr(arguments, name)]
+    if arguments.no_shapes:
+        given.append("--no-shapes")
+    if arguments.steps:
+        try:
+            step_counts(arguments.steps)
+        except argparse.ArgumentTypeError as error:
+            raise BadRequest(f"--steps {error}.") from None
+        given += ["--steps", arguments.steps]
+    return tuple(given)
+
+
+def _import(
+    recorded: Recorded, arguments: argparse.Namespace, reports: list[Report], formats: list[str], folder: Path
+) -> int:
+    from tensorboard_plugin_dlprof.masking import mask_arguments
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions
+
+    if not recorded.sources:
+        say("error: nothing was recorded, so there is nothing to import.")
+        return exit_codes.FAILURE
+    options = ImportOptions(
+        key_op=arguments.key_op,
+        iter_start=arguments.iter_start,
+        iter_stop=arguments.iter_stop,
+        profile_name=arguments.profile_name,
+        original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
+    )
+    jobs = [Job(source, folder / database_name(source.name), force=True) for source in recorded.sources]
+    done = import_all(jobs, options, scalars=False)
+    for job in jobs:
+        if job.database.exists() and reports:
+            prefix = rank_prefix(arguments.profile_name or "dlprof", job.source, len(jobs) == 1)
+            try:
+                for path in report_files(job.database, reports, formats, folder, prefix, arguments.force):
+                    print(path, flush=True)
+            except ProfileError as error:
+                say(f"error: {error}")
+                done = min(done, len(jobs) - 1)
+    if done:
+        logdir = folder.parent if arguments.output_dir is None else folder
+        say(f"see it with: tensorboard --logdir {shlex.quote(str(logdir))}")
+    if done == len(jobs) and not recorded.errors:
+        return exit_codes.SUCCESS
+    return exit_codes.SOME_FAILED if done else exit_codes.FAILURE

@@ -1,0 +1,75 @@
+"""Runs a command in the place of this process: its output, its input, its signals, its exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from tensorboard_plugin_dlprof.errors import BadRequest
+
+PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+SIGNALLED = 128
+"""Added to the number of the signal that a process died of, as shells do."""
+
+
+@dataclass(slots=True, frozen=True)
+class Ended:
+    """How a command ended."""
+
+    code: int
+    """Its exit code; 128 + n where signal n ended it."""
+    told_to_end: bool
+    """Whether we were told to end meanwhile, by something other than Ctrl-C: then there is no time for more."""
+
+
+def run_child(command: Sequence[str]) -> Ended:
+    """Runs a command and waits for its end. Signals that this process gets meanwhile are passed on to it.
+
+    Raises:
+        BadRequest: there is no such program, or it cannot be executed.
+    """
+    received: list[int] = []
+    process: subprocess.Popen[bytes] | None = None
+
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
+        # Ctrl-C reaches every process of the terminal; a second one would break off the child's own clean end.
+        if process is not None and not (number in (signal.SIGINT, signal.SIGQUIT) and _owns_terminal()):
+            process.send_signal(number)
+
+    handlers = {number: signal.getsignal(number) for number in PASSED_ON}
+    try:
+        for number, handler in handlers.items():
+            if handler != signal.SIG_IGN:
+                signal.signal(number, pass_on)
+        process = _started(command)
+        code = process.wait()
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    told_to_end = any(number != signal.SIGINT for number in received)
+    return Ended(SIGNALLED - code if code < 0 else code, told_to_end)
+
+
+def _started(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(list(command))
+    except FileNotFoundError:
+        raise BadRequest(f"{command[0]}: there is no such program; check its name and the PATH.") from None
+    except OSError as error:
+        raise BadRequest(f"{command[0]} cannot be started: {os.strerror(error.errno or 0)}.") from None
+
+
+def _owns_terminal() -> bool:
+    """Whether the processes of this shell job are those that a Ctrl-C on the terminal goes to."""
+    try:
+        with Path("/dev/tty").open("rb") as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except OSError:
+        return False

@@ -1,0 +1,112 @@
+"""One recording: the command is run with the recorder in it, and what it left is put into the output folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.errors import BrokenSource, OutputNotWritable, ProfileError
+from tensorboard_plugin_dlprof.running import torch_recorder
+from tensorboard_plugin_dlprof.running.child import run_child
+from tensorboard_plugin_dlprof.running.command_line import find_python, with_recorder
+from tensorboard_plugin_dlprof.running.nsight import NsightOptions, export, profile_command, reports_in
+
+Say = Callable[[str], None]
+
+
+@dataclass(slots=True, frozen=True)
+class Recorder:
+    """What records."""
+
+    nsys: Path | None
+    """Nsight Systems; ``None``: the PyTorch profiler."""
+    nsight: NsightOptions = field(default_factory=NsightOptions)
+    torch_arguments: tuple[str, ...] = ()
+    """Options of ``torch_recorder``."""
+
+
+@dataclass(slots=True, frozen=True)
+class Recorded:
+    """What a run left."""
+
+    code: int
+    """The exit code of the command."""
+    told_to_end: bool
+    sources: list[Path]
+    """Files to import, in the order of the ranks."""
+    errors: list[ProfileError]
+    """What kept others from being there."""
+
+
+@dataclass(slots=True, frozen=True)
+class Destination:
+    """Where the recordings go."""
+
+    folder: Path
+    base: str = "nsys_profile"
+    """Name of the files of Nsight Systems."""
+    replace: bool = False
+    """Whether files of the same names are replaced; else ``_1``, ``_2`` is put behind the name."""
+
+
+def record(command: Sequence[str], recorder: Recorder, destination: Destination) -> Recorded:
+    """Runs ``command`` to its end.
+
+    Raises:
+        BadRequest: the command cannot be run, or not be recorded.
+        OutputNotWritable: the folder cannot be made or written to.
+    """
+    if recorder.nsys is None:
+        find_python(command)  # Before anything is made.
+    try:
+        destination.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".dlprof-", dir=destination.folder) as temporary:
+            return _record(command, recorder, destination, Path(temporary).resolve())
+    except OSError as error:
+        raise OutputNotWritable(
+            f"{destination.folder}: recordings cannot be written there: {os.strerror(error.errno or 0)}; choose "
+            "another folder."
+        ) from None
+
+
+def _record(command: Sequence[str], recorder: Recorder, destination: Destination, work: Path) -> Recorded:
+    if recorder.nsys is None:
+        options = ["--output-dir", str(work), *recorder.torch_arguments, "--"]
+        ended = run_child(with_recorder(command, [str(Path(torch_recorder.__file__).resolve()), *options]))
+        traces = sorted(work.glob("[!.]*.json.gz"), key=_rank)
+        return Recorded(ended.code, ended.told_to_end, [_placed(trace, destination) for trace in traces], [])
+    ended = run_child(profile_command(recorder.nsys, work / destination.base, recorder.nsight, command))
+    exports: list[Path] = []
+    errors: list[ProfileError] = []
+    for report in sorted(reports_in(work), key=_rank):
+        export_path = work / f"{report.stem}.sqlite"
+        # Who is told to end has no time for an export, which takes minutes; the report is kept.
+        if not ended.told_to_end:
+            try:
+                export(recorder.nsys, report, export_path)
+                exports.append(_placed(export_path, destination))
+            except BrokenSource as error:
+                errors.append(error)
+        _placed(report, destination)
+    return Recorded(ended.code, ended.told_to_end, exports, errors)
+
+
+def _rank(path: Path) -> tuple[int, str]:
+    found = re.search(r"\.rank(\d+)\.", path.name)
+    return (int(found[1]) if found else -1, path.name)
+
+
+def _placed(made: Path, destination: Destination) -> Path:
+    """Moves a file to its name in the folder, or to the first free one."""
+    stem, _, suffixes = made.name.partition(".")
+    number = 0
+    while True:
+        path = destination.folder / f"{stem}{f'_{number}' if number else ''}.{suffixes}"
+        if destination.replace or not os.path.lexists(path):
+            made.replace(path)
+            return path
+        number += 1
