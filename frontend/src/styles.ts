@@ -1,11 +1,13 @@
 /** All style sheets as one text: every widget has its own file beside it, collected here at build time. */
 import { colourProperties, PANEL_BACKGROUND } from "./model/resources";
+import { shadeRules } from "./model/shades";
 
 const sheets = import.meta.glob<string>("./**/*.css", { query: "?inline", import: "default", eager: true });
 
 export function styleSheet(): string {
   const colours = (["light", "dark"] as const).map(
-    (theme) => `:root[data-theme=${theme}]{--panel:${PANEL_BACKGROUND[theme]};${colourProperties(theme)}}`,
+    (theme) =>
+      `:root[data-theme=${theme}]{--panel:${PANEL_BACKGROUND[theme]};${colourProperties(theme)}}${shadeRules(theme)}`,
   );
   return [
     ...colours,

@@ -1,7 +1,11 @@
 /** The only file that talks to the server. Addresses are relative to TensorBoard's `<base href="plugin/dlprof/">`. */
 import type {
+  AggregateRequest,
   DashboardResponse,
   ErrorBody,
+  GroupsResponse,
+  IterationsResponse,
+  Job,
   ProfileEntry,
   ProfilesResponse,
   TableRequest,
@@ -63,35 +67,116 @@ const post = (path: string, body: object): Promise<unknown> =>
     body: JSON.stringify(body),
   });
 
-/** The query string of a page of a table; what is empty is left out. */
-export function tableQuery(asked: TableRequest): string {
-  const query = new URLSearchParams({ profile: asked.profile, table: asked.table });
-  if (asked.aggregation !== null) query.set("aggregation", String(asked.aggregation));
-  query.set("offset", String(asked.offset));
-  query.set("limit", String(asked.limit));
+/** What every question about a profile says: of which aggregation and NVTX domain. */
+export interface ProfileScope {
+  profile: string;
+  aggregation: number | null;
+  domain: string | null;
+}
+
+function scopeQuery({ profile, aggregation, domain }: ProfileScope): URLSearchParams {
+  const query = new URLSearchParams({ profile });
+  if (aggregation !== null) query.set("aggregation", String(aggregation));
+  if (domain !== null) query.set("domain", domain);
+  return query;
+}
+
+function narrowedQuery(asked: Omit<TableRequest, "offset" | "limit">): URLSearchParams {
+  const query = scopeQuery(asked);
+  query.set("table", asked.table);
   if (asked.sort !== "") query.set("sort", asked.sort);
   if (asked.search !== "") query.set("search", asked.search);
   for (const [column, filter] of Object.entries(asked.where)) if (filter !== "") query.set(`where.${column}`, filter);
   for (const [name, value] of Object.entries(asked.links)) query.set(name, value);
+  return query;
+}
+
+/** The query string of a page of a table; what is empty is left out. */
+export function tableQuery(asked: TableRequest): string {
+  const query = narrowedQuery(asked);
+  query.set("offset", String(asked.offset));
+  query.set("limit", String(asked.limit));
   return query.toString();
+}
+
+export type ExportFormat = "csv" | "xlsx" | "json";
+
+/** The address of a file with the whole filtered table, the shown columns in their order. */
+export function exportUrl(
+  asked: Omit<TableRequest, "offset" | "limit">,
+  format: ExportFormat,
+  columns: readonly string[],
+): string {
+  const query = narrowedQuery(asked);
+  query.set("format", format);
+  if (columns.length > 0) query.set("columns", columns.join(","));
+  return `./export?${query.toString()}`;
 }
 
 export async function fetchProfiles(signal: AbortSignal): Promise<ProfilesResponse> {
   return (await get("./profiles", signal)) as ProfilesResponse;
 }
 
-export async function fetchDashboard(
-  profile: string,
-  aggregation: number | null,
-  signal: AbortSignal,
-): Promise<DashboardResponse> {
-  const query = new URLSearchParams({ profile });
-  if (aggregation !== null) query.set("aggregation", String(aggregation));
-  return (await get(`./dashboard?${query.toString()}`, signal)) as DashboardResponse;
+export async function fetchDashboard(scope: ProfileScope, signal: AbortSignal): Promise<DashboardResponse> {
+  return (await get(`./dashboard?${scopeQuery(scope).toString()}`, signal)) as DashboardResponse;
 }
 
 export async function fetchTable(asked: TableRequest, signal: AbortSignal): Promise<TableResponse> {
   return (await get(`./table?${tableQuery(asked)}`, signal)) as TableResponse;
+}
+
+/** All rows of an export, for copying and printing. */
+export async function fetchExport(url: string): Promise<Pick<TableResponse, "columns" | "rows">> {
+  return (await request(url, {})) as Pick<TableResponse, "columns" | "rows">;
+}
+
+/** The tree below `group` (empty: all of it), at most `limit` nodes. */
+export async function fetchGroups(
+  scope: ProfileScope,
+  group: string,
+  limit: number,
+  signal: AbortSignal,
+): Promise<GroupsResponse> {
+  const query = scopeQuery(scope);
+  if (group !== "") query.set("group", group);
+  query.set("limit", String(limit));
+  return (await get(`./groups?${query.toString()}`, signal)) as GroupsResponse;
+}
+
+/** The iterations `from` to `to` (null: all) in at most about `bins` bars. */
+export async function fetchIterations(
+  scope: ProfileScope,
+  from: number | null,
+  to: number | null,
+  bins: number,
+  signal: AbortSignal,
+): Promise<IterationsResponse> {
+  const query = scopeQuery(scope);
+  if (from !== null) query.set("from", String(from));
+  if (to !== null) query.set("to", String(to));
+  query.set("bins", String(bins));
+  return (await get(`./iterations?${query.toString()}`, signal)) as IterationsResponse;
+}
+
+export async function fetchJobs(profile: string, signal: AbortSignal): Promise<Job[]> {
+  const query = new URLSearchParams({ profile });
+  return ((await get(`./aggregation_jobs?${query.toString()}`, signal)) as { jobs: Job[] }).jobs;
+}
+
+const jobOf = async (answer: Promise<unknown>): Promise<Job> => ((await answer) as { job: Job }).job;
+
+/** Aggregates anew; what is `null` is left to the server. */
+export function startAggregation(profile: string, asked: AggregateRequest): Promise<Job> {
+  const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== null));
+  return jobOf(post("./aggregate", { profile, ...given }));
+}
+
+export function deleteAggregation(profile: string, aggregation: number): Promise<Job> {
+  return jobOf(post("./delete_aggregation", { profile, aggregation }));
+}
+
+export function cancelAggregation(profile: string, job: string): Promise<Job> {
+  return jobOf(post("./cancel_aggregation", { profile, job }));
 }
 
 export async function startImport(profile: string): Promise<ProfileEntry> {

@@ -31,6 +31,8 @@ export interface ProfileEntry {
   captured_at: number | null;
   size_bytes: number | null;
   state: ProfileState;
+  /** The error code of `failed`, else empty. */
+  code: string;
   message: string;
   progress: ImportProgress | null;
   headline: Headline | null;
@@ -47,6 +49,9 @@ export interface ProfilesResponse {
     refused: { run: string; name: string }[];
   };
   import_mode: "auto" | "off";
+  reaggregate_mode: "on" | "off";
+  /** What `dlprofviewer` was started on; `null` in TensorBoard. */
+  opened: { name: string; profile: string | null; code: string; message: string } | null;
   version: string;
 }
 
@@ -56,6 +61,8 @@ export interface Aggregation {
   iter_stop: number | null;
   iterations: number | null;
   key_node: string | null;
+  /** The key op, or what the iterations were found by; may be empty. */
+  label: string;
 }
 
 /** The seven exclusive parts of the wall time, in order of precedence. */
@@ -107,6 +114,10 @@ export interface DashboardResponse {
   profile: { id: string; run: string; name: string; format: string };
   aggregations: Aggregation[];
   aggregation: number | null;
+  domains: string[];
+  domain: string | null;
+  /** What the capture holds (`ops`, `shapes`, `modules`, ...); `null` where it does not say. */
+  recorded: string[] | null;
   matrix_unit: string;
   model: {
     ops: number | null;
@@ -179,12 +190,90 @@ export interface TableRequest {
   profile: string;
   table: string;
   aggregation: number | null;
+  domain: string | null;
   offset: number;
   limit: number;
   sort: string;
   search: string;
   where: Record<string, string>;
   links: Record<string, string>;
+}
+
+/** The tree of groups and ops by columns: every list has one item for each node. */
+export interface GroupNodes {
+  /** Position of the parent in these lists; -1 for a root. */
+  parent: number[];
+  name: string[];
+  /** `null` for a group. */
+  op_id: (string | null)[];
+  direction: string[];
+  level: number[];
+  /** Direct children in the profile; fewer may have been sent. */
+  children: number[];
+  /** Equal for nodes whose subtrees are alike but for numbers in names. */
+  structure: number[];
+  ops: number[];
+  calls: number[];
+  eligible_ops: number[];
+  using_ops: number[];
+  cpu_time_ns: number[];
+  gpu_time_ns: number[];
+  cpu_overhead_ns: number[];
+  gpu_idle_ns: number[];
+  kernel_time_ns: number[];
+  tensor_core_time_ns: number[];
+}
+
+export interface GroupsResponse {
+  /** The path of the first node where a subtree was asked for, else empty. */
+  group: string;
+  nodes: GroupNodes;
+  total: number;
+  left_out: number;
+}
+
+/** One bar: an iteration, or the sums over `count` of them. */
+export interface IterationBar extends IterationRow {
+  count: number;
+  shortest_ns: number;
+  longest_ns: number;
+}
+
+export interface IterationsResponse {
+  first: number | null;
+  last: number | null;
+  total: number;
+  profiled: number;
+  iter_start: number | null;
+  iter_stop: number | null;
+  from: number | null;
+  to: number | null;
+  bin_size: number;
+  binned: boolean;
+  rows: IterationBar[];
+}
+
+export type JobState = "queued" | "running" | "done" | "failed" | "cancelled";
+
+/** What is aggregated anew: a range, and the op or the kind of markers that separate the iterations. */
+export interface AggregateRequest {
+  iter_start: number | null;
+  iter_stop: number | null;
+  key_op: string | null;
+  candidate: string | null;
+}
+
+export interface Job {
+  id: string;
+  kind: "aggregate" | "delete";
+  state: JobState;
+  message: string;
+  progress: ImportProgress | null;
+  request: AggregateRequest & { aggregation: number | null };
+  /** The new aggregation once `done`. */
+  aggregation: number | null;
+  started_at: number | null;
+  finished_at: number | null;
 }
 
 export interface ErrorBody {

@@ -1,21 +1,12 @@
 import { useState } from "preact/hooks";
 
 import type { IterationRow } from "../api/types";
-import { formatShare, shareOf } from "../format/share";
-import { axisUnit, formatDuration } from "../format/time";
+import { axisUnit } from "../format/time";
 import { useUrlSet } from "../frame/url";
 import { labelStep, ticks } from "../model/chart";
-import {
-  barLayout,
-  barParts,
-  barPaths,
-  classesIn,
-  isResource,
-  rowTitle,
-  tallest,
-  type BarLayout,
-} from "../model/iterations";
-import { colourOf, resourceLabel, type ColourClass } from "../model/resources";
+import { barLayout, barPaths, tallest, type BarLayout } from "../model/iterations";
+import { colourOf } from "../model/resources";
+import { classLabel, HoverCard, IterationLegend, IterationTwin, spoken } from "./iteration_parts";
 import { useWidth } from "./use_width";
 
 interface IterationChartProps {
@@ -36,8 +27,7 @@ export function IterationChart({ rows, matrixUnit, unit }: IterationChartProps) 
   const [active, setActive] = useState<number | null>(null);
   const [measure, width] = useWidth(800);
 
-  const label = (key: ColourClass): string =>
-    isResource(key) ? resourceLabel(key, matrixUnit) : "Outside the aggregation";
+  const label = classLabel(matrixUnit);
   const room = Math.max(width - LEFT - 8, 40);
   const plotHeight = HEIGHT - TOP - BOTTOM;
   const highest = tallest(rows, hidden);
@@ -46,7 +36,7 @@ export function IterationChart({ rows, matrixUnit, unit }: IterationChartProps) 
   const unitMarks = ticks(highest / scale.ns);
   const topNs = Math.max((unitMarks.at(-1) ?? 0) * scale.ns, 1);
   const layout = barLayout(rows.length, room);
-  const plotWidth = Math.min(Math.max(layout.pitch * rows.length, 160), room);
+  const plotWidth = room;
   const step = labelStep(rows.length, plotWidth / 44);
   const row = active === null ? undefined : rows[active];
 
@@ -70,16 +60,7 @@ export function IterationChart({ rows, matrixUnit, unit }: IterationChartProps) 
 
   return (
     <div class="iteration-chart" ref={measure}>
-      <ul class="legend legend-row">
-        {classesIn(rows).map((key) => (
-          <li key={key}>
-            <button type="button" class="legend-entry" aria-pressed={!hidden.has(key)} onClick={() => toggle(key)}>
-              <span class="swatch" style={{ background: colourOf(key) }} />
-              <span class="legend-label">{label(key)}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
+      <IterationLegend rows={rows} label={label} hidden={hidden} toggle={toggle} />
       <div
         class="iteration-plot"
         role="group"
@@ -106,7 +87,7 @@ export function IterationChart({ rows, matrixUnit, unit }: IterationChartProps) 
             {active !== null && (
               <rect
                 class="bar-highlight"
-                x={active * layout.pitch - (layout.pitch - layout.width) / 2}
+                x={active * layout.pitch}
                 y="0"
                 width={Math.max(layout.pitch, 2)}
                 height={plotHeight}
@@ -120,7 +101,7 @@ export function IterationChart({ rows, matrixUnit, unit }: IterationChartProps) 
                 <text
                   key={each.iteration}
                   class="axis-text"
-                  x={i * layout.pitch + layout.width / 2}
+                  x={i * layout.pitch + layout.offset + layout.width / 2}
                   y={plotHeight + 15}
                   text-anchor="middle"
                 >
@@ -143,104 +124,14 @@ export function IterationChart({ rows, matrixUnit, unit }: IterationChartProps) 
       <p class="visually-hidden" role="status">
         {row === undefined ? "" : spoken(row, label)}
       </p>
-      <IterationTable rows={rows} matrixUnit={matrixUnit} unit={unit} />
+      <IterationTwin rows={rows} matrixUnit={matrixUnit} unit={unit} />
     </div>
   );
 }
 
 /** Beside the bar, on the side that has more room. */
 function cardPlace(bar: number, layout: BarLayout, width: number): { left: string } | { right: string } {
-  const left = LEFT + bar * layout.pitch;
-  if (left + layout.pitch / 2 < width / 2) return { left: `${left + layout.pitch + 6}px` };
+  const left = LEFT + bar * layout.pitch + layout.offset;
+  if (left + layout.width / 2 < width / 2) return { left: `${left + layout.width + 6}px` };
   return { right: `${width - left + 6}px` };
-}
-
-const NONE: ReadonlySet<string> = new Set();
-
-function spoken(row: IterationRow, label: (key: ColourClass) => string): string {
-  const parts = barParts(row, NONE).map(({ key, ns }) => `${label(key)} ${formatDuration(ns)}`);
-  return `${rowTitle(row)}: ${formatDuration(row.duration_ns)}. ${parts.join(", ")}`;
-}
-
-function HoverCard({
-  row,
-  place,
-  label,
-}: {
-  row: IterationRow;
-  place: { left: string } | { right: string };
-  label: (key: ColourClass) => string;
-}) {
-  const parts = barParts({ ...row, profiled: row.parts !== null }, NONE).filter(({ key }) => isResource(key));
-  return (
-    <div class="hover-card" style={place} aria-hidden="true">
-      <strong>{rowTitle(row)}</strong>
-      {!row.profiled && <div class="muted">outside the aggregation</div>}
-      <dl>
-        <dt>Duration</dt>
-        <dd>{formatDuration(row.duration_ns)}</dd>
-        <dd />
-        {parts.map(({ key, ns }) => (
-          <>
-            <dt>
-              <span class="swatch" style={{ background: colourOf(key) }} />
-              {label(key)}
-            </dt>
-            <dd>{formatDuration(ns)}</dd>
-            <dd>{formatShare(shareOf(ns, row.duration_ns))}</dd>
-          </>
-        ))}
-      </dl>
-    </div>
-  );
-}
-
-const TABLE_ROWS = 200;
-
-/** The same numbers as a table, for those whom a chart does not serve. */
-function IterationTable({ rows, matrixUnit, unit }: IterationChartProps) {
-  const [open, setOpen] = useState(false);
-  const keys = classesIn(rows).filter(isResource);
-  return (
-    <details class="twin" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>Show as a table</summary>
-      {open && (
-        <div class="twin-scroll" tabIndex={0} role="region" aria-label={`Table of ${unit}s`}>
-          <table class="plain-table">
-            <thead>
-              <tr>
-                <th scope="col">{unit.charAt(0).toUpperCase() + unit.slice(1)}</th>
-                <th scope="col">Duration</th>
-                {keys.map((key) => (
-                  <th scope="col" key={key}>
-                    {resourceLabel(key, matrixUnit)}
-                  </th>
-                ))}
-                <th scope="col">Aggregated</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.slice(0, TABLE_ROWS).map((row) => (
-                <tr key={row.iteration}>
-                  <th scope="row">
-                    {row.stop_iteration > row.iteration ? `${row.iteration} to ${row.stop_iteration}` : row.iteration}
-                  </th>
-                  <td>{formatDuration(row.duration_ns)}</td>
-                  {keys.map((key) => (
-                    <td key={key}>{formatDuration(row.parts?.[key] ?? null)}</td>
-                  ))}
-                  <td>{row.profiled ? "yes" : "no"}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-          {rows.length > TABLE_ROWS && (
-            <p class="muted">
-              The first {TABLE_ROWS} of {rows.length} are shown.
-            </p>
-          )}
-        </div>
-      )}
-    </details>
-  );
 }

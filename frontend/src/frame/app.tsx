@@ -1,26 +1,25 @@
 /** The frame: which profile, which view, and what stands there until they can be shown. */
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 
 import { fetchDashboard } from "../api/client";
 import type { DashboardResponse, ProfileEntry } from "../api/types";
-import { ErrorBox, Loading, Message } from "../components/message";
+import { DetailsPane } from "../components/details_pane";
 import { TooltipLayer } from "../components/tooltip";
 import { connectToHost, nameFrame, watchTheme, type HostMessages, type Theme } from "../host/tensorboard";
 import { chosenAggregation } from "../model/aggregation";
-import { allRuns, chooseProfile } from "../model/picker";
+import { allRuns, chooseProfile, runLabel } from "../model/picker";
 import { forOtherProfile, withValues } from "../model/url_state";
-import { Dashboard } from "../panels/dashboard/dashboard";
-import { OpsAndKernels } from "../panels/ops_and_kernels/ops_and_kernels";
-import { DetailsPane } from "./details_pane";
+import { CurrentView } from "./current_view";
 import { Header } from "./header";
 import { Help } from "./help";
-import { ImportPage } from "./import_page";
+import { JobBanners } from "./job_banners";
+import { JobsContext, useJobs } from "./jobs";
 import { KernelDetails } from "./kernel_details";
-import { NoProfiles } from "./no_profiles";
+import { ScopeContext, type Scope } from "./scope";
 import { currentUrl, followUrl, goTo, navigate, useUrl } from "./url";
-import { useProfiles, type Profiles } from "./use_profiles";
-import { useQuery, type Query } from "./use_query";
-import { viewOf, type ViewId } from "./views";
+import { useProfiles } from "./use_profiles";
+import { useQuery } from "./use_query";
+import { viewOf } from "./views";
 
 function useTheme(): Theme {
   const [theme, setTheme] = useState<Theme>("light");
@@ -50,6 +49,15 @@ function selectProfile(profile: ProfileEntry): void {
   goTo(withValues(forOtherProfile(currentUrl()), names), true);
 }
 
+/** The Dashboard's numbers; while another profile loads, the old one's must not stand under the new one's name. */
+function useDashboard(profile: string | null, aggregation: number | null, domain: string | null, round: number) {
+  const query = useQuery<DashboardResponse>(
+    profile === null ? null : JSON.stringify([profile, aggregation, domain, round]),
+    (signal) => fetchDashboard({ profile: profile ?? "", aggregation, domain }, signal),
+  );
+  return { query, data: query.data?.profile.id === profile ? query.data : null };
+}
+
 export function App() {
   const theme = useTheme();
   const url = useUrl();
@@ -66,15 +74,12 @@ export function App() {
   useEffect(() => nameFrame("GPU Summary"), []);
 
   const list = profiles.data?.profiles ?? [];
-  const selected = chooseProfile(list, url);
+  const selected = chooseProfile(list, url, profiles.data?.opened?.profile);
   const aggregation = chosenAggregation(url.aggregation);
-  const ready = selected?.state === "ready" ? selected : null;
-  const dashboard = useQuery<DashboardResponse>(
-    ready === null ? null : JSON.stringify([ready.id, aggregation, round]),
-    (signal) => fetchDashboard(ready?.id ?? "", aggregation, signal),
-  );
-  // While another profile loads, the old one's numbers must not stand under the new one's name.
-  const data = dashboard.data?.profile.id === ready?.id ? dashboard.data : null;
+  const badAggregation = url.aggregation !== undefined && aggregation === null;
+  const ready = selected?.state === "ready" && !badAggregation ? selected.id : null;
+  const { query, data } = useDashboard(ready, aggregation, url.domain ?? null, round);
+  const jobs = useJobs(ready, refresh);
 
   // What was chosen for the user belongs in the URL too: a link copied now has to open this picture.
   useEffect(() => {
@@ -82,78 +87,61 @@ export function App() {
       navigate({ profile: selected.id, run: selected.run, capture: selected.name });
   }, [selected, url.profile]);
 
+  const shown = data === null ? null : JSON.stringify([data.aggregation, data.domain, data.matrix_unit]);
+  const scope = useMemo(
+    (): Scope | null =>
+      data === null
+        ? null
+        : {
+            profile: data.profile.id,
+            aggregation: data.aggregation,
+            domain: data.domain,
+            round,
+            matrixUnit: data.matrix_unit,
+            title: `${runLabel(data.profile.run)} · ${data.profile.name}`,
+          },
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- `shown` says when anything of it has changed
+    [ready, shown, round],
+  );
+
   const view = viewOf(url.view);
   return (
-    <div class="frame">
-      <Header
-        profiles={list}
-        selected={selected}
-        runs={allRuns(hostRuns, list)}
-        theme={theme}
-        view={view}
-        aggregations={data?.aggregations ?? []}
-        aggregation={data?.aggregation ?? null}
-        busy={profiles.loading || dashboard.loading}
-        onSelect={selectProfile}
-        onRefresh={refresh}
-      />
-      <div class="frame-body">
-        <main class="frame-main" key={selected?.id ?? ""}>
-          <Content profiles={profiles} selected={selected} data={data} query={dashboard} view={view} round={round} />
-        </main>
-        <Details data={data} version={profiles.data?.version ?? ""} />
-      </div>
-      <TooltipLayer />
-    </div>
-  );
-}
-
-interface ContentProps {
-  profiles: Profiles;
-  selected: ProfileEntry | null;
-  data: DashboardResponse | null;
-  query: Query<DashboardResponse>;
-  view: ViewId;
-  round: number;
-}
-
-function Content({ profiles, selected, data, query, view, round }: ContentProps) {
-  if (profiles.data === null)
-    return profiles.error === null ? (
-      <Loading what="the list of profiles" />
-    ) : (
-      <ErrorBox error={profiles.error} retry={profiles.reload} />
-    );
-  if (selected === null)
-    return profiles.data.scan.state === "scanning" ? (
-      <Message icon="search" title="Looking for profiles">
-        <p>The log directory is being searched. Profiles appear here as they are found.</p>
-        <div class="progress indeterminate" role="progressbar" aria-label="Looking for profiles">
-          <div />
+    <JobsContext.Provider value={jobs}>
+      <ScopeContext.Provider value={scope}>
+        <div class="frame">
+          <Header
+            profiles={list}
+            selected={selected}
+            runs={allRuns(hostRuns, list)}
+            theme={theme}
+            view={view}
+            data={data}
+            reaggregate={profiles.data?.reaggregate_mode === "on"}
+            busy={profiles.loading || query.loading}
+            onSelect={selectProfile}
+            onRefresh={refresh}
+          />
+          <div class="frame-body">
+            <main class="frame-main" key={selected?.id ?? ""}>
+              {ready !== null && (
+                <JobBanners profile={ready} aggregations={data?.aggregations ?? []} shown={data?.aggregation ?? null} />
+              )}
+              <CurrentView
+                profiles={profiles}
+                selected={selected}
+                data={data}
+                query={query}
+                view={view}
+                badAggregation={badAggregation}
+              />
+            </main>
+            <Details data={data} version={profiles.data?.version ?? ""} />
+          </div>
+          <TooltipLayer />
         </div>
-      </Message>
-    ) : (
-      <NoProfiles scan={profiles.data.scan} />
-    );
-  if (selected.state !== "ready")
-    return <ImportPage profile={selected} importMode={profiles.data.import_mode} onChange={profiles.reload} />;
-  if (query.error !== null && !query.loading)
-    return (
-      <ErrorBox error={query.error} retry={query.reload}>
-        {currentUrl().aggregation !== undefined && (
-          <button type="button" class="button" onClick={() => navigate({ aggregation: null })}>
-            Show the default
-          </button>
-        )}
-      </ErrorBox>
-    );
-  if (data === null) return <Loading what="the profile" />;
-  switch (view) {
-    case "dashboard":
-      return <Dashboard data={data} />;
-    case "ops":
-      return <OpsAndKernels profile={selected.id} aggregation={data.aggregation} round={round} />;
-  }
+      </ScopeContext.Provider>
+    </JobsContext.Provider>
+  );
 }
 
 function Details({ data, version }: { data: DashboardResponse | null; version: string }) {

@@ -1,7 +1,8 @@
-import type { Aggregation, ProfileEntry } from "../api/types";
+import type { DashboardResponse, ProfileEntry } from "../api/types";
 import { Icon } from "../components/icon";
-import { aggregationLabel } from "../model/aggregation";
 import type { Theme } from "../host/tensorboard";
+import { devicesInUse } from "../model/headline";
+import { AggregationMenu } from "./aggregation_menu";
 import { ProfilePicker } from "./profile_picker";
 import { currentUrl, navigate } from "./url";
 import { VIEWS, type ViewId } from "./views";
@@ -11,9 +12,9 @@ interface HeaderProps {
   selected: ProfileEntry | null;
   runs: readonly string[];
   theme: Theme;
-  view: ViewId;
-  aggregations: readonly Aggregation[];
-  aggregation: number | null;
+  view: ViewId | null;
+  data: DashboardResponse | null;
+  reaggregate: boolean;
   busy: boolean;
   onSelect: (profile: ProfileEntry) => void;
   onRefresh: () => void;
@@ -23,7 +24,10 @@ const openView = (view: ViewId): void => navigate({ view: view === "dashboard" ?
 
 /** Never scrolls away: what is looked at on the first line, from which side on the second. */
 export function Header(props: HeaderProps) {
-  const { view, aggregations, aggregation, busy, selected } = props;
+  const { view, data, busy, selected } = props;
+  const views = VIEWS.filter(
+    ({ id }) => id !== "gpus" || view === "gpus" || (data !== null && devicesInUse(data).length > 1),
+  );
   return (
     <header class="frame-header">
       <div class="frame-line">
@@ -43,19 +47,20 @@ export function Header(props: HeaderProps) {
           theme={props.theme}
           onSelect={props.onSelect}
         />
-        {aggregations.length > 1 && (
-          <label class="aggregation-menu">
-            <span>Iterations</span>
+        {data !== null && data.aggregations.length > 1 && (
+          <AggregationMenu data={data} allowDeletion={props.reaggregate} />
+        )}
+        {data !== null && data.domains.length > 1 && (
+          <label class="domain-menu">
+            <span>Domain</span>
             <select
               class="input"
-              value={aggregation ?? ""}
-              data-tip={keyNodeTip(aggregations, aggregation)}
-              onChange={(event) => navigate({ aggregation: event.currentTarget.value }, true)}
+              value={data.domain ?? ""}
+              data-tip="NVTX domain whose ranges are the ops"
+              onChange={(event) => navigate({ domain: event.currentTarget.value }, true)}
             >
-              {aggregations.map((each) => (
-                <option key={each.id} value={each.id} title={each.key_node ?? ""}>
-                  {aggregationLabel(each)}
-                </option>
+              {data.domains.map((domain) => (
+                <option key={domain}>{domain}</option>
               ))}
             </select>
           </label>
@@ -82,7 +87,7 @@ export function Header(props: HeaderProps) {
         </div>
       </div>
       <nav class="view-menu" aria-label="Views">
-        {VIEWS.map(({ id, label }) => (
+        {views.map(({ id, label }) => (
           <button type="button" key={id} aria-current={id === view ? "page" : undefined} onClick={() => openView(id)}>
             {label}
           </button>
@@ -90,11 +95,6 @@ export function Header(props: HeaderProps) {
       </nav>
     </header>
   );
-}
-
-function keyNodeTip(aggregations: readonly Aggregation[], aggregation: number | null): string {
-  const node = aggregations.find(({ id }) => id === aggregation)?.key_node;
-  return node ? `Key node: ${node}` : "The iterations whose numbers are aggregated";
 }
 
 /** Three bars of a profile. */

@@ -1,8 +1,12 @@
 import { ExternalLink } from "../components/external_link";
 
+const PROJECT = "https://pypi.org/project/tensorboard-plugin-dlprof/";
+
 const TERMS: readonly [string, string][] = [
   ["Aggregation", "The iterations whose numbers are added up: from a start to a stop iteration."],
   ["Iteration", "One training step: a profiler step, an NVTX range, or one call of the key node."],
+  ["Re-aggregation", "Adding up another range of iterations, or other iterations; it becomes a new entry of the menu."],
+  ["Domain", "An NVTX domain: libraries and your code may each mark ranges in one of their own."],
   ["Key node", "The op that occurs once in every iteration and so separates one from the next."],
   ["Op", "A node of the model: a call that the framework or your code marked, with the kernels it launched."],
   ["unassociated_…", "GPU work that no op is known to have launched, by kernel name."],
@@ -10,20 +14,46 @@ const TERMS: readonly [string, string][] = [
   ["Using", "At least one kernel of the op uses them."],
   ["fprop, bprop", "Forward and backward pass."],
   ["GPU utilization", "Share of the wall clock time in which at least one kernel was running; overlaps count once."],
+  ["CPU overhead", "CPU time of a call without the time in calls of the CUDA API."],
+  ["GPU idle", "Time between the first and the last work of a call on the GPU in which none of it was running."],
   ["GPU time of an op", "Time in which kernels, copies or sets of the op were running."],
+];
+
+const VIEW_GUIDE: readonly [string, string][] = [
+  ["Dashboard", "Where the time went: GPU use, resources, kernels, iterations, the longest ops, advice."],
+  ["Op Types", "Times by what ops do: convolutions, matrix products, copies ..."],
+  ["Group Ops", "The model's modules as a tree and an icicle; each level adds up the one below."],
+  ["Ops and Kernels", "Every op; the selected one's kernels below."],
+  ["Kernels by Iteration", "Every aggregated iteration; the kernels of the selected one below."],
+  ["Kernels by Op", "Iteration, then op, then the kernels of both."],
+  ["Iterations", "All iterations as bars; choose which are aggregated, and aggregate anew."],
+  ["GPUs", "Every GPU, where there is more than one."],
+  ["Graph", "Which modules use Tensor Cores, could but do not, or could not."],
 ];
 
 const KEYS: readonly [string, string][] = [
   ["Arrow keys", "walk over the cells of a table, or the bars of a chart"],
   ["Enter, Space", "select a row"],
   ["Ctrl C", "copy the cell"],
-  ["Page Up, Page Down", "turn the pages of a table"],
+  ["Page Up, Page Down", "turn the pages of a table; move a boundary of the iterations by 10"],
+  ["Left, Right", "close and open a row of the tree"],
+  ["+, -, 0", "zoom in, out, and back in charts and the graph"],
+  ["Shift, arrow keys", "move the visible part of the iterations"],
   ["Esc", "close a menu or this pane"],
 ];
 
 export function Help({ version }: { version: string }) {
   return (
     <div class="help">
+      <h3>Guide</h3>
+      <dl>
+        {VIEW_GUIDE.map(([view, use]) => (
+          <div key={view}>
+            <dt>{view}</dt>
+            <dd>{use}</dd>
+          </div>
+        ))}
+      </dl>
       <h3>Terms</h3>
       <dl>
         {TERMS.map(([term, meaning]) => (
@@ -65,6 +95,11 @@ export function Help({ version }: { version: string }) {
           <ExternalLink href="https://docs.nvidia.com/nsight-systems/UserGuide/index.html">Nsight Systems</ExternalLink>
         </li>
       </ul>
+      <h3>Contact</h3>
+      <p>
+        Questions, faults and wishes: the project's page, which <ExternalLink href={PROJECT}>PyPI</ExternalLink> links
+        to. Say what <code>dlprof doctor</code> prints; it holds no names of yours.
+      </p>
       {version !== "" && <p class="muted">tensorboard-plugin-dlprof {version}</p>}
     </div>
   );

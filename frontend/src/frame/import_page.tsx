@@ -4,11 +4,13 @@ import { useEffect, useState } from "preact/hooks";
 import { cancelImport, startImport, type ApiError } from "../api/client";
 import type { ProfileEntry } from "../api/types";
 import { ErrorBox, Message, Snippet } from "../components/message";
+import { Progress } from "../components/progress";
 import { formatBytes } from "../format/bytes";
 import { UNKNOWN } from "../format/number";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
 import { formatLabel, gpuLabel } from "../model/picker";
+import { ProblemPage } from "./problem_page";
 import { asApiError } from "./use_query";
 
 interface ImportPageProps {
@@ -40,21 +42,19 @@ export function ImportPage({ profile, importMode, onChange }: ImportPageProps) {
   if (state === "importing" || state === "queued")
     return (
       <>
-        <Progress profile={profile} onCancel={() => ask(cancelImport)} />
+        <UnderWay profile={profile} onCancel={() => ask(cancelImport)} />
         {failure}
       </>
     );
   if (state === "failed")
     return (
       <>
-        <Message tone="error" icon="warning" title={`${profile.name} could not be imported`}>
-          <p>{profile.message}</p>
-          {importMode === "auto" && (
-            <button type="button" class="button button-primary" onClick={() => ask(startImport)}>
-              Try again
-            </button>
-          )}
-        </Message>
+        <ProblemPage
+          error={{ code: profile.code, message: profile.message, hint: "" }}
+          name={profile.name}
+          title={profile.kind === "source" ? `${profile.name} could not be imported` : undefined}
+          retry={importMode === "auto" && profile.kind === "source" ? () => ask(startImport) : undefined}
+        />
         {failure}
       </>
     );
@@ -132,7 +132,7 @@ function NotImported({
 
 const article = (noun: string): string => `${/^[aeiou]/i.test(noun) ? "An" : "A"} ${noun}`;
 
-function Progress({ profile, onCancel }: { profile: ProfileEntry; onCancel: () => void }) {
+function UnderWay({ profile, onCancel }: { profile: ProfileEntry; onCancel: () => void }) {
   const { state, progress } = profile;
   const fraction = progress?.fraction ?? null;
   const queued = state === "queued";
@@ -142,17 +142,7 @@ function Progress({ profile, onCancel }: { profile: ProfileEntry; onCancel: () =
         {queued ? "Another import is under way; this one follows." : (progress?.stage ?? "Starting")}
         {!queued && progress !== null && ` · ${Math.round(progress.elapsed_s)} s`}
       </p>
-      <div
-        class={fraction === null ? "progress indeterminate" : "progress"}
-        role="progressbar"
-        aria-label={`Importing ${profile.name}`}
-        aria-valuemin={0}
-        aria-valuemax={100}
-        aria-valuenow={fraction === null ? undefined : Math.round(fraction * 100)}
-        aria-valuetext={fraction === null ? "under way" : formatShare(fraction)}
-      >
-        <div style={fraction === null ? {} : { width: `${fraction * 100}%` }} />
-      </div>
+      <Progress fraction={fraction} label={`Importing ${profile.name}`} />
       <button type="button" class="button" onClick={onCancel}>
         Cancel
       </button>

@@ -2,12 +2,20 @@
 
 export const VIEWS = [
   { id: "dashboard", label: "Dashboard" },
+  { id: "op_types", label: "Op Types" },
+  { id: "groups", label: "Group Ops" },
   { id: "ops", label: "Ops and Kernels" },
+  { id: "kernels_by_iteration", label: "Kernels by Iteration" },
+  { id: "kernels_by_op", label: "Kernels by Op" },
+  { id: "iterations", label: "Iterations" },
+  { id: "gpus", label: "GPUs" },
+  { id: "graph", label: "Graph" },
 ] as const;
 
 export type ViewId = (typeof VIEWS)[number]["id"];
 
-/** The view that a URL names; the Dashboard where it names none that we know. */
-export function viewOf(id: string | undefined): ViewId {
-  return VIEWS.find((view) => view.id === id)?.id ?? "dashboard";
+/** The view that a URL names: the Dashboard where it names none, null where it names one that we do not know. */
+export function viewOf(id: string | undefined): ViewId | null {
+  if (id === undefined) return "dashboard";
+  return VIEWS.find((view) => view.id === id)?.id ?? null;
 }

@@ -7,7 +7,13 @@ export function aggregationLabel({ iter_start: start, iter_stop: stop, iteration
   return iterations === null ? "all" : `all ${iterations}`;
 }
 
-/** The aggregation that a URL names, where the profile has it. */
+/** How the iterations of an aggregation were found: its key node, or what else separates them; empty where nobody says. */
+export function iterationsBy({ key_node: node, label }: Aggregation): string {
+  if (node !== null && node !== "") return `key node ${node}`;
+  return label;
+}
+
+/** The aggregation that a URL names; null where it names none, or something that is no number. */
 export function chosenAggregation(text: string | undefined): number | null {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }

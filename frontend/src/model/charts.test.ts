@@ -69,15 +69,15 @@ describe("bars of iterations", () => {
   });
 
   it("draw one path per class", () => {
-    const paths = barPaths(rows, NONE, { pitch: 10, width: 8 }, 100, 250);
+    const paths = barPaths(rows, NONE, { pitch: 10, width: 8, offset: 0 }, 100, 250);
     expect([...paths.keys()]).toEqual(["outside", "tensor_core", "other_kernel", "cpu", "other"]);
     expect(paths.get("outside")).toBe("M0.00 0.00h8.00v100.00h-8.00Z");
     expect(paths.get("tensor_core")).toBe("M10.00 88.00h8.00v12.00h-8.00Z");
   });
 
   it("fill the width, but are not clumsily wide", () => {
-    expect(barLayout(3, 1000).pitch).toBe(110);
-    expect(barLayout(1000, 1000)).toEqual({ pitch: 1, width: 1.5 });
+    expect(barLayout(4, 1000)).toEqual({ pitch: 250, width: 96, offset: 77 });
+    expect(barLayout(1000, 1000)).toEqual({ pitch: 1, width: 1.5, offset: 0 });
   });
 
   it("are named by their range when several are one", () => {

@@ -23,16 +23,19 @@ export interface BarLayout {
   /** Distance from one bar's left edge to the next one's. */
   pitch: number;
   width: number;
+  /** From there to the bar itself, which stands in the middle. */
+  offset: number;
 }
 
-const WIDEST_PX = 110;
+const WIDEST_PX = 96;
 
-/** Bars that fill the width, with a gap where there is room for one, and not clumsily wide where there are few. */
+/** Bars spread over the whole width, with a gap where there is room for one, and not clumsily wide where there are few. */
 export function barLayout(bars: number, plotWidth: number): BarLayout {
-  const pitch = Math.min(plotWidth / Math.max(bars, 1), WIDEST_PX);
+  const pitch = plotWidth / Math.max(bars, 1);
   // Bars without a gap overlap a little: edges are drawn on whole pixels and would leave white lines between some.
   const gap = pitch >= 12 ? Math.min(pitch * 0.2, 8) : pitch >= 3 ? 1 : -0.5;
-  return { pitch, width: pitch - gap };
+  const width = Math.min(pitch - gap, WIDEST_PX);
+  return { pitch, width, offset: Math.max((pitch - width) / 2, 0) };
 }
 
 /** One SVG path per class for all bars together: a thousand bars stay seven elements. */
@@ -48,7 +51,7 @@ export function barPaths(
     let below = 0;
     for (const { key, ns } of barParts(row, hidden)) {
       const tall = (ns / topNs) * height;
-      const piece = rectangle(i * layout.pitch, height - below - tall, layout.width, tall);
+      const piece = rectangle(i * layout.pitch + layout.offset, height - below - tall, layout.width, tall);
       paths.set(key, (paths.get(key) ?? "") + piece);
       below += tall;
     }

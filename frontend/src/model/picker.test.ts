@@ -14,10 +14,19 @@ describe("which profile a URL means", () => {
     [{ profile: "1" }, "1"],
     [{ profile: "gone", run: "a", capture: "z.json" }, "3"],
     [{ run: "a" }, "3"],
-    [{ run: "nowhere" }, "2"],
     [{}, "2"],
   ])("%j", (url, id) => {
     expect(chooseProfile(all, url)?.id).toBe(id);
+  });
+
+  it("shows no other profile in place of one that is gone", () => {
+    expect(chooseProfile(all, { run: "nowhere" })).toBeNull();
+    expect(chooseProfile(all, { profile: "gone" })).toBeNull();
+  });
+
+  it("begins with what the viewer was started on", () => {
+    expect(chooseProfile(all, {}, "3")?.id).toBe("3");
+    expect(chooseProfile(all, { profile: "1" }, "3")?.id).toBe("1");
   });
 
   it("takes one that is not imported rather than none", () => {
@@ -54,8 +63,12 @@ it("labels ranks and aggregations", () => {
   expect(rankLabel(two)).toBe("rank 3 of 8");
   expect(rankLabel(one)).toBe("");
   expect(gpuLabel(["H100", "H100", "A100"])).toBe("2 x H100, A100");
-  expect(aggregationLabel({ id: 1, iter_start: 0, iter_stop: 9, iterations: 10, key_node: null })).toBe("0 .. 9");
-  expect(aggregationLabel({ id: 1, iter_start: null, iter_stop: null, iterations: 1, key_node: null })).toBe("all 1");
+  expect(aggregationLabel({ id: 1, iter_start: 0, iter_stop: 9, iterations: 10, key_node: null, label: "" })).toBe(
+    "0 .. 9",
+  );
+  expect(aggregationLabel({ id: 1, iter_start: null, iter_stop: null, iterations: 1, key_node: null, label: "" })).toBe(
+    "all 1",
+  );
   expect(chosenAggregation("2")).toBe(2);
   expect(chosenAggregation("x")).toBeNull();
 });

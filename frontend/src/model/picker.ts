@@ -87,20 +87,33 @@ export function searchProfiles(profiles: readonly ProfileEntry[], search: string
   });
 }
 
+/** Whether a URL names a profile or run of which nothing is here. */
+export function profileIsMissing(
+  profiles: readonly ProfileEntry[],
+  { profile, run }: Readonly<Record<string, string>>,
+): boolean {
+  if (profile === undefined && run === undefined) return false;
+  return !profiles.some((each) => each.id === profile || each.run === run);
+}
+
 /**
  * The profile that a URL means: its id; else, when the id is gone (another server), the one of that run and file name;
- * else a profile of that run; else the first that is ready, or simply the first.
+ * else a profile of that run. Where the URL names none: `preferred` (what the viewer was started on), the first that is ready,
+ * or simply the first. Null where it names one that is not here.
  */
 export function chooseProfile(
   profiles: readonly ProfileEntry[],
   url: Readonly<Record<string, string>>,
+  preferred: string | null = null,
 ): ProfileEntry | null {
+  if (profileIsMissing(profiles, url)) return null;
   const ofRun = profiles.filter(({ run }) => run === url.run);
   return (
     profiles.find(({ id }) => id === url.profile) ??
     ofRun.find(({ name }) => name === url.capture) ??
     ofRun.find(({ state }) => state === "ready") ??
     ofRun[0] ??
+    profiles.find(({ id }) => id === preferred) ??
     profiles.find(({ state }) => state === "ready") ??
     profiles[0] ??
     null

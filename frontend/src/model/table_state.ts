@@ -79,6 +79,21 @@ export function sortDirection(sort: string, key: string): "ascending" | "descend
   return sort === `-${key}` ? "descending" : "none";
 }
 
+/** The columns as a view wants them at first: only `first` where it names some, and none that stands in another's meter. */
+export function byDefault(
+  columns: readonly Column[],
+  first: readonly string[] | undefined,
+  inMeters: readonly string[],
+): Column[] {
+  return columns.map((column) => ({
+    ...column,
+    hidden: (first === undefined ? column.hidden : !first.includes(column.key)) || inMeters.includes(column.key),
+  }));
+}
+
+/** The changes to the URL after which the table called `name` starts at its first page, with nothing selected. */
+export const forgotten = (name: string): Record<string, null> => ({ [`${name}.page`]: null, [`${name}.row`]: null });
+
 export function visibleColumns(columns: readonly Column[], toggled: readonly string[]): Column[] {
   return columns.filter((column) => column.hidden === toggled.includes(column.key));
 }

@@ -53,9 +53,11 @@ export function withValues(state: UrlState, changes: Readonly<Record<string, str
   return next;
 }
 
-/** The state without what only means something within one profile: aggregation, pages and selected rows. */
+/** Keys that mean something within one profile only. */
+const OF_ONE_PROFILE =
+  /^(?:aggregation|domain|job|iterations\.(?:from|to|start|stop|key|by)|(?:groups|graph)\.(?:root|toggled|member|place))$|\.(?:page|row)$/;
+
+/** The state without what only means something within one profile: aggregation, zoom, pages and selected rows. */
 export function forOtherProfile(state: UrlState): UrlState {
-  return Object.fromEntries(
-    Object.entries(state).filter(([key]) => key !== "aggregation" && !/\.(page|row)$/.test(key)),
-  );
+  return Object.fromEntries(Object.entries(state).filter(([key]) => !OF_ONE_PROFILE.test(key)));
 }

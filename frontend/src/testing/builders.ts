@@ -13,6 +13,7 @@ export function profileEntry(changes: Partial<ProfileEntry> = {}): ProfileEntry 
     captured_at: null,
     size_bytes: 1,
     state: "ready",
+    code: "",
     message: "",
     progress: null,
     headline: null,
@@ -37,8 +38,11 @@ export function dashboard(changes: Partial<DashboardResponse> = {}): DashboardRe
   const time = (ms: number) => ({ time_ns: ms * 1e6, names: 1, launches: 1 });
   return {
     profile: { id: "id", run: "run", name: "trace.json", format: "pytorch" },
-    aggregations: [{ id: 1, iter_start: 0, iter_stop: 4, iterations: 5, key_node: null }],
+    aggregations: [{ id: 1, iter_start: 0, iter_stop: 4, iterations: 5, key_node: null, label: "" }],
     aggregation: 1,
+    domains: [],
+    domain: null,
+    recorded: null,
     matrix_unit: "Tensor Core",
     model: {
       ops: 10,

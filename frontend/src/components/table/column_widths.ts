@@ -27,7 +27,12 @@ function stored(key: string): Widths {
   }
 }
 
-export function useColumnWidths(table: string): {
+const METER_WIDTH = 236;
+
+export function useColumnWidths(
+  table: string,
+  meters: Readonly<Record<string, string>>,
+): {
   widthOf: (column: Column) => number;
   setWidth: (column: string, width: number) => void;
 } {
@@ -46,5 +51,8 @@ export function useColumnWidths(table: string): {
       }),
     [key],
   );
-  return { widthOf: (column) => widths[column.key] ?? DEFAULT_WIDTH[column.type], setWidth };
+  return {
+    widthOf: (column) => widths[column.key] ?? (column.key in meters ? METER_WIDTH : DEFAULT_WIDTH[column.type]),
+    setWidth,
+  };
 }

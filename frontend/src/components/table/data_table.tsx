@@ -9,10 +9,13 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { fetchTable } from "../../api/client";
 import type { Cell, Column, Row, TableResponse } from "../../api/types";
 import { columnUnit, type TimeUnit } from "../../format/time";
+import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { copyText } from "../../host/tensorboard";
 import {
+  byDefault,
+  forgotten,
   isNumeric,
   nextSort,
   readTableState,
@@ -20,12 +23,14 @@ import {
   visibleColumns,
   type TableState,
 } from "../../model/table_state";
+import { DelayedInput } from "../delayed_input";
 import { Icon } from "../icon";
 import { ErrorBox, Loading } from "../message";
 import { useColumnWidths } from "./column_widths";
+import { ExportMenu } from "./export_menu";
 import { ColumnMenu, Pager } from "./table_bars";
 import { copiedText, TableCell, type Scale } from "./table_cell";
-import { DelayedInput, TableHead } from "./table_head";
+import { TableHead } from "./table_head";
 
 interface DataTableProps {
   /** The table of the server, `ops`. */
@@ -35,31 +40,39 @@ interface DataTableProps {
   /** What it is called on screen, and what its rows are: `Ops`, `ops`. */
   title: string;
   noun: string;
-  profile: string;
-  aggregation: number | null;
   /** Parameters of the table's own, such as the op whose kernels are shown. */
   links?: Readonly<Record<string, string>>;
   pageSize?: number;
-  /** Counted up to ask again for what is on screen. */
-  round: number;
-  /** Called when the user selects a row; without it rows cannot be selected. */
-  onSelect?: (key: string) => void;
+  /** Whether a row can be selected; the URL keeps which. */
+  selectable?: boolean;
+  /** Names of the tables that the selected row fills: selecting another row starts them anew. */
+  below?: readonly string[];
+  /** Columns of time that show the share of another column as a meter beside their value. */
+  meters?: Readonly<Record<string, string>>;
+  /** Columns to show at first; default: as the server says. */
+  first?: readonly string[];
+  /** Said when there is no row at all: what is missing, and which recording option brings it. */
   empty: string;
 }
+
+const NO_METERS: Readonly<Record<string, string>> = {};
 
 const cellText = (value: Cell | undefined): string => (value === null || value === undefined ? "" : String(value));
 
 export function DataTable(props: DataTableProps) {
-  const { table, name, title, noun, profile, aggregation, links = {}, pageSize = 25, round, onSelect } = props;
+  const { table, name, title, noun, links = {}, pageSize = 25, meters = NO_METERS } = props;
+  const scope = useScope();
+  const { profile, aggregation, domain } = scope;
   const state = readTableState(useUrl(), name, pageSize);
   const change = (changes: Partial<TableState>): void =>
     navigate(tableChanges(name, state, { ...state, ...changes }, pageSize));
-  const { widthOf, setWidth } = useColumnWidths(table);
+  const { widthOf, setWidth } = useColumnWidths(table, meters);
 
   const asked = {
     profile,
     table,
     aggregation,
+    domain,
     offset: state.page * state.size,
     limit: state.size,
     sort: state.sort,
@@ -67,7 +80,7 @@ export function DataTable(props: DataTableProps) {
     where: state.where,
     links,
   };
-  const query = useQuery<TableResponse>(JSON.stringify([asked, round]), (signal) => fetchTable(asked, signal));
+  const query = useQuery<TableResponse>(JSON.stringify([asked, scope.round]), (signal) => fetchTable(asked, signal));
   const { data, error, loading } = query;
 
   // A filter or another profile can leave the page of the link behind the last one.
@@ -80,7 +93,10 @@ export function DataTable(props: DataTableProps) {
 
   if (data === null) return error === null ? <Loading what={noun} /> : <ErrorBox error={error} retry={query.reload} />;
 
-  const columns = visibleColumns(data.columns, state.toggled);
+  const known = byDefault(data.columns, props.first, Object.values(meters));
+  const columns = visibleColumns(known, state.toggled);
+  const select = (key: string): void =>
+    navigate(Object.assign({ [`${name}.row`]: key }, ...(props.below ?? []).map(forgotten)) as Record<string, string>);
   const narrowed = state.search !== "" || Object.values(state.where).some((filter) => filter !== "");
   return (
     <section class="data-table" aria-label={title}>
@@ -101,8 +117,9 @@ export function DataTable(props: DataTableProps) {
             <Icon name="close" /> Clear filters
           </button>
         )}
+        <ExportMenu asked={asked} columns={columns} title={title} filtered={data.filtered} />
         <ColumnMenu
-          columns={data.columns}
+          columns={known}
           shown={columns}
           onToggle={(key) =>
             change({
@@ -128,7 +145,8 @@ export function DataTable(props: DataTableProps) {
         widthOf={widthOf}
         setWidth={setWidth}
         change={change}
-        onSelect={onSelect}
+        meters={meters}
+        onSelect={props.selectable === true ? select : undefined}
       />
       <Pager
         noun={noun}
@@ -154,6 +172,7 @@ interface GridProps {
   widthOf: (column: Column) => number;
   setWidth: (column: string, width: number) => void;
   change: (changes: Partial<TableState>) => void;
+  meters: Readonly<Record<string, string>>;
   onSelect: ((key: string) => void) | undefined;
 }
 
@@ -169,7 +188,7 @@ function scales(columns: readonly Column[], rows: readonly Row[]): Map<string, S
   );
 }
 
-function Grid({ data, columns, state, title, busy, empty, widthOf, setWidth, change, onSelect }: GridProps) {
+function Grid({ data, columns, state, title, busy, empty, widthOf, setWidth, change, meters, onSelect }: GridProps) {
   const [at, setAt] = useState({ row: 0, column: 0 });
   const [copied, setCopied] = useState(false);
   const body = useRef<HTMLTableSectionElement>(null);
@@ -257,7 +276,7 @@ function Grid({ data, columns, state, title, busy, empty, widthOf, setWidth, cha
                     tabIndex={i === focused.row && j === focused.column ? 0 : -1}
                     onFocus={() => setAt({ row: i, column: j })}
                   >
-                    <TableCell column={column} row={row} scale={scale.get(column.key)} />
+                    <TableCell column={column} row={row} scale={scale.get(column.key)} meter={meters[column.key]} />
                   </td>
                 ))}
               </tr>

@@ -19,17 +19,21 @@ interface TableCellProps {
   column: Column;
   row: Row;
   scale: Scale | undefined;
+  /** The column whose share is shown beside this time. */
+  meter?: string | undefined;
 }
 
 const NOTHING = <span class="unknown">–</span>;
 
 /** One cell by the type of its column. */
-export function TableCell({ column, row, scale }: TableCellProps) {
+export function TableCell({ column, row, scale, meter }: TableCellProps) {
   const value = row[column.key] ?? null;
   if (value === null || value === "")
     return column.type === "boolean" ? <YesNo value={null} /> : <span data-tip="not recorded">{NOTHING}</span>;
   switch (column.type) {
     case "duration_ns":
+      if (meter !== undefined)
+        return <MeterCell ns={Number(value)} scale={scale} fraction={row[meter] ?? null} column={column} />;
       return <TimeCell ns={Number(value)} scale={scale} />;
     case "fraction":
       return (
@@ -88,6 +92,36 @@ function TimeCell({ ns, scale }: { ns: number; scale: Scale | undefined }) {
         {inUnit(ns, scale.unit)}
       </span>
     </>
+  );
+}
+
+/** Value, meter and percentage in one cell. */
+function MeterCell({
+  ns,
+  scale,
+  fraction,
+  column,
+}: {
+  ns: number;
+  scale: Scale | undefined;
+  fraction: Cell;
+  column: Column;
+}) {
+  const share = fraction === null ? null : Number(fraction);
+  return (
+    <span
+      class="meter-cell"
+      data-tip={`${column.label}: ${readableAndExact(ns)}\n${formatShare(share)} of the iteration's duration`}
+    >
+      <span class="number">{scale === undefined ? formatCount(ns) : inUnit(ns, scale.unit)}</span>
+      <span class="meter">
+        <span
+          style={{ width: `${Math.min(share ?? 0, 1) * 100}%` }}
+          class={column.key.startsWith("tensor_core") ? "meter-tc" : ""}
+        />
+      </span>
+      <span class="number meter-share">{formatShare(share)}</span>
+    </span>
   );
 }
 

@@ -1,31 +1,33 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-import { Icon } from "../components/icon";
+import { Icon } from "./icon";
 
 interface DetailsPaneProps {
   title: string;
   onClose: () => void;
+  /** Leaves the focus where it is: for panes that follow a selection. */
+  calm?: boolean;
   children: ComponentChildren;
 }
 
 /** A pane at the right side; X or Esc closes it and gives the focus back. */
-export function DetailsPane({ title, onClose, children }: DetailsPaneProps) {
+export function DetailsPane({ title, onClose, calm = false, children }: DetailsPaneProps) {
   const pane = useRef<HTMLElement>(null);
   const close = useRef(onClose);
   close.current = onClose;
   useEffect(() => {
     const opener = document.activeElement;
-    pane.current?.focus();
+    if (!calm) pane.current?.focus();
     const onKey = (event: KeyboardEvent): void => {
       if (event.key === "Escape" && !event.defaultPrevented) close.current();
     };
     document.addEventListener("keydown", onKey);
     return () => {
       document.removeEventListener("keydown", onKey);
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+      if (!calm && opener instanceof HTMLElement && opener.isConnected) opener.focus();
     };
-  }, [title]);
+  }, [title, calm]);
   return (
     <aside class="details-pane" aria-label={title} tabIndex={-1} ref={pane}>
       <header class="panel-head">

@@ -1,0 +1,102 @@
+/** The whole filtered table as a file, in the clipboard, or on paper; the server makes the files. */
+import { useState } from "preact/hooks";
+
+import { ApiError, exportUrl, fetchExport } from "../../api/client";
+import type { Column, TableRequest } from "../../api/types";
+import { formatCount } from "../../format/number";
+import { useScope } from "../../frame/scope";
+import { copyText } from "../../host/tensorboard";
+import { tabSeparated } from "../../model/export";
+import { Icon } from "../icon";
+import { useMenu } from "../use_menu";
+import { printTable } from "./print_table";
+
+interface ExportMenuProps {
+  asked: TableRequest;
+  columns: readonly Column[];
+  title: string;
+  filtered: number;
+}
+
+/** What the browser itself has to hold; files have no such limit. */
+const MOST_COPIED = 100_000;
+const MOST_PRINTED = 5_000;
+
+const FILES = [
+  { format: "csv", label: "CSV" },
+  { format: "xlsx", label: "Excel" },
+  { format: "json", label: "JSON" },
+] as const;
+
+export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps) {
+  const { open, setOpen, holder, button, close, onKeyDown } = useMenu();
+  const [said, setSaid] = useState("");
+  const scope = useScope();
+  const keys = columns.map(({ key }) => key);
+  const heading = `${scope.title} · ${title}`;
+  const withAll = (action: (rows: Awaited<ReturnType<typeof fetchExport>>) => Promise<string>): void => {
+    close();
+    setSaid("Loading …");
+    void fetchExport(exportUrl(asked, "json", keys))
+      .then(action)
+      .catch((error: unknown) => (error instanceof ApiError ? error.message : "This did not work."))
+      .then((text) => {
+        setSaid(text);
+        setTimeout(() => setSaid(""), 2500);
+      });
+  };
+  return (
+    <div class="menu-holder" ref={holder} onKeyDown={onKeyDown}>
+      <button type="button" class="button" ref={button} aria-expanded={open} onClick={() => setOpen(!open)}>
+        <Icon name="download" /> Export
+      </button>
+      {open && (
+        <div class="menu export-menu" role="group" aria-label={`Export ${title}`}>
+          <p class="muted">
+            {formatCount(filtered)} {filtered === 1 ? "row" : "rows"}, {keys.length} columns
+          </p>
+          <button
+            type="button"
+            class="menu-item"
+            disabled={filtered > MOST_COPIED}
+            data-tip={filtered > MOST_COPIED ? `More than ${formatCount(MOST_COPIED)} rows: take a file` : undefined}
+            onClick={() =>
+              withAll(async ({ rows }) =>
+                (await copyText(tabSeparated(heading, columns, rows)))
+                  ? `Copied ${formatCount(rows.length)} rows`
+                  : "The browser does not allow copying here.",
+              )
+            }
+          >
+            Copy
+          </button>
+          {FILES.map(({ format, label }) => (
+            <a key={format} class="menu-item" href={exportUrl(asked, format, keys)} download="" onClick={close}>
+              {label}
+            </a>
+          ))}
+          <button
+            type="button"
+            class="menu-item"
+            data-tip={
+              filtered > MOST_PRINTED
+                ? `The first ${formatCount(MOST_PRINTED)} rows; files hold all`
+                : "In the print dialog choose a printer, or to save as PDF"
+            }
+            onClick={() =>
+              withAll(({ rows }) => {
+                printTable(heading, columns, rows.slice(0, MOST_PRINTED), rows.length);
+                return Promise.resolve("");
+              })
+            }
+          >
+            Print or PDF
+          </button>
+        </div>
+      )}
+      <span role="status" class={said === "" ? "visually-hidden" : "export-said"}>
+        {said}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,147 @@
+/** The tree as an icicle: width is GPU time, colour the share of Tensor Core kernels. Linked with the table both ways. */
+import { useMemo } from "preact/hooks";
+
+import { formatCount } from "../../format/number";
+import { formatShare, shareOf } from "../../format/share";
+import { readableAndExact } from "../../format/time";
+import { chainOf, tensorCoreShare, type Measure, type TreeRow } from "../../model/group_tree";
+import { icicleBoxes, type IcicleBox } from "../../model/icicle";
+import { SHADES, shadeOf } from "../../model/shades";
+import { useWidth } from "../use_width";
+import type { GroupTree } from "./use_group_tree";
+
+const ROW = 24;
+const LETTER = 6.6;
+const NARROWEST_PX = 1;
+
+export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
+  const [measure, width] = useWidth(600);
+  const { rows, selected } = tree;
+  const total = (key: Measure): number => rows.roots.reduce((sum, row) => sum + row.values[key], 0);
+  const by: Measure = total("gpu_time_ns") > 0 ? "gpu_time_ns" : "cpu_time_ns";
+  const whole = total(by);
+  const boxes = useMemo(() => icicleBoxes(rows, rows.roots, by, NARROWEST_PX / Math.max(width, 1)), [rows, by, width]);
+  const chain = new Set(chainOf(selected));
+  const deepest = boxes.reduce((most, { depth }) => Math.max(most, depth), 0);
+  const height = (deepest + 1) * ROW + 2;
+  const at = boxes.findIndex(({ row }) => row === selected);
+
+  const onKey = (event: KeyboardEvent): void => {
+    const next = neighbour(boxes, at, event.key);
+    if (next === null) return;
+    event.preventDefault();
+    tree.select(next.row);
+  };
+  return (
+    <div class="icicle">
+      <p class="muted icicle-note">
+        Width: {by === "gpu_time_ns" ? "GPU time" : "CPU time (there is no GPU time)"}. Colour: share of {matrixUnit}{" "}
+        kernels in the kernel time.
+      </p>
+      <ul class="shade-legend" aria-label={`Share of ${matrixUnit} kernels`}>
+        {SHADES.map(({ key, label }) => (
+          <li key={key}>
+            <span class={`swatch shade-${key}`} /> {label}
+          </li>
+        ))}
+      </ul>
+      <div class="icicle-plot" ref={measure}>
+        {whole === 0 ? (
+          <p class="nothing">No op has any time.</p>
+        ) : (
+          <svg
+            width={width}
+            height={height}
+            role="application"
+            aria-label="Icicle of the groups; the arrow keys select: down the longest child, up the level above, left and right its neighbours"
+            tabIndex={0}
+            onKeyDown={onKey}
+          >
+            {boxes.map((box) => (
+              <Box
+                key={box.row.key}
+                box={box}
+                width={width}
+                tip={tipOf(box.row, by, whole, matrixUnit)}
+                selected={box.row === selected}
+                chained={chain.has(box.row)}
+                faded={selected !== null && !chain.has(box.row) && !isBelow(box.row, selected)}
+                onSelect={() => tree.select(box.row)}
+                onZoom={() => {
+                  if (!box.row.isOp && box.row.members.length === 1)
+                    tree.change({ root: box.row.key, level: null, toggled: null });
+                }}
+              />
+            ))}
+          </svg>
+        )}
+      </div>
+      <p class="visually-hidden" role="status">
+        {selected === null ? "" : tipOf(selected, by, whole, matrixUnit)}
+      </p>
+    </div>
+  );
+}
+
+const isBelow = (row: TreeRow, above: TreeRow): boolean => {
+  for (let up = row.parent; up !== null; up = up.parent) if (up === above) return true;
+  return false;
+};
+
+function tipOf(row: TreeRow, by: Measure, whole: number, unit: string): string {
+  const share = tensorCoreShare(row);
+  return [
+    row.key,
+    `${by === "gpu_time_ns" ? "GPU" : "CPU"} time ${readableAndExact(row.values[by])}, ${formatShare(shareOf(row.values[by], whole))} of the whole`,
+    share === null
+      ? "No kernels"
+      : `${unit} kernels ${formatShare(share)} of the kernel time: ${readableAndExact(row.values.tensor_core_time_ns)} of ${readableAndExact(row.values.kernel_time_ns)}`,
+    `${formatCount(row.values.using_ops)} of ${formatCount(row.values.eligible_ops)} eligible ops use ${unit}s`,
+  ].join("\n");
+}
+
+interface BoxProps {
+  box: IcicleBox;
+  width: number;
+  tip: string;
+  selected: boolean;
+  chained: boolean;
+  faded: boolean;
+  onSelect: () => void;
+  onZoom: () => void;
+}
+
+function Box({ box, width, tip, selected, chained, faded, onSelect, onZoom }: BoxProps) {
+  const x = box.x * width;
+  const wide = Math.max(box.width * width - (box.width * width > 3 ? 1 : 0), 0.6);
+  const letters = Math.floor((wide - 8) / LETTER);
+  const { name } = box.row;
+  return (
+    <g
+      class={`icicle-box shade-${shadeOf(tensorCoreShare(box.row))}${selected ? " selected" : ""}${chained ? " chained" : ""}${faded ? " faded" : ""}`}
+      data-tip={tip}
+      onClick={onSelect}
+      onDblClick={onZoom}
+    >
+      <rect x={x} y={box.depth * ROW + 1} width={wide} height={ROW - 1} />
+      {letters >= 3 && (
+        <text x={x + 4} y={box.depth * ROW + 16}>
+          {name.length > letters ? `${name.slice(0, Math.max(letters - 1, 1))}…` : name}
+        </text>
+      )}
+    </g>
+  );
+}
+
+/** The box that an arrow key leads to. */
+function neighbour(boxes: readonly IcicleBox[], at: number, key: string): IcicleBox | null {
+  const box = boxes[at];
+  if (box === undefined) return key.startsWith("Arrow") ? (boxes[0] ?? null) : null;
+  const right = box.x + box.width;
+  if (key === "ArrowUp") return boxes.find(({ row }) => row === box.row.parent) ?? null;
+  if (key === "ArrowDown") return boxes.find(({ row }) => row.parent === box.row) ?? null;
+  const level = boxes.filter(({ depth }) => depth === box.depth);
+  if (key === "ArrowRight") return level.find(({ x }) => x >= right - 1e-9) ?? null;
+  if (key === "ArrowLeft") return level.filter(({ x }) => x < box.x - 1e-9).at(-1) ?? null;
+  return null;
+}

@@ -1,0 +1,293 @@
+/**
+ * The tree as a table. Only rows in view are drawn, so that thousands of them scroll smoothly.
+ *
+ * Keyboard: up and down walk over the rows, right opens a row or goes to its first child, left closes it or goes to its parent, Enter
+ * or Space selects, Home and End go to the first and last row.
+ */
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+import { formatCount } from "../../format/number";
+import { formatShare, shareOf } from "../../format/share";
+import { columnUnit, inUnit, readableAndExact } from "../../format/time";
+import { chainOf, usingShare, type Measure, type TreeRow } from "../../model/group_tree";
+import { Icon } from "../icon";
+import type { GroupTree } from "./use_group_tree";
+
+interface TreeColumn {
+  key: "name" | "share" | Measure;
+  label: string;
+  about: string;
+}
+
+const ROW_HEIGHT = 28;
+/** Rows drawn beyond those in view. */
+const MARGIN = 12;
+
+const columnsFor = (unit: string, core: string): TreeColumn[] => [
+  { key: "name", label: "Module", about: "Levels of the model: modules and name scopes, their ops at the end." },
+  { key: "calls", label: "Calls", about: "Calls of the ops below." },
+  { key: "eligible_ops", label: `${core} Eligible`, about: `Ops below that could use ${unit}s.` },
+  { key: "using_ops", label: `Using ${core}`, about: `Eligible ops below of which at least one kernel uses ${unit}s.` },
+  { key: "share", label: "Share", about: `Ops using ${unit}s over eligible ops.` },
+  { key: "cpu_time_ns", label: "CPU Time", about: "Time that the calls took on the CPU." },
+  { key: "gpu_time_ns", label: "GPU Time", about: "Time in which kernels, copies and sets of the ops were running." },
+  { key: "cpu_overhead_ns", label: "CPU Overhead", about: "CPU time of the calls without the time in CUDA calls." },
+  {
+    key: "gpu_idle_ns",
+    label: "GPU Idle",
+    about: "Time within the calls' work on the GPU in which none of it was running.",
+  },
+];
+
+const isTime = (key: TreeColumn["key"]): key is Measure => key.endsWith("_ns");
+
+function nextSort(current: string, key: string): string {
+  if (current === `-${key}`) return key;
+  if (current === key) return `-${key}`;
+  return key === "name" ? key : `-${key}`;
+}
+
+export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 600 });
+  const [focus, setFocus] = useState<string | null>(null);
+  const wantsFocus = useRef(false);
+  const shown = tree.rows.visible(tree.isOpen);
+  const columns = columnsFor(matrixUnit, matrixUnit === "Tensor Core" ? "TC" : "MC");
+  const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);
+  const units = new Map(
+    columns.filter(({ key }) => isTime(key)).map(({ key }) => [key, columnUnit(total(key as Measure))]),
+  );
+  const chain = new Set(chainOf(tree.selected));
+  const focused = Math.max(
+    shown.findIndex(({ key }) => key === (focus ?? tree.selected?.key)),
+    0,
+  );
+
+  const from = Math.max(Math.floor(view.top / ROW_HEIGHT) - MARGIN, 0);
+  const to = Math.min(Math.ceil((view.top + view.height) / ROW_HEIGHT) + MARGIN, shown.length);
+
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null) return undefined;
+    const measure = (): void => setView({ top: element.scrollTop, height: element.clientHeight });
+    measure();
+    element.addEventListener("scroll", measure, { passive: true });
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => {
+      element.removeEventListener("scroll", measure);
+      observer.disconnect();
+    };
+  }, []);
+
+  const bring = (index: number): void => {
+    const element = scroller.current;
+    if (element === null || index < 0) return;
+    const head = element.querySelector("thead")?.offsetHeight ?? 0;
+    const top = index * ROW_HEIGHT;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (top + ROW_HEIGHT + head > element.scrollTop + element.clientHeight)
+      element.scrollTop = top + ROW_HEIGHT + head - element.clientHeight;
+  };
+
+  // What was selected elsewhere, in the icicle for instance, comes into view.
+  const selectedKey = tree.selected?.key;
+  useEffect(() => {
+    if (selectedKey === undefined) return;
+    setFocus(null);
+    bring(shown.findIndex(({ key }) => key === selectedKey));
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- only when another row is selected
+  }, [selectedKey]);
+
+  useEffect(() => {
+    if (!wantsFocus.current) return;
+    wantsFocus.current = false;
+    scroller.current?.querySelector<HTMLElement>('tr[tabindex="0"]')?.focus({ preventScroll: true });
+  });
+
+  const move = (index: number): void => {
+    const row = shown[Math.min(Math.max(index, 0), shown.length - 1)];
+    if (row === undefined) return;
+    wantsFocus.current = true;
+    setFocus(row.key);
+    bring(shown.indexOf(row));
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    const row = shown[focused];
+    if (row === undefined) return;
+    const page = Math.max(Math.floor(view.height / ROW_HEIGHT) - 2, 1);
+    if (event.key === "ArrowDown") move(focused + 1);
+    else if (event.key === "ArrowUp") move(focused - 1);
+    else if (event.key === "PageDown") move(focused + page);
+    else if (event.key === "PageUp") move(focused - page);
+    else if (event.key === "Home") move(0);
+    else if (event.key === "End") move(shown.length - 1);
+    else if (event.key === "ArrowRight") {
+      if (row.expandable && !tree.isOpen(row)) tree.toggle(row);
+      else if (row.expandable) move(focused + 1);
+    } else if (event.key === "ArrowLeft") {
+      if (row.expandable && tree.isOpen(row)) tree.toggle(row);
+      else if (row.parent !== null) move(shown.indexOf(row.parent));
+    } else if (event.key === "Enter" || event.key === " ") {
+      setFocus(row.key);
+      wantsFocus.current = true;
+      tree.select(row);
+    } else return;
+    event.preventDefault();
+  };
+
+  return (
+    <div class="tree-scroll" ref={scroller}>
+      <table role="treegrid" aria-label="Groups of ops" aria-rowcount={shown.length + 1} class="tree-table">
+        <colgroup>
+          {columns.map(({ key }) => (
+            <col key={key} class={`tree-col-${key === "name" ? "name" : isTime(key) ? "time" : "count"}`} />
+          ))}
+        </colgroup>
+        <thead>
+          <tr>
+            {columns.map(({ key, label, about }) => {
+              const unit = units.get(key);
+              const sorted = tree.sort === key ? "ascending" : tree.sort === `-${key}` ? "descending" : "none";
+              return (
+                <th scope="col" key={key} class={key === "name" ? "" : "right"} aria-sort={sorted}>
+                  <button
+                    type="button"
+                    class="sort-button"
+                    data-tip={`${about}\nSorts within each level.`}
+                    onClick={() => tree.change({ sort: nextSort(tree.sort, key) })}
+                  >
+                    <span class="sort-label">{unit === undefined ? label : `${label} (${unit.name})`}</span>
+                    <span class={sorted === "none" ? "sort-arrow idle" : "sort-arrow"}>
+                      <Icon name={sorted === "ascending" ? "up" : "down"} />
+                    </span>
+                  </button>
+                </th>
+              );
+            })}
+          </tr>
+        </thead>
+        <tbody onKeyDown={onKey}>
+          {from > 0 && <tr aria-hidden="true" style={{ height: `${from * ROW_HEIGHT}px` }} />}
+          {shown.slice(from, to).map((row, i) => (
+            <tr
+              key={row.key}
+              class={`tree-row${chain.has(row) ? " in-chain" : ""}${tree.rows.isMatch(row) ? " match" : ""}`}
+              role="row"
+              aria-level={row.depth}
+              aria-expanded={row.expandable ? tree.isOpen(row) : undefined}
+              aria-selected={row === tree.selected}
+              aria-rowindex={from + i + 2}
+              tabIndex={from + i === focused ? 0 : -1}
+              onClick={() => {
+                setFocus(row.key);
+                tree.select(row);
+              }}
+            >
+              <td role="gridcell">
+                <NameCell row={row} tree={tree} />
+              </td>
+              {columns.slice(1).map(({ key, label }) => (
+                <td role="gridcell" key={key} class="right bar-cell">
+                  <ValueCell
+                    row={row}
+                    column={key}
+                    label={label}
+                    unit={units.get(key)}
+                    total={isTime(key) ? total(key) : 0}
+                  />
+                </td>
+              ))}
+            </tr>
+          ))}
+          {to < shown.length && <tr aria-hidden="true" style={{ height: `${(shown.length - to) * ROW_HEIGHT}px` }} />}
+        </tbody>
+      </table>
+      {shown.length === 0 && (
+        <p class="nothing">{tree.filter === "" ? "This profile has no ops." : "No path matches the filter."}</p>
+      )}
+    </div>
+  );
+}
+
+function NameCell({ row, tree }: { row: TreeRow; tree: GroupTree }) {
+  const { expandable, members } = row;
+  return (
+    <span class="tree-name" style={{ paddingLeft: `${(row.depth - 1) * 16}px` }}>
+      {expandable ? (
+        <button
+          type="button"
+          tabIndex={-1}
+          class="tree-toggle"
+          aria-label={tree.isOpen(row) ? `Collapse ${row.name}` : `Expand ${row.name}`}
+          onClick={(event) => {
+            event.stopPropagation();
+            tree.toggle(row);
+          }}
+        >
+          <Icon name={tree.isOpen(row) ? "down" : "right"} />
+        </button>
+      ) : (
+        <span class="tree-toggle" aria-hidden="true" />
+      )}
+      <span class={row.isOp ? "tree-label tree-op" : "tree-label"} data-tip={row.key}>
+        {row.name}
+      </span>
+      {members.length > 1 && (
+        <span class="fold-count" data-tip={`${formatCount(members.length)} alike, added up`}>
+          ×{formatCount(members.length)}
+        </span>
+      )}
+      {row.missing > 0 && (
+        <span
+          class="fold-count"
+          data-tip="Too many to show at once. Show this group alone, or see the table of its ops below."
+        >
+          {formatCount(row.missing)} more
+        </span>
+      )}
+    </span>
+  );
+}
+
+interface ValueCellProps {
+  row: TreeRow;
+  column: TreeColumn["key"];
+  label: string;
+  unit: ReturnType<typeof columnUnit> | undefined;
+  total: number;
+}
+
+function ValueCell({ row, column, label, unit, total }: ValueCellProps) {
+  if (column === "share") {
+    const share = usingShare(row);
+    if (share === null) return <span class="unknown">–</span>;
+    const of = `${formatCount(row.values.using_ops)} of ${formatCount(row.values.eligible_ops)} eligible ops`;
+    return (
+      <>
+        <span class="bar bar-plain" style={{ width: `${share * 100}%` }} />
+        <span class="number" data-tip={of}>
+          {formatShare(share)}
+        </span>
+      </>
+    );
+  }
+  if (column === "name") return null;
+  const value = row.values[column];
+  if (unit === undefined) return <span class={value === 0 ? "number muted" : "number"}>{formatCount(value)}</span>;
+  const ofAll = shareOf(value, total);
+  const parent = row.parent?.values[column];
+  const ofParent = parent === undefined ? null : shareOf(value, parent);
+  return (
+    <>
+      <span class="bar" style={{ width: `${Math.min(ofAll ?? 0, 1) * 100}%` }} />
+      <span
+        class="number"
+        data-tip={`${label}: ${readableAndExact(value)}\n${formatShare(ofAll)} of the whole${ofParent === null ? "" : `, ${formatShare(ofParent)} of the level above`}`}
+      >
+        {inUnit(value, unit)}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,115 @@
+/** The tree of groups as a view shows it: which levels are open, what is filtered, folded and selected; all of it in the URL. */
+import { useMemo } from "preact/hooks";
+
+import { fetchGroups } from "../../api/client";
+import type { GroupsResponse } from "../../api/types";
+import { scopeKey, useScope } from "../../frame/scope";
+import { navigate, useUrl } from "../../frame/url";
+import { useQuery, type Query } from "../../frame/use_query";
+import { buildTree, keep, levels, Rows, type TreeRow } from "../../model/group_tree";
+import { pathMatcher } from "../../model/path_filter";
+import { shortHash } from "../../model/short_hash";
+
+const MOST_NODES = 10_000;
+
+export interface GroupTree {
+  rows: Rows;
+  /** Nodes of the profile that were not sent. */
+  leftOut: number;
+  selected: TreeRow | null;
+  /** Levels that are open by default. */
+  level: number;
+  deepest: number;
+  fold: boolean;
+  sort: string;
+  filter: string;
+  /** The path of the group that is shown alone; empty for the whole tree. */
+  root: string;
+  isOpen: (row: TreeRow) => boolean;
+  /** Opens a row, or closes it. */
+  toggle: (row: TreeRow) => void;
+  /** Opens all rows above it, and selects it. */
+  select: (row: TreeRow) => void;
+  setLevel: (level: number) => void;
+  setFold: (fold: boolean) => void;
+  change: (values: Readonly<Record<string, string | null>>) => void;
+}
+
+interface Options {
+  /** Under which name the state is kept in the URL. */
+  name: string;
+  /** Rows that may be open at first. */
+  screen: number;
+  foldAtFirst: boolean;
+}
+
+export function useGroupTree({ name, screen, foldAtFirst }: Options): {
+  tree: GroupTree | null;
+  query: Query<GroupsResponse>;
+} {
+  const scope = useScope();
+  const url = useUrl();
+  const root = url[`${name}.root`] ?? "";
+  const query = useQuery(scopeKey(scope, root), (signal) => fetchGroups(scope, root, MOST_NODES, signal));
+  const { data } = query;
+  const filter = url[`${name}.filter`] ?? "";
+  const sort = url[`${name}.sort`] ?? "-gpu_time_ns";
+  const fold = (url[`${name}.fold`] ?? (foldAtFirst ? "yes" : "no")) === "yes";
+
+  const tree = useMemo(() => (data === null ? null : buildTree(data.nodes, data.group)), [data]);
+  const rows = useMemo(() => {
+    if (tree === null) return null;
+    const kept = filter.trim() === "" ? null : keep(tree, pathMatcher(filter));
+    return new Rows(tree, { sort, fold, kept });
+  }, [tree, filter, sort, fold]);
+  const opened = useMemo(() => (rows === null ? { deepest: 1, fitting: 1 } : levels(rows, screen)), [rows, screen]);
+
+  if (rows === null || data === null) return { tree: null, query };
+
+  const asked = Number(url[`${name}.level`]);
+  const level = Number.isInteger(asked) && asked >= 1 ? Math.min(asked, opened.deepest) : opened.fitting;
+  const toggled = new Set((url[`${name}.toggled`] ?? "").split(".").filter(Boolean));
+  const change = (values: Readonly<Record<string, string | null>>): void =>
+    navigate(Object.fromEntries(Object.entries(values).map(([key, value]) => [`${name}.${key}`, value])));
+  const openAtFirst = (row: TreeRow): boolean => row.depth < level || rows.holdsMatch(row);
+  const isOpen = (row: TreeRow): boolean => openAtFirst(row) !== toggled.has(shortHash(row.key));
+  const flipped = (which: readonly TreeRow[]): string => {
+    const next = new Set(toggled);
+    for (const { key } of which) {
+      const hash = shortHash(key);
+      if (!next.delete(hash)) next.add(hash);
+    }
+    return [...next].join(".");
+  };
+
+  return {
+    query,
+    tree: {
+      rows,
+      leftOut: data.left_out,
+      selected: rows.find(url[`${name}.row`] ?? ""),
+      level,
+      deepest: opened.deepest,
+      fold,
+      sort,
+      filter,
+      root,
+      isOpen,
+      toggle: (row) => change({ toggled: flipped([row]) }),
+      select: (row) => {
+        const closed: TreeRow[] = [];
+        for (let up = row.parent; up !== null; up = up.parent) if (!isOpen(up)) closed.push(up);
+        change({ row: row.key, member: null, ...(closed.length > 0 ? { toggled: flipped(closed) } : {}) });
+      },
+      setLevel: (to) => change({ level: String(to), toggled: null }),
+      setFold: (to) => {
+        // The selected row is another one then; what it stands for stays selected.
+        const node = rows.find(url[`${name}.row`] ?? "")?.members[0];
+        const then = new Rows(rows.tree, { ...rows.options, fold: to });
+        const row = node === undefined ? null : then.rowOf(node);
+        change({ fold: to === foldAtFirst ? null : to ? "yes" : "no", row: row?.key ?? null, member: null });
+      },
+      change,
+    },
+  };
+}

@@ -1,0 +1,143 @@
+/** Which view is shown, or what stands there until one can be. */
+import type { ProfileEntry, DashboardResponse } from "../api/types";
+import { ErrorBox, Loading, Message } from "../components/message";
+import { profileIsMissing } from "../model/picker";
+import { Dashboard } from "../panels/dashboard/dashboard";
+import { Gpus } from "../panels/gpus/gpus";
+import { Graph } from "../panels/graph/graph";
+import { GroupOps } from "../panels/group_ops/group_ops";
+import { Iterations } from "../panels/iterations/iterations";
+import { KernelsByIteration } from "../panels/kernels_by_iteration/kernels_by_iteration";
+import { KernelsByOp } from "../panels/kernels_by_op/kernels_by_op";
+import { OpTypes } from "../panels/op_types/op_types";
+import { OpsAndKernels } from "../panels/ops_and_kernels/ops_and_kernels";
+import { ImportPage } from "./import_page";
+import { NoProfiles } from "./no_profiles";
+import { ProblemPage, toDashboard } from "./problem_page";
+import { goTo, useUrl } from "./url";
+import type { Profiles } from "./use_profiles";
+import type { Query } from "./use_query";
+import { VIEWS, type ViewId } from "./views";
+
+interface CurrentViewProps {
+  profiles: Profiles;
+  selected: ProfileEntry | null;
+  data: DashboardResponse | null;
+  query: Query<DashboardResponse>;
+  view: ViewId | null;
+  /** Whether the address names an aggregation in a way that cannot be one. */
+  badAggregation: boolean;
+}
+
+const ToDashboard = () => (
+  <button type="button" class="button button-primary" onClick={toDashboard}>
+    Open the Dashboard
+  </button>
+);
+
+export function CurrentView(props: CurrentViewProps) {
+  const { profiles, selected, data, query, view } = props;
+  const url = useUrl();
+  const list = profiles.data;
+  if (list === null)
+    return profiles.error === null ? (
+      <Loading what="the list of profiles" />
+    ) : (
+      <ErrorBox error={profiles.error} retry={profiles.reload} />
+    );
+  const { opened } = list;
+  if (opened !== null && opened.code !== "" && selected === null)
+    return (
+      <ProblemPage
+        error={{ code: opened.code === "not_found" ? "" : opened.code, message: opened.message, hint: "" }}
+        name={opened.name}
+        retry={profiles.reload}
+      >
+        {opened.code === "not_found" && <NotThere name={opened.name} />}
+      </ProblemPage>
+    );
+  if (selected === null && list.profiles.length > 0 && profileIsMissing(list.profiles, url))
+    return list.scan.state === "scanning" ? <Searching /> : <MissingProfile run={url.run} capture={url.capture} />;
+  if (selected === null) return list.scan.state === "scanning" ? <Searching /> : <NoProfiles scan={list.scan} />;
+  if (selected.state !== "ready")
+    return <ImportPage profile={selected} importMode={list.import_mode} onChange={profiles.reload} />;
+  if (view === null || props.badAggregation) {
+    const message =
+      view === null
+        ? `There is no view "${url.view ?? ""}". There are: ${VIEWS.map(({ label }) => label).join(", ")}.`
+        : `"${url.aggregation ?? ""}" is not the number of an aggregation.`;
+    return (
+      <ProblemPage error={{ code: "bad_parameter", message, hint: "" }} name={selected.name}>
+        <ToDashboard />
+      </ProblemPage>
+    );
+  }
+  if (query.error !== null && !query.loading)
+    return (
+      <ProblemPage error={query.error} name={selected.name} retry={query.reload}>
+        <ToDashboard />
+      </ProblemPage>
+    );
+  if (data === null) return <Loading what="the profile" />;
+  return <View view={view} data={data} reaggregate={list.reaggregate_mode === "on"} />;
+}
+
+function View({ view, data, reaggregate }: { view: ViewId; data: DashboardResponse; reaggregate: boolean }) {
+  switch (view) {
+    case "dashboard":
+      return <Dashboard data={data} />;
+    case "op_types":
+      return <OpTypes />;
+    case "groups":
+      return <GroupOps />;
+    case "ops":
+      return <OpsAndKernels />;
+    case "kernels_by_iteration":
+      return <KernelsByIteration />;
+    case "kernels_by_op":
+      return <KernelsByOp />;
+    case "iterations":
+      return <Iterations data={data} allowed={reaggregate} />;
+    case "gpus":
+      return <Gpus data={data} />;
+    case "graph":
+      return <Graph />;
+  }
+}
+
+function Searching() {
+  return (
+    <Message icon="search" title="Looking for profiles">
+      <p>The log directory is being searched. Profiles appear here as they are found.</p>
+      <div class="progress indeterminate" role="progressbar" aria-label="Looking for profiles">
+        <div />
+      </div>
+    </Message>
+  );
+}
+
+function NotThere({ name }: { name: string }) {
+  return (
+    <ul class="steps" aria-label="What to do">
+      <li>Check the spelling of {name} and the folder that dlprofviewer was started in.</li>
+      <li>Start it again with the right path: dlprofviewer PATH. A folder with profiles works too.</li>
+    </ul>
+  );
+}
+
+/** The link names a profile that is not here: another one must not stand in its place unasked. */
+function MissingProfile({ run, capture }: { run: string | undefined; capture: string | undefined }) {
+  return (
+    <Message icon="search" title="The profile of this link is not here">
+      <p>
+        The address names {capture === undefined ? "a profile" : <strong>{capture}</strong>}
+        {run === undefined ? "" : ` of run ${run}`}, which is not in this log directory: it was moved or deleted, or the
+        link comes from another server.
+      </p>
+      <p>Nothing is selected. Choose a profile in the list above, or:</p>
+      <button type="button" class="button button-primary" onClick={() => goTo({}, true)}>
+        Show the first profile
+      </button>
+    </Message>
+  );
+}

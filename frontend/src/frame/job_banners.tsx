@@ -1,0 +1,122 @@
+/** Above every view: what became of the re-aggregations that the user started. */
+import { useState } from "preact/hooks";
+
+import { cancelAggregation } from "../api/client";
+import type { Aggregation, Job } from "../api/types";
+import { Icon } from "../components/icon";
+import { Progress } from "../components/progress";
+import { asApiError } from "./use_query";
+import { isActive, useMyJobs } from "./jobs";
+import { navigate } from "./url";
+
+/** `iterations 6 to 10, key node LINEAR_2`. */
+function requestText({ kind, request }: Job): string {
+  if (kind === "delete") return `aggregation ${request.aggregation ?? ""}`;
+  const { iter_start: start, iter_stop: stop, key_op: op, candidate } = request;
+  const range = `iterations ${start ?? "first"} to ${stop ?? "last"}`;
+  if (op !== null) return `${range}, key node ${op}`;
+  return candidate === null ? range : `${range}, by ${candidate.replaceAll("_", " ")}`;
+}
+
+interface JobBannersProps {
+  profile: string;
+  aggregations: readonly Aggregation[];
+  shown: number | null;
+}
+
+export function JobBanners({ profile, aggregations, shown }: JobBannersProps) {
+  const { mine } = useMyJobs();
+  // A deletion that went well shows by itself: the entry is gone.
+  const told = mine.filter(({ kind, state }) => kind === "aggregate" || state === "failed" || state === "queued");
+  return (
+    <>
+      {told.map((job) => (
+        <JobBanner key={job.id} job={job} profile={profile} aggregations={aggregations} shown={shown} />
+      ))}
+    </>
+  );
+}
+
+function JobBanner({ job, profile, aggregations, shown }: JobBannersProps & { job: Job }) {
+  const { dismiss, reload } = useMyJobs();
+  const [error, setError] = useState("");
+  const text = requestText(job);
+  const close = (
+    <button type="button" class="icon-button" aria-label="Dismiss" data-tip="Dismiss" onClick={() => dismiss(job)}>
+      <Icon name="close" />
+    </button>
+  );
+  if (isActive(job)) {
+    const queued = job.state === "queued";
+    const cancel = (): void => {
+      cancelAggregation(profile, job.id).then(reload, (failure: unknown) => setError(asApiError(failure).message));
+    };
+    return (
+      <section class="banner" aria-label="Re-aggregation">
+        <div class="banner-text" role="status">
+          <strong>{queued ? "Re-aggregation waits" : "Re-aggregation underway!"}</strong>{" "}
+          {queued ? "for another one to end" : (job.progress?.stage ?? "Starting")} · {text}
+          {job.progress !== null && ` · ${Math.round(job.progress.elapsed_s)} s`}
+          {error !== "" && <span class="table-error"> {error}</span>}
+        </div>
+        <Progress fraction={job.progress?.fraction ?? null} label="Re-aggregation" />
+        <p class="muted">Everything stays usable meanwhile; this page may be left or loaded again.</p>
+        <button type="button" class="button" onClick={cancel}>
+          Cancel
+        </button>
+      </section>
+    );
+  }
+  if (job.state === "done") {
+    const here = aggregations.some(({ id }) => id === job.aggregation);
+    return (
+      <section class="banner banner-success" aria-label="Re-aggregation">
+        <Icon name="check" />
+        <p class="banner-text" role="status">
+          <strong>Success!</strong> Aggregated {text}.{" "}
+          {!here && aggregations.length > 0 ? "The aggregation was deleted since." : ""}
+          {shown === job.aggregation ? "It is shown now." : ""}
+        </p>
+        {here && shown !== job.aggregation && (
+          <button
+            type="button"
+            class="button button-primary"
+            onClick={() => {
+              dismiss(job);
+              navigate({ aggregation: String(job.aggregation), job: null, ...CHOICES }, true);
+            }}
+          >
+            Show it
+          </button>
+        )}
+        {close}
+      </section>
+    );
+  }
+  return (
+    <section class={job.state === "failed" ? "banner banner-failure" : "banner"} aria-label="Re-aggregation">
+      <Icon name={job.state === "failed" ? "warning" : "info"} />
+      <p class="banner-text" role={job.state === "failed" ? "alert" : "status"}>
+        <strong>
+          {job.state === "cancelled"
+            ? "Cancelled"
+            : job.kind === "delete"
+              ? "Deletion failed"
+              : "Re-aggregation failed"}
+        </strong>{" "}
+        {text}. {job.message}
+      </p>
+      {close}
+    </section>
+  );
+}
+
+/** What was chosen for the new aggregation; it is the shown one afterwards. */
+const CHOICES = {
+  "iterations.start": null,
+  "iterations.stop": null,
+  "iterations.key": null,
+  "iterations.by": null,
+  "iterations.from": null,
+  "iterations.to": null,
+};

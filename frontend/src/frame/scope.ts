@@ -1,0 +1,27 @@
+/** What everything on the page is asked of: a profile, an aggregation, a domain. Views and tables read it with `useScope`. */
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+
+import type { ProfileScope } from "../api/client";
+
+export interface Scope extends ProfileScope {
+  /** Counted up to ask again for what is on screen. */
+  round: number;
+  /** `Tensor Core`, or `Matrix Core` on AMD GPUs. */
+  matrixUnit: string;
+  /** Run and file, the heading of what is copied and printed. */
+  title: string;
+}
+
+export const ScopeContext = createContext<Scope | null>(null);
+
+export function useScope(): Scope {
+  const scope = useContext(ScopeContext);
+  if (scope === null) throw new Error("There is no profile around this component.");
+  return scope;
+}
+
+/** A key for `useQuery`: changes when something else has to be asked. */
+export function scopeKey({ profile, aggregation, domain, round }: Scope, ...rest: readonly unknown[]): string {
+  return JSON.stringify([profile, aggregation, domain, round, ...rest]);
+}

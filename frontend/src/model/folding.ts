@@ -1,0 +1,27 @@
+/** Names of repeated siblings: `Layer[0]`, `Layer[1]`, ... -> `Layer[0..23]`. */
+
+const NUMBER = /\d+/g;
+
+/** The name without its numbers: alike for siblings that can be folded. */
+export const numberless = (name: string): string => name.replace(NUMBER, "#");
+
+/** `0..23` without a gap, `0…46` with gaps, the number itself where there is one. */
+function span(numbers: readonly number[]): string {
+  const distinct = [...new Set(numbers)].sort((a, b) => a - b);
+  const first = distinct[0] ?? 0;
+  const last = distinct.at(-1) ?? first;
+  if (first === last) return String(first);
+  return last - first === distinct.length - 1 ? `${first}..${last}` : `${first}…${last}`;
+}
+
+/** One name for several that differ in their numbers only. */
+export function foldedName(names: readonly string[]): string {
+  const [first = ""] = names;
+  const places = names.map((name) => [...name.matchAll(NUMBER)].map(([digits]) => Number(digits)));
+  let place = -1;
+  return first.replace(NUMBER, (digits) => {
+    place += 1;
+    const here = places.map((numbers) => numbers[place] ?? 0);
+    return here.every((number) => number === here[0]) ? digits : span(here);
+  });
+}

@@ -1,0 +1,97 @@
+/** The module graph as a tree from left to right: where nodes and edges stand, and which of three kinds a node is. */
+import type { Rows, TreeRow } from "./group_tree";
+
+export interface GraphNode {
+  row: TreeRow;
+  x: number;
+  y: number;
+  open: boolean;
+}
+
+export interface Graph {
+  nodes: readonly GraphNode[];
+  edges: readonly { from: GraphNode; to: GraphNode }[];
+  width: number;
+  height: number;
+}
+
+export const NODE = { width: 196, height: 42 } as const;
+const PITCH = { x: NODE.width + 56, y: NODE.height + 10 } as const;
+
+/** Children stand one below the other, each parent in the middle of its own. */
+export function layOut(rows: Rows, isOpen: (row: TreeRow) => boolean): Graph {
+  const nodes: GraphNode[] = [];
+  const edges: { from: GraphNode; to: GraphNode }[] = [];
+  let bottom = 0;
+  const place = (row: TreeRow): GraphNode => {
+    const open = row.expandable && isOpen(row);
+    const node: GraphNode = { row, x: (row.depth - 1) * PITCH.x, y: bottom, open };
+    nodes.push(node);
+    const below = open ? rows.below(row).map(place) : [];
+    const [first] = below;
+    const last = below.at(-1);
+    if (first === undefined || last === undefined) bottom += PITCH.y;
+    else node.y = (first.y + last.y) / 2;
+    for (const to of below) edges.push({ from: node, to });
+    return node;
+  };
+  rows.roots.forEach(place);
+  return {
+    nodes,
+    edges,
+    width: nodes.reduce((most, { x }) => Math.max(most, x + NODE.width), 0),
+    height: nodes.reduce((most, { y }) => Math.max(most, y + NODE.height), 0),
+  };
+}
+
+export type Compatibility = "using" | "not_using" | "not_eligible";
+
+/** Whether ops of the row use the matrix unit, could but do not, or could not. */
+export function compatibilityOf({ values }: TreeRow): Compatibility {
+  if (values.using_ops > 0) return "using";
+  return values.eligible_ops > 0 ? "not_using" : "not_eligible";
+}
+
+/** In words: `3 of 5 use TC`. */
+export function compatibilityText(row: TreeRow, core: string): string {
+  const { using_ops: using, eligible_ops: eligible } = row.values;
+  if (eligible === 0) return "not eligible";
+  return using === 0 ? `none of ${eligible} uses ${core}` : `${using} of ${eligible} use ${core}`;
+}
+
+/** Scale and shift of the drawing: a point of the graph is at `x * scale + left`. */
+export interface Place {
+  scale: number;
+  left: number;
+  top: number;
+}
+
+/** The whole graph in the middle of the view, never larger than life. */
+export function fitted(graph: Pick<Graph, "width" | "height">, width: number, height: number): Place {
+  const scale = Math.min((width - 32) / Math.max(graph.width, 1), (height - 32) / Math.max(graph.height, 1), 1);
+  // Small enough to see all, but never too small to read: what does not fit is panned to.
+  const readable = Math.max(scale, 0.45);
+  return {
+    scale: readable,
+    left: readable === scale ? (width - graph.width * scale) / 2 : 16,
+    top: readable === scale ? (height - graph.height * scale) / 2 : 16,
+  };
+}
+
+/** Scaled by `factor` with the point at `x`, `y` of the view kept where it is. */
+export function scaled(place: Place, factor: number, x: number, y: number): Place {
+  const scale = Math.min(Math.max(place.scale * factor, 0.05), 3);
+  const ratio = scale / place.scale;
+  return { scale, left: x - (x - place.left) * ratio, top: y - (y - place.top) * ratio };
+}
+
+/** The node that an arrow key leads to. */
+export function graphNeighbour(graph: Graph, at: GraphNode, key: string): GraphNode | null {
+  if (key === "ArrowLeft") return graph.nodes.find(({ row }) => row === at.row.parent) ?? null;
+  if (key === "ArrowRight") return graph.nodes.find(({ row }) => row.parent === at.row) ?? null;
+  const level = graph.nodes.filter(({ x }) => x === at.x).sort((a, b) => a.y - b.y);
+  const index = level.indexOf(at);
+  if (key === "ArrowDown") return level[index + 1] ?? null;
+  if (key === "ArrowUp") return level[index - 1] ?? null;
+  return null;
+}

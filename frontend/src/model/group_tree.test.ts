@@ -1,0 +1,152 @@
+import { describe, expect, it } from "vitest";
+
+import type { GroupNodes } from "../api/types";
+import { foldedName } from "./folding";
+import {
+  buildTree,
+  chainOf,
+  keep,
+  levels,
+  pathOf,
+  Rows,
+  tensorCoreShare,
+  usingShare,
+  type RowOptions,
+} from "./group_tree";
+import { pathMatcher } from "./path_filter";
+
+/**
+ * /Net/ with Layer[0], Layer[1] (each one conv_N) and a Head (one linear, longer than the layers), and an unassociated op.
+ */
+function nodes(): GroupNodes {
+  const rows: [parent: number, name: string, op: string | null, structure: number, gpu: number, tc: number][] = [
+    [-1, "/", null, 9, 100, 40],
+    [-1, "unassociated", "UNASSOCIATED_0", 0, 7, 0],
+    [0, "Net", null, 8, 100, 40],
+    [2, "Layer[0]", null, 1, 20, 20],
+    [2, "Layer[1]", null, 1, 20, 20],
+    [2, "Head", null, 2, 60, 0],
+    [3, "conv_0", "CONV_0", 0, 20, 20],
+    [4, "conv_1", "CONV_1", 0, 20, 20],
+    [5, "linear", "LINEAR_0", 0, 60, 0],
+  ];
+  const gpu = rows.map(([, , , , time]) => time);
+  const eligible = [3, 0, 3, 1, 1, 1, 1, 1, 1];
+  return {
+    parent: rows.map(([parent]) => parent),
+    name: rows.map(([, name]) => name),
+    op_id: rows.map(([, , op]) => op),
+    direction: rows.map(() => ""),
+    level: rows.map(() => 0),
+    children: rows.map((_, i) => rows.filter(([parent]) => parent === i).length),
+    structure: rows.map(([, , , structure]) => structure),
+    ops: eligible,
+    calls: eligible,
+    eligible_ops: eligible,
+    using_ops: [2, 0, 2, 1, 1, 0, 1, 1, 0],
+    cpu_time_ns: gpu,
+    gpu_time_ns: gpu,
+    cpu_overhead_ns: gpu,
+    gpu_idle_ns: gpu,
+    kernel_time_ns: gpu,
+    tensor_core_time_ns: rows.map(([, , , , , time]) => time),
+  };
+}
+
+const tree = buildTree(nodes(), "");
+const rowsWith = (options: Partial<RowOptions> = {}): Rows =>
+  new Rows(tree, { sort: "-gpu_time_ns", fold: false, kept: null, ...options });
+const names = (rows: readonly { name: string }[]): string[] => rows.map(({ name }) => name);
+
+describe("rows of the tree", () => {
+  it("stand below their parents in the order asked for", () => {
+    expect(names(rowsWith().visible(() => true))).toEqual([
+      "/", "Net", "Head", "linear", "Layer[0]", "conv_0", "Layer[1]", "conv_1", "unassociated",
+    ]); // prettier-ignore
+    expect(names(rowsWith({ sort: "name" }).visible(({ depth }) => depth < 3))).toEqual([
+      "/", "Net", "Head", "Layer[0]", "Layer[1]", "unassociated",
+    ]); // prettier-ignore
+  });
+
+  it("have keys and paths that find them again", () => {
+    const rows = rowsWith();
+    const all = rows.visible(() => true);
+    expect(new Set(all.map(({ key }) => key)).size).toBe(all.length);
+    for (const row of all) expect(rows.find(row.key)?.members).toEqual(row.members);
+    expect(pathOf(tree, 6)).toBe("/Net/Layer[0]/conv_0");
+    expect(pathOf(tree, 5)).toBe("/Net/Head/");
+    expect(pathOf(tree, 0)).toBe("/");
+    expect(rows.find("/Nowhere/")).toBeNull();
+    expect(chainOf(rows.rowOf(6)).map(({ name }) => name)).toEqual(["/", "Net", "Layer[0]", "conv_0"]);
+  });
+
+  it("fold repeated siblings, and the children of the fold, with the sums of all", () => {
+    const rows = rowsWith({ fold: true });
+    const all = rows.visible(() => true);
+    expect(names(all)).toEqual(["/", "Net", "Head", "linear", "Layer[0..1]", "conv_0..1", "unassociated"]);
+    const fold = all.find(({ name }) => name === "Layer[0..1]");
+    expect(fold?.members).toHaveLength(2);
+    expect(fold?.values.gpu_time_ns).toBe(40);
+    expect(rows.find(fold?.key ?? "")?.name).toBe("Layer[0..1]");
+    expect(rows.rowOf(7)?.name).toBe("conv_0..1");
+  });
+
+  it("tell shares, and no share of nothing", () => {
+    const net = rowsWith().find("/Net/");
+    const other = rowsWith().find("UNASSOCIATED_0");
+    if (net === null || other === null) throw new Error("rows are missing");
+    expect(usingShare(net)).toBeCloseTo(2 / 3);
+    expect(tensorCoreShare(net)).toBe(0.4);
+    expect(usingShare(other)).toBeNull();
+  });
+
+  it("are filtered by path with the levels above, and what lies below", () => {
+    const kept = keep(tree, pathMatcher("Layer[1]"));
+    expect(names(rowsWith({ kept }).visible(() => true))).toEqual(["/", "Net", "Layer[1]", "conv_1"]);
+  });
+
+  it("know how many levels there are, and how many fill a screen", () => {
+    expect(levels(rowsWith(), 7)).toEqual({ deepest: 4, fitting: 3 });
+  });
+
+  it("say how many children were not sent", () => {
+    const cut = { ...nodes(), children: [1, 0, 5, 1, 1, 1, 0, 0, 0] };
+    const rows = new Rows(buildTree(cut, ""), { sort: "", fold: false, kept: null });
+    expect(rows.find("/Net/")?.missing).toBe(2);
+  });
+
+  it("begin with the path of the group that was asked for", () => {
+    const { parent, ...rest } = nodes();
+    const part = buildTree({ ...rest, parent: parent.map((each) => each) }, "/Net/");
+    expect(pathOf(part, 0)).toBe("/Net/");
+    expect(pathOf(part, 2)).toBe("/Net/Net/");
+  });
+});
+
+describe("the filter by path", () => {
+  it.each([
+    ["head", "/Net/Head/", true],
+    ["/Net/*", "/Net/Head/", true],
+    ["/Net/*", "/Net/Head/linear", false],
+    ["/Net/**", "/Net/Head/linear", true],
+    ["/**/linear", "/Net/Head/linear", true],
+    ["/**/linear", "/linear", true],
+    ["**/linear", "/Net/Head/linear", true],
+    ["conv_*", "/Net/Layer[0]/conv_0", true],
+    ["conv_*", "/Net/Layer[0]/myconv_0", false],
+    ["*[0]*", "/Net/Layer[0]/", true],
+    ["*.*", "/Net/Layer[0]/", false],
+    ["/Net/*/conv_?", "/Net/Layer[0]/conv_0", false],
+  ])("%s on %s: %s", (pattern, path, passes) => {
+    expect(pathMatcher(pattern)(path)).toBe(passes);
+  });
+});
+
+it.each([
+  [["Layer[0]", "Layer[1]", "Layer[2]"], "Layer[0..2]"],
+  [["conv_4", "conv_0"], "conv_0…4"],
+  [["a1b2", "a1b3"], "a1b2..3"],
+  [["same", "same"], "same"],
+])("one name for %j: %s", (all, name) => {
+  expect(foldedName(all)).toBe(name);
+});

@@ -1,0 +1,270 @@
+/**
+ * The tree of groups and ops as rows: sums, order among siblings, folding of repeated siblings, filter by path.
+ *
+ * A row stands for one node of the server's tree, or for several alike ones that are folded: `Layer[0..23]`. The children of a folded
+ * row are the children of all its members, folded in turn, so that its sums are those of the whole fold at every level.
+ */
+import type { GroupNodes } from "../api/types";
+import { foldedName, numberless } from "./folding";
+
+export const MEASURES = [
+  "ops",
+  "calls",
+  "eligible_ops",
+  "using_ops",
+  "cpu_time_ns",
+  "gpu_time_ns",
+  "cpu_overhead_ns",
+  "gpu_idle_ns",
+  "kernel_time_ns",
+  "tensor_core_time_ns",
+] as const;
+
+export type Measure = (typeof MEASURES)[number];
+
+export interface Tree {
+  nodes: GroupNodes;
+  /** Positions of the children of each node. */
+  below: readonly (readonly number[])[];
+  roots: readonly number[];
+  /** The path of the node that the tree begins with; empty for the whole tree. */
+  group: string;
+}
+
+export interface TreeRow {
+  /** Names the row in the URL. A child's key begins with its parent's. */
+  key: string;
+  /** Nodes of the tree, more than one where they are folded. */
+  members: readonly number[];
+  parent: TreeRow | null;
+  /** 1 for a root. */
+  depth: number;
+  name: string;
+  isOp: boolean;
+  values: Readonly<Record<Measure, number>>;
+  /** Children that were not sent. */
+  missing: number;
+  expandable: boolean;
+}
+
+export function buildTree(nodes: GroupNodes, group: string): Tree {
+  const below: number[][] = nodes.parent.map(() => []);
+  const roots: number[] = [];
+  nodes.parent.forEach((parent, node) => (parent < 0 ? roots : (below[parent] ?? roots)).push(node));
+  return { nodes, below, roots, group };
+}
+
+const at = <T>(list: readonly T[], index: number): T => list[index] as T;
+
+/** The path of a node, of a group with a slash at its end. */
+export function pathOf({ nodes, group }: Tree, node: number): string {
+  const names: string[] = [];
+  let top = node;
+  for (let i = node; i >= 0; i = at(nodes.parent, i)) {
+    top = i;
+    names.push(at(nodes.name, i));
+  }
+  names.pop();
+  const isOp = at(nodes.op_id, node) !== null;
+  const start = group !== "" ? group : rootPath(at(nodes.name, top), at(nodes.op_id, top) !== null);
+  if (node === top) return start;
+  return `${start}${names.reverse().join("/")}${isOp ? "" : "/"}`;
+}
+
+const rootPath = (name: string, isOp: boolean): string => (isOp || name.endsWith("/") ? name : `${name}/`);
+
+/** How rows are made of a tree. */
+export interface RowOptions {
+  /** A measure, `name`, or `share` (of eligible ops that use the matrix unit); `-` before it for descending. */
+  sort: string;
+  /** Fold repeated siblings. */
+  fold: boolean;
+  /** What the filter leaves; null without one. */
+  kept: Kept | null;
+}
+
+/** Of each node: whether it matches, holds a match below, or lies below one. */
+export interface Kept {
+  matches: Uint8Array;
+  above: Uint8Array;
+  below: Uint8Array;
+}
+
+export function keep(tree: Tree, matches: (path: string) => boolean): Kept {
+  const count = tree.nodes.name.length;
+  const kept = { matches: new Uint8Array(count), above: new Uint8Array(count), below: new Uint8Array(count) };
+  for (let node = 0; node < count; node += 1) {
+    const parent = at(tree.nodes.parent, node);
+    if (parent >= 0 && ((kept.matches[parent] ?? 0) | (kept.below[parent] ?? 0)) !== 0) kept.below[node] = 1;
+    if (!matches(pathOf(tree, node))) continue;
+    kept.matches[node] = 1;
+    for (let up = parent; up >= 0 && kept.above[up] === 0; up = at(tree.nodes.parent, up)) kept.above[up] = 1;
+  }
+  return kept;
+}
+
+/** Rows of a tree, made when they are asked for. */
+export class Rows {
+  readonly roots: readonly TreeRow[];
+  readonly #below = new Map<TreeRow, readonly TreeRow[]>();
+
+  constructor(
+    readonly tree: Tree,
+    readonly options: RowOptions,
+  ) {
+    this.roots = this.#make(tree.roots, null);
+  }
+
+  below(row: TreeRow): readonly TreeRow[] {
+    let rows = this.#below.get(row);
+    if (rows === undefined) {
+      rows = this.#make(
+        row.members.flatMap((node) => at(this.tree.below, node)),
+        row,
+      );
+      this.#below.set(row, rows);
+    }
+    return rows;
+  }
+
+  /** Whether a match of the filter lies below the row. */
+  holdsMatch(row: TreeRow): boolean {
+    const { kept } = this.options;
+    return kept !== null && row.members.some((node) => kept.above[node] === 1);
+  }
+
+  isMatch(row: TreeRow): boolean {
+    const { kept } = this.options;
+    return kept !== null && row.members.some((node) => kept.matches[node] === 1);
+  }
+
+  /** The row of that key, with folded ones unfolded as needed: none where it is not in the tree. */
+  find(key: string): TreeRow | null {
+    let rows = this.roots;
+    for (;;) {
+      const next = rows.find((row) => row.key === key || (!row.isOp && key.startsWith(row.key)));
+      if (next === undefined || next.key === key) return next ?? null;
+      rows = this.below(next);
+    }
+  }
+
+  /** The row that stands for a node. */
+  rowOf(node: number): TreeRow | null {
+    const chain: number[] = [];
+    for (let i = node; i >= 0; i = at(this.tree.nodes.parent, i)) chain.unshift(i);
+    let found: TreeRow | null = null;
+    for (const each of chain) {
+      const rows: readonly TreeRow[] = found === null ? this.roots : this.below(found);
+      found = rows.find(({ members }) => members.includes(each)) ?? null;
+      if (found === null) return null;
+    }
+    return found;
+  }
+
+  /** All rows on screen, from the top down. */
+  visible(isOpen: (row: TreeRow) => boolean): TreeRow[] {
+    const shown: TreeRow[] = [];
+    const waiting = [...this.roots].reverse();
+    for (let row = waiting.pop(); row !== undefined; row = waiting.pop()) {
+      shown.push(row);
+      if (!row.expandable || !isOpen(row)) continue;
+      const below = this.below(row);
+      for (let i = below.length - 1; i >= 0; i -= 1) waiting.push(at(below, i));
+    }
+    return shown;
+  }
+
+  #make(nodes: readonly number[], parent: TreeRow | null): readonly TreeRow[] {
+    const { fold, kept, sort } = this.options;
+    const left =
+      kept === null
+        ? nodes
+        : nodes.filter((node) => ((kept.matches[node] ?? 0) | (kept.above[node] ?? 0) | (kept.below[node] ?? 0)) !== 0);
+    const groups: number[][] = fold ? this.#folded(left) : left.map((node) => [node]);
+    return sorted(
+      groups.map((members) => this.#row(members, parent)),
+      sort,
+    );
+  }
+
+  #folded(nodes: readonly number[]): number[][] {
+    const { name, structure, op_id: op } = this.tree.nodes;
+    const groups = new Map<string, number[]>();
+    for (const node of nodes) {
+      const key = `${at(structure, node)} ${at(op, node) === null ? "" : "op"} ${numberless(at(name, node))}`;
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [node]);
+      else group.push(node);
+    }
+    return [...groups.values()];
+  }
+
+  #row(members: readonly number[], parent: TreeRow | null): TreeRow {
+    const { nodes, below, group } = this.tree;
+    const first = members[0] ?? 0;
+    const op = at(nodes.op_id, first);
+    const name = at(nodes.name, first);
+    const folded = members.length > 1 ? "~" : "";
+    const place = parent?.key ?? "";
+    const own = op === null ? (name === "/" ? "/" : `${name}${folded}/`) : `${op}${folded}`;
+    const values = Object.fromEntries(
+      MEASURES.map((measure) => [measure, members.reduce((sum, node) => sum + at(nodes[measure], node), 0)]),
+    ) as Record<Measure, number>;
+    const sent = members.reduce((sum, node) => sum + at(below, node).length, 0);
+    const missing = members.reduce((sum, node) => sum + at(nodes.children, node), 0) - sent;
+    return {
+      key: parent === null && group !== "" && op === null ? group : `${place}${own}`,
+      members,
+      parent,
+      depth: (parent?.depth ?? 0) + 1,
+      name: members.length > 1 ? foldedName(members.map((node) => at(nodes.name, node))) : name,
+      isOp: op !== null,
+      values,
+      missing: Math.max(missing, 0),
+      expandable: sent > 0,
+    };
+  }
+}
+
+/** Eligible ops that use the matrix unit, as a share; null where none is eligible. */
+export const usingShare = ({ values }: TreeRow): number | null =>
+  values.eligible_ops > 0 ? values.using_ops / values.eligible_ops : null;
+
+/** Time in Tensor Core kernels over the time of all kernels; null where there are none. */
+export const tensorCoreShare = ({ values }: TreeRow): number | null =>
+  values.kernel_time_ns > 0 ? values.tensor_core_time_ns / values.kernel_time_ns : null;
+
+const natural = new Intl.Collator("en", { numeric: true });
+
+export function sorted(rows: readonly TreeRow[], sort: string): readonly TreeRow[] {
+  const descending = sort.startsWith("-");
+  const key = descending ? sort.slice(1) : sort;
+  const sign = descending ? -1 : 1;
+  if (key === "name") return [...rows].sort((a, b) => sign * natural.compare(a.name, b.name));
+  const measure = MEASURES.find((known) => known === key);
+  const value = (row: TreeRow): number =>
+    measure !== undefined ? row.values[measure] : key === "share" ? (usingShare(row) ?? -1) : 0;
+  return [...rows].sort((a, b) => sign * (value(a) - value(b)));
+}
+
+/** The chain of rows from the root down to this one. */
+export function chainOf(row: TreeRow | null): TreeRow[] {
+  const chain: TreeRow[] = [];
+  for (let up = row; up !== null; up = up.parent) chain.unshift(up);
+  return chain;
+}
+
+/** The number of levels that rows can be opened to, and the most that fill about one screen. */
+export function levels(rows: Rows, screen: number): { deepest: number; fitting: number } {
+  let shown = rows.roots;
+  let count = shown.length;
+  let deepest = 1;
+  let fitting = 1;
+  for (;;) {
+    shown = shown.flatMap((row) => (row.expandable ? rows.below(row) : []));
+    if (shown.length === 0) return { deepest, fitting };
+    deepest += 1;
+    count += shown.length;
+    if (count <= screen) fitting = deepest;
+  }
+}

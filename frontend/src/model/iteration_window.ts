@@ -1,0 +1,103 @@
+/** The part of the iterations that the chart shows: zoom, pan and where bars stand. Windows are half open: `from` up to, without, `to`. */
+import type { IterationBar } from "../api/types";
+
+export interface Window {
+  from: number;
+  to: number;
+}
+
+/** The window within `whole`, never narrower than `least`, and moved back in where it leaves it. */
+export function clamped(asked: Window, whole: Window, least = 4): Window {
+  const span = Math.min(Math.max(asked.to - asked.from, Math.min(least, whole.to - whole.from)), whole.to - whole.from);
+  const middle = (asked.from + asked.to) / 2;
+  const from = Math.min(Math.max(middle - span / 2, whole.from), whole.to - span);
+  return { from, to: from + span };
+}
+
+/** `factor` below 1 zooms in; the iteration at `fixed` stays where it is. */
+export function zoomed(window: Window, whole: Window, factor: number, fixed: number): Window {
+  const from = fixed - (fixed - window.from) * factor;
+  const to = fixed + (window.to - fixed) * factor;
+  return to - from >= whole.to - whole.from ? whole : clamped({ from, to }, whole);
+}
+
+export function panned(window: Window, whole: Window, by: number): Window {
+  return clamped({ from: window.from + by, to: window.to + by }, whole, window.to - window.from);
+}
+
+/** A window around the iterations `start` to `stop` with a little room on both sides, so that their edges can be seen. */
+export function around(start: number, stop: number, whole: Window): Window {
+  const room = Math.max((stop - start + 1) * 0.05, 0.5);
+  return clamped({ from: start - room, to: stop + 1 + room }, whole, 1);
+}
+
+/** What to ask the server for: the window, half of it on each side to pan into, and as many bars as can be told apart. */
+export function toAsk(window: Window, whole: Window, plotWidth: number): { from: number; to: number; bins: number } {
+  const half = (window.to - window.from) / 2;
+  const from = Math.max(Math.floor(window.from - half), whole.from);
+  const to = Math.min(Math.ceil(window.to + half), whole.to) - 1;
+  const perIteration = plotWidth / 3 / Math.max(window.to - window.from, 1);
+  return { from, to, bins: Math.min(Math.max(Math.ceil(perIteration * (to - from + 1)), 50), 2000) };
+}
+
+export interface PlacedBar {
+  row: IterationBar;
+  x: number;
+  width: number;
+}
+
+const WIDEST_PX = 96;
+
+/** Where the bars within the window stand on a plot `plotWidth` wide. */
+export function placedBars(rows: readonly IterationBar[], window: Window, plotWidth: number): PlacedBar[] {
+  const scale = plotWidth / Math.max(window.to - window.from, 1e-9);
+  return rows
+    .filter(({ iteration, stop_iteration: stop }) => stop + 1 > window.from && iteration < window.to)
+    .map((row) => {
+      const x = (row.iteration - window.from) * scale;
+      const pitch = (row.stop_iteration + 1 - row.iteration) * scale;
+      const gap = pitch >= 12 ? Math.min(pitch * 0.2, 8) : pitch >= 3 ? 1 : -0.5;
+      const width = Math.min(pitch - gap, WIDEST_PX);
+      return { row, x: x + (pitch - Math.max(gap, 0) - width) / 2 + Math.max(gap, 0) / 2, width };
+    });
+}
+
+/** A bar as it is drawn: the mean of its iterations, so that bars of many and of few can be compared. */
+export function meanBar(row: IterationBar): IterationBar {
+  const count = Math.max(row.count, 1);
+  if (count === 1) return row;
+  const parts = row.parts;
+  return {
+    ...row,
+    duration_ns: row.duration_ns / count,
+    parts:
+      parts === null
+        ? null
+        : Object.fromEntries(
+            Object.entries(parts).map(([resource, ns]) => [resource, ns === null ? null : ns / count]),
+          ),
+  };
+}
+
+/** Iterations to label below the axis: round numbers, at least `room` pixels apart. */
+export function axisLabels(window: Window, plotWidth: number, room = 56): number[] {
+  const most = Math.max(plotWidth / room, 1);
+  const span = window.to - window.from;
+  const power = 10 ** Math.max(Math.floor(Math.log10(Math.max(span / most, 1))), 0);
+  const step = power * ([1, 2, 5, 10].find((factor) => span / (factor * power) <= most) ?? 10);
+  const labels: number[] = [];
+  for (let at = Math.ceil(window.from / step) * step; at < window.to && labels.length < 200; at += step)
+    labels.push(at);
+  return labels;
+}
+
+/** What is wrong with a range, in words; empty where nothing is. */
+export function rangeProblem(start: number | null, stop: number | null, first: number, last: number): string {
+  for (const [name, value] of [
+    ["start", start],
+    ["stop", stop],
+  ] as const)
+    if (value !== null && (value < first || value > last)) return `The ${name} is outside of ${first} to ${last}.`;
+  if (start !== null && stop !== null && start > stop) return "The start is behind the stop.";
+  return "";
+}

@@ -1,0 +1,99 @@
+/** What each kind of failure means and what to do about it, by the server's error code. */
+
+export interface Problem {
+  title: string;
+  /** What it means, in a sentence or two. */
+  meaning: string;
+  /** What the user can do, step by step. */
+  steps: readonly string[];
+  /** A command that helps, if there is one. */
+  command?: string;
+}
+
+const RELEASES = "https://pypi.org/project/tensorboard-plugin-dlprof/";
+
+/** The page of a failure of a profile or of a link; `name` is the file as the list calls it. */
+export function problemOf(code: string, name: string): Problem | null {
+  switch (code) {
+    case "not_found":
+      return {
+        title: "Not found",
+        meaning: "The profile, its file, or the part of it that the address names is not there (any more).",
+        steps: [
+          "Refresh: the log directory is searched again.",
+          "Select another profile above, or open the Dashboard without the link's choices.",
+          "Check that the file is still below the log directory and may be read.",
+        ],
+      };
+    case "not_a_database":
+      return {
+        title: `${name} is not a DLProf database`,
+        meaning:
+          "It is no SQLite file, no database of DLProf, or it holds no legal configuration: no aggregation was completed in it.",
+        steps: [
+          "Nsight Systems: export the report with nsys export --type sqlite; its file opens as it is.",
+          "DLProf: let the run end by itself; a database of an interrupted run has no results.",
+          "Or aggregate the recording again and open the new database.",
+        ],
+        command: "dlprof aggregate dlprof_dldb.sqlite",
+      };
+    case "too_old":
+      return {
+        title: `${name} was written by a DLProf that is too old`,
+        meaning: "Databases of DLProf 1.3 to 1.8 open here. Older ones lack tables that every view needs.",
+        steps: [
+          "Run DLProf 1.3 or newer on the same Nsight Systems report.",
+          "Or export the report with nsys export --type sqlite and open that file: it is imported as it is.",
+        ],
+        command: "nsys export --type sqlite -o report.sqlite report.qdrep",
+      };
+    case "too_new":
+      return {
+        title: `${name} was written by something newer`,
+        meaning: "Its format is newer than this version knows, so its numbers could be misread.",
+        steps: [`Update the plugin and start again. Releases: ${RELEASES}`],
+        command: "pip install --upgrade tensorboard-plugin-dlprof",
+      };
+    case "unreadable":
+      return {
+        title: `${name} cannot be read`,
+        meaning: "The file is damaged, cut off, or something else than its name says.",
+        steps: [
+          "Copy or export it again; a recording that was cut off while it was written ends in the middle.",
+          "Open the original (the trace or the report) instead of what was made from it.",
+        ],
+      };
+    case "bad_parameter":
+      return {
+        title: "The address is not understood",
+        meaning: "Something behind the # of this address is misspelt or means nothing here.",
+        steps: ["Open the Dashboard: it forgets the choices of the address.", "Ask for a new link."],
+      };
+    case "forbidden":
+      return {
+        title: "This server does not allow that",
+        meaning: "It was started with an option that forbids it, or the request came from another site.",
+        steps: ["Ask who runs the server, or start one of your own on the same log directory."],
+      };
+    case "too_large":
+      return {
+        title: "Too large",
+        meaning: "The answer would not fit.",
+        steps: ["Narrow it down with a filter, or take CSV, which has no limit."],
+      };
+    case "busy":
+      return {
+        title: "The server is busy",
+        meaning: "It works on as much as it can at once.",
+        steps: ["Try again in a moment."],
+      };
+    case "unreachable":
+      return {
+        title: "The server does not answer",
+        meaning: "It was stopped, restarts, or the connection to it is gone (an SSH tunnel, for instance).",
+        steps: ["Check that it is still running, then try again."],
+      };
+    default:
+      return null;
+  }
+}

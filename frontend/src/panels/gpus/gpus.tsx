@@ -1,0 +1,50 @@
+/** The GPUs of the recording: how much each was used, and what it is. */
+import type { DashboardResponse } from "../../api/types";
+import { Panel } from "../../components/panel";
+import { DataTable } from "../../components/table/data_table";
+import { formatShare } from "../../format/share";
+import { readableAndExact } from "../../format/time";
+
+export function Gpus({ data }: { data: DashboardResponse }) {
+  const { devices, wall_ns: wall } = data.gpu_utilization;
+  return (
+    <div class="stacked">
+      {devices.length > 1 && (
+        <Panel
+          title="GPU Utilization"
+          about="Share of the wall clock time of the aggregated iterations in which at least one kernel was running on the GPU. Higher is better."
+        >
+          <ul class="gpu-bars">
+            {devices.map(({ device_id: id, name, fraction, busy_ns: busy }) => (
+              <li
+                key={id}
+                data-tip={`GPU ${id}: ${formatShare(fraction)}\n${readableAndExact(busy)} of ${readableAndExact(wall)} wall clock time`}
+              >
+                <span class="gpu-name">
+                  <strong>GPU {id}</strong> <span class="muted">{name ?? ""}</span>
+                </span>
+                <span class="gpu-track">
+                  <span class="gpu-bar" style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />
+                </span>
+                <span class="gpu-share number">{formatShare(fraction)}</span>
+              </li>
+            ))}
+          </ul>
+          <div class="gpu-axis" aria-hidden="true">
+            {[0, 25, 50, 75, 100].map((mark) => (
+              <span key={mark}>{mark} %</span>
+            ))}
+          </div>
+        </Panel>
+      )}
+      <DataTable
+        table="gpus"
+        name="gpus"
+        title="GPUs"
+        noun="GPUs"
+        empty="The recording names no GPU. Nsight Systems and the PyTorch profiler write the GPUs' properties when they record CUDA activities."
+        selectable
+      />
+    </div>
+  );
+}

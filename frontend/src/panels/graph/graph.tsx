@@ -1,0 +1,212 @@
+/** The module graph: which parts of the model use Tensor Cores, could but do not, or could not. */
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { Icon } from "../../components/icon";
+import { ErrorBox, Loading } from "../../components/message";
+import { TreeTools } from "../../components/tree/tree_tools";
+import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
+import { useWidth } from "../../components/use_width";
+import { useScope } from "../../frame/scope";
+import { chainOf } from "../../model/group_tree";
+import { fitted, graphNeighbour, layOut, NODE, scaled, type GraphNode, type Place } from "../../model/graph_layout";
+import { NodeBox, NodePatterns } from "./node_box";
+import { NodePane } from "./node_pane";
+import { usePlace } from "./use_place";
+
+const SCREEN_NODES = 36;
+
+export function Graph() {
+  const { matrixUnit } = useScope();
+  const { tree, query } = useGroupTree({ name: "graph", screen: SCREEN_NODES, foldAtFirst: true });
+  if (tree === null)
+    return query.error === null ? <Loading what="the graph" /> : <ErrorBox error={query.error} retry={query.reload} />;
+  return (
+    <div class="graph-view">
+      <section class="panel graph-panel" aria-label="Compatibility Graph">
+        <header class="table-tools">
+          <h2>Compatibility Graph</h2>
+          <TreeTools tree={tree} />
+        </header>
+        <Drawing tree={tree} matrixUnit={matrixUnit} />
+      </section>
+      {tree.selected !== null && (
+        <NodePane row={tree.selected} tree={tree} onClose={() => tree.change({ row: null })} />
+      )}
+    </div>
+  );
+}
+
+const HEIGHT_BELOW = 250;
+
+function Drawing({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
+  const [measure, width] = useWidth(900);
+  const [height, setHeight] = useState(() => Math.max(window.innerHeight - HEIGHT_BELOW, 320));
+  const [focus, setFocus] = useState<string | null>(null);
+  const grabbed = useRef<{ x: number; y: number; place: Place; moved: boolean } | null>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const graph = layOut(tree.rows, tree.isOpen);
+  const [place, show] = usePlace(fitted(graph, width, height));
+  const chain = new Set(chainOf(tree.selected));
+  const core = matrixUnit === "Tensor Core" ? "TC" : "MC";
+  const focused = graph.nodes.find(({ row }) => row.key === (focus ?? tree.selected?.key)) ?? graph.nodes[0];
+
+  useEffect(() => {
+    const resize = (): void => {
+      if (window.innerHeight > 0) setHeight(Math.max(window.innerHeight - HEIGHT_BELOW, 320));
+    };
+    window.addEventListener("resize", resize);
+    return () => window.removeEventListener("resize", resize);
+  }, []);
+
+  const onWheel = useRef<(event: WheelEvent) => void>(() => undefined);
+  onWheel.current = (event) => {
+    event.preventDefault();
+    const { left, top } = box.current?.getBoundingClientRect() ?? { left: 0, top: 0 };
+    show(scaled(place, Math.exp(-Math.sign(event.deltaY) * 0.18), event.clientX - left, event.clientY - top));
+  };
+  useEffect(() => {
+    const element = box.current;
+    const listener = (event: WheelEvent): void => onWheel.current(event);
+    element?.addEventListener("wheel", listener, { passive: false });
+    return () => element?.removeEventListener("wheel", listener);
+  }, []);
+
+  /** Moves the drawing so far that the node can be seen. */
+  const bring = (node: GraphNode): void => {
+    const left = node.x * place.scale + place.left;
+    const top = node.y * place.scale + place.top;
+    const right = left + NODE.width * place.scale;
+    const bottom = top + NODE.height * place.scale;
+    const x = left < 8 ? 8 - left : right > width - 8 ? width - 8 - right : 0;
+    const y = top < 8 ? 8 - top : bottom > height - 8 ? height - 8 - bottom : 0;
+    if (x !== 0 || y !== 0) show({ ...place, left: place.left + x, top: place.top + y });
+  };
+  const zoom = (factor: number): void => show(scaled(place, factor, width / 2, height / 2));
+  const onKey = (event: KeyboardEvent): void => {
+    if (focused === undefined) return;
+    const next = graphNeighbour(graph, focused, event.key);
+    if (next !== null) {
+      setFocus(next.row.key);
+      bring(next);
+    } else if (event.key === "ArrowRight" || event.key === " ") {
+      if (focused.row.expandable) tree.toggle(focused.row);
+    } else if (event.key === "Enter") {
+      setFocus(null);
+      tree.select(focused.row);
+    } else if (event.key === "+" || event.key === "=") zoom(1.25);
+    else if (event.key === "-") zoom(0.8);
+    else if (event.key === "0") show(null);
+    else return;
+    event.preventDefault();
+  };
+
+  return (
+    <div
+      class="graph-body"
+      ref={(element) => {
+        box.current = element;
+        measure(element);
+      }}
+      onPointerDown={(event) => {
+        if (event.button !== 0) return;
+        grabbed.current = { x: event.clientX, y: event.clientY, place, moved: false };
+      }}
+      onPointerMove={(event) => {
+        const held = grabbed.current;
+        if (held === null || event.buttons === 0) return;
+        const x = event.clientX - held.x;
+        const y = event.clientY - held.y;
+        if (!held.moved && Math.hypot(x, y) < 4) return;
+        if (!held.moved) event.currentTarget.setPointerCapture(event.pointerId);
+        held.moved = true;
+        show({ ...held.place, left: held.place.left + x, top: held.place.top + y });
+      }}
+      onPointerUp={() => {
+        grabbed.current = null;
+      }}
+    >
+      <svg
+        width={width}
+        height={height}
+        role="application"
+        aria-label="Module graph; arrow keys walk over the nodes, Enter shows one, Space opens or closes it, plus, minus and 0 zoom"
+        tabIndex={0}
+        onKeyDown={onKey}
+      >
+        <NodePatterns />
+        <g transform={`translate(${place.left} ${place.top}) scale(${place.scale})`}>
+          {graph.edges.map(({ from, to }) => {
+            const x = from.x + NODE.width;
+            const middle = (x + to.x) / 2;
+            const y = from.y + NODE.height / 2;
+            const end = to.y + NODE.height / 2;
+            return (
+              <path
+                key={to.row.key}
+                class={chain.has(to.row) ? "graph-edge in-chain" : "graph-edge"}
+                d={`M${x} ${y}C${middle} ${y} ${middle} ${end} ${to.x} ${end}`}
+              />
+            );
+          })}
+          {graph.nodes.map((node) => (
+            <NodeBox
+              key={node.row.key}
+              node={node}
+              core={core}
+              selected={node.row === tree.selected}
+              focused={node === focused}
+              chained={chain.has(node.row)}
+              onSelect={() => {
+                setFocus(null);
+                tree.select(node.row);
+              }}
+              onToggle={() => tree.toggle(node.row)}
+            />
+          ))}
+        </g>
+      </svg>
+      <p class="visually-hidden" role="status">
+        {focused?.row.key ?? ""}
+      </p>
+      <ul class="graph-legend" aria-label="What the nodes' edges mean">
+        {(
+          [
+            ["using", `at least one op uses ${matrixUnit}s`],
+            ["not_using", `eligible for ${matrixUnit}s, none uses them`],
+            ["not_eligible", "not eligible"],
+          ] as const
+        ).map(([kind, text]) => (
+          <li key={kind}>
+            <svg width="16" height="16" aria-hidden="true">
+              <rect class={`node-mark ${kind}`} width="16" height="16" rx="3" />
+            </svg>
+            {text}
+          </li>
+        ))}
+      </ul>
+      <div class="graph-zoom" onPointerDown={(event) => event.stopPropagation()}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Zoom in"
+          data-tip="Zoom in (+)"
+          onClick={() => zoom(1.25)}
+        >
+          <Icon name="plus" />
+        </button>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Zoom out"
+          data-tip="Zoom out (-)"
+          onClick={() => zoom(0.8)}
+        >
+          <Icon name="minus" />
+        </button>
+        <button type="button" class="icon-button" aria-label="Fit" data-tip="Show all (0)" onClick={() => show(null)}>
+          <Icon name="fit" />
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+import { formatCount } from "../../format/number";
+import { formatDuration } from "../../format/time";
+import { compatibilityOf, compatibilityText, NODE, type GraphNode } from "../../model/graph_layout";
+
+/** Stripes for those that could but do not: colour is never the only sign. */
+export function NodePatterns() {
+  return (
+    <defs>
+      <pattern id="not-using" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+        <rect class="stripe-ground" width="6" height="6" />
+        <rect class="stripe" width="3" height="6" />
+      </pattern>
+    </defs>
+  );
+}
+
+interface NodeBoxProps {
+  node: GraphNode;
+  core: string;
+  selected: boolean;
+  focused: boolean;
+  chained: boolean;
+  onSelect: () => void;
+  onToggle: () => void;
+}
+
+const LETTERS = 23;
+
+const shortened = (text: string, letters: number): string =>
+  text.length > letters ? `${text.slice(0, letters - 1)}…` : text;
+
+export function NodeBox({ node, core, selected, focused, chained, onSelect, onToggle }: NodeBoxProps) {
+  const { row, x, y, open } = node;
+  const count = row.members.length > 1 ? ` ×${formatCount(row.members.length)}` : "";
+  const words = compatibilityText(row, core);
+  const time = formatDuration(row.values.gpu_time_ns);
+  return (
+    <g
+      class={`graph-node${selected ? " selected" : ""}${focused ? " focused" : ""}${chained ? " chained" : ""}${row.isOp ? " op" : ""}`}
+      transform={`translate(${x} ${y})`}
+      data-tip={`${row.key}\n${words}\nGPU time ${time}${count === "" ? "" : `\n${formatCount(row.members.length)} alike, added up`}`}
+      onClick={onSelect}
+    >
+      <rect class="node-box" width={NODE.width} height={NODE.height} rx="6" />
+      <rect class={`node-mark ${compatibilityOf(row)}`} x="1" y="1" width="10" height={NODE.height - 2} rx="5" />
+      <text class="node-name" x="18" y="17">
+        {shortened(row.name, LETTERS - count.length)}
+        {count}
+      </text>
+      <text class="node-words" x="18" y="33">
+        {shortened(`${words} · ${time}`, 32)}
+      </text>
+      {row.expandable && (
+        <g
+          class="node-toggle"
+          transform={`translate(${NODE.width} ${NODE.height / 2})`}
+          data-tip={open ? "Close" : "Open"}
+          onClick={(event) => {
+            event.stopPropagation();
+            onToggle();
+          }}
+        >
+          <circle r="8" />
+          <path d={open ? "M-4 0h8" : "M-4 0h8M0 -4v8"} />
+        </g>
+      )}
+    </g>
+  );
+}

@@ -1,0 +1,177 @@
+/** What is known of one node of the graph: run time, kernels, and what to do about unused Tensor Cores. */
+import { fetchTable } from "../../api/client";
+import type { TableResponse } from "../../api/types";
+import { DetailsPane } from "../../components/details_pane";
+import { ExternalLink } from "../../components/external_link";
+import type { GroupTree } from "../../components/tree/use_group_tree";
+import { Duration, Share, YesNo } from "../../components/value";
+import { formatCount } from "../../format/number";
+import { readableAndExact } from "../../format/time";
+import { scopeKey, useScope } from "../../frame/scope";
+import { currentUrl, navigate } from "../../frame/url";
+import { useQuery } from "../../frame/use_query";
+import { compatibilityOf } from "../../model/graph_layout";
+import { pathOf, tensorCoreShare, type TreeRow } from "../../model/group_tree";
+import { shortKernelName } from "../../model/kernel_name";
+
+const MOST_KERNELS = 10;
+
+interface NodePaneProps {
+  row: TreeRow;
+  tree: GroupTree;
+  onClose: () => void;
+}
+
+export function NodePane({ row, tree, onClose }: NodePaneProps) {
+  const scope = useScope();
+  const { matrixUnit: unit } = scope;
+  const node = row.members[0] ?? 0;
+  const op = tree.rows.tree.nodes.op_id[node] ?? null;
+  const path = pathOf(tree.rows.tree, node);
+  const { values } = row;
+  return (
+    <DetailsPane title={row.name} onClose={onClose} calm>
+      <p class="node-path muted">
+        {row.members.length > 1 ? `${path} and ${formatCount(row.members.length - 1)} more` : path}
+      </p>
+      <dl class="properties">
+        {(
+          [
+            ["GPU time", <Duration ns={values.gpu_time_ns} />],
+            ["CPU time", <Duration ns={values.cpu_time_ns} />],
+            ["CPU overhead", <Duration ns={values.cpu_overhead_ns} />],
+            ["GPU idle", <Duration ns={values.gpu_idle_ns} />],
+            [
+              `${unit} kernels`,
+              <Share
+                fraction={tensorCoreShare(row)}
+                of={`${readableAndExact(values.tensor_core_time_ns)} of ${readableAndExact(values.kernel_time_ns)} kernel time`}
+                none="no kernels"
+              />,
+            ],
+            ["Calls", formatCount(values.calls)],
+            ["Eligible ops", formatCount(values.eligible_ops)],
+            [`Using ${unit}s`, formatCount(values.using_ops)],
+          ] as const
+        ).map(([term, value]) => (
+          <div key={term}>
+            <dt>{term}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <Kernels links={op === null ? { group: path } : { op }} first={row.members.length > 1} />
+      <h3>{unit}s here</h3>
+      <Advice row={row} unit={unit} />
+      <button
+        type="button"
+        class="button"
+        onClick={() =>
+          navigate(
+            op === null
+              ? { view: "groups", "groups.row": row.key, "groups.fold": currentUrl()["graph.fold"] ?? "yes" }
+              : { view: "ops", "ops.row": op, "ops.search": op },
+            true,
+          )
+        }
+      >
+        {op === null ? "Open in Group Ops" : "Open in Ops and Kernels"}
+      </button>
+    </DetailsPane>
+  );
+}
+
+function Kernels({ links, first }: { links: Record<string, string>; first: boolean }) {
+  const scope = useScope();
+  const table = "group" in links ? "kernels_of_group" : "kernels_of_op";
+  const asked = { ...scope, table, offset: 0, limit: MOST_KERNELS, sort: "-gpu_time_ns", search: "", where: {}, links };
+  const query = useQuery<TableResponse>(scopeKey(scope, table, links), (signal) => fetchTable(asked, signal));
+  const { data } = query;
+  if (query.error !== null) return <p class="table-error">{query.error.message}</p>;
+  if (data === null || query.dataKey !== scopeKey(scope, table, links))
+    return <p class="muted">Loading its kernels …</p>;
+  if (data.total === 0) return <p class="muted">It launched no kernel.</p>;
+  return (
+    <>
+      <h3>
+        Kernels{" "}
+        {data.total > data.rows.length && (
+          <span class="muted">
+            ({data.rows.length} of {formatCount(data.total)})
+          </span>
+        )}
+        {first && <span class="muted"> of the first</span>}
+      </h3>
+      <table class="plain-table node-kernels">
+        <thead>
+          <tr>
+            <th scope="col">Kernel</th>
+            <th scope="col" class="middle">
+              {scope.matrixUnit === "Tensor Core" ? "TC" : "MC"}
+            </th>
+            <th scope="col" class="right">
+              Calls
+            </th>
+            <th scope="col" class="right">
+              GPU Time
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {data.rows.map((row) => (
+            <tr key={String(row.name)}>
+              <td class="kernel-name" data-tip={String(row.name)}>
+                {shortKernelName(String(row.name))}
+              </td>
+              <td class="middle">
+                <YesNo value={row.using_tensor_cores === null ? null : Boolean(row.using_tensor_cores)} />
+              </td>
+              <td class="right number">{formatCount(Number(row.calls))}</td>
+              <td class="right">
+                <Duration ns={Number(row.gpu_time_ns)} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function Advice({ row, unit }: { row: TreeRow; unit: string }) {
+  const kind = compatibilityOf(row);
+  if (kind === "not_eligible")
+    return (
+      <p class="muted">
+        Nothing here multiplies matrices in a way that {unit}s could do: no convolution, linear layer, matrix product or
+        recurrent cell with known data types.
+      </p>
+    );
+  if (kind === "using" && row.values.using_ops === row.values.eligible_ops)
+    return <p class="muted">Every eligible op has at least one kernel that uses {unit}s.</p>;
+  return (
+    <>
+      <p>
+        {kind === "using" ? "Some eligible ops do not use them." : `Eligible, but no kernel uses ${unit}s.`} What
+        usually helps:
+      </p>
+      <ul class="steps">
+        <li>
+          FP16 or BF16 by <code>torch.autocast</code>, or TF32 by{" "}
+          <code>torch.set_float32_matmul_precision("high")</code>.
+        </li>
+        <li>Sizes of layers, channels and batches that are multiples of 8 (FP16, BF16) or 16 (FP8, INT8).</li>
+        <li>
+          Convolutions in the memory format <code>channels_last</code>.
+        </li>
+      </ul>
+      {unit === "Tensor Core" && (
+        <p>
+          <ExternalLink href="https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html">
+            When Tensor Cores are used
+          </ExternalLink>
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+/** Zoom and pan of the graph: at once while the user moves it, in the URL when that pauses. */
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { navigate, useUrl } from "../../frame/url";
+import type { Place } from "../../model/graph_layout";
+
+const PAUSE_MS = 200;
+
+function placeOf(text: string | undefined): Place | null {
+  const [scale, left, top] = (text ?? "").split("_").map(Number);
+  if (scale === undefined || left === undefined || top === undefined) return null;
+  return scale > 0 && Number.isFinite(left) && Number.isFinite(top) ? { scale, left, top } : null;
+}
+
+export function usePlace(fit: Place): [Place, (place: Place | null) => void] {
+  const settled = placeOf(useUrl()["graph.place"]);
+  const [moving, setMoving] = useState<Place | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  useEffect(
+    () => () => {
+      if (timer.current !== null) clearTimeout(timer.current);
+    },
+    [],
+  );
+  const show = (place: Place | null): void => {
+    if (timer.current !== null) clearTimeout(timer.current);
+    setMoving(place);
+    const write = (): void => {
+      const text =
+        place === null
+          ? null
+          : [place.scale.toFixed(3), Math.round(place.left), Math.round(place.top)].map(String).join("_");
+      navigate({ "graph.place": text });
+      setMoving(null);
+    };
+    if (place === null) write();
+    else timer.current = setTimeout(write, PAUSE_MS);
+  };
+  return [moving ?? settled ?? fit, show];
+}

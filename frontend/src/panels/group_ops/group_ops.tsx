@@ -1,0 +1,128 @@
+/** Group Ops: the tree of modules and name scopes, its icicle, and the ops and kernels of the selected row. */
+import { Hint } from "../../components/hint";
+import { ErrorBox, Loading } from "../../components/message";
+import { DataTable } from "../../components/table/data_table";
+import { Icicle } from "../../components/tree/icicle";
+import { TreeTable } from "../../components/tree/tree_table";
+import { TreeTools } from "../../components/tree/tree_tools";
+import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
+import { useScope } from "../../frame/scope";
+import { useUrl } from "../../frame/url";
+import { formatCount, formatCounted } from "../../format/number";
+import { chainOf, pathOf, type TreeRow } from "../../model/group_tree";
+
+const SCREEN_ROWS = 26;
+
+export function GroupOps() {
+  const { matrixUnit } = useScope();
+  const { tree, query } = useGroupTree({ name: "groups", screen: SCREEN_ROWS, foldAtFirst: false });
+  if (tree === null)
+    return query.error === null ? <Loading what="the groups" /> : <ErrorBox error={query.error} retry={query.reload} />;
+  return (
+    <div class="stacked">
+      <section class="panel tree-panel" aria-label="Group Ops">
+        <header class="table-tools">
+          <h2>Group Ops</h2>
+          <TreeTools tree={tree} />
+        </header>
+        {query.error !== null && (
+          <p class="table-error" role="alert">
+            {query.error.message} {query.error.hint}
+          </p>
+        )}
+        <div class={query.loading ? "tree-body busy" : "tree-body"} aria-busy={query.loading}>
+          <TreeTable tree={tree} matrixUnit={matrixUnit} />
+          <Icicle tree={tree} matrixUnit={matrixUnit} />
+        </div>
+        {tree.leftOut > 0 && (
+          <p class="muted tree-note">
+            {formatCounted(tree.leftOut, "group or op", "groups and ops")} with the shortest GPU times are left out
+            here; their times are in the sums. Select a group and show it alone to see more of it.
+          </p>
+        )}
+      </section>
+      <Chain tree={tree} />
+      {tree.selected === null ? (
+        <Hint title="Ops and Kernels of a Group" text="Select a row or a box above to see its ops and kernels." />
+      ) : (
+        <Selected row={tree.selected} tree={tree} />
+      )}
+    </div>
+  );
+}
+
+/** The levels from the top down to the selected row, each a way up. */
+function Chain({ tree }: { tree: GroupTree }) {
+  if (tree.selected === null) return null;
+  return (
+    <nav class="chain" aria-label="Levels of the selected group">
+      {chainOf(tree.selected).map((row, i) => (
+        <>
+          {i > 0 && (
+            <span class="muted" aria-hidden="true">
+              ›
+            </span>
+          )}
+          <button
+            type="button"
+            class="link-button"
+            aria-current={row === tree.selected ? "true" : undefined}
+            onClick={() => tree.select(row)}
+          >
+            {row.name}
+          </button>
+        </>
+      ))}
+    </nav>
+  );
+}
+
+/** Ops and kernels of the row; of a folded one those of one member, which can be chosen. */
+function Selected({ row, tree }: { row: TreeRow; tree: GroupTree }) {
+  const asked = Number(useUrl()["groups.member"] ?? 0);
+  const index = Number.isInteger(asked) && asked >= 0 && asked < row.members.length ? asked : 0;
+  const node = row.members[index] ?? 0;
+  const { nodes } = tree.rows.tree;
+  const op = nodes.op_id[node] ?? null;
+  const path = pathOf(tree.rows.tree, node);
+  const name = op ?? path;
+  return (
+    <>
+      {row.members.length > 1 && (
+        <label class="member-choice">
+          {row.name} stands for {formatCount(row.members.length)}. The tables show
+          <select class="input" value={index} onChange={(event) => tree.change({ member: event.currentTarget.value })}>
+            {row.members.map((member, i) => (
+              <option key={member} value={i}>
+                {pathOf(tree.rows.tree, member)} {nodes.op_id[member] ?? ""}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {op === null && (
+        <DataTable
+          key={`ops ${name}`}
+          table="ops_of_group"
+          name="gops"
+          title={`Ops of ${name}`}
+          noun="ops"
+          links={{ group: path }}
+          pageSize={10}
+          empty="There is no op below this group."
+        />
+      )}
+      <DataTable
+        key={`kernels ${name}`}
+        table={op === null ? "kernels_of_group" : "kernels_of_op"}
+        name="gkernels"
+        title={`Kernels of ${name}`}
+        noun="kernels"
+        links={op === null ? { group: path } : { op }}
+        pageSize={10}
+        empty={op === null ? "The ops below this group launched no kernel." : "This op launched no kernel."}
+        selectable
+      />
+    </>
+  );
+}

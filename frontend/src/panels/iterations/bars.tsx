@@ -1,0 +1,261 @@
+/**
+ * All iterations as stacked bars, with the two boundaries of the aggregation.
+ *
+ * Mouse: drag pans, the wheel zooms, a double click shows all; a boundary is dragged, or turned with the wheel. Keyboard: arrow keys read
+ * the bars, + and - zoom, Shift and the arrow keys pan; on a boundary the arrow keys and Page Up and Down move it.
+ */
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import type { IterationBar, IterationsResponse } from "../../api/types";
+import { classLabel, HoverCard, IterationLegend, spoken } from "../../components/iteration_parts";
+import { formatCount } from "../../format/number";
+import { axisUnit, formatDuration } from "../../format/time";
+import { useUrlSet } from "../../frame/url";
+import { rectangle, ticks } from "../../model/chart";
+import {
+  axisLabels,
+  meanBar,
+  panned,
+  placedBars,
+  zoomed,
+  type PlacedBar,
+  type Window,
+} from "../../model/iteration_window";
+import { barParts, tallest } from "../../model/iterations";
+import { colourOf, type ColourClass } from "../../model/resources";
+import { Handle } from "./handle";
+import type { Zoom } from "./use_window";
+
+export const LEFT = 56;
+const RIGHT = 14;
+const TOP = 22;
+const BOTTOM = 36;
+const HEIGHT = 340;
+
+export const plotWidthOf = (width: number): number => Math.max(width - LEFT - RIGHT, 60);
+
+interface BarsProps {
+  data: IterationsResponse;
+  whole: Window;
+  zoom: Zoom;
+  matrixUnit: string;
+  start: number | null;
+  stop: number | null;
+  /** Whether the boundaries can be moved. */
+  movable: boolean;
+  onRange: (range: { start?: number; stop?: number }) => void;
+  measure: (element: HTMLElement | null) => void;
+  width: number;
+}
+
+export function Bars(props: BarsProps) {
+  const { data, whole, zoom, matrixUnit, start, stop, movable, onRange, measure, width } = props;
+  const [hidden, toggle] = useUrlSet("iterations.hidden");
+  const [active, setActive] = useState<number | null>(null);
+  const [grabbed, setGrabbed] = useState<{ x: number; window: Window } | null>(null);
+  const plot = useRef<HTMLDivElement>(null);
+  const label = classLabel(matrixUnit);
+  const plotWidth = plotWidthOf(width);
+  const plotHeight = HEIGHT - TOP - BOTTOM;
+  const { window } = zoom;
+  const scaleX = plotWidth / (window.to - window.from);
+  const placed = placedBars(data.rows.map(meanBar), window, plotWidth);
+  const rows = placed.map(({ row }) => row);
+  const highest = tallest(rows, hidden);
+  const unit = axisUnit(highest);
+  const marks = ticks(highest / unit.ns);
+  const topNs = Math.max((marks.at(-1) ?? 0) * unit.ns, 1);
+  const current = placed.find(({ row }) => row.iteration === active);
+
+  const xOf = (iteration: number): number => (iteration - window.from) * scaleX;
+  const iterationAt = (clientX: number): number => {
+    const left = plot.current?.getBoundingClientRect().left ?? 0;
+    return window.from + (clientX - left - LEFT) / scaleX;
+  };
+
+  const onWheel = useRef<(event: WheelEvent) => void>(() => undefined);
+  onWheel.current = (event) => {
+    const next = zoomed(window, whole, Math.exp(Math.sign(event.deltaY) * 0.25), iterationAt(event.clientX));
+    // Where all is shown already the page scrolls on.
+    if (next.from === window.from && next.to === window.to) return;
+    event.preventDefault();
+    zoom.show(next);
+  };
+  useEffect(() => {
+    const element = plot.current;
+    const listener = (event: WheelEvent): void => onWheel.current(event);
+    element?.addEventListener("wheel", listener, { passive: false });
+    return () => element?.removeEventListener("wheel", listener);
+  }, []);
+
+  const read = (step: number): void => {
+    const from = placed.findIndex(({ row }) => row.iteration === active);
+    const next =
+      placed[Math.min(Math.max(from < 0 ? (step > 0 ? 0 : placed.length - 1) : from + step, 0), placed.length - 1)];
+    setActive(next?.row.iteration ?? null);
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    const middle = active ?? (window.from + window.to) / 2;
+    const step = event.key === "ArrowLeft" ? -1 : 1;
+    if (/^Arrow(?:Left|Right)$/.test(event.key)) {
+      if (event.shiftKey) zoom.show(panned(window, whole, ((window.to - window.from) / 10) * step));
+      else read(step);
+    } else if (event.key === "+" || event.key === "=") zoom.show(zoomed(window, whole, 0.6, middle));
+    else if (event.key === "-") zoom.show(zoomed(window, whole, 1 / 0.6, middle));
+    else if (event.key === "Home") setActive(placed[0]?.row.iteration ?? null);
+    else if (event.key === "End") setActive(placed.at(-1)?.row.iteration ?? null);
+    else if (event.key === "Escape" && active !== null) setActive(null);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const onMove = (event: PointerEvent): void => {
+    if (grabbed !== null) {
+      zoom.show(panned(grabbed.window, whole, (grabbed.x - event.clientX) / scaleX));
+      return;
+    }
+    const at = iterationAt(event.clientX);
+    setActive(rows.find(({ iteration, stop_iteration: last }) => iteration <= at && at < last + 1)?.iteration ?? null);
+  };
+
+  return (
+    <div class="iteration-chart" ref={measure}>
+      <IterationLegend rows={data.rows} label={label} hidden={hidden} toggle={toggle} />
+      <div
+        ref={plot}
+        class={grabbed === null ? "iteration-plot iteration-bars" : "iteration-plot iteration-bars grabbed"}
+        role="group"
+        aria-label={`Duration of ${formatCount(data.total)} iterations; arrow keys read the bars, plus and minus zoom`}
+        tabIndex={0}
+        onKeyDown={onKey}
+        onBlur={() => setActive(null)}
+        onPointerDown={(event) => {
+          if (event.button !== 0) return;
+          event.currentTarget.setPointerCapture(event.pointerId);
+          setGrabbed({ x: event.clientX, window });
+          setActive(null);
+        }}
+        onPointerMove={onMove}
+        onPointerUp={() => setGrabbed(null)}
+        onPointerCancel={() => setGrabbed(null)}
+        onPointerLeave={() => setActive(null)}
+        onDblClick={() => zoom.show(whole)}
+      >
+        <svg width={width} height={HEIGHT}>
+          <defs>
+            <clipPath id="iterations-plot">
+              <rect x="0" y="0" width={plotWidth} height={plotHeight} />
+            </clipPath>
+          </defs>
+          <g transform={`translate(${LEFT} ${TOP})`}>
+            {marks.map((mark) => {
+              const y = plotHeight - ((mark * unit.ns) / topNs) * plotHeight;
+              return (
+                <g key={mark}>
+                  <line class="grid-line" x1="0" x2={plotWidth} y1={y} y2={y} />
+                  <text class="axis-text" x="-8" y={y + 4} text-anchor="end">
+                    {formatCount(mark) === String(mark) || mark >= 1 ? mark.toLocaleString("en-US") : mark}
+                  </text>
+                </g>
+              );
+            })}
+            <g clip-path="url(#iterations-plot)">
+              {current !== undefined && (
+                <rect class="bar-highlight" x={current.x - 2} y="0" width={current.width + 4} height={plotHeight} />
+              )}
+              {[...pathsOf(placed, hidden, plotHeight, topNs)].map(([key, path]) => (
+                <path key={key} d={path} fill={colourOf(key)} shape-rendering="crispEdges" />
+              ))}
+            </g>
+            {axisLabels(window, plotWidth).map((iteration) => {
+              const bar = placed.find(({ row }) => row.iteration <= iteration && iteration <= row.stop_iteration);
+              const single = bar !== undefined && bar.row.iteration === bar.row.stop_iteration;
+              return (
+                <text
+                  key={iteration}
+                  class="axis-text"
+                  x={single ? bar.x + bar.width / 2 : xOf(iteration)}
+                  y={plotHeight + 15}
+                  text-anchor="middle"
+                >
+                  {iteration}
+                </text>
+              );
+            })}
+            <text class="axis-title" x={plotWidth / 2} y={plotHeight + 31} text-anchor="middle">
+              Iteration
+            </text>
+            {start !== null && (
+              <Handle
+                name="Iter Start"
+                value={start}
+                lowest={whole.from}
+                highest={stop ?? whole.to - 1}
+                x={xOf(start)}
+                plotWidth={plotWidth}
+                height={plotHeight}
+                movable={movable}
+                valueAt={(clientX) => Math.round(iterationAt(clientX))}
+                onChange={(value) => onRange({ start: value })}
+              />
+            )}
+            {stop !== null && (
+              <Handle
+                name="Iter Stop"
+                value={stop}
+                lowest={start ?? whole.from}
+                highest={whole.to - 1}
+                x={xOf(stop + 1)}
+                plotWidth={plotWidth}
+                height={plotHeight}
+                movable={movable}
+                valueAt={(clientX) => Math.round(iterationAt(clientX)) - 1}
+                onChange={(value) => onRange({ stop: value })}
+              />
+            )}
+          </g>
+          <text class="axis-title" transform={`translate(11 ${TOP + plotHeight / 2}) rotate(-90)`} text-anchor="middle">
+            {data.binned ? `Mean duration (${unit.name})` : `Duration (${unit.name})`}
+          </text>
+        </svg>
+        {current !== undefined && grabbed === null && (
+          <HoverCard row={current.row} place={cardPlace(current, width)} label={label} note={noteOf(current.row)} />
+        )}
+      </div>
+      <p class="visually-hidden" role="status">
+        {current === undefined ? "" : `${spoken(current.row, label)} ${noteOf(current.row)}`}
+      </p>
+    </div>
+  );
+}
+
+const noteOf = ({ count, shortest_ns: shortest, longest_ns: longest }: IterationBar): string =>
+  count > 1
+    ? `Mean of ${formatCount(count)} iterations of ${formatDuration(shortest)} to ${formatDuration(longest)}`
+    : "";
+
+function cardPlace({ x, width: wide }: PlacedBar, width: number): { left: string } | { right: string } {
+  const left = LEFT + x;
+  return left + wide / 2 < width / 2 ? { left: `${left + wide + 8}px` } : { right: `${width - left + 8}px` };
+}
+
+/** One path for each class: thousands of bars stay a handful of elements. */
+function pathsOf(
+  placed: readonly PlacedBar[],
+  hidden: ReadonlySet<string>,
+  height: number,
+  topNs: number,
+): Map<ColourClass, string> {
+  const pieces = new Map<ColourClass, string[]>();
+  for (const { row, x, width } of placed) {
+    let below = 0;
+    for (const { key, ns } of barParts(row, hidden)) {
+      const tall = (ns / topNs) * height;
+      const list = pieces.get(key) ?? [];
+      list.push(rectangle(x, height - below - tall, width, tall));
+      pieces.set(key, list);
+      below += tall;
+    }
+  }
+  return new Map([...pieces].map(([key, list]) => [key, list.join("")]));
+}

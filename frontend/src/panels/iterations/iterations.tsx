@@ -1,0 +1,186 @@
+/** Iterations: all of them as bars, which are aggregated, and how to aggregate others. */
+import type { DashboardResponse, IterationsResponse } from "../../api/types";
+import { fetchIterations } from "../../api/client";
+import { Icon } from "../../components/icon";
+import { IterationTwin } from "../../components/iteration_parts";
+import { ErrorBox, Loading, Message } from "../../components/message";
+import { Panel } from "../../components/panel";
+import { useWidth } from "../../components/use_width";
+import { formatCount } from "../../format/number";
+import { scopeKey, useScope } from "../../frame/scope";
+import { useUrl } from "../../frame/url";
+import { useQuery } from "../../frame/use_query";
+import { around, clamped, meanBar, toAsk, zoomed, type Window } from "../../model/iteration_window";
+import { Bars, plotWidthOf } from "./bars";
+import { Overview } from "./overview";
+import { RangeForm } from "./range_form";
+import { useChoice } from "./use_choice";
+import { useZoom } from "./use_window";
+
+/** Asks for the visible part and some more on both sides; before anything is known, for all. */
+function useIterations(width: number) {
+  const scope = useScope();
+  const url = useUrl();
+  const number = (key: string): number | null => {
+    const value = Number(url[key] ?? NaN);
+    return Number.isFinite(value) ? value : null;
+  };
+  const from = number("iterations.from");
+  const to = number("iterations.to");
+  const wide = Math.ceil(plotWidthOf(width) / 200) * 200;
+  const asked =
+    from === null || to === null || to <= from
+      ? { from: null, to: null, bins: Math.min(Math.ceil(wide / 3), 2000) }
+      : toAsk({ from, to }, { from: 0, to: Number.MAX_SAFE_INTEGER }, wide);
+  return useQuery<IterationsResponse>(scopeKey(scope, asked), (signal) =>
+    fetchIterations(scope, asked.from, asked.to, asked.bins, signal),
+  );
+}
+
+interface IterationsProps {
+  data: DashboardResponse;
+  /** Whether this server aggregates anew. */
+  allowed: boolean;
+}
+
+export function Iterations({ data, allowed }: IterationsProps) {
+  const [measure, width] = useWidth(900);
+  const query = useIterations(width);
+  const iterations = query.data;
+  if (iterations === null)
+    return query.error === null ? (
+      <Loading what="the iterations" />
+    ) : (
+      <ErrorBox error={query.error} retry={query.reload} />
+    );
+  if (iterations.total === 0 || iterations.first === null || iterations.last === null)
+    return (
+      <Message title="No iteration was found">
+        <p>
+          For PyTorch call <code>profiler.step()</code> after each iteration; for Nsight Systems put an NVTX range
+          around it.
+        </p>
+      </Message>
+    );
+  return (
+    <Loaded
+      data={data}
+      iterations={iterations}
+      allowed={allowed}
+      measure={measure}
+      width={width}
+      busy={query.loading}
+      whole={{ from: iterations.first, to: iterations.last + 1 }}
+    />
+  );
+}
+
+interface LoadedProps extends IterationsProps {
+  iterations: IterationsResponse;
+  measure: (element: HTMLElement | null) => void;
+  width: number;
+  busy: boolean;
+  whole: Window;
+}
+
+function Loaded({ data, iterations, allowed, measure, width, busy, whole }: LoadedProps) {
+  const zoom = useZoom(whole);
+  const choice = useChoice(data, iterations);
+  const { iter_start: start, iter_stop: stop } = iterations;
+  const { settled, window } = zoom;
+  const all = settled.from <= whole.from && settled.to >= whole.to;
+  const profiled = start === null || stop === null ? null : around(start, stop, whole);
+  const nowProfiled =
+    profiled !== null &&
+    !all &&
+    Math.abs(settled.from - profiled.from) < 0.2 &&
+    Math.abs(settled.to - profiled.to) < 0.2;
+  const middle = (window.from + window.to) / 2;
+  const { source } = data.iterations;
+  return (
+    <Panel
+      title="Iterations"
+      about="Each bar is one iteration, split like the Resource Usage Breakdown. Grey bars are outside the aggregation; the black boundaries choose which iterations a new aggregation takes."
+      tools={
+        <ul class="badges">
+          <li class="badge">Total {formatCount(iterations.total)}</li>
+          <li class="badge">Profiled {formatCount(iterations.profiled)}</li>
+          {start !== null && <li class="badge">Start {formatCount(start)}</li>}
+          {stop !== null && <li class="badge">Stop {formatCount(stop)}</li>}
+        </ul>
+      }
+    >
+      <div class="iterations-tools">
+        <div class="button-group" role="group" aria-label="Iterations shown">
+          <button type="button" class="button toggle" aria-pressed={all} onClick={() => zoom.show(whole)}>
+            All iterations
+          </button>
+          {profiled !== null && (
+            <button type="button" class="button toggle" aria-pressed={nowProfiled} onClick={() => zoom.show(profiled)}>
+              Profiled iterations
+            </button>
+          )}
+        </div>
+        <div class="button-group" role="group" aria-label="Zoom">
+          <button
+            type="button"
+            class="icon-button"
+            aria-label="Zoom in"
+            data-tip="Zoom in (+ or mouse wheel)"
+            onClick={() => zoom.show(zoomed(window, whole, 0.5, middle))}
+          >
+            <Icon name="plus" />
+          </button>
+          <button
+            type="button"
+            class="icon-button"
+            aria-label="Zoom out"
+            data-tip="Zoom out (- or mouse wheel)"
+            disabled={all}
+            onClick={() => zoom.show(zoomed(window, whole, 2, middle))}
+          >
+            <Icon name="minus" />
+          </button>
+        </div>
+        {iterations.binned && (
+          <p class="muted">
+            Each bar is the mean of up to {formatCount(iterations.bin_size)} iterations; zoom in to see each of them.
+          </p>
+        )}
+      </div>
+      <div aria-busy={busy}>
+        <Bars
+          data={iterations}
+          whole={whole}
+          zoom={zoom}
+          matrixUnit={data.matrix_unit}
+          start={choice.sameIterations ? choice.start : null}
+          stop={choice.sameIterations ? choice.stop : null}
+          movable={allowed}
+          onRange={choice.setRange}
+          measure={measure}
+          width={width}
+        />
+      </div>
+      {!all && <Overview whole={whole} zoom={zoom} start={start} stop={stop} />}
+      {source !== null && source.kind === "whole_capture" && (
+        <p class="muted">
+          No iterations were found: the whole recording counts as one. Pick a key node that runs once in each, or record
+          with <code>profiler.step()</code> or an NVTX range around each iteration.
+        </p>
+      )}
+      <IterationTwin
+        rows={iterations.rows
+          .filter(({ iteration, stop_iteration: last }) => {
+            const part = clamped(settled, whole, 1);
+            return last + 1 > part.from && iteration < part.to;
+          })
+          .map(meanBar)}
+        matrixUnit={data.matrix_unit}
+        unit="iteration"
+      />
+      <h3 class="range-title">New aggregation</h3>
+      <RangeForm data={data} iterations={iterations} choice={choice} allowed={allowed} />
+    </Panel>
+  );
+}

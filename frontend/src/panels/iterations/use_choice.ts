@@ -1,0 +1,78 @@
+/** What the user has chosen for a new aggregation; everything not chosen is as in the one that is shown. */
+import type { AggregateRequest, DashboardResponse, IterationsResponse } from "../../api/types";
+import { navigate, useUrl } from "../../frame/url";
+import { rangeProblem } from "../../model/iteration_window";
+
+export interface Choice {
+  start: number | null;
+  stop: number | null;
+  /** The op that ends iterations; empty for none. */
+  keyOp: string;
+  /** The kind of markers that separate iterations; empty where a key op does, or where it is not known. */
+  candidate: string;
+  /** Whether the numbers of iterations are those on screen. */
+  sameIterations: boolean;
+  changed: boolean;
+  problem: string;
+  request: AggregateRequest;
+  setRange: (range: { start?: number | null; stop?: number | null }) => void;
+  setKeyOp: (op: string) => void;
+  setCandidate: (kind: string) => void;
+  reset: () => void;
+}
+
+const wholeOf = (text: string | undefined): number | null =>
+  text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : null;
+
+/** What separates the iterations of the aggregation that is shown. */
+export function currentKey(data: DashboardResponse): { keyOp: string; candidate: string } {
+  const shown = data.aggregations.find(({ id }) => id === data.aggregation);
+  const keyOp = shown?.key_node ?? "";
+  if (keyOp !== "") return { keyOp, candidate: "" };
+  const { source } = data.iterations;
+  const candidate = source?.candidates.find(({ label }) => label === shown?.label) ?? source?.candidates[0];
+  return { keyOp: "", candidate: candidate?.kind ?? "" };
+}
+
+export function useChoice(data: DashboardResponse, iterations: IterationsResponse): Choice {
+  const url = useUrl();
+  const current = currentKey(data);
+  const keyOp = url["iterations.key"] ?? (url["iterations.by"] === undefined ? current.keyOp : "");
+  const candidate = url["iterations.key"] === undefined ? (url["iterations.by"] ?? current.candidate) : "";
+  const sameIterations = keyOp === current.keyOp && candidate === current.candidate;
+  const first = iterations.first ?? 0;
+  const last = iterations.last ?? 0;
+  const start = wholeOf(url["iterations.start"]) ?? (sameIterations ? iterations.iter_start : null);
+  const stop = wholeOf(url["iterations.stop"]) ?? (sameIterations ? iterations.iter_stop : null);
+  const problem = sameIterations
+    ? rangeProblem(start, stop, first, last)
+    : rangeProblem(start, stop, 0, Number.MAX_SAFE_INTEGER);
+  const changed = !sameIterations || start !== iterations.iter_start || stop !== iterations.iter_stop;
+  const text = (value: number | null | undefined, own: number | null): string | null =>
+    value === null || value === undefined || (sameIterations && value === own) ? null : String(value);
+  const reset = { "iterations.start": null, "iterations.stop": null };
+  return {
+    start,
+    stop,
+    keyOp,
+    candidate,
+    sameIterations,
+    changed,
+    problem,
+    request: {
+      iter_start: start,
+      iter_stop: stop,
+      key_op: keyOp === "" ? null : keyOp,
+      candidate: keyOp === "" && candidate !== "" ? candidate : null,
+    },
+    setRange: (range) =>
+      navigate({
+        ...("start" in range ? { "iterations.start": text(range.start, iterations.iter_start) } : {}),
+        ...("stop" in range ? { "iterations.stop": text(range.stop, iterations.iter_stop) } : {}),
+      }),
+    setKeyOp: (op) => navigate({ ...reset, "iterations.key": op === current.keyOp ? null : op, "iterations.by": null }),
+    setCandidate: (kind) =>
+      navigate({ ...reset, "iterations.key": null, "iterations.by": kind === current.candidate ? null : kind }),
+    reset: () => navigate({ ...reset, "iterations.key": null, "iterations.by": null }),
+  };
+}

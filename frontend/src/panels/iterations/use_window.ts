@@ -1,0 +1,42 @@
+/** The visible part of the iterations: moved at once while the user zooms or pans, written to the URL when that pauses. */
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { navigate, useUrl } from "../../frame/url";
+import { clamped, type Window } from "../../model/iteration_window";
+
+const PAUSE_MS = 180;
+
+const numberOf = (text: string | undefined): number | null =>
+  text !== undefined && /^-?\d{1,9}(?:\.\d)?$/.test(text) ? Number(text) : null;
+
+export interface Zoom {
+  /** As drawn now. */
+  window: Window;
+  /** As the URL has it: what data is asked for. */
+  settled: Window;
+  show: (window: Window) => void;
+}
+
+export function useZoom(whole: Window): Zoom {
+  const url = useUrl();
+  const from = numberOf(url["iterations.from"]);
+  const to = numberOf(url["iterations.to"]);
+  const settled = from === null || to === null ? whole : clamped({ from, to }, whole, 1);
+  const [moving, setMoving] = useState<Window | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  const stop = (): void => {
+    if (timer.current !== null) clearTimeout(timer.current);
+  };
+  useEffect(() => stop, []);
+  const show = (window: Window): void => {
+    setMoving(window);
+    stop();
+    timer.current = setTimeout(() => {
+      const all = window.from <= whole.from && window.to >= whole.to;
+      const round = (value: number): string => String(Math.round(value * 10) / 10);
+      navigate({ "iterations.from": all ? null : round(window.from), "iterations.to": all ? null : round(window.to) });
+      setMoving(null);
+    }, PAUSE_MS);
+  };
+  return { window: moving ?? settled, settled, show };
+}
