@@ -110,7 +110,10 @@ setup(
     },
     entry_points={
         "tensorboard_plugins": [f"{METADATA['PLUGIN_NAME']} = {PACKAGE}.loader:DlprofLoader"],
-        "console_scripts": [f"dlprof = {PACKAGE}.__main__:main"],
+        "console_scripts": [
+            f"dlprof = {PACKAGE}.__main__:main",
+            f"dlprofviewer = {PACKAGE}.viewer.main:main",
+        ],
     },
     cmdclass={"build_py": BuildWithFrontend},
     zip_safe=False,

@@ -47,6 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "routes": {"database", "exports", "imports", "opening", "queries", "reports", "runs"},
     "services": {"imports", "routes", "runs"},
     "plugin": {"imports", "routes", "runs", "services"},
+    "viewer": {"opening", "routes", "runs", "services"},
     "loader": {"plugin"},
     "cli": {
         *("checking", "database", "importers", "imports", "opening", "pipeline", "queries", "reports", "run_metadata"),

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any, NoReturn, Protocol
 
 from tensorboard_plugin_dlprof.cli import (
+    aggregate,
     cache,
     check,
     compatible,
@@ -40,7 +41,7 @@ class Command(Protocol):
         """Does the work; the exit code."""
 
 
-COMMANDS: tuple[Command, ...] = (import_profiles, summary, reports, run, check, doctor, cache, demo)
+COMMANDS: tuple[Command, ...] = (import_profiles, aggregate, summary, reports, run, check, doctor, cache, demo)
 
 DESCRIPTION = "GPU profiles for TensorBoard: where does my GPU time go, are my Tensor Cores used, what should I change?"
 

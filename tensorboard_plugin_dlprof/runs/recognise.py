@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from tensorboard_plugin_dlprof.errors import ProfileError, UnknownFormat
 from tensorboard_plugin_dlprof.runs.scan import File, is_database_name, is_trace_name
 
-_SQLITE_SUFFIXES = (".sqlite", ".sqlite3")
-
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
@@ -47,7 +45,7 @@ def _recognise(file: File) -> Recognition | None:
     try:
         return Recognition("source", find_importer(file.place()).name)
     except UnknownFormat as error:
-        if file.name.lower().endswith(_SQLITE_SUFFIXES) and _is_database(file):
+        if _is_database(file):
             return Recognition("database", "dlprof")
         return _broken(file, error) if is_trace_name(file.name) else None
     except ProfileError as error:
@@ -69,11 +67,10 @@ def relative_message(file: File, error: ProfileError) -> str:
 
 
 def _is_database(file: File) -> bool:
-    """Whether an SQLite file of any name is a DLProf database."""
-    from tensorboard_plugin_dlprof.database.connection import open_database
+    """Whether a file of any name is a DLProf database; opening one that cannot be read says why."""
+    from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
 
     try:
-        open_database(file.place()).close()
+        return is_dlprof_database(file.place())
     except ProfileError:
         return False
-    return True

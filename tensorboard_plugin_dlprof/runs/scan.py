@@ -30,10 +30,18 @@ _NEVER = ("tfevents", ".tmp-")
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A folder to search. ``name`` is its name in ``--logdir_spec``, empty for ``--logdir``."""
+    """A folder to search. ``name`` is its name in ``--logdir_spec``, empty for ``--logdir``.
+
+    With ``only``, the one file of this name, whatever it is called, and no folder below.
+    """
 
     path: Path
     name: str = ""
+    only: str = ""
+
+    def takes(self, name: str) -> bool:
+        """Whether a file of this name may be one of its profiles."""
+        return name == self.only if self.only else is_candidate_name(name)
 
     def run(self, relative: str) -> str:
         """TensorBoard's name of the run in a folder below: ``.`` is the root itself."""
@@ -167,7 +175,10 @@ class _Walk:
         except OSError:
             return
         for entry in listed:
-            if entry.name.startswith("."):
+            if folder.root.only:
+                if entry.name != folder.root.only or entry.is_dir():
+                    continue
+            elif entry.name.startswith("."):
                 continue
             try:
                 self._consider(folder, entry)
@@ -179,12 +190,12 @@ class _Walk:
             self._enqueue(folder, entry, os.path.join(folder.real, entry.name), self.plain)  # noqa: PTH118
         elif entry.is_symlink():
             self._consider_link(folder, entry)
-        elif is_candidate_name(entry.name):
+        elif folder.root.takes(entry.name):
             self._add(folder, entry, os.path.join(folder.real, entry.name))  # noqa: PTH118
 
     def _consider_link(self, folder: _Folder, entry: os.DirEntry[str]) -> None:
         is_folder = entry.is_dir()
-        if not is_folder and not is_candidate_name(entry.name):
+        if not is_folder and not folder.root.takes(entry.name):
             return
         real = os.path.realpath(entry.path)
         if not any(real == root or real.startswith(root.rstrip(os.sep) + os.sep) for root in self._allowed):

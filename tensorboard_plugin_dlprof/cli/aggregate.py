@@ -1,0 +1,61 @@
+"""Add an aggregation of other iterations to a DLProf database, ours or NVIDIA's.
+
+The database is written anew and put in place at once, so that a viewer that has it open is not disturbed; -o keeps
+the old file and writes another. Every aggregation is kept: the viewer's menu chooses among them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.messages import ProgressBar
+from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists
+
+NAME = "aggregate"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options."""
+    parser.add_argument("database", metavar="DATABASE", type=Path, help="DLProf database")
+    parser.add_argument("--iter-start", metavar="N", type=int, help="first iteration to aggregate (default: the first)")
+    parser.add_argument("--iter-stop", metavar="N", type=int, help="last iteration to aggregate, inclusive")
+    parser.add_argument("--key-op", metavar="NAME", help="name or id of the op whose end ends an iteration")
+    parser.add_argument(
+        "--candidate",
+        metavar="KIND",
+        help="how to find iterations instead: profiler_step, numbered_range, repeated_range, optimizer_step, "
+        "data_loader or whole_capture, as far as the database has them",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="new database (default: replace DATABASE)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Aggregates, and prints the database with the id of the aggregation."""
+    from tensorboard_plugin_dlprof.pipeline import Choice, aggregate_database
+
+    start, stop = arguments.iter_start, arguments.iter_stop
+    if start is not None and stop is not None and start > stop:
+        raise BadRequest(f"--iter-start {start} is after --iter-stop {stop}; give them in order.")
+    if arguments.key_op and arguments.candidate:
+        raise BadRequest("--key-op and --candidate are two ways to find iterations; give one.")
+    if arguments.output and arguments.output.exists():
+        raise OutputExists(f"{arguments.output} exists; name another file.")
+    # A link stays a link: the file that it leads to is the one to replace.
+    target = arguments.output or arguments.database.resolve()
+    progress = ProgressBar(arguments.database.name)
+    try:
+        result = aggregate_database(
+            arguments.database, target, Choice(start, stop, arguments.key_op, arguments.candidate), progress
+        )
+    finally:
+        progress.clear()
+    if result.is_new:
+        print(f"{arguments.output or arguments.database}: aggregation {result.aggregation}", flush=True)
+    else:
+        print(
+            f"{arguments.database}: has this as aggregation {result.aggregation} already; nothing was written",
+            flush=True,
+        )
+    return exit_codes.SUCCESS

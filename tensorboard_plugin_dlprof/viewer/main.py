@@ -1,0 +1,102 @@
+"""Show a profile in a browser without TensorBoard.
+
+DATABASE is a DLProf database; SOURCE is a PyTorch trace or an Nsight Systems export, which is imported when it is
+opened; FOLDER holds any number of these at any depth. Ctrl-C ends the server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
+from tensorboard_plugin_dlprof.metadata import VERSION
+
+DEFAULT_ADDRESS = "localhost"
+DEFAULT_PORT = 8000
+LARGEST_PORT = 65_535
+
+_FAILURE, _INTERRUPTED, _TERMINATED = 1, 130, 143
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    found = argparse.ArgumentParser(
+        prog="dlprofviewer", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    found.add_argument("--version", action="version", version=f"dlprofviewer {VERSION}")
+    found.add_argument(
+        "-b",
+        "--bind",
+        metavar="ADDRESS",
+        default=DEFAULT_ADDRESS,
+        help="address to listen on (default: %(default)s; 0.0.0.0 lets everybody on the network see the profiles)",
+    )
+    found.add_argument(
+        "-p",
+        "--port",
+        metavar="PORT",
+        type=_port,
+        default=DEFAULT_PORT,
+        help="port to listen on (default: %(default)s)",
+    )
+    found.add_argument("profile", metavar="DATABASE|SOURCE|FOLDER", type=Path, help="what to show")
+    return found
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Serves until it is interrupted; the exit code."""
+    arguments = parser().parse_args(argv)
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        return _serve(arguments.profile, arguments.bind, arguments.port)
+    except ProfileError as error:
+        print(f"dlprofviewer: error: {error}", file=sys.stderr, flush=True)
+        return _FAILURE
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def _serve(profile: Path, address: str, port: int) -> int:
+    from tensorboard_plugin_dlprof.opening.regular_file import shown
+    from tensorboard_plugin_dlprof.routes.app import App
+    from tensorboard_plugin_dlprof.routes.opened import Opened
+    from tensorboard_plugin_dlprof.runs.scan import Root
+    from tensorboard_plugin_dlprof.services import make_services
+    from tensorboard_plugin_dlprof.viewer.server import make_viewer
+
+    path = Path(os.path.abspath(profile))  # noqa: PTH100 - a link keeps its own name
+    if not path.exists():
+        raise NotFound(f"{shown(profile)}: there is no such file or folder; check the path.")
+    if path.is_dir():
+        services = make_services([Root(path)], opened=Opened(path))
+    else:
+        # The file may be a link; where it leads is what the user asked to see.
+        allowed = [path.resolve().parent]
+        services = make_services([Root(path.parent, only=path.name)], allowed, opened=Opened(path))
+    app = App(services)
+    server, url = make_viewer(app, address, port)
+    services.catalog.any_profiles()
+    print(f"{shown(profile)} is at {url} (Ctrl-C to end)", flush=True)
+    try:
+        server.serve_forever()
+    finally:
+        server.server_close()
+        app.close()
+    return 0
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > LARGEST_PORT:
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to {LARGEST_PORT}, not {text!r}")
+    return int(text)
+
+
+def _terminate(signal_number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(_TERMINATED)

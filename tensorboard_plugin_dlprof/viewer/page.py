@@ -1,0 +1,36 @@
+"""The page that loads the frontend, under the content security policy that TensorBoard's own pages have."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import TYPE_CHECKING
+
+from tensorboard.backend.http_util import Respond
+
+if TYPE_CHECKING:
+    from werkzeug.wrappers import Request, Response
+
+BASE = "data/plugin/dlprof/"
+"""Where TensorBoard serves the routes, relative to its root: links to the one fit the other."""
+
+_SCRIPT = 'import("./static/index.js").then((module) => void module.render());'
+
+_HTML = f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>DLProf Viewer</title>
+<base href="{BASE}">
+</head>
+<body><script type="module">{_SCRIPT}</script></body>
+</html>
+"""
+
+
+def serve_page(request: Request) -> Response:
+    """The one page; what it shows is in the part of its address that the browser keeps to itself."""
+    digest = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode("ascii")
+    response: Response = Respond(request, _HTML, "text/html", csp_scripts_sha256s=[digest])
+    return response

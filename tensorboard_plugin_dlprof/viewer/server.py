@@ -1,0 +1,126 @@
+"""The standalone server: a thread for each request, on an address of this machine unless another one is asked for."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import os
+import socket
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
+from werkzeug.wrappers import Request
+
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
+from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
+from tensorboard_plugin_dlprof.routes import responses
+from tensorboard_plugin_dlprof.routes.requests import Forbidden
+from tensorboard_plugin_dlprof.viewer.page import serve_page
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+    from tensorboard_plugin_dlprof.routes.app import App
+
+PREFIX = f"/data/plugin/{PLUGIN_NAME}"
+_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+_IDLE_SECONDS = 60.0
+_BACKLOG = 128
+
+
+class Site:
+    """All that the server answers, as one WSGI application.
+
+    Args:
+        app: the plugin's routes.
+        is_local: bound to a loopback address. Then a request must name one as its host: otherwise a page of another
+            site could have its own name resolve to this machine and read every profile (DNS rebinding).
+    """
+
+    def __init__(self, app: App, is_local: bool) -> None:
+        self._is_local = is_local
+        self._routes = {f"{PREFIX}{path}": application for path, application in app.routes().items()}
+
+    def __call__(self, environ: Any, start_response: Any) -> Iterable[bytes]:
+        """Answers one request."""
+        request = Request(environ)
+        if self._is_local and _host(environ.get("HTTP_HOST", "")) not in _LOOPBACK_NAMES:
+            foreign = Forbidden("This server answers to localhost only; start dlprofviewer with -b for another name.")
+            return responses.failure(request, foreign)(environ, start_response)
+        application = self._application(request.path)
+        if application is not None:
+            return application(environ, start_response)
+        if request.path != "/":
+            response = responses.failure(
+                request, NotFound(f"There is no page {request.path[:80]!r}; the viewer is at /.")
+            )
+        elif request.method not in ("GET", "HEAD"):
+            error = responses.MethodNotAllowed("This address takes GET and HEAD only.")
+            response = responses.failure(request, error, allowed="GET, HEAD")
+        else:
+            response = serve_page(request)
+        return response(environ, start_response)
+
+    def _application(self, path: str) -> WSGIApplication | None:
+        for route, application in self._routes.items():
+            if path == route or (route.endswith("*") and path.startswith(route[:-1])):
+                return application
+        return None
+
+
+def make_viewer(app: App, address: str, port: int) -> tuple[BaseWSGIServer, str]:
+    """A server that is bound and does not serve yet, and its URL. Port 0 is any free one.
+
+    Raises:
+        BadRequest: the port is taken, or the address is none of this machine.
+    """
+    bound = _bind(address, port)
+    host, chosen = bound.getsockname()[:2]
+    site = Site(app, ipaddress.ip_address(host.partition("%")[0]).is_loopback)
+    # Werkzeug would end the process where the port is taken; it takes the socket over.
+    server = make_server(host, chosen, site, threaded=True, request_handler=_Quiet, fd=bound.detach())
+    return server, f"http://{_shown(address, host)}:{chosen}/"
+
+
+def _bind(address: str, port: int) -> socket.socket:
+    try:
+        found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        raise BadRequest(f"{address} is no address of this machine ({error.strerror}); give another with -b.") from None
+    # localhost is often both; browsers try IPv4 as well, and many machines have no IPv6.
+    family, kind, protocol, _, place = sorted(found, key=lambda item: item[0] != socket.AF_INET)[0]
+    bound = socket.socket(family, kind, protocol)
+    try:
+        if os.name == "posix":
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(place)
+        bound.listen(_BACKLOG)
+    except OSError as error:
+        bound.close()
+        if error.errno == errno.EADDRINUSE:
+            raise BadRequest(f"Port {port} of {address} is taken; give another with -p, or -p 0 for any.") from None
+        if error.errno == errno.EACCES:
+            raise BadRequest(f"Port {port} may not be used by you; give one from 1024 up with -p.") from None
+        raise BadRequest(f"{address} is no address of this machine; give another with -b.") from None
+    return bound
+
+
+def _host(header: str) -> str:
+    """Name in a ``Host`` header, without the port."""
+    name = header[1:].partition("]")[0] if header.startswith("[") else header.partition(":")[0]
+    return name.lower().rstrip(".")
+
+
+def _shown(address: str, host: str) -> str:
+    name = address if address in _LOOPBACK_NAMES else host
+    return f"[{name}]" if ":" in name else name
+
+
+class _Quiet(WSGIRequestHandler):
+    """One line for each request would bury what matters."""
+
+    timeout = _IDLE_SECONDS
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Nothing."""
