@@ -82,8 +82,8 @@ SMALL_MEMORY_FRACTION = 0.25
 FULL_MEMORY_FRACTION = 0.9
 """Above this the next allocation may fail (PyTorch's profiler warns above 90 %)."""
 
-PAGEABLE_FRACTION = 0.005
-"""Share of the time in copies from or to pageable memory."""
+PAGEABLE_FRACTION = 0.012
+"""Share of the time in copies from or to pageable memory; pinned memory would save most of it."""
 
 PROFILER_LAUNCH_FRACTION = 0.2
 """Share of time waiting for the host above which recording stacks, which slows the host, distorts the picture."""

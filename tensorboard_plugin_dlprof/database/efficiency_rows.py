@@ -71,7 +71,8 @@ def write_efficiency(
 _OP_COLUMNS = (
     "aggr_id", "read_only_ops_id", "device_id", "family", "kernel_ns", "measured_ns", "flops", "product_flops",
     "masked_flops", "min_bytes", "precision", "matrix_unit", "peak_flops_per_second", "peak_bytes_per_second",
-    "ideal_ns", "best_ns", "bound", "eligibility", "cause", "dimension", "length", "padded_length", "occupancy_fraction", "waves",
+    "ideal_ns", "best_ns", "bound", "eligibility", "cause", "dimension", "length", "padded_length",
+    "occupancy_fraction", "waves",
 )  # fmt: skip
 
 
@@ -81,7 +82,8 @@ def _op_rows(aggr_id: int, profile: Profile, found: Efficiency) -> Iterator[tupl
     numbers = zip(
         ops.op.tolist(), ops.device.tolist(), ops.kernel_ns.tolist(), ops.measured_ns.tolist(), ops.flops.tolist(),
         ops.product_flops.tolist(), ops.masked_flops.tolist(), ops.min_bytes.tolist(), ops.matrix_unit.tolist(),
-        ops.peak_flops.tolist(), ops.peak_bytes.tolist(), ops.ideal_ns.tolist(), ops.best_ns.tolist(), ops.occupancy.tolist(),
+        ops.peak_flops.tolist(), ops.peak_bytes.tolist(), ops.ideal_ns.tolist(), ops.best_ns.tolist(),
+        ops.occupancy.tolist(),
         ops.waves.tolist(), strict=True,
     )  # fmt: skip
     for row, (

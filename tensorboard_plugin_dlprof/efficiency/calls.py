@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from math import prod
 
@@ -11,6 +12,7 @@ from tensorboard_plugin_dlprof.classify.dtypes import data_type
 Shape = tuple[int, ...]
 
 _MAX_TEXT = 1 << 20
+_BOOLEANS = re.compile(r"\b(?:True|False)\b")
 
 ITEM_BYTES = {
     "float64": 8.0, "float32": 4.0, "tf32": 4.0, "float16": 2.0, "bfloat16": 2.0,
@@ -117,12 +119,10 @@ def _list(text: str) -> list[object]:
 
 
 def _value(written: object) -> object:
-    """Values stand as texts of their own: ``"[2, 2]"``, ``"False"``."""
+    """Values stand as texts of their own, in Python's spelling: ``"[2, 2]"``, ``"[True, False]"``."""
     if not isinstance(written, str):
         return written
-    if written in ("True", "False"):
-        return written == "True"
     try:
-        return json.loads(written) if written else None
+        return json.loads(_BOOLEANS.sub(lambda found: found[0].lower(), written)) if written else None
     except (ValueError, RecursionError):
         return written

@@ -1,0 +1,193 @@
+"""FLOPs are PyTorch's own; bytes are worked out by hand."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tensorboard_plugin_dlprof.efficiency.calls import parse_call
+from tensorboard_plugin_dlprof.efficiency.convolutions import Outputs, learn
+from tensorboard_plugin_dlprof.efficiency.formulas import work_of
+from tensorboard_plugin_dlprof.efficiency.work import Work
+
+ROWS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "flop_counter.json").read_text(encoding="utf-8"))
+
+
+def call(row: dict[str, Any]) -> Work | None:
+    """The work of a recorded op."""
+    return work_of(parse_call(row["name"], row["shapes"], row["dtypes"], row["parameters"]))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[f"{number}-{row['name']}" for number, row in enumerate(ROWS)])
+def test_an_op_has_the_flops_that_flop_counter_mode_counts(row: dict[str, Any]) -> None:
+    """Forward and backward, transposed, strided, padded and dilated convolutions, fused attention."""
+    work = call(row)
+    assert work is not None
+    assert work.flops == row["flops"]
+
+
+def test_the_golden_numbers_hold_every_kind_of_op() -> None:
+    """A table of one kind would prove little."""
+    names = {row["name"] for row in ROWS}
+    assert {"mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward"} <= names
+    assert {"_scaled_dot_product_efficient_attention", "_scaled_dot_product_flash_attention"} <= names
+
+
+needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+
+
+@needs_torch
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["perceptron", "convolutions", "attention", "encoder", "rnn"])
+def test_a_model_run_here_has_the_flops_that_flop_counter_mode_counts(name: str) -> None:
+    """One step of training, recorded by PyTorch's profiler, counted by PyTorch at the same time."""
+    from tests.efficiency.torch_models import MODELS, run
+
+    ops, total = run(*MODELS[name])
+    found = [call(op) for op in ops]
+    assert sum(work.flops for work in found if work is not None) == total
+    assert None not in found
+
+
+@needs_torch
+@pytest.mark.filterwarnings("ignore")
+def test_the_weight_gradient_of_a_grouped_convolution_is_not_counted_once_for_every_group() -> None:
+    """``FlopCounterMode`` (2.13) takes every input channel with every output channel there; the GPU does not.
+
+    Its count is ``groups`` times too large for the gradient of the weight alone; with it, a depthwise convolution
+    would exceed the rate of any GPU.
+    """
+    from tests.efficiency.torch_models import Grouped, run
+
+    ops, total = run(Grouped, (2, 8, 9, 9))
+    forward = [2 * 2 * 81 * 12 * 2 * 9, 2 * 2 * 81 * 12 * 1 * 25]
+    assert [work.flops for op in ops if op["name"] == "convolution" and (work := call(op))] == forward
+    ours = sum(work.flops for op in ops if (work := call(op)))
+    assert ours == 3 * sum(forward)
+    assert total - ours == forward[0] * (4 - 1) + forward[1] * (12 - 1)
+
+
+def work(name: str, shapes: object, dtypes: object, values: object = ()) -> Work | None:
+    """The work of an op described in Python."""
+    return work_of(parse_call(name, json.dumps(shapes), json.dumps(dtypes), json.dumps(list(values))))  # type: ignore[call-overload]
+
+
+def test_bytes_of_a_product_are_its_operands_and_its_result() -> None:
+    """16-bit: (8 x 4 + 4 x 2 + 8 x 2) x 2."""
+    found = work("mm", [[8, 4], [4, 2]], ["c10::Half", "c10::Half"])
+    assert found is not None
+    assert (found.flops, found.min_bytes, found.data_type) == (2 * 8 * 4 * 2, 112, "float16")
+
+
+def test_a_linear_layer_takes_all_leading_dimensions_as_rows() -> None:
+    """Weight is (out, in); the bias is read."""
+    found = work("linear", [[2, 3, 5], [7, 5], [7]], ["float"] * 3)
+    assert found is not None
+    assert found.flops == 2 * 6 * 5 * 7
+    assert found.min_bytes == 4 * (30 + 35 + 7 + 42)
+    assert [(each.name, each.length) for each in found.dimensions] == [("M", 6), ("N", 7), ("K", 5)]
+
+
+def test_matmul_broadcasts_and_takes_vectors() -> None:
+    """NumPy's rules."""
+    batched = work("matmul", [[5, 1, 3, 4], [2, 4, 6]], ["float", "float"])
+    vector = work("matmul", [[4], [4, 6]], ["float", "float"])
+    assert batched is not None
+    assert vector is not None
+    assert (batched.flops, vector.flops) == (2 * 10 * 3 * 4 * 6, 2 * 4 * 6)
+
+
+@pytest.mark.parametrize("shapes", [[[2, 3], [4, 5]], [[2, 3, 4], [5, 4, 6], []], [[], [4, 5]], [], [[2, 3]]])
+def test_shapes_that_do_not_fit_have_no_work(shapes: list[Any]) -> None:
+    """Damaged or partial recordings: unknown, no exception."""
+    assert work("matmul", shapes, ["float"] * len(shapes)) is None
+
+
+def test_einsum_needs_its_equation() -> None:
+    """With it, contracted letters are K; without, the shapes do not tell."""
+    found = work("einsum", [[], [[2, 3, 4], [2, 4, 5]]], ["Scalar", "TensorList"], ["bik,bkj->bij"])
+    assert found is not None
+    assert found.flops == 2 * 2 * 3 * 4 * 5
+    assert work("einsum", [[], [[2, 3, 4], [2, 4, 5]]], ["Scalar", "TensorList"]) is None
+
+
+def test_a_convolution_without_parameters_learns_its_output_from_its_backward() -> None:
+    """Traces before PyTorch 2 do not hold stride and padding."""
+    learnt: Outputs = {}
+    backward = parse_call(
+        "cudnn_convolution_backward_weight", "[[2,3,8,8],[2,4,4,4],[4,3,3,3]]", '["float","float","float"]', ""
+    )
+    forward = parse_call("cudnn_convolution", "[[2,3,8,8],[4,3,3,3]]", '["float","float"]', "")
+    assert work_of(forward, learnt) is None
+    learn(backward, learnt)
+    found = work_of(forward, learnt)
+    assert found is not None
+    assert found.flops == 2 * 2 * 16 * 4 * 3 * 9
+    other = parse_call(
+        "cudnn_convolution_backward_weight", "[[2,3,8,8],[2,4,8,8],[4,3,3,3]]", '["float","float","float"]', ""
+    )
+    learn(other, learnt)
+    assert work_of(forward, learnt) is None, "two strides for the same shapes: unknown"
+
+
+def test_a_backward_convolution_has_the_gradients_that_were_asked_for() -> None:
+    """The first layer needs none of its input."""
+    shapes, types = [[2, 4, 4, 4], [2, 3, 8, 8], [4, 3, 3, 3], *[[]] * 8], ["float"] * 3 + ["Scalar"] * 8
+    values = ["", "", "", "[0]", "[2, 2]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "1"]
+    both = work("convolution_backward", shapes, types, [*values, "[True, True, False]"])
+    weight = work("convolution_backward", shapes, types, [*values, "[False, True, False]"])
+    assert both is not None
+    assert weight is not None
+    assert both.flops == 2 * weight.flops
+
+
+def test_causal_attention_leaves_out_what_lies_above_the_diagonal() -> None:
+    """4 queries, 4 keys: 10 of 16 scores."""
+    shapes = [[1, 4, 2, 8]] * 3 + [[]] * 6
+    values = ["", "", "", "", "", "4", "4", "0.", "True"]
+    found = work("_flash_attention_forward", shapes, ["c10::Half"] * 3 + ["Scalar"] * 6, values)
+    assert found is not None
+    assert found.flops == 2 * 2 * 2 * 16 * 8
+    assert found.skipped_flops == found.flops * 6 // 16
+
+
+def test_packed_sequences_of_several_lengths_are_unknown() -> None:
+    """Their lengths are numbers on the GPU, not shapes."""
+    assert work("_flash_attention_forward", [[99, 2, 8]] * 3, ["c10::Half"] * 3) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "flops", "elements"),
+    [
+        ("add", [[4, 1, 3], [2, 3]], 24, 12 + 6 + 24),
+        ("relu_", [[10]], 10, 20),
+        ("copy_", [[10], [10]], 0, 20),
+        ("fill_", [[10], []], 0, 10),
+        ("native_layer_norm", [[4, 8], [8], [8]], 7 * 32, 32 + 16 + 32),
+        ("_softmax", [[4, 8]], 5 * 32, 64),
+        ("cat", [[[2, 3], [2, 5]]], 0, 32),
+        ("embedding", [[1000, 8], [6]], 0, 6 + 2 * 48),
+    ],
+)
+def test_other_ops_move_what_they_read_and_write(name: str, shapes: Any, flops: int, elements: int) -> None:
+    """Each input once, each output once; FLOPs are the documented approximation."""
+    kinds = ["TensorList" if shapes and isinstance(shape[0] if shape else 0, list) else "float" for shape in shapes]
+    found = work(name, shapes, kinds)
+    assert found is not None
+    assert (found.flops, found.elements) == (flops, elements)
+
+
+def test_bytes_are_unknown_without_types_and_elements_are_not() -> None:
+    """NVTX records shapes alone."""
+    found = work_of(parse_call("mul", "[[4],[4]]", "", ""))
+    assert found is not None
+    assert (found.min_bytes, found.elements) == (None, 12)
+
+
+def test_an_unknown_op_has_no_work() -> None:
+    """Never a guess."""
+    assert work("my_custom_op", [[4]], ["float"]) is None

@@ -1,0 +1,85 @@
+"""Devices are found by name; each rate has a source; what is not published is unknown."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tensorboard_plugin_dlprof.efficiency.peak_table import TABLE
+from tensorboard_plugin_dlprof.efficiency.peaks import find_peaks
+
+GB = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("name", "memory", "product", "precision", "teraflops"),
+    [
+        ("Tesla V100-SXM2-16GB", 0, "V100 SXM2", "fp16", 125.0),
+        ("Tesla V100-DGXS-32GB", 32 * GB, "V100 SXM2", "fp16", 125.0),
+        ("Tesla V100-PCIE-32GB", 0, "V100 PCIe", "fp16", 112.0),
+        ("Tesla T4", 15 * GB, "T4", "fp16", 65.0),
+        ("NVIDIA A100-SXM4-40GB", 0, "A100 40GB", "tf32", 156.0),
+        ("NVIDIA A100-SXM4-80GB", 79 * GB, "A100 SXM4 80GB", "bf16", 312.0),
+        ("NVIDIA A100 80GB PCIe", 79 * GB, "A100 PCIe 80GB", "bf16", 312.0),
+        ("NVIDIA A100-PG509-200", 42_505_273_344, "A100 40GB", "bf16", 312.0),
+        ("NVIDIA A10", 0, "A10", "bf16", 125.0),
+        ("NVIDIA L4", 0, "L4", "fp8", 242.5),
+        ("NVIDIA L40S", 0, "L40S", "bf16", 362.05),
+        ("NVIDIA H100 80GB HBM3", 79 * GB, "H100 SXM", "bf16", 989.4),
+        ("NVIDIA H100 PCIe", 79 * GB, "H100 PCIe", "bf16", 756.0),
+        ("NVIDIA H100 NVL", 94 * GB, "H100 NVL", "bf16", 835.5),
+        ("NVIDIA H200", 139 * GB, "H200 SXM", "fp8", 1978.9),
+        ("NVIDIA GH200 480GB", 95 * GB, "GH200", "bf16", 989.4),
+        ("NVIDIA B200", 178 * GB, "B200", "fp4", 9000.0),
+        ("NVIDIA GB200", 184 * GB, "GB200", "fp4", 10000.0),
+        ("NVIDIA GeForce RTX 3090", 24 * GB, "RTX 3090", "bf16", 71.0),
+        ("NVIDIA GeForce RTX 4090", 24 * GB, "RTX 4090", "bf16", 165.2),
+        ("NVIDIA GeForce RTX 5090", 32 * GB, "RTX 5090", "fp8", 419.0),
+        ("NVIDIA RTX 5000 Ada Generation Laptop GPU", 0, "RTX 5000 Ada Laptop", "bf16", 170.4),
+        ("AMD Instinct MI210", 64 * GB, "MI210", "bf16", 181.0),
+        ("AMD Instinct MI250X", 64 * GB, "MI250X (one of two chips)", "bf16", 191.5),
+        ("AMD Instinct MI300X", 192 * GB, "MI300X", "bf16", 1307.4),
+        ("AMD Instinct MI355X", 288 * GB, "MI355X", "fp8", 5000.0),
+    ],
+)
+def test_a_device_is_found_by_its_name(name: str, memory: int, product: str, precision: str, teraflops: float) -> None:
+    """As drivers spell it, with the rate of its maker."""
+    peaks = find_peaks(name, memory)
+    assert peaks is not None
+    assert peaks.product == product
+    assert peaks.flops_per_second(precision, True) == teraflops * 1e12
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "NVIDIA A10G", "NVIDIA GeForce RTX 4090 Laptop GPU", "NVIDIA GeForce RTX 3070 Ti Laptop GPU",
+     "Quadro RTX 5000 with Max-Q Design", "NVIDIA A100-SXM4-40GB MIG 1g.5gb", "NVIDIA H100", "NVIDIA Z9000", "Orin"],
+)  # fmt: skip
+def test_what_is_not_published_is_unknown(name: str) -> None:
+    """Slices, laptops without a rate of their own, names that several products share."""
+    assert find_peaks(name) is None
+
+
+def test_every_row_has_a_source_and_plausible_rates() -> None:
+    """A typing error of a factor of ten would show."""
+    for row in TABLE:
+        assert row.source.startswith("https://"), row.name
+        assert re.compile(row.pattern)
+        assert 190 < row.bandwidth_gb_s <= 8_000, row.name
+        assert 4 < row.vector["fp32"] < 170, row.name
+        if row.matrix:
+            half = row.matrix["fp16"]
+            assert half >= 1.9 * row.vector["fp32"], row.name
+            assert row.matrix.get("bf16", half) == half, row.name
+            for precision, factor in (("tf32", 0.5), ("fp8", 2.0), ("fp4", 8.0)):
+                if precision in row.matrix:
+                    assert row.matrix[precision] <= factor * half * 1.03, (row.name, precision)
+
+
+def test_a_name_is_matched_by_the_row_of_its_product_alone() -> None:
+    """No earlier row takes the name that a later one stands for."""
+    for row in TABLE:
+        if row.memory_gb is None and row.name.startswith("RTX") and "Ada" not in row.name and "A6000" not in row.name:
+            found = find_peaks(f"NVIDIA GeForce {row.name}")
+            assert found is None or found.product == row.name

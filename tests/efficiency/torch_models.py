@@ -1,0 +1,198 @@
+"""Runs models under PyTorch's profiler and ``FlopCounterMode``. Needs torch; imported only where that is.
+
+``python -m tests.efficiency.torch_models`` writes ``flop_counter.json`` anew: each recorded op with the count that
+``FlopCounterMode`` gives for that op alone.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.profiler import ProfilerActivity, profile
+from torch.utils.flop_counter import FlopCounterMode
+
+GOLDEN = Path(__file__).parent / "flop_counter.json"
+
+COUNTED = (
+    "aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::convolution", "aten::convolution_backward",
+    "aten::_scaled_dot_product_flash_attention", "aten::_scaled_dot_product_flash_attention_backward",
+    "aten::_scaled_dot_product_efficient_attention", "aten::_scaled_dot_product_efficient_attention_backward",
+)  # fmt: skip
+"""Ops as they are recorded and as ``FlopCounterMode`` counts them; what they call inside is not counted again."""
+
+
+class Perceptron(nn.Module):
+    """Linear layers with lengths that fit and that do not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(70, 33), nn.GELU(), nn.LayerNorm(33), nn.Linear(33, 1001, bias=False))
+
+    def forward(self, x: Any) -> Any:
+        """The step of the model."""
+        return self.layers(x)
+
+
+class Convolutions(nn.Module):
+    """Stride, padding, dilation, transposed, one to three dimensions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.one = nn.Conv1d(4, 8, 5, stride=2, padding=3)
+        self.two = nn.Conv2d(3, 16, (7, 3), stride=(2, 1), padding=(3, 1), dilation=(1, 2))
+        self.back = nn.ConvTranspose2d(16, 6, 4, stride=2, padding=1, output_padding=1)
+        self.three = nn.Conv3d(2, 4, 3, padding=1)
+
+    def forward(self, x: Any) -> Any:
+        """The step of the model."""
+        one = self.one(torch.ones(3, 4, 41))
+        three = self.three(torch.ones(2, 2, 6, 7, 8))
+        return self.back(self.two(x)).sum() + one.sum() + three.sum()
+
+
+class Grouped(nn.Module):
+    """Groups and a depthwise convolution."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.grouped = nn.Conv2d(8, 12, 3, padding=1, groups=4)
+        self.depthwise = nn.Conv2d(12, 12, 5, padding=2, groups=12)
+
+    def forward(self, x: Any) -> Any:
+        """The step of the model."""
+        return self.depthwise(self.grouped(x))
+
+
+class Attention(nn.Module):
+    """Attention written out, and einsum."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv = nn.Linear(24, 72)
+
+    def forward(self, x: Any) -> Any:
+        """The step of the model."""
+        q, k, v = (part.unflatten(-1, (4, 6)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
+        scores = nn.functional.softmax(q @ k.transpose(-2, -1) / 6**0.5, -1)
+        mixed = torch.einsum("bhqk,bhkd->bhqd", scores, v)
+        return torch.baddbmm(torch.ones(2, 4, 4), mixed.flatten(0, 1)[:2, :4], mixed.flatten(0, 1)[:2, :4].mT)
+
+
+MODELS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
+    "perceptron": (Perceptron, (9, 5, 70)),
+    "convolutions": (Convolutions, (2, 3, 20, 19)),
+    "attention": (Attention, (2, 10, 24)),
+    "encoder": (lambda: nn.TransformerEncoderLayer(32, 4, 48, batch_first=True, dropout=0.0), (3, 17, 32)),
+    "rnn": (lambda: First(nn.LSTM(10, 20, batch_first=True)), (3, 7, 10)),
+}
+
+
+class First(nn.Module):
+    """The first output of a module that has several."""
+
+    def __init__(self, inner: nn.Module) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x: Any) -> Any:
+        """The step of the model."""
+        return self.inner(x)[0]
+
+
+def run(make: Callable[[], nn.Module], shape: tuple[int, ...]) -> tuple[list[dict[str, Any]], int]:
+    """One step of training: the recorded ops that count, and ``FlopCounterMode``'s total."""
+    torch.manual_seed(0)
+    model, data = make(), torch.randn(shape, requires_grad=True)
+    with FlopCounterMode(display=False) as counter:
+        model(data).sum().backward()
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as recorded:
+        model(data).sum().backward()
+    return counted(recorded), counter.get_total_flops()
+
+
+def counted(recorded: Any) -> list[dict[str, Any]]:
+    """The ops of a trace that ``FlopCounterMode`` counts, as the trace holds them."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.json"
+        recorded.export_chrome_trace(str(path))
+        events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
+    return [
+        {
+            "name": event["name"].removeprefix("aten::"),
+            "shapes": json.dumps(event["args"]["Input Dims"]),
+            "dtypes": json.dumps(event["args"]["Input type"]),
+            "parameters": json.dumps(event["args"].get("Concrete Inputs", [])),
+        }
+        for event in events
+        if event.get("cat") == "cpu_op" and event["name"] in COUNTED
+    ]
+
+
+def fused_attentions() -> Iterator[dict[str, Any]]:
+    """Fused attention needs a GPU to run; its count needs shapes alone."""
+    aten = torch.ops.aten
+    meta = {"device": "meta", "dtype": torch.bfloat16}
+    for q, k, v in (
+        ((2, 8, 64, 32), (2, 8, 64, 32), (2, 8, 64, 32)),
+        ((1, 12, 7, 64), (1, 12, 33, 64), (1, 12, 33, 48)),
+    ):
+        shapes = [list(q), list(k), list(v)]
+        query, key, value = (torch.empty(size, **meta) for size in (q, k, v))
+        with FlopCounterMode(display=False) as counter:
+            aten._scaled_dot_product_efficient_attention(query, key, value, None, False)
+        yield {
+            "name": "_scaled_dot_product_efficient_attention",
+            "shapes": json.dumps([*shapes, [], [], [], []]),
+            "dtypes": json.dumps(["c10::BFloat16"] * 3 + ["", "Scalar", "Scalar", "Scalar"]),
+            "parameters": json.dumps(["", "", "", "", "False", "0.", "False"]),
+            "flops": counter.get_total_flops(),
+        }
+    query = torch.empty((2, 8, 64, 32), **meta)
+    with FlopCounterMode(display=False) as counter:
+        aten._scaled_dot_product_flash_attention(query, query, query, 0.0, True)
+    yield {
+        "name": "_scaled_dot_product_flash_attention",
+        "shapes": json.dumps([[2, 8, 64, 32]] * 3 + [[], [], []]),
+        "dtypes": json.dumps(["c10::BFloat16"] * 3 + ["Scalar", "Scalar", "Scalar"]),
+        "parameters": json.dumps(["", "", "", "0.", "True", "False"]),
+        "flops": counter.get_total_flops(),
+    }
+
+
+def golden() -> list[dict[str, Any]]:
+    """Every distinct op of the models with its own count."""
+    rows: list[dict[str, Any]] = []
+    for make, shape in MODELS.values():
+        ops, _ = run(make, shape)
+        for op in ops:
+            row = {**op, "flops": _alone(op)}
+            if row not in rows:
+                rows.append(row)
+    return rows + list(fused_attentions())
+
+
+def _alone(op: dict[str, Any]) -> int:
+    """``FlopCounterMode``'s count of one recorded op, run on tensors of its shapes."""
+    shapes, dtypes, values = (json.loads(op[key]) for key in ("shapes", "dtypes", "parameters"))
+    arguments: list[Any] = []
+    for shape, kind, value in zip(shapes, dtypes, values, strict=True):
+        if kind == "float":
+            arguments.append(torch.ones(shape))
+        else:
+            arguments.append(json.loads(value.lower()) if value else None)
+    keywords = {}
+    if op["name"] in ("addmm", "baddbmm"):
+        arguments, keywords = arguments[:3], {}
+    with FlopCounterMode(display=False) as counter:
+        getattr(torch.ops.aten, op["name"])(*arguments, **keywords)
+    return counter.get_total_flops()
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(json.dumps(golden(), indent=1) + "\n", encoding="utf-8")
