@@ -1,0 +1,112 @@
+"""``kill -9`` at random moments: no half of a database is ever seen, and the next attempt cleans up and succeeds.
+
+``DLPROF_KILLS`` makes it more often.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files, read_event_file
+from tests.faults.children import assert_whole, names, run_command, start_command, visible
+from tests.imports.traces import write_trace
+
+KILLS = int(os.environ.get("DLPROF_KILLS", "24"))
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="kill -9 is POSIX's")
+
+
+def medium_trace(folder: Path) -> Path:
+    """One whose import takes long enough to be hit in each of its parts."""
+    return write_trace(folder / "a.json", steps=60, adds_per_step=150)
+
+
+def seconds_of(process: subprocess.Popen[bytes]) -> float:
+    """How long it takes when nobody kills it."""
+    started = time.monotonic()
+    assert process.wait() == 0
+    return time.monotonic() - started
+
+
+def test_an_import_that_is_killed(tmp_path: Path) -> None:
+    """The database is whole or not there, and so is the event file."""
+    source = medium_trace(tmp_path / "warm")
+    whole = seconds_of(start_command("import", str(source)))
+    chance = random.Random(6)
+    killed = 0
+    source = medium_trace(tmp_path / "logs")
+    database = tmp_path / "logs" / "a.dlprof_dldb.sqlite"
+    for _ in range(KILLS):
+        # Most of it is the start of Python; what counts is at the end.
+        process = start_command("import", str(source), "--force", "--scalars")
+        time.sleep(whole * chance.uniform(0.3, 0.98))
+        process.kill()
+        killed += process.wait() != 0
+        assert visible(tmp_path / "logs") <= {
+            "a.json",
+            database.name,
+            *(path.name for path in find_event_files(tmp_path / "logs")),
+        }
+        if database.exists():
+            assert_whole(database)
+        for path in find_event_files(tmp_path / "logs"):
+            assert read_event_file(path) is not None
+    assert killed >= KILLS // 4, "the moments were not those of an import"
+    done = run_command("import", str(source), "--force")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert_whole(database)
+    left = names(tmp_path / "logs") - visible(tmp_path / "logs")
+    assert left == set(), "temporary files are swept"
+
+
+_AGGREGATE = """
+import sys
+from pathlib import Path
+from tensorboard_plugin_dlprof.pipeline import Choice, aggregate_database
+number = int(sys.argv[2])
+aggregate_database(Path(sys.argv[1]), Path(sys.argv[1]), Choice(number, number + 1), lambda *_: None)
+"""
+
+
+def test_a_new_aggregation_that_is_killed(tmp_path: Path) -> None:
+    """The database is the old one or the new one, and what was added before is still there."""
+    source = medium_trace(tmp_path)
+    database = tmp_path / "a.dlprof_dldb.sqlite"
+    import_source(source, database, ImportOptions(), lambda _stage, _fraction: None)
+
+    def start(number: int) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", _AGGREGATE, str(database), str(number)]
+        return subprocess.Popen(command, stderr=subprocess.DEVNULL)
+
+    whole = seconds_of(start(0))
+    chance = random.Random(7)
+    known = aggregations(database)
+    assert known == 2
+    for number in range(KILLS // 2):
+        process = start(number + 1)
+        time.sleep(whole * chance.uniform(0.3, 0.98))
+        process.kill()
+        code = process.wait()
+        assert_whole(database)
+        assert aggregations(database) in ((known + 1,) if code == 0 else (known, known + 1))
+        known = aggregations(database)
+    seconds_of(start(KILLS))
+    assert aggregations(database) == known + 1
+    assert names(tmp_path) == {"a.json", database.name}
+
+
+def aggregations(database: Path) -> int:
+    """How many the database has."""
+    with closing(open_database(database)) as connection:
+        count: int = connection.execute("SELECT count(*) FROM model_summary").fetchone()[0]
+        return count
