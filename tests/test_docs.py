@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.cli.main import COMMANDS, main, parser
 from tensorboard_plugin_dlprof.importers import importers
 from tensorboard_plugin_dlprof.loader import DlprofLoader
 from tensorboard_plugin_dlprof.metadata import VERSION
+from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.routes.app import App
 from tests.cli.traces import write_trace
 
@@ -78,6 +79,10 @@ def test_the_commands_of_the_readme_run(line: str, tmp_path: Path, monkeypatch: 
     """As they stand there, in a folder with a log directory."""
     source = write_trace(tmp_path / "logs" / "run" / "trace.json")
     monkeypatch.chdir(tmp_path)
+    database = tmp_path / "databases" / database_name(source.name)
+    if "DATABASE" in line:
+        assert main(["import", str(source), "-o", str(database.parent)]) == 0
+        line = line.replace("DATABASE", str(database))
     words = shlex.split(line.replace("SOURCE...", str(source)).replace("SOURCE", str(source)))
     assert main(words[1:]) == 0
 
