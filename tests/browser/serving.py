@@ -22,8 +22,9 @@ ADDRESS = re.compile(r" at (http://localhost:\d+/)")
 class TensorBoard:
     """A running TensorBoard: its address, and what the plugin's routes answer."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, process_id: int) -> None:
         self.address = address
+        self.process_id = process_id
 
     def get(self, route: str, **query: str) -> Any:
         """The JSON that ``route`` answers."""
@@ -86,7 +87,7 @@ def running(logdir: Path, cache: Path, *flags: str) -> Iterator[TensorBoard]:
         found.wait(START_WITHIN_S)
         address = next((match.group(1) for line in said if (match := ADDRESS.search(line))), None)
         assert address is not None, "TensorBoard did not start:\n" + "".join(said[-20:])
-        yield TensorBoard(address)
+        yield TensorBoard(address, process.pid)
     finally:
         process.terminate()
         try:
