@@ -139,9 +139,9 @@ def nest(ranges: Ranges) -> Nesting:
         stack, parent, depth = _stack(first, start, end)
         if (end > end[parent])[parent >= 0].any():
             # Python's frames cross annotations wherever a `with` statement opens or closes one: no fault of the trace.
-            no_frame = ranges.kind[order] != RangeKind.FRAME
-            repaired += count_overlaps(start[no_frame], end[no_frame])
-            end = repair_overlaps(start, end)
+            frame = ranges.kind[order] == RangeKind.FRAME
+            repaired += count_overlaps(start[~frame], end[~frame])
+            end = repair_overlaps(start, end, frame & (end == end[frame].max(initial=0)))
             stack, parent, depth = _stack(first, start, end)
         stacks[thread] = stack
         parts.append((order, np.where(parent < 0, -1, parent + first), depth, start >> 1, end >> 1))

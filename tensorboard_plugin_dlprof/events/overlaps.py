@@ -3,7 +3,8 @@
 A stack cannot produce such ranges, but rounding and clock corrections of a recorder can. The later
 start ends the earlier range, for the purpose of nesting only. An exception: a range that reaches
 past its parent's end by no more than rounding explains, and lies in it by at least as much, is a
-child that rounding made too long, and is cut instead.
+child that rounding made too long, and is cut instead. So is a call whose return was not seen, a
+built-in function that raised above all: the recorder lets it last to the end of the recording.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
+
+Flags = npt.NDArray[np.bool_]
 
 ROUNDING = 2 * 2_000
 """Half-nanoseconds. Older traces hold whole microseconds, rounded for start and duration each."""
@@ -34,12 +38,13 @@ def count_overlaps(start: Int64s, end: Int64s) -> int:
     return len(_crossed(start, end, np.arange(len(start))))
 
 
-def repair_overlaps(start: Int64s, end: Int64s) -> Int64s:
+def repair_overlaps(start: Int64s, end: Int64s, endless: Flags) -> Int64s:
     """Ends that nest.
 
     Args:
         start: Ascending; of equal starts the longer range first.
         end: Not before ``start``.
+        endless: Ranges whose end was not recorded: they end with what is around them.
 
     Returns:
         Repaired ends, none later than before.
@@ -54,6 +59,7 @@ def repair_overlaps(start: Int64s, end: Int64s) -> Int64s:
         past = repaired[crossing] - repaired[crossed]
         inside = repaired[crossed] - start[crossing]
         too_long = (past <= ROUNDING) & (past <= inside) & (turn < _ROUNDS)
+        too_long |= endless[crossing] & (inside > ROUNDING)
         # The longer of two ranges with one start was outside before it was cut itself.
         too_long |= start[crossing] == start[crossed]
         if too_long.any():

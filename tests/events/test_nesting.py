@@ -93,8 +93,34 @@ def test_frames_that_cross_annotations_are_no_fault_of_the_trace() -> None:
         main frame      0-20000      __enter__
         main annotation 10000-90000  step
         main frame      80000-100000 __exit__
+        main frame      110000-120000 after
         """
-    assert parents(text) == {"__enter__": "", "step": "", "__exit__": ""}
+    assert parents(text) == {"__enter__": "", "step": "", "__exit__": "", "after": ""}
+    assert nest(draw(text).ranges).repaired_overlaps == 0
+
+
+def test_calls_whose_return_was_not_seen_end_with_what_is_around_them() -> None:
+    """A built-in function that raised lasts to the end of the recording; ops and frames around it stay whole."""
+    text = """
+        main frame      0-900000      main.py
+        main op         100000-500000 compiled
+        main frame      150000-400000 call
+        main frame      200000-900000 next
+        main frame      250000-900000 raised
+        main op         300000-310000 mm
+        main op         450000-460000 add
+        main op         600000-610000 relu
+        """
+    assert parents(text) == {
+        "main.py": "",
+        "compiled": "main.py",
+        "call": "compiled",
+        "next": "call",
+        "raised": "next",
+        "mm": "raised",
+        "add": "compiled",
+        "relu": "main.py",
+    }
     assert nest(draw(text).ranges).repaired_overlaps == 0
 
 
