@@ -1,0 +1,82 @@
+"""A command in the place of this process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.errors import BadRequest
+from tensorboard_plugin_dlprof.running.child import run_child
+
+PARENT = """
+import sys
+from tensorboard_plugin_dlprof.running.child import run_child
+ended = run_child([sys.executable, "-c", sys.argv[1], sys.argv[2]])
+print(ended.code, ended.told_to_end)
+"""
+
+CHILD = """
+import signal, sys, time
+def end(number, frame):
+    print("child got", number, flush=True)
+    sys.exit(7)
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, end)
+open(sys.argv[1], "w").close()
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(("code", "expected"), [("pass", 0), ("raise SystemExit(3)", 3), ("1 / 0", 1)])
+def test_the_exit_code_is_that_of_the_command(code: str, expected: int) -> None:
+    """Whatever it is."""
+    assert run_child([sys.executable, "-c", code]).code == expected
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGABRT])
+def test_a_signal_gives_128_and_its_number(number: int) -> None:
+    """As in a shell."""
+    ended = run_child([sys.executable, "-c", f"import os; os.kill(os.getpid(), {int(number)})"])
+    assert ended.code == 128 + number
+    assert not ended.told_to_end
+
+
+@pytest.mark.parametrize(("number", "told_to_end"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
+def test_signals_are_passed_on_and_the_end_is_awaited(number: int, told_to_end: bool, tmp_path: Path) -> None:
+    """The command ends as it likes; without a terminal it gets Ctrl-C from nobody else."""
+    ready = tmp_path / "ready"
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT, CHILD, str(ready)],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as parent:
+        deadline = time.monotonic() + 30
+        while not ready.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.kill(parent.pid, number)
+        output, _ = parent.communicate(timeout=30)
+    assert output == f"child got {int(number)}\n7 {told_to_end}\n"
+
+
+def test_the_handlers_are_put_back() -> None:
+    """The import that follows can be interrupted."""
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    run_child([sys.executable, "-c", ""])
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """One sentence each."""
+    with pytest.raises(BadRequest, match="no-such-program: there is no such program"):
+        run_child(["no-such-program"])
+    (tmp_path / "plain").write_text("x")
+    with pytest.raises(BadRequest, match="cannot be started: Permission denied"):
+        run_child([str(tmp_path / "plain")])
