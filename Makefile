@@ -11,10 +11,10 @@ PIP_OPTIONS := -qq --disable-pip-version-check --no-input
 STATIC := tensorboard_plugin_dlprof/static
 PROTO_OUT := tensorboard_plugin_dlprof/run_metadata
 
-.PHONY: help demo test install format frontend samples proto dist clean
+.PHONY: help demo test install format frontend samples proto bench bench-peers dist clean
 
 help:  ## Show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 demo: $(DEMO_INSTALLED)  ## Import the sample profiles and open them in TensorBoard (SERVE=no: only import)
 	$(DEMO_VENV)/bin/dlprof demo --logdir $(LOGDIR) $(if $(PORT),--port $(PORT)) $(if $(filter no,$(SERVE)),--no-serve)
@@ -54,6 +54,12 @@ proto:  ## Generate the Python module of proto/dlprof_plugin.proto
 	build/proto-venv/bin/pip install $(PIP_OPTIONS) 'grpcio-tools>=1.74,<1.77' 'setuptools<82'
 	build/proto-venv/bin/python -m grpc_tools.protoc -Iproto --python_out=$(PROTO_OUT) --pyi_out=$(PROTO_OUT) \
 		proto/dlprof_plugin.proto
+
+bench: $(INSTALLED)  ## Measure imports, queries and starts; BENCH='--sizes 100,2000 --trace FILE' chooses
+	$(VENV)/bin/python -m benchmarks $(BENCH)
+
+bench-peers: $(INSTALLED)  ## Measure other tools on the same trace, installed from the package index
+	$(VENV)/bin/python -m benchmarks.peers $(BENCH)
 
 dist: $(INSTALLED)  ## Build the wheel and the source distribution into dist/
 	$(VENV)/bin/python -m build

@@ -1,0 +1,1 @@
+"""Benchmarks of the whole product: ``python -m benchmarks``, or ``make bench``."""

@@ -1,0 +1,128 @@
+"""Runs the benchmarks, prints ratios, and writes all results as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from datetime import datetime, timezone
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from benchmarks import serving
+from benchmarks.importing import measure_import
+from benchmarks.starting import measure_start
+from benchmarks.tiled_export import tile_export
+from benchmarks.tiled_trace import tile_trace
+
+SAMPLES = Path(__file__).parent.parent / "tensorboard_plugin_dlprof" / "samples" / "data"
+TRACE = SAMPLES / "generated-resnet50-amp.pt.trace.json.gz"
+EXPORT = SAMPLES / "generated-mnist-nsys.sqlite.gz"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs what the command line asks for."""
+    options = _parser().parse_args(argv)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        results = run(options, Path(folder))
+    options.results.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    print(f"\nResults in {options.results}")
+    return 0
+
+
+def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """All benchmarks; inputs and databases lie in ``folder`` meanwhile."""
+    results: dict[str, Any] = {"machine": _machine(), "imports": {}, "serving": {}}
+    print(f"{'import':34}{'CPU s':>8}{'x floor':>9}{'s per GB':>10}{'peak MB':>9}{'bytes/kernel':>14}")
+    for megabytes in options.sizes:
+        plain = folder / f"trace_{megabytes}MB.json"
+        tile_trace(options.trace, plain, megabytes * 10**6)
+        results["imports"][plain.name] = _import(plain, folder, options.rounds)
+        if megabytes == options.sizes[0]:
+            packed = folder / f"trace_{megabytes}MB.json.gz"
+            tile_trace(options.trace, packed, megabytes * 10**6)
+            results["imports"][packed.name] = _import(packed, folder, options.rounds)
+        plain.unlink()
+    for kernels in options.kernels:
+        export = folder / f"export_{kernels}_kernels.sqlite"
+        tile_export(options.export, export, kernels, options.ranges)
+        results["imports"][export.name] = _import(export, folder, options.rounds)
+        export.unlink()
+    print(f"\n{'question (ms)':40}{'first':>9}{'p50':>9}{'p95':>9}{'p95 of 8':>10}")
+    for name, result in results["imports"].items():
+        if name == max(results["imports"], key=lambda item: results["imports"][item]["kernels"]):
+            print(f"{name}: {result['kernels']:,} kernels")
+            results["serving"][name] = served = serving.measure(Path(result["database"]), options.questions)
+            for question, times in served["answers"].items():
+                print(f"{question:40}" + "".join(f"{value:9.2f}" for value in times.values()))
+    results["start"] = measure_start(options.rounds)
+    print(f"\nstart: {results['start']}")
+    return results
+
+
+def _import(source: Path, folder: Path, rounds: int) -> dict[str, Any]:
+    result = measure_import(source, folder / "databases", rounds)
+    per_gigabyte = result["import_cpu_s"] / result["expanded_bytes"] * 1e9
+    per_kernel = result["database_bytes"] / max(result["kernels"], 1)
+    print(
+        f"{source.name:34}{result['import_cpu_s']:8.2f}{result['cpu_over_floor']:9.2f}{per_gigabyte:10.2f}"
+        f"{result['peak_bytes'] / 1e6:9.0f}{per_kernel:14.0f}",
+        flush=True,
+    )
+    return result
+
+
+def _machine() -> dict[str, str]:
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent, check=False
+    )
+    return {
+        "date": f"{datetime.now(timezone.utc):%Y-%m-%d}",
+        "machine": platform.machine(),
+        "processor": _processor(),
+        "python": platform.python_version(),
+        "sqlite": sqlite3.sqlite_version,
+        **{package: version(package) for package in ("msgspec", "numpy", "tensorboard")},
+        "commit": commit.stdout.strip(),
+    }
+
+
+def _processor() -> str:
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        for line in information.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    parser.add_argument("--trace", type=Path, default=TRACE, help="PyTorch trace to tile (default: a sample of ours)")
+    parser.add_argument("--export", type=Path, default=EXPORT, help="Nsight Systems export to tile")
+    parser.add_argument(
+        "--sizes", type=_numbers, default=[100, 500], metavar="MB,MB", help="sizes of the traces (default: 100,500)"
+    )
+    parser.add_argument(
+        "--kernels", type=_numbers, default=[100_000], metavar="N,N", help="kernels of the exports (default: 100000)"
+    )
+    parser.add_argument("--ranges", type=int, default=0, metavar="N", help="NVTX ranges of the exports, at least")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each (default: %(default)s)")
+    parser.add_argument("--questions", type=int, default=serving.ROUNDS, help="questions of each kind")
+    parser.add_argument("--folder", type=Path, default=Path("build/benchmarks"), help="where inputs are made meanwhile")
+    parser.add_argument("--results", type=Path, default=Path("build/benchmarks.json"), help="the results")
+    return parser
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",") if part]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""The least that reading a file costs, to measure imports by. ``python -m benchmarks.floor FILE`` does it once.
+
+For a trace: decompressing, cutting into chunks of 64 kB at event boundaries, decoding each with a typed decoder.
+For an export: reading the columns that a profile needs with ``sqlite3``.
+"""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import re
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+CHUNK_BYTES = 1 << 16
+
+COLUMNS = {
+    "CUPTI_ACTIVITY_KIND_KERNEL": (
+        "start, end, deviceId, streamId, correlationId, globalPid, demangledName, shortName, gridX, gridY, gridZ, "
+        "blockX, blockY, blockZ, registersPerThread, staticSharedMemory, dynamicSharedMemory"
+    ),
+    "CUPTI_ACTIVITY_KIND_RUNTIME": "start, end, globalTid, correlationId, nameId",
+    "CUPTI_ACTIVITY_KIND_MEMCPY": "start, end, deviceId, streamId, correlationId, globalPid, bytes, copyKind",
+    "CUPTI_ACTIVITY_KIND_MEMSET": "start, end, deviceId, streamId, correlationId, globalPid, bytes",
+    "NVTX_EVENTS": "start, end, eventType, globalTid, textId, text, domainId",
+    "StringIds": "id, value",
+}
+
+
+class Arguments(msgspec.Struct, gc=False):
+    """The links of an event."""
+
+    correlation: int | float | str | None = -1
+    external_id: int | float | str | None = msgspec.field(name="External id", default=-1)
+    device: int | float | str | None = -1
+    stream: int | float | str | None = -1
+
+
+class Event(msgspec.Struct, gc=False):
+    """What every profile needs of an event."""
+
+    ph: str = ""
+    cat: str = ""
+    name: str = ""
+    pid: int | str = -1
+    tid: int | str = -1
+    ts: float = 0.0
+    dur: float = 0.0
+    args: Arguments | None = None
+
+
+def decode_trace(path: Path) -> int:
+    """Decodes a trace; the number of its events."""
+    decode = msgspec.json.Decoder(list[Event]).decode
+    gc.disable()
+    events = 0
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        buffer = file.read(1 << 20)
+        found = re.search(rb'"traceEvents"\s*:\s*\[\s*', buffer)
+        ahead = buffer[found.end() if found else buffer.index(b"[") + 1 :]
+        gap = re.search(rb"\}\s*,\s*\{", ahead[ahead.index(b'"ph"') :])
+        separator = gap[0] if gap else b"},{"
+        buffer = b""
+        while chunk := ahead[:CHUNK_BYTES] or file.read(CHUNK_BYTES):
+            ahead = ahead[CHUNK_BYTES:]
+            buffer += chunk
+            cut = buffer.rfind(separator)
+            if cut >= 0:
+                events += len(decode(b"[" + buffer[: cut + 1] + b"]"))
+                buffer = buffer[cut + len(separator) - 1 :]
+    return events
+
+
+def read_export(path: Path) -> int:
+    """Reads the columns of an export; the number of its rows."""
+    rows = 0
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as con:
+        present = {name for (name,) in con.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        for table in COLUMNS.keys() & present:
+            cursor = con.execute(f"SELECT {COLUMNS[table]} FROM {table}")
+            while some := cursor.fetchmany(1_000):
+                rows += len(some)
+    return rows
+
+
+def main() -> None:
+    """Reads the file that the command line names."""
+    path = Path(sys.argv[1])
+    print(read_export(path) if path.suffix == ".sqlite" else decode_trace(path))
+
+
+if __name__ == "__main__":
+    main()
