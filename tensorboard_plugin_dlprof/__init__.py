@@ -1,5 +1,37 @@
-"""GPU profiles of deep-learning programs, inside TensorBoard."""
+"""GPU profiles of deep-learning programs, inside TensorBoard, on the command line and in Python.
+
+::
+
+    import tensorboard_plugin_dlprof as dlprof
+
+    with dlprof.open("trace.json.gz") as p:
+        print(p.summary.gpu_utilization_fraction)
+        print(p.ops().head())
+
+Importing the package loads nothing; ``open`` and ``Profile`` come from ``api`` when they are first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from tensorboard_plugin_dlprof.metadata import VERSION as __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.api import Profile, ProfileError, Summary, open
+
+__all__ = ["Profile", "ProfileError", "Summary", "__version__", "open"]
+
+_OF_THE_API = frozenset({"Profile", "ProfileError", "Summary", "open"})
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OF_THE_API:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from tensorboard_plugin_dlprof import api
+
+    return getattr(api, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_OF_THE_API})

@@ -11,7 +11,6 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,16 +104,9 @@ def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool) -> in
 
 def is_current(database: Path, source: Path) -> bool:
     """Whether the database is ours, of today's layout, and was made from a source with the same content."""
-    from tensorboard_plugin_dlprof.database.connection import open_database
-    from tensorboard_plugin_dlprof.database.fingerprint import source_fingerprint
-    from tensorboard_plugin_dlprof.queries.extension import info, is_extended
+    from tensorboard_plugin_dlprof.database import currency
 
-    try:
-        with closing(open_database(database)) as connection:
-            made_from = info(connection).get("source_fingerprint") if is_extended(connection) else None
-        return made_from == source_fingerprint(source)
-    except ProfileError:
-        return False
+    return currency.is_current(database, source)
 
 
 def _import(job: Job, options: ImportOptions, scalars: bool, alone: bool) -> None:

@@ -28,7 +28,7 @@ def dashboard(connection: sqlite3.Connection, scope: Scope) -> Iterator[str]:
     """The sections of the dashboard, each with its heading."""
     unit = system.matrix_unit(connection)
     yield _key_figures(connection, scope, unit)
-    yield _resources(connection, scope, unit)
+    yield resources(connection, scope, unit)
     yield _kernels(connection, scope, unit)
     yield _iterations(connection, scope, unit)
     yield _top_ops(connection, scope, unit)
@@ -70,7 +70,8 @@ def _key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> str
     return f'<dl class="figures">{figures}</dl>' + (f'<ul class="notes">{notes}</ul>' if notes else "")
 
 
-def _resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
+def resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
+    """What fills the wall time: one bar, and a table with its key."""
     parts = summary.resource_breakdown(connection, scope)
     rows = [
         (part["resource"], _RESOURCES[part["resource"]].format(unit=unit), part["time_ns"], part["fraction"])

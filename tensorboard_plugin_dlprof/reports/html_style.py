@@ -44,10 +44,15 @@ section dt { font-weight: 600; } section dd { margin: 0 0 8px; }
 def style() -> str:
     """The style sheet of the page."""
     return (
-        f":root {{ color-scheme: light dark; {_LIGHT} }}\n{_marks(0)}\n"
-        f"@media (prefers-color-scheme: dark) {{ :root {{ {_DARK} }}\n{_marks(1)} }}\n{_RULES}"
+        f":root {{ color-scheme: light dark; {_LIGHT} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {_DARK} }} }}\n{mark_colours('')}\n{_RULES}"
     )
 
 
-def _marks(theme: int) -> str:
-    return " ".join(f"svg .{name} {{ fill: {colours[theme]}; }}" for name, colours in COLOURS.items())
+def mark_colours(selector: str) -> str:
+    """Colours of the marks of charts below a selector; everywhere where it is empty."""
+    light, dark = (
+        " ".join(f"{selector} svg .{name} {{ fill: {colours[theme]}; }}".strip() for name, colours in COLOURS.items())
+        for theme in (0, 1)
+    )
+    return f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}"

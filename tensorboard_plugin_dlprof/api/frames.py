@@ -1,0 +1,76 @@
+"""Tables as pandas DataFrames: ids and times stay integers, unknown is ``<NA>``, units are told."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, ColumnType
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.table import Column, Request, Table, stream
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNITS: Mapping[ColumnType, str] = {
+    "duration_ns": "ns",
+    "fraction": "0 to 1",
+    "bytes": "bytes",
+    "integer": "",
+    "boolean": "True, False or <NA>",
+}
+"""Unit of each type of column; texts have none."""
+
+
+def frame(
+    connection: sqlite3.Connection, table: Table, scope: Scope, links: Mapping[str, str] | None = None
+) -> pd.DataFrame:
+    """All rows of a table, in its default order.
+
+    ``attrs["units"]`` has the unit of each column, ``attrs["descriptions"]`` what it means.
+    """
+    import pandas as pd
+
+    cells: dict[str, list[Any]] = {column.key: [] for column in table.columns}
+    # Ten million rows repeat few texts.
+    texts: dict[str, str] = {}
+    appends = [values.append for values in cells.values()]
+    for row in stream(connection, table, scope, Request(links=links or {})):
+        for append, value in zip(appends, row.values(), strict=True):
+            append(texts.setdefault(value, value) if isinstance(value, str) else value)
+    result: pd.DataFrame = pd.DataFrame(
+        {column.key: pd.array(cells[column.key], dtype=_dtype(column, cells[column.key])) for column in table.columns}
+    )
+    result.attrs["units"] = {column.key: UNITS.get(column.type, "") for column in table.columns}
+    result.attrs["descriptions"] = {column.key: column.description for column in table.columns}
+    return result
+
+
+def described(table: Table) -> pd.DataFrame:
+    """What the columns of a table are: name, unit, description."""
+    import pandas as pd
+
+    rows = [(column.key, UNITS.get(column.type, ""), column.description) for column in table.columns]
+    result: pd.DataFrame = pd.DataFrame(rows, columns=["column", "unit", "description"], dtype="string")
+    return result
+
+
+def plain_frame(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> pd.DataFrame:
+    """Rows of texts and numbers, the columns as named even where there are no rows."""
+    import pandas as pd
+
+    cells = [[row[column] for column in columns] for row in rows]
+    result: pd.DataFrame = pd.DataFrame(cells, columns=list(columns)).convert_dtypes()
+    return result
+
+
+def _dtype(column: Column, values: Sequence[object]) -> Any:
+    """By the type of the column, so that it does not depend on the rows; averages are no whole numbers."""
+    if column.type in TEXT_TYPES:
+        return "string"
+    if column.type == "boolean":
+        return "boolean"
+    if column.type == "fraction" or "average" in column.key or any(isinstance(value, float) for value in values):
+        return "Float64"
+    return "Int64"

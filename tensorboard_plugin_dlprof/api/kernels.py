@@ -1,0 +1,29 @@
+"""Every kernel launch of an aggregation, or those of an op or an iteration, as one table."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from tensorboard_plugin_dlprof.queries.iteration_tables import kernels_of_iteration
+from tensorboard_plugin_dlprof.queries.table import Column, Table
+
+_ITERATION = Column("iteration", "Iteration", "integer", "Number of the iteration.", "node.iter_value")
+
+
+def kernel_launches(extended: bool, of_op: bool, of_iteration: bool) -> Table:
+    """The table, with the links ``op`` (id or name) and ``iteration`` where wanted."""
+    launches = kernels_of_iteration(extended)
+    where, links = ["node.aggr_id = :aggregation AND node.domain_id = :domain"], []
+    if of_op:
+        where.append("(op.op_id = :op OR op.op_name = :op)")
+        links.append("op")
+    if of_iteration:
+        where.append("node.iter_value = CAST(:iteration AS INTEGER)")
+        links.append("iteration")
+    return dataclasses.replace(
+        launches,
+        name="kernels",
+        where=" AND ".join(where),
+        links=tuple(links),
+        columns=(_ITERATION, *launches.columns),
+    )

@@ -1,0 +1,43 @@
+"""A profile as a notebook shows it: key figures, what fills the time, the ops that take most of it."""
+
+from __future__ import annotations
+
+import sqlite3
+from html import escape
+
+from tensorboard_plugin_dlprof.queries.ops import top_ops
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.system import gpu_names, matrix_unit
+from tensorboard_plugin_dlprof.reports.dashboard import key_figures, resources
+from tensorboard_plugin_dlprof.reports.html_style import mark_colours
+from tensorboard_plugin_dlprof.reports.words import duration, share
+
+_CLASS = "dlprof-profile"
+_RULES = (
+    f".{_CLASS} svg {{ width: 100%; max-width: 720px; height: auto; display: block; }} "
+    f".{_CLASS} svg.key {{ display: inline-block; width: 10px; height: 10px; margin-right: 6px; }} "
+    f".{_CLASS} td.n {{ text-align: right; }} .{_CLASS} h2 {{ font-size: 1.1em; }}"
+)
+
+
+def notebook_html(connection: sqlite3.Connection, scope: Scope, name: str) -> str:
+    """One self-contained piece of HTML without scripts."""
+    unit = matrix_unit(connection)
+    figures = "".join(
+        f"<tr><th>{escape(figure)}</th><td>{escape(value)}</td><td>{escape(meaning)}</td></tr>"
+        for figure, value, meaning in key_figures(connection, scope, unit)
+    )
+    ops = "".join(
+        f"<tr><td>{escape(op['op_id'])}</td><td>{escape(op['name'])}</td>"
+        f"<td class=n>{duration(op['gpu_time_ns'])}</td><td class=n>{share(op['gpu_time_fraction'])}</td></tr>"
+        for op in top_ops(connection, scope, 5)
+    )
+    gpus = ", ".join(dict.fromkeys(gpu_names(connection))) or "no GPU"
+    return (
+        f'<div class="{_CLASS}"><style>{_RULES}\n{mark_colours(f".{_CLASS}")}</style>'
+        f"<strong>{escape(name)}</strong> ({escape(gpus)})<table>{figures}</table>"
+        f"{resources(connection, scope, unit)}"
+        "<h2>Top ops by GPU time</h2><table><tr><th>Op</th><th>Name</th><th>GPU time</th><th>Share</th></tr>"
+        f"{ops}</table>"
+        "</div>"
+    )

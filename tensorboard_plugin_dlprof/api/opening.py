@@ -1,0 +1,108 @@
+"""From a path to a profile: a database as it is, a source through an import, the one profile of a folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import ExitStack
+from fnmatch import fnmatch
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.api.profile import Profile
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, UnknownFormat, UnsafeFile
+from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB
+from tensorboard_plugin_dlprof.naming import database_name
+
+LIKELY_SUFFIXES = (".json", ".json.gz", ".gz", ".sqlite", ".sqlite3", ".db")
+"""Of the files in a folder only these are opened; a file that is named itself may be called anything."""
+
+
+def open_profile(path: str | os.PathLike[str], *, aggregation: int | None = None) -> Profile:
+    """Open a profile.
+
+    Args:
+        path: A DLProf database (ours, or NVIDIA's of 1.3 to 1.8); a PyTorch trace or an SQLite export of Nsight
+            Systems, which is imported into your cache folder unless its database lies beside it or there already;
+            or a folder with exactly one of these.
+        aggregation: Number of the aggregation; the first one by default.
+
+    Raises:
+        ProfileError: with a sentence that says what is wrong and what to do.
+    """
+    found = Path(os.path.expanduser(path))  # noqa: PTH111 (takes bytes and PathLike too)
+    if found.is_dir():
+        found = _only_profile(found)
+    with ExitStack() as cleanup:
+        profile = Profile(_database_of(found, cleanup), aggregation, cleanup.pop_all(), found.name)
+    return profile
+
+
+def _only_profile(folder: Path) -> Path:
+    """The profile of a folder. A source and the database made from it are one profile."""
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    databases = [path for path in files if fnmatch(path.name, DATABASE_GLOB)]
+    sources = [
+        path
+        for path in files
+        if path not in databases and path.name.lower().endswith(LIKELY_SUFFIXES) and _is_source(path)
+    ]
+    made = {database_name(source.name) for source in sources}
+    profiles = sources + [database for database in databases if database.name not in made]
+    if not profiles:
+        raise NotFound(f"{folder}: there is no profile in this folder; name a database, a trace or an Nsight export.")
+    if len(profiles) > 1:
+        names = ", ".join(path.name for path in profiles[:10])
+        raise BadRequest(f"{folder}: there are {len(profiles)} profiles in this folder; open one of {names}.")
+    return profiles[0]
+
+
+def _is_source(path: Path) -> bool:
+    from tensorboard_plugin_dlprof.importers import find_importer
+
+    try:
+        find_importer(path)
+    except (UnknownFormat, UnsafeFile, NotFound):
+        return False
+    return True
+
+
+def _database_of(path: Path, cleanup: ExitStack) -> Path:
+    from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
+    from tensorboard_plugin_dlprof.database.currency import is_current
+
+    beside = path.parent / database_name(path.name)
+    if fnmatch(path.name, DATABASE_GLOB) or is_dlprof_database(path):
+        return path
+    if beside.exists() and is_current(beside, path):
+        return beside
+    return _imported(path, cleanup)
+
+
+def _imported(source: Path, cleanup: ExitStack) -> Path:
+    """The database in the cache, which TensorBoard shares; in a temporary folder where no cache can be written."""
+    from tensorboard_plugin_dlprof.importers import find_importer
+    from tensorboard_plugin_dlprof.imports.cache import Cache
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+
+    find_importer(source)  # before anything is made for what is no source
+    cache, status = Cache(), source.stat()
+    target = cache.path(source.resolve(), status.st_size, status.st_mtime_ns)
+    if target.is_file():
+        cache.touch(target)
+        return target
+    try:
+        work = cache.make_work_folder()
+    except OutputNotWritable:
+        work = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="dlprof-", ignore_cleanup_errors=True)))
+        return import_source(source, work / target.name, ImportOptions(), _silent).database
+    try:
+        made = import_source(source, work / target.name, ImportOptions(), _silent).database
+        cache.publish(made, target)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return target
+
+
+def _silent(_stage: str, _fraction: float) -> None:
+    """No progress: a notebook shows its own."""

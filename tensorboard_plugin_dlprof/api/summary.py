@@ -1,0 +1,96 @@
+"""The few numbers that say how a profile is."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass, fields
+from html import escape
+
+from tensorboard_plugin_dlprof.queries import summary as queries
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.system import gpu_names, matrix_unit, system_facts
+
+
+@dataclass(slots=True, frozen=True)
+class Summary:
+    """Of the aggregated iterations. ``*_ns`` are nanoseconds, ``*_fraction`` from 0 to 1; ``None`` is unknown."""
+
+    gpu_names: list[str]
+    """One for each GPU."""
+    system: dict[str, str]
+    """Versions of driver, framework and tools, as far as known."""
+    matrix_unit: str
+    """``Tensor Core``, or ``Matrix Core`` on AMD GPUs."""
+    wall_time_ns: int | None
+    """Length of the aggregated iterations."""
+    total_iterations: int | None
+    """Iterations of the capture."""
+    iterations: int | None
+    """Aggregated ones, from ``iter_start`` to ``iter_stop``."""
+    iter_start: int | None
+    iter_stop: int | None
+    average_iteration_ns: int | None
+    iteration_std_dev_ns: int | None
+    gpu_utilization_fraction: float | None
+    """Time with at least one kernel running over the wall time, mean over the GPUs in use."""
+    gpu_busy_ns: int | None
+    """The time with at least one kernel running."""
+    tensor_core_efficiency_fraction: float | None
+    """Of the kernel time of eligible ops, the part of kernels that use Tensor Cores."""
+    resources_ns: dict[str, int | None]
+    """The seven exclusive parts of the wall time: tensor_core, other_kernel, memory, data_loader, io, cpu, other."""
+    kernel_times_ns: dict[str, int | None]
+    """Plain sums of durations: total (of kernels and memory), tensor_core, other_kernel (unknown included), memory."""
+    ops: int | None
+    eligible_ops: int | None
+    """Ops that can use Tensor Cores."""
+    eligible_ops_using_tensor_cores: int | None
+    op_gpu_time_ns: int | None
+    """Sum of the GPU times of all ops."""
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{field.name}</th><td>{escape(_shown(getattr(self, field.name)))}</td></tr>"
+            for field in fields(self)
+        )
+        return f"<table>{rows}</table>"
+
+
+def summary(connection: sqlite3.Connection, scope: Scope) -> Summary:
+    """The summary of one aggregation."""
+    times = queries.performance(connection, scope)
+    used = queries.gpu_utilization(connection, scope)
+    model = queries.model_summary(connection, scope)
+    return Summary(
+        gpu_names=gpu_names(connection),
+        system={fact["label"]: fact["value"] for fact in system_facts(connection)},
+        matrix_unit=matrix_unit(connection),
+        wall_time_ns=times["wall_clock_ns"],
+        total_iterations=times["total_iterations"],
+        iterations=times["profiled_iterations"],
+        iter_start=times["iter_start"],
+        iter_stop=times["iter_stop"],
+        average_iteration_ns=times["average_iteration_ns"],
+        iteration_std_dev_ns=times["iteration_std_dev_ns"],
+        gpu_utilization_fraction=used["fraction"],
+        gpu_busy_ns=used["busy_ns"],
+        tensor_core_efficiency_fraction=queries.tensor_core_efficiency(connection, scope)["fraction"],
+        resources_ns={part["resource"]: part["time_ns"] for part in queries.resource_breakdown(connection, scope)},
+        kernel_times_ns={name: kind["time_ns"] for name, kind in queries.kernel_time(connection, scope).items()},
+        ops=model["ops"],
+        eligible_ops=model["eligible_ops"],
+        eligible_ops_using_tensor_cores=model["eligible_ops_using_tensor_cores"],
+        op_gpu_time_ns=model["gpu_time_ns"],
+    )
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "unknown"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_shown(part)}" for name, part in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,217 @@
+"""The Python API, as a new user in a notebook would use it."""
+
+from __future__ import annotations
+
+import gc
+import shutil
+from pathlib import Path
+
+import pytest
+
+import tensorboard_plugin_dlprof as dlprof
+from tests.cli.traces import write_trace
+from tests.reports.test_page import Page
+from tests.reports.writing import dlprof_csv
+from tests.shared_data import shared_data
+
+KERNEL_NS = 250_000
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """Three steps of 1 ms with a matrix product of 0.25 ms each."""
+    return write_trace(tmp_path / "run" / "trace.json")
+
+
+def golden() -> Path:
+    """A database that NVIDIA's DLProf wrote."""
+    return shared_data() / "dlprof-golden" / "dlprof_dldb_1.sqlite"
+
+
+def test_the_first_five_minutes(trace: Path) -> None:
+    """Open, look at the summary, at the ops, at the kernels of one of them."""
+    with dlprof.open(trace) as p:
+        assert p.summary.wall_time_ns == 3_000_000
+        assert p.summary.gpu_utilization_fraction == 0.25
+        assert p.summary.gpu_names == ["Test GPU"]
+        ops = p.ops()
+        top = ops.loc[0]
+        assert (top["op_type"], int(top["calls"]), int(top["gpu_time_ns"])) == ("mm", 3, 3 * KERNEL_NS)
+        kernels = p.kernels(op=top["op_id"], iteration=1)
+        assert kernels["gpu_time_ns"].tolist() == [KERNEL_NS]
+        assert p.kernels(op=top["name"]).shape[0] == p.kernels().shape[0] == 3
+        assert p.iterations()["duration_ns"].tolist() == [1_000_000] * 3
+        assert p.gpus()["busy_ns"].tolist() == [3 * KERNEL_NS]
+        assert p.op_types()["op_type"].tolist() == ["mm"]
+        assert p.groups().empty or p.groups()["gpu_time_ns"].max() == 3 * KERNEL_NS
+
+
+def test_ids_times_and_unknown_values_keep_their_types() -> None:
+    """Whole numbers stay whole and texts texts, with unknown values among them and in tables without rows."""
+    with dlprof.open(golden()) as p:
+        for table in (p.ops(), p.kernels(), p.groups(), p.op_types(), p.iterations(), p.gpus(), p.efficiency()):
+            for column in table.columns:
+                kind = str(table[column].dtype)
+                if column.endswith("_ns") and "average" not in column:
+                    assert kind == ("Float64" if column == "gain_ns" else "Int64")
+                elif column.endswith("_fraction"):
+                    assert kind == "Float64"
+                elif column in ("eligible", "using_tensor_cores"):
+                    assert kind == "boolean"
+                assert kind != "object"
+        assert str(p.kernels()["device_id"].dtype) == "Int64"
+
+
+def test_every_column_says_its_unit_and_meaning(trace: Path) -> None:
+    """In the table, and in a table of its own."""
+    with dlprof.open(trace) as p:
+        for name in ("ops", "kernels", "op_types", "groups", "iterations", "gpus", "efficiency"):
+            table, columns = getattr(p, name)(), p.columns_of(name)
+            assert columns["column"].tolist() == table.columns.tolist()
+            assert (columns["description"].str.len() > 5).all()
+            assert list(table.attrs["units"]) == table.columns.tolist()
+            times = columns[columns["column"].str.endswith("_ns")]
+            assert set(times["unit"]) <= {"ns"}
+        with pytest.raises(dlprof.ProfileError, match="there are kernels, ops"):
+            p.columns_of("op")
+
+
+def test_docstrings_name_the_columns(trace: Path) -> None:
+    """``help(p.ops)`` is right."""
+    with dlprof.open(trace) as p:
+        for name in ("ops", "kernels", "groups", "gpus"):
+            text = str(getattr(dlprof.Profile, name).__doc__)
+            missing = [column for column in p.columns_of(name)["column"] if f"``{column}``" not in text]
+            assert missing == [], name
+
+
+def test_a_database_of_nvidias_has_dlprofs_numbers() -> None:
+    """Those of its own report of ops."""
+    with dlprof.open(golden()) as p:
+        ops = p.ops().set_index("op_id")
+        lines = dlprof_csv("detail").decode().split("\n")
+        times = {
+            line.split(",")[0].strip('"'): int(line.split(",")[11]) for line in lines if line.startswith('"CONV2D')
+        }
+        assert times == {op: int(ops.loc[op, "gpu_time_ns"]) for op in times}
+        assert len(times) == 2
+        assert p.findings()["problem"].tolist()[0].startswith("5 ops were eligible")
+
+
+def test_other_iterations_are_another_view(trace: Path) -> None:
+    """The first view and its file stay as they are; the second file goes with its view."""
+    with dlprof.open(trace) as p:
+        before = p.database.read_bytes()
+        with p.reaggregate(iter_start=1, iter_stop=1) as q:
+            made = q.database
+            assert q.summary.wall_time_ns == 1_000_000
+            assert q.kernels()["iteration"].tolist() == [1]
+            assert p.summary.wall_time_ns == 3_000_000
+        assert not made.exists()
+        assert p.database.read_bytes() == before
+        with p.reaggregate() as same:
+            assert same.summary == p.summary
+        with pytest.raises(dlprof.ProfileError, match="Iterations 7 to 2 cannot be selected"):
+            p.reaggregate(iter_start=7)
+        with pytest.raises(dlprof.ProfileError, match="MM_11"):
+            p.reaggregate(key_op="MM_11")
+
+
+def test_nvidias_database_can_be_aggregated_by_an_op() -> None:
+    """An op that runs once cuts the only iteration in two."""
+    with dlprof.open(golden()) as p, p.reaggregate(key_op="LINEAR_1") as q:
+        assert p.summary.iterations == 1
+        assert q.summary.iterations == 2
+
+
+def test_a_source_is_imported_once(trace: Path, cache: Path) -> None:
+    """Into the cache that TensorBoard uses; nothing appears beside the source."""
+    with dlprof.open(trace) as p:
+        first = p.database.stat().st_mtime_ns
+        assert p.database.parent == cache
+    with dlprof.open(trace) as p:
+        assert p.database.stat().st_mtime_ns == first
+    assert [path.name for path in trace.parent.iterdir()] == ["trace.json"]
+    assert len(list(cache.iterdir())) == 1
+
+
+def test_without_a_cache_a_source_is_imported_for_now(trace: Path, cache: Path) -> None:
+    """And what was made goes with the profile."""
+    cache.parent.mkdir(exist_ok=True)
+    cache.write_text("a file is in the way")
+    with dlprof.open(trace) as p:
+        database = p.database
+        assert p.summary.iterations == 3
+    assert not database.parent.exists()
+
+
+def test_a_run_folder_is_its_profile(trace: Path) -> None:
+    """Also with the database beside the source; several profiles are named."""
+    from tensorboard_plugin_dlprof.cli.main import main
+
+    with dlprof.open(trace.parent) as p:
+        assert p.summary.iterations == 3
+    assert main(["import", str(trace)]) == 0
+    with dlprof.open(str(trace.parent)) as p:
+        assert p.database.parent == trace.parent
+    shutil.copyfile(trace, trace.with_name("rank1.json"))
+    with pytest.raises(dlprof.ProfileError, match=r"2 profiles.*rank1\.json, trace\.json"):
+        dlprof.open(trace.parent)
+
+
+@pytest.mark.parametrize(("name", "message"), [("none", "no profile"), ("missing", "does not exist")])
+def test_what_cannot_be_opened_is_one_sentence(tmp_path: Path, name: str, message: str) -> None:
+    """With the name that the user gave."""
+    (tmp_path / "none").mkdir()
+    with pytest.raises(dlprof.ProfileError, match=f"{name}.*{message}"):
+        dlprof.open(tmp_path / name)
+
+
+def test_ops_and_iterations_that_are_not_there_are_named(trace: Path) -> None:
+    """An empty table would hide a typing error."""
+    with dlprof.open(trace) as p:
+        with pytest.raises(dlprof.ProfileError, match="no op 'CONV'"):
+            p.kernels(op="CONV")
+        with pytest.raises(dlprof.ProfileError, match="no iteration 3"):
+            p.kernels(iteration=3)
+
+
+def test_a_closed_profile_says_so(trace: Path) -> None:
+    """Closing twice is allowed, asking is not."""
+    p = dlprof.open(trace)
+    p.close()
+    p.close()
+    assert "closed" in repr(p)
+    assert p._repr_html_() is None
+    with pytest.raises(dlprof.ProfileError, match="closed"):
+        p.ops()
+
+
+def test_a_profile_that_nobody_closes_is_closed_quietly(trace: Path) -> None:
+    """As in a notebook; warnings are errors here."""
+    view = dlprof.open(trace).reaggregate(iter_start=1)
+    made = view.database
+    del view
+    gc.collect()
+    assert not made.exists()
+
+
+def test_the_representation_in_a_notebook(tmp_path: Path) -> None:
+    """One piece of HTML without scripts; names of a profile are text."""
+    source = write_trace(tmp_path / "a.json")
+    source.write_text(source.read_text().replace("Test GPU", "<script>alert(1)</script>"))
+    with dlprof.open(source) as p:
+        text = str(p._repr_html_())
+        assert "a.json" in text
+        assert "25.0 %" in text
+        assert not {"script", "link", "img"} & set(Page(text).tags)
+        assert "&lt;script&gt;" in p.summary._repr_html_()
+        assert repr(p) == "<Profile 'a.json', aggregation 1>"
+
+
+def test_reports_are_those_of_the_command_line(tmp_path: Path) -> None:
+    """Byte for byte DLProf's."""
+    with dlprof.open(golden()) as p:
+        (path,) = p.write_reports(tmp_path / "out", reports=["tensor"], profile_name="net")
+    assert path == tmp_path / "out" / "net_tensor_core.csv"
+    assert path.read_bytes() == dlprof_csv("tensor")
