@@ -18,6 +18,10 @@ REACHED = (0.2, 0.6)
 MOVED = (0.5, 0.85)
 """Part of the memory's rate."""
 
+CAST = 1.125
+"""Bytes that autocast moves for an op at most, of the bytes of its FP32 tensors: the operands, three quarters of them,
+are read once more and written in half the size."""
+
 WITHOUT_SHAPES = (0.3, 0.7)
 """Share of the time saved where shapes or rates are unknown: a speed-up of 1.4 to 3.3, as AMP brings on most models."""
 
@@ -39,7 +43,7 @@ def saving(ops: OpEfficiency, row: int, peaks: Peaks | None, precision: str, byt
         row: Its row.
         peaks: Rates of the device.
         precision: The narrower one.
-        byte_factor: Bytes it would move, of those it moves now.
+        byte_factor: Bytes it would move, of those it moves now; below 1 the operands have to be cast first.
     """
     now = float(ops.kernel_ns[row])
     rate = peaks.flops_per_second(precision, True) if peaks else None
@@ -53,4 +57,7 @@ def saving(ops: OpEfficiency, row: int, peaks: Peaks | None, precision: str, byt
         scale * max(flops / (rate * compute), moved / (peaks.bytes_per_second * memory)) * 1e9
         for compute, memory in zip(REACHED, MOVED, strict=True)
     ]
-    return Saving(max(now - spent[0], 0.0), max(now - spent[1], 0.0), True)
+    casting = 0.0
+    if byte_factor < 1:
+        casting = scale * CAST * max(int(ops.min_bytes[row]), 0) / (peaks.bytes_per_second * MOVED[0]) * 1e9
+    return Saving(max(now - spent[0] - casting, 0.0), max(now - spent[1], 0.0), True)

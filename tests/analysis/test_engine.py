@@ -1,0 +1,138 @@
+"""Findings are ordered by gain, gains of one area are not added, and sentences carry units."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tensorboard_plugin_dlprof.aggregation import aggregate
+from tensorboard_plugin_dlprof.analysis.dlprof_detectors import Feedback
+from tensorboard_plugin_dlprof.analysis.engine import feedback, judge
+from tensorboard_plugin_dlprof.analysis.rules import Rule
+from tensorboard_plugin_dlprof.analysis.signals import Signals, source_line
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Gain, Lacks, Severity, Verdict
+from tensorboard_plugin_dlprof.analysis.wording import duration, filled, percentage, size
+from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.efficiency.measure import measure
+from tensorboard_plugin_dlprof.efficiency.rates import efficiency
+from tensorboard_plugin_dlprof.profile.tables import Op
+from tests.analysis.scenes import STEP_NS, Step, scene, signals
+
+
+def gaining(low: float, high: float, area: str, severity: Severity = Severity.ADVICE) -> Rule:
+    """A rule that always finds a gain, in shares of an iteration."""
+
+    def rule(_signals: Signals) -> Finding:
+        gain = Gain(round(low * STEP_NS), round(high * STEP_NS), "made up")
+        return Finding(f"{area} {low}", severity, Confidence.HIGH, area, "problem", "advice", {}, (), gain)
+
+    return rule
+
+
+def silent(severity: Severity) -> Rule:
+    """A finding without a gain."""
+    return lambda _signals: Finding(severity.name, severity, Confidence.HIGH, "x", "problem", "advice", {})
+
+
+def verdict_of(*rules: Rule) -> Verdict:
+    """What these rules say about a good step."""
+    profile = scene(lambda step: step.good(0, STEP_NS))
+    aggregation = aggregate(profile)
+    found = efficiency(profile, measure(profile), aggregation)
+    return judge(profile, aggregation, found, [(f"rule {number}", rule) for number, rule in enumerate(rules)])
+
+
+def test_the_most_gain_comes_first_and_findings_without_gain_last_by_severity() -> None:
+    """The middle of the range counts."""
+    said = verdict_of(
+        silent(Severity.INFO),
+        gaining(0.1, 0.2, "a"),
+        silent(Severity.WARNING),
+        gaining(0.0, 0.6, "b"),
+        gaining(0.2, 0.3, "c"),
+    )
+    assert [finding.detector for finding in said.findings] == ["b 0.0", "c 0.2", "a 0.1", "WARNING", "INFO"]
+
+
+def test_gains_of_one_area_are_not_added_and_no_total_exceeds_an_iteration() -> None:
+    """Two ways to make the same kernels faster make them faster once."""
+    said = verdict_of(gaining(0.1, 0.2, "a"), gaining(0.15, 0.18, "a"), gaining(0.1, 0.3, "b"))
+    assert (said.total_low_ns, said.total_high_ns) == (0.25 * STEP_NS, 0.5 * STEP_NS)
+    assert verdict_of(gaining(0.6, 0.9, "a"), gaining(0.6, 0.9, "b")).total_high_ns == STEP_NS
+
+
+def test_a_gain_that_no_measurement_would_show_is_left_out() -> None:
+    """Under one percent."""
+    assert verdict_of(gaining(0.0, 0.0099, "a")).findings == []
+    assert len(verdict_of(gaining(0.0, 0.0101, "a")).findings) == 1
+
+
+def test_a_rule_that_lacks_data_says_so_and_stops_nobody() -> None:
+    """The others speak."""
+    said = verdict_of(lambda _signals: Lacks("shapes", "record_shapes=True"), gaining(0.1, 0.2, "a"))
+    assert [(each.detector, each.missing) for each in said.undecided] == [("rule 0", "shapes")]
+    assert len(said.findings) == 1
+
+
+def test_findings_become_rows_of_dlprofs_table() -> None:
+    """With the gain and the link in the sentence, since its viewer shows nothing else."""
+    rows = feedback(verdict_of(gaining(0.1, 0.2, "a"), gaining(0.0, 0.05, "b")))
+    assert rows[0] == Feedback(
+        "a 0.1", "problem", "advice Could gain 100 µs to 200 µs of each iteration (10 % to 20 %)."
+    )
+    assert rows[1].recommendation == "advice Could gain up to 50.0 µs of each iteration (5.0 %)."
+
+
+def test_numbers_get_their_unit_from_their_name() -> None:
+    """Sentences are made at the edge; a finding carries numbers."""
+    numbers = {"wait_ns": 12_345_678, "share_fraction": 0.123, "used_bytes": 2_630_000_000, "ops": 1_234, "text": "x"}
+    template = "{wait_ns} {share_fraction} {used_bytes} {ops} {text}"
+    assert filled(template, numbers) == "12.3 ms 12 % 2.63 GB 1,234 x"
+    assert json.dumps(numbers)
+
+
+@pytest.mark.parametrize(
+    ("shown", "text"),
+    [
+        (duration(999), "999 ns"), (duration(1_500), "1.50 µs"), (duration(2 * 10**9), "2.00 s"), (duration(0), "0 ns"),
+        (percentage(0.0004), "under 0.1 %"), (percentage(0.0994), "9.9 %"), (percentage(0.0996), "10 %"),
+        (percentage(0.0), "0.0 %"), (percentage(1.0), "100 %"), (size(999), "999 bytes"), (size(85e9), "85.0 GB"),
+    ],
+)  # fmt: skip
+def test_three_digits_are_enough(shown: str, text: str) -> None:
+    """And no share is shown as none."""
+    assert shown == text
+
+
+def test_the_line_shown_is_the_users_own() -> None:
+    """Not one inside of PyTorch, nor a call of a module."""
+    stack = (
+        "train.py(10): <module>\nmodel.py(36): forward\nnn.Module: Linear_3\ntorch/nn/modules/linear.py(114): forward"
+    )
+    op = Op("LINEAR_1", "/linear", "linear", "fprop", "", "", "", "", Eligibility.ELIGIBLE, stack)
+    assert source_line(op) == "model.py(36): forward"
+
+
+def test_idle_time_has_one_cause_each_and_adds_up() -> None:
+    """A loader, a wait, a short and a long gap, and nothing: together the whole idle time."""
+
+    def body(step: Step) -> None:
+        step.good(0, 1_000_000, at=10)
+        step.line("main", "annotation", 1_000_000, 2_000_000, "enumerate(DataLoader)#_Iter.__next__")
+        step.good(2_000_000, 3_000_000, at=1_999_900)
+        step.line("main", "call", 2_000_100, 3_000_050, "cudaStreamSynchronize")
+        step.good(3_400_000, 4_000_000, at=3_399_900)
+        step.line("main", "op", 4_000_000, 4_499_000, "aten::unique")
+        step.good(4_500_000, 5_000_000, at=4_499_900)
+        step.line("main", "op", 5_000_000, 7_999_000, "aten::unique")
+        step.good(8_000_000, 9_000_000, at=7_999_900)
+
+    idle = signals(scene(body, step_ns=10_000_000)).idle
+    steps = 3
+    assert idle.data_loader_ns == steps * 1_000_000
+    assert idle.sync_ns == steps * 400_000
+    assert idle.launch_ns == pytest.approx(steps * 500_000, abs=steps * 1_000)
+    assert idle.host_ns == pytest.approx(steps * 3_000_000, abs=steps * 1_000)
+    assert idle.total_ns == steps * (10_000_000 - 4_100_000 - 0)
+    assert idle.other_ns == idle.total_ns - idle.data_loader_ns - idle.sync_ns - idle.launch_ns - idle.host_ns

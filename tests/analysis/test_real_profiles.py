@@ -1,0 +1,131 @@
+"""Findings of every real profile: possible, traceable, and what the engineer who trained the model would say first."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.aggregation import aggregate
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.analysis.engine import judge
+from tensorboard_plugin_dlprof.analysis.precision_gain import saving
+from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.tables import Verdict
+from tensorboard_plugin_dlprof.efficiency.measure import InstanceWork, measure
+from tensorboard_plugin_dlprof.efficiency.rates import efficiency
+from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
+from tensorboard_plugin_dlprof.events.build import build_profile
+from tensorboard_plugin_dlprof.importers import find_importer
+from tensorboard_plugin_dlprof.importers.importer import ReadOptions
+from tensorboard_plugin_dlprof.profile.tables import Profile
+from tests.shared_data import shared_data
+
+FOLDERS = (
+    "a100_alexnet_sync", "a100_copies_only", "a100_resnet50_ddp_nccl", "cpu_only_rank34", "gp100_gpu_annotations",
+    "h100_bert_small", "h100_qwen_bf16", "h100_transformer_steps", "mi210_gpu_only", "mi300x_flux_large",
+    "mi300x_resnet_ddp", "mi300x_sglang_prefill", "mi300x_vllm_graph_replay", "t4_amp", "t4_fp32", "t4_vgg16_minimal",
+    "v100_megatron_tp2_rank0", "v100_megatron_tp2_rank1", "v100_resnet50_memory", "v100_resnet50_oldest",
+    "v100_resnet_ns_times",
+)  # fmt: skip
+EXPORTS = (
+    "a100_cuda_graphs", "a100_transformer_2.7b_nvtx", "a100_transformer_autograd_nvtx", "h100_2gpu_torchrun_nccl",
+    "h200_nvfuser", "no_gpu_work", "rtx3090_tensorrt_fp16", "rtx5000ada_wsl", "t4_four_streams_old_schema",
+)  # fmt: skip
+
+Judged = tuple[Profile, Aggregation, InstanceWork, Efficiency, Verdict]
+
+
+@lru_cache(maxsize=2)
+def judged(path: Path) -> Judged:
+    """Everything about one profile."""
+    profile = build_profile(find_importer(path).read(path, ReadOptions(), lambda _what, _fraction: None))
+    aggregation = aggregate(profile)
+    work = measure(profile)
+    found = efficiency(profile, work, aggregation)
+    return profile, aggregation, work, found, judge(profile, aggregation, found)
+
+
+def one(folder: str) -> Judged:
+    """The profile in a folder of the shared data."""
+    return judged(next(path for path in sorted((shared_data() / folder).iterdir()) if path.is_file()))
+
+
+@pytest.mark.parametrize("name", [*(f"torch/{name}" for name in FOLDERS), *(f"nsight/{name}" for name in EXPORTS)])
+def test_findings_are_possible_and_traceable(name: str) -> None:
+    """No gain beyond an iteration, no share beyond one, evidence that exists, sentences without holes."""
+    profile, aggregation, _, found, verdict = one(name)
+    ids = {op.op_id for op in profile.ops}
+    names = {profile.strings[text] for text in profile.kernels.name.tolist()}
+    iteration_ns = aggregation.wall_ns // max(len(aggregation.iterations.iter_value), 1)
+    for finding in verdict.findings:
+        assert "{" not in finding.problem_text() + finding.recommendation_text()
+        assert json.loads(json.dumps(dict(finding.numbers))) == dict(finding.numbers)
+        for key, value in finding.numbers.items():
+            assert not key.endswith("_fraction") or 0 <= float(value) <= 1.000001, (finding.detector, key, value)
+        if finding.gain is not None:
+            assert 0 <= finding.gain.low_ns <= finding.gain.high_ns <= iteration_ns
+        for row in finding.evidence:
+            assert row.kind != "op" or row.key in ids
+            assert row.kind != "kernel" or row.key in names
+    assert 0 <= verdict.total_low_ns <= verdict.total_high_ns <= iteration_ns
+    mfu = found.iterations.mfu
+    assert not (mfu > 1).any()
+
+
+EXPECTED_FIRST = {
+    "torch/v100_resnet50_memory": ["dataloader_detector", "amp_detector"],
+    "torch/v100_resnet_ns_times": ["amp_detector", "fusion_detector"],
+    "torch/a100_resnet50_ddp_nccl": ["launch_detector"],
+    "torch/h100_qwen_bf16": ["fusion_detector"],
+    "torch/t4_fp32": ["dataloader_detector", "amp_detector"],
+    "torch/t4_amp": ["dataloader_detector"],
+    "torch/t4_vgg16_minimal": ["amp_detector"],
+    "torch/mi300x_resnet_ddp": ["communication_detector"],
+    "torch/v100_megatron_tp2_rank1": ["communication_detector"],
+    "torch/v100_megatron_tp2_rank0": ["sync_detector"],
+    "torch/h100_bert_small": ["launch_detector"],
+    "nsight/a100_transformer_autograd_nvtx": ["amp_detector", "tf32_detector", "optimizer_detector"],
+}
+"""Folder -> what has to come first: read off the profiles by hand."""
+
+
+@pytest.mark.parametrize("folder", EXPECTED_FIRST)
+def test_the_first_advice_is_the_right_one(folder: str) -> None:
+    """In order of gain."""
+    wanted = EXPECTED_FIRST[folder]
+    assert [finding.detector for finding in one(folder)[4].findings][: len(wanted)] == wanted
+
+
+def test_a_resnet_50_has_its_known_flops() -> None:
+    """4.0895 G multiplications a picture forward (He et al.), three times that less the first layer's input "
+    "gradient."""
+    _, aggregation, _, found, _ = one("torch/v100_resnet50_memory")
+    first_layer = 2 * 32 * 112 * 112 * 64 * 3 * 49
+    forward = 32 * 2 * 4_089_184_256
+    assert found.iterations.product_flops.tolist() == [3 * forward - first_layer] * len(
+        aggregation.iterations.iter_value
+    )
+    assert (found.iterations.measured_fraction == 1).all()
+
+
+def test_mixed_precision_gained_what_was_predicted() -> None:
+    """The same training on a T4 in FP32 and with AMP: the achieved gain of kernel time lies in the predicted range."""
+    before, after = one("torch/t4_fp32"), one("torch/t4_amp")
+    assert before[2].product_flops.max() == after[2].product_flops.max()
+    ops, signals = before[3].ops, Signals(before[0], before[1], before[3])
+    rows = [row for row, family in enumerate(ops.family) if family == "gemm" and ops.kernel_ns[row] > 0]
+    savings = [saving(ops, row, signals.peaks, "fp16", 0.5) for row in rows]
+    low, high = sum(each.low_ns for each in savings), sum(each.high_ns for each in savings)
+    spent = [Signals(*profile[:2], profile[3]) for profile in (before, after)]
+    achieved = int(spent[0].duration.sum()) - int(spent[1].duration.sum())
+    assert low <= achieved <= high
+
+
+def test_the_lines_behind_a_wait_are_named() -> None:
+    """``is_nonzero`` on a tensor of the GPU, in the file that asks."""
+    verdict = one("torch/h100_bert_small")[4]
+    wait = next(finding for finding in verdict.findings if finding.detector == "sync_detector")
+    assert any("_prepare_4d_attention_mask_for_sdpa" in row.key for row in wait.evidence if row.kind == "line")
