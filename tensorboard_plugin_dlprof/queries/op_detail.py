@@ -191,13 +191,11 @@ def _calls(connection: sqlite3.Connection, op: int) -> Calls:
 def _sub_ops(connection: sqlite3.Connection, op: int) -> list[SubOp]:
     if "ext_sub_ops" not in extension_tables(connection):
         return []
-    names = ("name_id", "shapes_id", "dtypes_id", "parameters_id")
-    texts = ", ".join(f"(SELECT string FROM dictionary WHERE id = sub.{column})" for column in names)
     cursor = connection.execute(
-        f"SELECT count(*) AS calls, {texts} FROM ext_sub_ops AS sub "
-        "JOIN read_only_op_instances AS instance ON instance.id = sub.op_instance_id "
-        f"WHERE instance.read_only_ops_id = ? GROUP BY {', '.join(f'sub.{column}' for column in names)} "
-        f"ORDER BY calls DESC LIMIT {MAX_VARIANTS}",
+        "SELECT count(*) AS calls, input.name, input.shapes, input.dtypes, input.parameters FROM ext_sub_ops AS sub "
+        "JOIN ext_sub_op_inputs AS input ON input.id = sub.inputs_id WHERE sub.op_instance_id IN "
+        "(SELECT id FROM read_only_op_instances WHERE read_only_ops_id = ?) "
+        f"GROUP BY input.id ORDER BY calls DESC, input.id LIMIT {MAX_VARIANTS}",
         (op,),
     )
     return [

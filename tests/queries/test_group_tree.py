@@ -1,0 +1,127 @@
+"""The tree: every level sums the one below, and what does not fit is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tensorboard_plugin_dlprof.aggregation import aggregate
+from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.database.writer import write_database
+from tensorboard_plugin_dlprof.errors import NotFound
+from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
+from tensorboard_plugin_dlprof.queries.group_tree import group_tree
+from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tests.aggregation.drafts import Call, DraftOp, Work, profile_of
+from tests.queries.profiles import GOLDEN, SOURCES, database_of
+
+SUMMED = ("ops", "calls", "eligible_ops", "using_ops", "cpu_time_ns", "gpu_time_ns", "kernel_time_ns")
+
+
+def rows(tree: Any) -> list[dict[str, Any]]:
+    """The nodes one by one, with their paths."""
+    nodes = [dict(zip(tree["nodes"], values, strict=True)) for values in zip(*tree["nodes"].values(), strict=True)]
+    for node in nodes:
+        parent = nodes[node["parent"]]["path"] if node["parent"] >= 0 else ""
+        name = node["name"] if node["op_id"] is not None or node["name"] == "/" else node["name"] + "/"
+        node["path"] = parent + name if parent or node["parent"] < 0 else name
+    return nodes
+
+
+@pytest.fixture
+def layers(tmp_path: Path) -> Iterator[UntrustedConnection]:
+    """Three layers, two of them alike, and an op outside the tree."""
+    ops = [
+        DraftOp(
+            f"LINEAR_{number}", f"/net/Layer{index}/linear", [Call(10 * number, 10 * number + 9, [_kernel(number)])]
+        )
+        for number, index in ((1, ""), (2, "[2]"))
+    ]
+    ops.append(DraftOp("RELU_1", "/net/Layer[3]/relu", [Call(30, 39, [_kernel(3)])]))
+    ops.append(DraftOp("COPY_1", "copy", [Call(40, 49, [_kernel(4)])]))
+    profile = profile_of(ops)
+    (tmp_path / "source").write_text("{}")
+    write_database(tmp_path / "a.sqlite", tmp_path / "source", profile, [aggregate(profile)])
+    with closing(open_database(tmp_path / "a.sqlite")) as connection:
+        yield connection
+
+
+def _kernel(number: int) -> Work:
+    return Work("kernel", (10 * number + 1, 10 * number + 1 + number), (10 * number, 10 * number + 1))
+
+
+def test_the_tree_has_every_path_once(layers: UntrustedConnection) -> None:
+    """Root, net, three layers, an op in each, and the op outside as a root of its own."""
+    tree = group_tree(layers, find_scope(layers))
+    assert sorted((row["path"], row["op_id"], row["level"], row["children"]) for row in rows(tree)) == [
+        ("/", None, 1, 1),
+        ("/net/", None, 2, 3),
+        ("/net/Layer/", None, 3, 1),
+        ("/net/Layer/linear", "LINEAR_1", 4, 0),
+        ("/net/Layer[2]/", None, 3, 1),
+        ("/net/Layer[2]/linear", "LINEAR_2", 4, 0),
+        ("/net/Layer[3]/", None, 3, 1),
+        ("/net/Layer[3]/relu", "RELU_1", 4, 0),
+        ("copy", "COPY_1", 1, 0),
+    ]
+    assert (tree["total"], tree["left_out"]) == (9, 0)
+
+
+def test_alike_layers_have_one_structure(layers: UntrustedConnection) -> None:
+    """The first layer goes without a number; the third holds another op."""
+    structure = {row["path"]: row["structure"] for row in rows(group_tree(layers, find_scope(layers)))}
+    assert structure["/net/Layer/"] == structure["/net/Layer[2]/"] != structure["/net/Layer[3]/"]
+
+
+def test_sums_by_hand(layers: UntrustedConnection) -> None:
+    """Kernels of 1, 2 and 3 ns below the root."""
+    root = next(row for row in rows(group_tree(layers, find_scope(layers))) if row["path"] == "/")
+    assert [root[key] for key in ("ops", "calls", "cpu_time_ns", "gpu_time_ns", "kernel_time_ns")] == [3, 3, 27, 6, 6]
+
+
+def test_a_part_of_the_tree(layers: UntrustedConnection) -> None:
+    """The group first, then what is below it."""
+    tree = group_tree(layers, find_scope(layers), "/net/Layer[2]/")
+    assert tree["nodes"]["name"] == ["Layer[2]", "linear"]
+    assert tree["nodes"]["parent"] == [-1, 0]
+    with pytest.raises(NotFound, match="no group"):
+        group_tree(layers, find_scope(layers), "/nothing/")
+
+
+def test_what_does_not_fit_is_told(layers: UntrustedConnection) -> None:
+    """Level by level; of siblings those with the most GPU time; the sums stay those of the whole tree."""
+    scope = find_scope(layers)
+    whole = {row["path"]: row for row in rows(group_tree(layers, scope))}
+    tree = group_tree(layers, scope, limit=5)
+    assert (tree["total"], tree["left_out"]) == (9, 4)
+    found = {row["path"]: row for row in rows(tree)}
+    assert set(found) == {"/", "copy", "/net/", "/net/Layer[2]/", "/net/Layer[3]/"}
+    for path, row in found.items():
+        assert [row[key] for key in (*SUMMED, "children")] == [whole[path][key] for key in (*SUMMED, "children")]
+
+
+@pytest.mark.parametrize("name", [*GOLDEN, *SOURCES])
+def test_every_level_of_a_real_profile_sums_the_one_below(name: str, tmp_path: Path) -> None:
+    """Each group its children, the roots the whole model; parents stand before children."""
+    with closing(open_database(database_of(name, tmp_path))) as connection:
+        scope = find_scope(connection)
+        tree = group_tree(connection, scope, limit=20_000)
+        count, gpu_time = connection.execute(
+            "SELECT nodes_total_count, nodes_total_gpu_time FROM view_op_summary"
+        ).fetchone()
+    nodes = rows(tree)
+    sums: dict[int, dict[str, int]] = {}
+    for position, node in enumerate(nodes):
+        assert node["parent"] < position
+        above = sums.setdefault(node["parent"], dict.fromkeys(SUMMED, 0))
+        for key in SUMMED:
+            above[key] += node[key]
+    for position, node in enumerate(nodes):
+        if node["op_id"] is None:
+            assert {key: node[key] for key in SUMMED} == sums[position], node["path"]
+    if nodes:
+        assert (sums[-1]["ops"], sums[-1]["gpu_time_ns"]) == (count, gpu_time)
