@@ -181,6 +181,25 @@ def of_matmul_ogs(name: KernelName) -> str:
     return left if left == right else "mixed"
 
 
+_TRTLLM_PRODUCT = re.compile(r"^(?:bmm|gemm|gemmGatedAct|fusedMoe)_[A-Za-z0-9]+_([A-Za-z0-9]+)_")
+_TRTLLM_ATTENTION = re.compile(r"_Q(?:kv)?((?:Mx)?[A-Z]\w*?)(?:Kv((?:Mx)?[A-Z]\w*?))?O(?:Mx)?[A-Z]")
+_TRTLLM_TYPE = re.compile(r"E2m1|E4m3|E5m2|Bfloat16|Fp16|Fp32|Int8|Int4")
+
+
+def of_trtllm(name: KernelName) -> str:
+    """From the operands in generated names: ``bmm_<output>_<A><B>_<accumulator>``, ``_Qkv<type>O<type>``.
+
+    FP4 with FP8 multiplies at FP8's rate (``f8f6f4``); other pairs are ``mixed``.
+    """
+    product = _TRTLLM_PRODUCT.search(name.text)
+    attention = _TRTLLM_ATTENTION.search(name.text)
+    operands = product[1] if product else "".join(filter(None, attention.groups())) if attention else ""
+    found = {_WORD_PRECISIONS[word.lower()] for word in _TRTLLM_TYPE.findall(operands)}
+    if len(found) < 2:
+        return next(iter(found), "") or of_words_or_types(name)
+    return "fp8" if found == {"fp4", "fp8"} else "mixed"
+
+
 DECODERS: Final[dict[str, Callable[[KernelName], str]]] = {
     "words": of_words,
     "instruction": of_instruction,
@@ -191,4 +210,5 @@ DECODERS: Final[dict[str, Callable[[KernelName], str]]] = {
     "blas letter": of_blas_letter,
     "matmul ogs": of_matmul_ogs,
     "memory efficient": of_memory_efficient,
+    "trtllm": of_trtllm,
 }

@@ -71,7 +71,7 @@ RULES: Final = (
     # TensorRT, TensorRT-LLM, FlashInfer.
     Rule("trt-fmha", YES, "attention", "tensorrt_llm",
          r"\bfmha_v2_|\bfmhaSm\d+|\bfmha_mhca_|\bmha_v2_|\bfmhca_|\bfmha_(?:fp16|bf16|int8|e4m3)"
-         r"|^fused_multihead_attention\w*_sm", "@words or types"),
+         r"|^fused_multihead_attention\w*_sm", "@trtllm"),
     Rule("trt-xqa", YES, "attention", "tensorrt_llm",
          r"^kernel_mha$|^kernel_mha\b|\bxqa_kernel|\bmlaKernel|^mla_kernel"),
     Rule("mmha", UNKNOWN, "attention", "tensorrt_llm",
@@ -106,6 +106,9 @@ RULES: Final = (
     Rule("triton-attention-preprocess", NO, "attention", "triton",
          r"^(?:_attn_|_)?(?:bwd_)?preprocess(?:_do_o_dot|_use_o)?$|^_attn_bwd_preprocess|^bwd_preprocess\w*"
          r"|^_bwd_preprocess\w*"),
+    Rule("aotriton", YES, "attention", "triton",
+         r"^attn_fwd$|^bwd_kernel_(?:dk_dv|dq|fuse)$",
+         note="AOTriton, on AMD: tl.dot of every type it is built for, FP32 too, is matrix instructions"),
     Rule("triton-attention", UNKNOWN, "attention", "triton",
          r"^_?attn_(?:fwd|bwd)\w*|^_?bwd_kernel_d\w+|^bwd_kernel_\w+|^_(?:fwd|bwd)_kernel\w*"
          r"|^_flash_attention_forward\w*|^_flash_attn\w*|^flash_attention_kernel$",

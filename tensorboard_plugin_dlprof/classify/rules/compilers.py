@@ -45,6 +45,18 @@ RULES: Final = (
     # PyTorch's older fusers: pointwise and small reductions only.
     Rule("nnc", NO, "elementwise", "pytorch", r"^tensorexpr_\w+"),
     Rule("jit-elementwise", NO, "elementwise", "pytorch", r"_jit_kernel|_jiterator|^jitted_gpu_kernel"),
+    Rule("nnc-hash", NO, "elementwise", "pytorch",
+         r"^fused_\w+_\d{16,20}$",
+         note="a TorchScript fusion with a hash; NNC calls libraries for products"),
+    # Loops that a compiler took from directives: NVIDIA's HPC compilers, Clang. They name the function and the line.
+    Rule("offloaded-loop", NO, "other", "openmp",
+         r"^nvkernel_\w+_F\d+L\d+_\d+$|^__omp_offloading_\w+_l\d+\w*$",
+         note="a loop of the program, compiled for CUDA cores"),
+    Rule("openacc-loop", NO, "other", "openacc", r"^\w+_\d+_gpu(?:__red)?$", "",
+         r"^\w+$", note="a loop under an OpenACC directive; unlike a CUDA kernel's, its name has no parameters"),
+    Rule("cupy", NO, "elementwise", "cupy",
+         r"^cupy_(?!\w*(?:matmul|tensordot|gemm|einsum))\w+$",
+         note="a universal function of CuPy, which calls libraries for products"),
     # XLA. Dots and convolutions go to libraries (or to the Triton names above); a fusion holds the rest.
     Rule("xla-normalisation", NO, "softmax", "xla", r"^(?:softmax|input_softmax)\w*fusion"),
     Rule("xla-reduction", NO, "reduction", "xla",

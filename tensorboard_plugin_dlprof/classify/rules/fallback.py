@@ -59,7 +59,8 @@ RULES: Final = (
          r"(?i)^(?:memset|memcpy|fill_?buffer|copy_?buffer)\w*|^memset\d*_\w*|^memcpy\w*"),
     Rule("word-copy", NO, "copy", "custom",
          _words("copy transpose permute cast convert concat cat split slice pad pack unpack reorder im2col "
-                "col2im shuffle layout reshape"),
+                "col2im shuffle layout reshape")
+         + r"|(?i:(?<![a-z])(?:float|half|double|int8|fp\d+|bf16)_?2_?(?:float|half|double|int8|fp\d+|bf16))",
          "@types"),
     Rule("word-reduction", NO, "reduction", "custom",
          _words("reduce reduction sum mean max min argmax argmin scan cumsum prefix histogram loss entropy "

@@ -37,6 +37,10 @@ RULES: Final = (
     Rule("pytorch-normalisation-elementwise", NO, "normalisation", "@namespace",
          _ELEMENTWISE, "@types",
          _IN_FUNCTOR + r"(?:batch_norm|group_norm|GroupNorm|LayerNorm)\w*"),
+    Rule("fbgemm-embedding", NO, "embedding", "fbgemm",
+         r"^(?:\w+::)?(?:(?:int_nbit_)?split|dense|ssd)_embedding\w*|^(?:\w+::)?(?:linearize(?:_cache)?_ind\w+"
+         r"|bounds_check_indices\w*|l[rf]u_cache_\w+)", "@types",
+         note="look-ups in embedding tables and their fused optimizers"),
     Rule("pytorch-embedding", NO, "embedding", "@namespace",
          r"(?i:embedding|indexSelect|index_select|index_elementwise|indexing_backward|index_put|index_add"
          r"|index_copy|indexFunc|gather|scatter|\btake_|\bput_)(?!TopK)(?<!_all)|compute_grad_weight"
@@ -52,7 +56,8 @@ RULES: Final = (
     Rule("pytorch-copy", NO, "copy", "@namespace",
          r"CatArrayBatchedCopy|\bcopy_kernel|chunk_cat|split_with_sizes|_copy_out|\btranspose\w*(?:kernel|Kernel)?"
          r"|\bpermute\w*|cast_transpose\w*|\bflip_cuda|\broll_cuda|\bpad\w*_kernel|\bpadding|reflection_pad\w*"
-         r"|replication_pad\w*|StoreSlice|slice_kernel", "@types"),
+         r"|replication_pad\w*|StoreSlice|slice_kernel|^(?:at::native::)?compute_cuda_kernel$", "@types",
+         note="compute_cuda_kernel is repeat_interleave's"),
     Rule("pytorch-copy-elementwise", NO, "copy", "@namespace",
          _ELEMENTWISE, "@types",
          _IN_FUNCTOR + r"(?:\w*copy_kernel\w*|copy_device_to_device|CopyFunctor|LoadWithCast\w*copy|CUDA_copy)"),

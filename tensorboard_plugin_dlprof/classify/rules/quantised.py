@@ -42,7 +42,7 @@ RULES: Final = (
          r"|\bcudaCoreGemm\w*|cuda_core_gemm|\btinyGemm\w*CudaCore", "@types"),
     Rule("trtllm-gen", YES, "gemm", "tensorrt_llm",
          r"^(?:bmm|gemm|gemmGatedAct|fusedMoe)_(?:E4m3|E5m2|Bfloat16|Fp16|E2m1|MxE4m3|MxE2m1|MxInt4|Fp32)\w*",
-         "@words or types",
+         "@trtllm",
          note="TensorRT-LLM's generated products"),
     Rule("flashinfer-router", NO, "gemm", "flashinfer",
          r"\brouter_gemm_kernel\w*|\bdsv3_router_gemm\w*|\bfused_a_gemm_kernel", "@types"),

@@ -11,7 +11,7 @@ RULES: Final = (
          r"\bmoe_align\w*|\bmoe_sum\w*|count_and_sort_expert\w*|\bmoe_permute\w*|expandInputRows\w*"
          r"|\bfinalizeMoeRouting\w*|_combined_routing\w*|^_finalize_matmul\w*|compute_expert_\w*|moe_wna16\w*align"
          r"|\brouting\w*Kernel|routingMainKernel|\bblockExpertPrefixSum\w*|\bglobalExpertPrefixSum\w*"
-         r"|\bmergeExpertPrefixSum\w*|fusedBuildExpertMaps\w*", "@types"),
+         r"|\bmergeExpertPrefixSum\w*|fusedBuildExpertMaps\w*|^moe::dev::(?!\w*(?:gemm|Gemm))\w+", "@types"),
     Rule("moe-wna16", YES, "gemm", "@namespace", r"\bmoe_wna16_gemm\w*", "@types", note="mma on dequantised halves"),
     Rule("sampling", NO, "random", "@namespace", r"(?:sampling|Sampling|TopP|top_p|rejection_sample|gumbel)\w*"),
     Rule("kv-cache", NO, "copy", "@namespace",

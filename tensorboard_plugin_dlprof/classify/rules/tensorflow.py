@@ -19,7 +19,7 @@ RULES: Final = (
     Rule("tensorflow-layout", NO, "copy", "tensorflow",
          r"^tensorflow::(?:\w+::)*(?:ShuffleInTensor|SwapDimension|Transpose|PadInput|Concat|Split|Pack|Tile"
          r"|Reverse|StridedSlice|Copy)\w*|\bSwapDimension\w*|\bShuffleInTensor3\w*|\bTransposeKernel\w*"
-         r"|^concat_(?:fixed|variable)_kernel|^split_\w*kernel", "@types"),
+         r"|^concat_(?:fixed|variable)_kernel|^split_(?:v_)?kernel", "@types"),
     Rule("tensorflow-optimizer", NO, "optimizer", "tensorflow",
          r"^tensorflow::(?:\w+::)*(?:Apply|ResourceApply|SparseApply)\w*", "@types"),
     Rule("tensorflow-embedding", NO, "embedding", "tensorflow",
