@@ -37,13 +37,22 @@ def coverage_rows(profile: Profile) -> list[_Row]:
         (
             "repaired_overlaps",
             coverage.repaired_overlaps,
-            f"{_events(coverage.repaired_overlaps, 'overlapping range')} of one thread cut so that they nest; the "
-            "times of the source are rounded.",
+            f"{_events(coverage.repaired_overlaps, 'overlapping range')} cut, so that the ranges of each thread nest; "
+            "the times of the source are rounded.",
         ),
     ]
     rows += [
         (f"skipped: {reason}", count, f"{_events(count, 'event')} skipped: {reason}.")
         for reason, count in sorted(coverage.skipped.items())
+    ]
+    rows += [
+        (
+            f"broken: {rule}",
+            1,
+            f"The numbers of this profile do not agree: it does not hold that {rule}. This is a bug of ours; please "
+            "report it with the profile.",
+        )
+        for rule in coverage.broken_rules
     ]
     return [(key, value, message if value else "") for key, value, message in rows]
 

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from pathlib import Path
+
+from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, reading, real_tables
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -35,7 +40,7 @@ def looks_like(path: Path, head: bytes) -> str:
         damaged = path.stat().st_size > 0
         return f"is {'damaged: its gzip data cannot be read' if damaged else 'empty'}; record or copy the profile again"
     if head.startswith(_SQLITE):
-        return _database(head)
+        return _database(_tables(path, head))
     for start, what in _STARTS:
         if head.startswith(start):
             return what
@@ -47,9 +52,16 @@ def looks_like(path: Path, head: bytes) -> str:
     return _text(head)
 
 
-def _database(head: bytes) -> str:
-    """Tables are listed on the first pages of a database, as the text that created them."""
-    tables = {name.decode("ascii", "replace").lower() for name in _CREATED.findall(head)}
+def _tables(path: Path, head: bytes) -> set[str]:
+    """Names of the tables; of a damaged database those that its first pages list, as the text that created them."""
+    try:
+        with closing(open_untrusted(path)) as con, reading(shown(path)):
+            return {table.lower() for table in real_tables(con)}
+    except (ProfileError, OSError):
+        return {name.decode("ascii", "replace").lower() for name in _CREATED.findall(head)}
+
+
+def _database(tables: set[str]) -> str:
     if "rocpd_api" in tables or "rocpd_op" in tables or any(table.startswith("rocpd_") for table in tables):
         return "is a profile of ROCm (rpd), which is not read; record it with the PyTorch profiler"
     if "db_version" in tables or any(table.startswith("read_only_") for table in tables):

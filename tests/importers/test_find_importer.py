@@ -73,6 +73,7 @@ def test_a_stranger_is_described(tmp_path: Path, content: bytes, name: str, sent
     [
         (["rocpd_api", "rocpd_string"], "ROCm"),
         (["db_version", "read_only_kernels"], "open it directly"),
+        ([*(f"a{number}" for number in range(200)), "read_only_kernels"], "open it directly"),
         (["notes"], "another SQLite database .it has the table notes."),
         ([], "an SQLite database without tables"),
     ],
