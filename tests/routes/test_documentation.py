@@ -65,13 +65,25 @@ def test_a_table(server: Server) -> None:
     assert all(set(row) == {column["key"] for column in real["columns"]} for row in real["rows"])
 
 
-@pytest.mark.parametrize(("table", "link"), [("ops", ""), ("kernels_of_op", "&op=ADD_1")])
+@pytest.mark.parametrize(("table", "link"), [("ops", ""), ("kernels_of_op", "&op=ADD_1"), ("efficiency", "")])
 def test_every_column_is_documented(server: Server, table: str, link: str) -> None:
     """Tables are listed with their columns."""
     profile = server.profile("made.dlprof_dldb.sqlite")["id"]
     section = DOCUMENT.split(f"* `{table}`", 1)[1].split("\n* ", 1)[0]
     columns = server.get(f"/table?profile={profile}&table={table}{link}").json["columns"]
     assert [column["key"] for column in columns if f"`{column['key']}`" not in section] == []
+
+
+@pytest.mark.parametrize("what", ["findings", "efficiency"])
+def test_findings_and_efficiency(server: Server, what: str) -> None:
+    """Every key, whatever the profile holds."""
+    profile = server.profile("made.dlprof_dldb.sqlite")["id"]
+    documented = example(f"## GET ./{what}?")
+    documented.pop("numbers", None)
+    real = server.get(f"/{what}?profile={profile}").json
+    for finding in (*documented.get("findings", ()), *real.get("findings", ())):
+        finding.pop("numbers")
+    same_shape(documented, real, what)
 
 
 def test_every_route_is_documented(server: Server) -> None:

@@ -1,0 +1,182 @@
+"""Rates, bounds and causes of ops, on drawn steps and on real profiles."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tensorboard_plugin_dlprof.aggregation import aggregate
+from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.efficiency.causes import Facts, cause, misaligned
+from tensorboard_plugin_dlprof.efficiency.measure import measure
+from tensorboard_plugin_dlprof.efficiency.rates import efficiency
+from tensorboard_plugin_dlprof.efficiency.tables import Bound, Cause, Efficiency
+from tensorboard_plugin_dlprof.efficiency.work import Dimension, Work
+from tensorboard_plugin_dlprof.events.tables import Device
+from tensorboard_plugin_dlprof.profile.tables import Profile
+from tests.analysis.scenes import A100, GOOD, STEP_NS, STEPS, Step, scene
+
+SGEMM = "ampere_sgemm_128x64_nn"
+BF16 = '["c10::BFloat16","c10::BFloat16"]'
+FLOAT = '["float","float"]'
+
+
+def rates(profile: Profile) -> Efficiency:
+    """Of all iterations."""
+    return efficiency(profile, measure(profile), aggregate(profile))
+
+
+def one_product(kernel: str, shapes: str, dtypes: str, device: Device = A100) -> Efficiency:
+    """A product that takes the whole step."""
+    return rates(
+        scene(lambda step: step.op("aten::mm", kernel, 0, STEP_NS, shapes=shapes, dtypes=dtypes), device=device)
+    )
+
+
+def test_a_rate_is_work_over_kernel_time() -> None:
+    """2 x 8192^3 operations in a millisecond would be too good: 2 x 4096^3 in one are 137 TFLOP/s of 312."""
+    found = one_product(GOOD, "[[4096,4096],[4096,4096]]", BF16)
+    ops = found.ops
+    assert ops.product_flops.tolist() == [STEPS * 2 * 4096**3]
+    assert ops.min_bytes.tolist() == [STEPS * 3 * 2 * 4096**2]
+    assert ops.measured_ns.tolist() == [STEPS * STEP_NS]
+    assert ops.peak_flops.tolist() == [312e12]
+    assert ops.ideal_ns[0] == pytest.approx(STEPS * 2 * 4096**3 / 312e12 * 1e9)
+    assert ops.bound == [Bound.COMPUTE]
+    assert ops.cause == [Cause.NONE]
+    assert found.iterations.mfu == pytest.approx(2 * 4096**3 / 312e12 / 1e-3)
+    assert found.iterations.measured_fraction.tolist() == [1.0] * STEPS
+
+
+def test_fp32_is_measured_against_the_rate_of_plain_arithmetic_and_could_gain_more() -> None:
+    """TF32 is off: 19.5 TFLOP/s are the roof, 312 are what could be."""
+    ops = one_product(SGEMM, "[[1024,1024],[1024,4096]]", FLOAT).ops
+    assert ops.peak_flops.tolist() == [19.5e12]
+    assert ops.cause == [Cause.TF32_OFF]
+    assert ops.best_ns[0] < ops.ideal_ns[0]
+
+
+def test_a_device_that_is_not_known_has_rates_but_no_peaks() -> None:
+    """Shares of nothing are unknown."""
+    ops = one_product(GOOD, "[[4096,4096],[4096,4096]]", BF16, Device(0, "Some GPU", 8, 0)).ops
+    assert ops.product_flops[0] > 0
+    assert np.isnan([ops.peak_flops[0], ops.peak_bytes[0], ops.ideal_ns[0]]).all()
+    assert ops.bound == [Bound.UNKNOWN]
+
+
+def test_an_op_that_must_move_more_than_compute_is_bound_by_memory() -> None:
+    """One row times a matrix."""
+    ops = one_product(GOOD, "[[8,16384],[16384,16384]]", BF16).ops
+    assert ops.bound == [Bound.MEMORY]
+
+
+def test_short_kernels_far_from_any_roof_are_bound_by_latency() -> None:
+    """Four microseconds for a thousand elements."""
+
+    def body(step: Step) -> None:
+        kernel = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)"
+        step.op("aten::add", kernel, 0, 4_000, shapes="[[1024],[1024]]", dtypes=FLOAT)
+        step.good(4_000, STEP_NS)
+
+    found = rates(scene(body)).ops
+    assert Bound.LATENCY in found.bound
+
+
+def test_without_shapes_everything_is_unknown_but_time() -> None:
+    """Not 0."""
+    found = rates(scene(lambda step: step.good(0, STEP_NS)))
+    assert found.ops.flops.tolist() == [-1]
+    assert found.ops.min_bytes.tolist() == [-1]
+    assert found.iterations.measured_fraction.tolist() == [0.0] * STEPS
+    assert np.isnan(found.iterations.mfu).all()
+
+
+def test_autocast_is_counted_in_the_type_of_the_op_inside() -> None:
+    """``linear`` gets FP32, ``addmm`` inside it computes in BF16."""
+
+    def body(step: Step) -> None:
+        step.line(
+            "main",
+            "op",
+            100,
+            300,
+            "aten::linear",
+            shapes="[[64,32],[128,32],[128]]",
+            dtypes='["float","float","float"]',
+        )
+        step.op(
+            "aten::addmm", GOOD, 0, STEP_NS, at=150, shapes="[[128],[64,32],[32,128],[],[]]",
+            dtypes='["c10::BFloat16","c10::BFloat16","c10::BFloat16","Scalar","Scalar"]',
+        )  # fmt: skip
+
+    profile = scene(body)
+    found = rates(profile)
+    assert [profile.ops[op].op_type for op in found.ops.op.tolist()] == ["linear"]
+    assert found.ops.product_flops.tolist() == [STEPS * 2 * 64 * 32 * 128]
+    assert found.ops.min_bytes.tolist() == [STEPS * 2 * (128 + 64 * 32 + 32 * 128 + 64 * 128)]
+
+
+GEMM = Work(
+    "gemm", 2 * 4096 * 4096 * 1001, dimensions=(Dimension("M", 4096), Dimension("N", 4096), Dimension("K", 1001))
+)
+FITS = Work("gemm", 2 * 4096**3, dimensions=(Dimension("M", 4096), Dimension("N", 4096), Dimension("K", 4096)))
+TINY = Work("gemm", 2 * 64**3, dimensions=(Dimension("M", 64), Dimension("N", 64), Dimension("K", 64)))
+VECTOR = Work("gemm", 2 * 4096**2, dimensions=(Dimension("M", 1), Dimension("N", 4096), Dimension("K", 4096)))
+
+
+@pytest.mark.parametrize(
+    ("precision", "unit", "tf32", "work", "kernel_ns", "transposes", "expected"),
+    [
+        ("fp16", MatrixUnit.YES, True, FITS, 1e6, False, Cause.NONE),
+        ("fp16", MatrixUnit.YES, True, FITS, 1e6, True, Cause.LAYOUT),
+        ("fp16", MatrixUnit.UNKNOWN, True, FITS, 1e6, False, Cause.UNKNOWN),
+        ("fp64", MatrixUnit.NO, True, FITS, 1e6, False, Cause.FP64),
+        ("fp32", MatrixUnit.NO, True, FITS, 1e6, False, Cause.TF32_OFF),
+        ("fp32", MatrixUnit.NO, False, FITS, 1e6, False, Cause.FP32_TYPE),
+        ("fp32", MatrixUnit.NO, None, FITS, 1e6, False, Cause.UNKNOWN),
+        ("fp16", MatrixUnit.NO, True, GEMM, 1e6, False, Cause.DIMENSION),
+        ("fp16", MatrixUnit.NO, True, FITS, 1e6, False, Cause.LIBRARY_CHOICE),
+        ("fp16", MatrixUnit.NO, True, None, 1e6, False, Cause.UNKNOWN),
+        ("fp16", MatrixUnit.NO, True, TINY, 1e6, False, Cause.TOO_SMALL),
+        ("fp16", MatrixUnit.NO, True, VECTOR, 1e6, False, Cause.TOO_SMALL),
+        ("fp32", MatrixUnit.NO, True, FITS, 4_999, False, Cause.TOO_SMALL),
+        ("fp32", MatrixUnit.NO, True, FITS, 5_000, False, Cause.TF32_OFF),
+    ],
+)
+def test_the_first_cause_that_holds_is_told(
+    precision: str,
+    unit: MatrixUnit,
+    tf32: bool | None,
+    work: Work | None,
+    kernel_ns: float,
+    transposes: bool,
+    expected: Cause,
+) -> None:
+    """In the order in which they would have to be mended."""
+    assert cause(Facts(precision, unit, tf32, work, kernel_ns, True, transposes)) is expected
+
+
+def test_an_op_that_multiplies_nothing_has_no_cause() -> None:
+    """The cast of a gradient belongs to a linear layer, but is no product."""
+    assert cause(Facts("fp32", MatrixUnit.NO, True, FITS, 1e6, False, False)) is Cause.NONE
+
+
+@pytest.mark.parametrize(
+    ("lengths", "precision", "expected"),
+    [
+        ((4096, 1001, 64), "fp16", ("N", 1001, 1008)),
+        ((4096, 1000, 64), "bf16", None),
+        ((4096, 1000, 64), "fp8", ("N", 1000, 1008)),
+        ((4096, 1001, 64), "fp32", ("N", 1001, 1008)),
+        ((33, 1001, 64), "fp16", ("M", 33, 40)),
+        ((1, 4096, 64), "fp16", None),
+        ((4096, 1002, 64), "tf32", ("N", 1002, 1004)),
+    ],
+)
+def test_the_length_that_fits_worst_is_named_with_the_next_that_fits(
+    lengths: tuple[int, ...], precision: str, expected: tuple[str, int, int] | None
+) -> None:
+    """Multiples of 16 bytes; FP32 as the 16 bits that it should become; a vector is not padded."""
+    work = Work("gemm", 0, dimensions=tuple(Dimension(name, each) for name, each in zip("MNK", lengths, strict=True)))
+    wrong = misaligned(work, precision)
+    assert (wrong and (wrong.dimension, wrong.length, wrong.padded)) == expected

@@ -1,0 +1,120 @@
+"""Findings and efficiency, asked of a database of ours and of NVIDIA's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
+from tensorboard_plugin_dlprof.pipeline import Choice, ImportOptions, aggregate_database, import_source
+from tensorboard_plugin_dlprof.queries.efficiency import EFFICIENCY, efficiency, efficiency_table
+from tensorboard_plugin_dlprof.queries.findings import findings
+from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tensorboard_plugin_dlprof.queries.table import Request, page
+from tests.shared_data import shared_data
+
+
+def _ignore(_what: str, _fraction: float) -> None:
+    """Progress that nobody watches."""
+
+
+@pytest.fixture(scope="module")
+def resnet_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six steps of ResNet-50 on a V100, and the last three of them again."""
+    path = tmp_path_factory.mktemp("advice") / "resnet.dlprof_dldb.sqlite"
+    source = next((shared_data() / "torch/v100_resnet50_memory").iterdir())
+    import_source(source, path, ImportOptions(), _ignore)
+    aggregate_database(path, path, Choice(iter_start=8, iter_stop=10), _ignore)
+    return path
+
+
+@pytest.fixture
+def resnet(resnet_file: Path) -> Iterator[UntrustedConnection]:
+    """A connection to it."""
+    connection = open_database(resnet_file)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def genuine() -> Iterator[UntrustedConnection]:
+    """A database that DLProf wrote."""
+    connection = open_database(shared_data() / "dlprof-golden/dlprof_dldb.sqlite")
+    yield connection
+    connection.close()
+
+
+def test_findings_come_with_numbers_gain_and_evidence(resnet: UntrustedConnection) -> None:
+    """In the stored order; the totals are those of the areas."""
+    said = findings(resnet, find_scope(resnet))
+    first = said["findings"][0]
+    assert first["detector"] == "dataloader_detector"
+    assert first["gain"] is not None
+    assert said["iteration_ns"] is not None
+    assert first["gain"]["high_fraction"] == first["gain"]["high_ns"] / said["iteration_ns"]
+    assert first["numbers"]["waiting_ns"] == first["gain"]["high_ns"]
+    assert {row["kind"] for finding in said["findings"] for row in finding["evidence"]} >= {"op", "kernel", "iteration"}
+    assert all(finding["link"].startswith("https://") or not finding["link"] for finding in said["findings"])
+    assert json.dumps(said)
+
+
+def test_each_aggregation_has_findings_of_its_own(resnet: UntrustedConnection) -> None:
+    """A database that is aggregated anew knows shapes and waits as the first time."""
+    both = [findings(resnet, find_scope(resnet, number)) for number in (1, 2)]
+    assert both[0]["iteration_ns"] != both[1]["iteration_ns"]
+    first, second = ([each["detector"] for each in said["findings"]] for said in both)
+    assert first == second
+
+
+def test_the_sentences_stand_in_dlprofs_table_too(resnet: UntrustedConnection) -> None:
+    """DLProf's own viewer shows them."""
+    rows = resnet.execute("SELECT exp_sys_id, problem FROM expert_systems_feedback WHERE aggr_id = 1 ORDER BY id")
+    said = findings(resnet, find_scope(resnet, 1))["findings"]
+    assert [tuple(row) for row in rows.fetchall()] == [(each["detector"], each["problem"]) for each in said]
+
+
+def test_nvidias_database_has_sentences_alone(genuine: UntrustedConnection) -> None:
+    """Nothing is made up."""
+    said = findings(genuine, find_scope(genuine))
+    assert said["iteration_ns"] is None
+    assert said["findings"]
+    assert all(finding["gain"] is None and not finding["evidence"] for finding in said["findings"])
+    assert efficiency(genuine, find_scope(genuine))["product_flops"] is None
+    assert page(genuine, efficiency_table(False), find_scope(genuine), Request()).rows == []
+
+
+def test_efficiency_adds_up(resnet: UntrustedConnection) -> None:
+    """FLOPs of all six steps, MFU between those of the steps, precision times that cover all kernels."""
+    total = efficiency(resnet, find_scope(resnet, 1))
+    assert total["product_flops"] == 6 * 777_570_484_224
+    steps = [row["mfu_fraction"] for row in total["iterations"]]
+    assert total["mfu_fraction"] is not None
+    known = [step for step in steps if step is not None]
+    assert len(known) == 6
+    assert min(known) <= total["mfu_fraction"] <= max(known)
+    kernel_ns = resnet.execute("SELECT sum(kernel_ns) FROM ext_device_times WHERE aggr_id = 1").fetchone()[0]
+    assert sum(row["kernel_ns"] or 0 for row in total["precisions"]) == kernel_ns
+    assert [row["cause"] for row in total["causes"]] == ["fp32_type"]
+    assert {row["unit"] for row in total["peaks"]} == {"memory", "vector", "matrix"}
+    assert all(dot["peak_fraction"] is None or 0 < dot["peak_fraction"] <= 1 for dot in total["dots"])
+
+
+def test_ops_are_listed_by_what_could_be_gained(resnet: UntrustedConnection) -> None:
+    """Most first, every column sortable, filters by size and share."""
+    scope = find_scope(resnet, 1)
+    rows = page(resnet, EFFICIENCY, scope, Request(limit=100)).rows
+    gains = [row["gain_ns"] for row in rows]
+    assert gains == sorted(gains, key=lambda gain: -float(gain or 0))
+    assert rows[0]["family"] == "convolution"
+    for column in EFFICIENCY.columns:
+        if column.sortable:
+            page(resnet, EFFICIENCY, scope, Request(limit=1, sort=f"-{column.key}"))
+    fast = page(
+        resnet, EFFICIENCY, scope, Request(limit=5, filters={"flops_per_second": ">10T", "peak_fraction": ">80%"})
+    )
+    assert 0 < fast.filtered < fast.total
+    assert all(float(row["flops_per_second"] or 0) > 1e13 for row in fast.rows)
