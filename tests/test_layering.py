@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analysis": {"aggregation", "classify", "efficiency", "events", "profile"},
     "database": {"aggregation", "analysis", "classify", "efficiency", "events", "opening", "profile"},
     "queries": {"classify"},
-    "pipeline": PIPELINE_PARTS | {"analysis"},
+    "pipeline": PIPELINE_PARTS | {"analysis", "opening"},
     "run_metadata": {"database", "queries"},
     "reports": {"queries"},
     "running": set(),
