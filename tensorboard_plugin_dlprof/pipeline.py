@@ -47,6 +47,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
         ProfileError: with the sentence to show.
     """
     from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
+    from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
     from tensorboard_plugin_dlprof.database.fingerprint import identify
     from tensorboard_plugin_dlprof.database.writer import write_database
     from tensorboard_plugin_dlprof.errors import BrokenSource
@@ -61,6 +62,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
         # The database would pass for one of the whole file.
         raise BrokenSource(f"{shown(source)} changed while it was read; import it again when it is complete.")
     aggregation = aggregate(profile, Selection(options.key_op, options.iter_start, options.iter_stop))
+    profile.coverage.broken_rules += broken_rules(profile, aggregation)
     feedback, advice = _advice(profile, aggregation)
     warnings = write_database(
         database,
@@ -123,6 +125,7 @@ def aggregate_database(database: Path, target: Path, choice: Choice, progress: P
         ProfileError: with the sentence to show.
     """
     from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
+    from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
     from tensorboard_plugin_dlprof.database.adding import add_aggregation, same_aggregation
     from tensorboard_plugin_dlprof.database.connection import open_database
     from tensorboard_plugin_dlprof.database.reader import read_profile
@@ -136,6 +139,7 @@ def aggregate_database(database: Path, target: Path, choice: Choice, progress: P
         same = same_aggregation(connection, aggregation)
         if same is not None:
             return Aggregated(same, is_new=False)
+        profile.coverage.broken_rules += broken_rules(profile, aggregation)
         feedback, advice = _advice(profile, aggregation)
         added = add_aggregation(
             database,

@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
 from tensorboard_plugin_dlprof.database.aggregated_rows import AggregationWriter, Feedback, Numbering
 from tensorboard_plugin_dlprof.database.connection import has_extensions, open_database
 from tensorboard_plugin_dlprof.database.copying import copied
+from tensorboard_plugin_dlprof.database.coverage import broken_rows
 from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_extensions
 from tensorboard_plugin_dlprof.database.lookups import integers
 from tensorboard_plugin_dlprof.database.rows import insert_rows
@@ -92,6 +93,8 @@ def add_aggregation(
         insert_rows(new, "dictionary", ("id", "string"), dictionary.rows())
         if has_extensions(new):
             write_aggregated_extensions(new, aggr_id, aggregation)
+            broken = broken_rows(profile.coverage.broken_rules)
+            new.executemany("INSERT OR IGNORE INTO ext_coverage (key, value, message) VALUES (?, ?, ?)", broken)
             if advice is not None:
                 write_advice(new, aggr_id, profile, aggregation, advice, text)
             _count_rows_again(new)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.units import NS_PER_MS, NS_PER_US
 
@@ -45,16 +47,21 @@ def coverage_rows(profile: Profile) -> list[_Row]:
         (f"skipped: {reason}", count, f"{_events(count, 'event')} skipped: {reason}.")
         for reason, count in sorted(coverage.skipped.items())
     ]
-    rows += [
+    rows += broken_rows(coverage.broken_rules)
+    return [(key, value, message if value else "") for key, value, message in rows]
+
+
+def broken_rows(rules: Sequence[str]) -> list[_Row]:
+    """The rows of ``ext_coverage`` for rules that the numbers of an aggregation break."""
+    return [
         (
             f"broken: {rule}",
             1,
             f"The numbers of this profile do not agree: it does not hold that {rule}. This is a bug of ours; please "
             "report it with the profile.",
         )
-        for rule in coverage.broken_rules
+        for rule in rules
     ]
-    return [(key, value, message if value else "") for key, value, message in rows]
 
 
 def warnings(profile: Profile) -> list[str]:

@@ -226,6 +226,8 @@ class _Reader:
             for key, value, _ in texts_of(self._con, "SELECT key, value, message FROM ext_coverage"):
                 if key.startswith("skipped: "):
                     coverage.skipped[key.removeprefix("skipped: ")] = int(value)
+                elif key.startswith("broken: "):
+                    coverage.broken_rules.append(key.removeprefix("broken: "))
                 elif key in Coverage.__slots__:
                     setattr(coverage, key, int(value))
         return coverage

@@ -236,6 +236,8 @@ class Coverage:
     """Sibling ranges that overlapped and were cut for nesting."""
     skipped: dict[str, int] = field(default_factory=dict)
     """``Capture.skipped``."""
+    broken_rules: list[str] = field(default_factory=list)
+    """Rules that the numbers of the import break (``aggregation.invariants``): bugs of ours."""
 
 
 @dataclass(slots=True)

@@ -34,9 +34,9 @@ def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
     if "ext_coverage" in tables:
         cursor = connection.execute("SELECT key, message FROM ext_coverage WHERE message <> '' ORDER BY key")
         for key, message in cursor.fetchmany(200):
-            skipped = str(key).startswith("skipped")
+            is_warning = str(key).startswith(("skipped", "broken"))
             notes.append(
-                Note(severity="warning" if skipped else "info", message=str(message), hint=_HINTS.get(str(key), ""))
+                Note(severity="warning" if is_warning else "info", message=str(message), hint=_HINTS.get(str(key), ""))
             )
     if "ext_aggregations" in tables:
         notes.extend(_aggregation_notes(connection, scope))

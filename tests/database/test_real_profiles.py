@@ -119,6 +119,11 @@ def test_every_aggregated_number_equals_the_slow_way(profile: Profile, aggregati
     assert [key for key in slow if slow[key] != fast[key]] == []
 
 
+def test_no_rule_between_the_numbers_is_broken(con: UntrustedConnection) -> None:
+    """The import checked them all, and would have said so."""
+    assert con.execute("SELECT key FROM ext_coverage WHERE key LIKE 'broken%'").fetchall() == []
+
+
 def test_the_parts_of_every_row_add_up(con: UntrustedConnection) -> None:
     """Of the model, of each iteration, of each GPU; percent to rounding."""
     seven = "tensor_core_ns + other_kernel_ns + memory_ns + data_loader_ns + io_ns + cpu_ns + other_ns"
