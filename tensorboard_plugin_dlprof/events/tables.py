@@ -252,7 +252,7 @@ class CaptureInfo:
     rank: int = -1
     world_size: int = -1
     recorded: frozenset[str] = frozenset()
-    """What the capture holds, of: ops, shapes, stacks, modules, memory, steps, nvtx, syncs, graphs."""
+    """What the capture holds, of: ops, shapes, stacks, modules, memory, steps, nvtx, io, syncs, graphs."""
     profile_name: str = ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,7 @@ from tensorboard_plugin_dlprof.importers.nsight_ids import Names, Threads
 from tensorboard_plugin_dlprof.importers.nsight_info import TargetInfo, read_info
 from tensorboard_plugin_dlprof.importers.nsight_ranges import RangeReader
 from tensorboard_plugin_dlprof.importers.nsight_work import WorkReader
+from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, reading, real_tables
 from tensorboard_plugin_dlprof.opening.sqlite_header import MAGIC
@@ -66,13 +68,15 @@ class NsightSystemsImporter:
             UnsafeFile: it is not a regular file.
         """
         with closing(open_untrusted(path)) as con, reading(shown(path)):
-            return _read(Export(con, progress))
+            return _read(Export(con, progress), rank_from_name(path))
 
 
-def _read(export: Export) -> Capture:
+def _read(export: Export, rank_in_name: int) -> Capture:
     strings, threads, tally = Strings(), Threads(), Tally()
     names, devices = Names(export, strings), Devices(export)
     info = read_info(export)
+    if info.rank < 0:
+        info = replace(info, rank=rank_in_name)
     range_reader = RangeReader(export, strings, names, threads, tally)
     ranges = range_reader.read()
     calls = read_calls(export, names, threads, tally)
@@ -135,6 +139,7 @@ def _recorded(export: Export, ranges: Ranges, work: DeviceWork) -> frozenset[str
         "modules": RangeKind.MODULE in kinds,
         "steps": RangeKind.ITERATION in kinds,
         "nvtx": bool(len(ranges.start_ns)),
+        "io": export.has("OSRT_API"),
         "syncs": export.has("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"),
         "graphs": bool((work.kind == WorkKind.GRAPH).any()),
     }

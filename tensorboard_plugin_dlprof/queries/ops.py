@@ -65,7 +65,7 @@ OPS = Table(
             ("times", "cpu"),
         ),
         Column("name", "Op Name", "path", "Path of the op in the model.", "op.op_name", searchable=True),
-        Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, hidden=True),
+        Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True),
         Column(
             "direction",
             "Direction",

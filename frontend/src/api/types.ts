@@ -212,16 +212,16 @@ export interface GroupNodes {
   children: number[];
   /** Equal for nodes whose subtrees are alike but for numbers in names. */
   structure: number[];
-  ops: number[];
-  calls: number[];
-  eligible_ops: number[];
-  using_ops: number[];
-  cpu_time_ns: number[];
-  gpu_time_ns: number[];
-  cpu_overhead_ns: number[];
-  gpu_idle_ns: number[];
-  kernel_time_ns: number[];
-  tensor_core_time_ns: number[];
+  ops: (number | null)[];
+  calls: (number | null)[];
+  eligible_ops: (number | null)[];
+  using_ops: (number | null)[];
+  cpu_time_ns: (number | null)[];
+  gpu_time_ns: (number | null)[];
+  cpu_overhead_ns: (number | null)[];
+  gpu_idle_ns: (number | null)[];
+  kernel_time_ns: (number | null)[];
+  tensor_core_time_ns: (number | null)[];
 }
 
 export interface GroupsResponse {

@@ -22,7 +22,7 @@ export function Panel({ title, about, tools, children, class: place = "" }: Pane
       <header class="panel-head">
         <h2 id={id}>{title}</h2>
         {about !== undefined && <Info term={title} text={about} />}
-        {tools !== undefined && <div class="panel-tools">{tools}</div>}
+        {tools !== undefined && tools !== false && <div class="panel-tools">{tools}</div>}
       </header>
       <div class="panel-body">{children}</div>
     </section>

@@ -44,8 +44,8 @@ export function YesNo({ value }: { value: boolean | null }) {
   );
 }
 
-/** An op's path: what matters stands out and stays visible when the cell is narrow. */
-export function OpPath({ path }: { path: string }) {
+/** An op's path: what matters stands out and stays visible when the cell is narrow. `id` tells ops of the same path apart. */
+export function OpPath({ path, id = "" }: { path: string; id?: string }) {
   const { place, name } = splitPath(path);
   return (
     <span class="op-path" data-tip={path}>
@@ -55,6 +55,7 @@ export function OpPath({ path }: { path: string }) {
         </span>
       )}
       <span class="op-name">{name}</span>
+      {id !== "" && <span class="op-id">{id}</span>}
     </span>
   );
 }

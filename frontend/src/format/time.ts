@@ -7,7 +7,8 @@ export interface TimeUnit {
 }
 
 const NS: TimeUnit = { name: "ns", ns: 1 };
-const UNITS: readonly TimeUnit[] = [{ name: "s", ns: 1e9 }, { name: "ms", ns: 1e6 }, { name: "µs", ns: 1e3 }, NS];
+const MS: TimeUnit = { name: "ms", ns: 1e6 };
+const UNITS: readonly TimeUnit[] = [{ name: "s", ns: 1e9 }, MS, { name: "µs", ns: 1e3 }, NS];
 
 /** The largest unit of which `ns` holds at least `least`. */
 function unitHolding(ns: number, least: number): TimeUnit {
@@ -52,6 +53,7 @@ export function readableAndExact(ns: number | null | undefined): string {
  * digits of the largest, and small values stay readable beside it.
  */
 export function columnUnit(largestNs: number): TimeUnit {
+  if (largestNs === 0) return MS;
   return unitHolding(largestNs, 10);
 }
 

@@ -15,7 +15,7 @@ export interface Graph {
   height: number;
 }
 
-export const NODE = { width: 196, height: 42 } as const;
+export const NODE = { width: 216, height: 42 } as const;
 const PITCH = { x: NODE.width + 56, y: NODE.height + 10 } as const;
 
 /** Children stand one below the other, each parent in the middle of its own. */
@@ -35,7 +35,9 @@ export function layOut(rows: Rows, isOpen: (row: TreeRow) => boolean): Graph {
     for (const to of below) edges.push({ from: node, to });
     return node;
   };
-  rows.roots.forEach(place);
+  // Work that no op is known to have launched is no part of the model.
+  const groups = rows.roots.filter(({ isOp }) => !isOp);
+  (groups.length > 0 ? groups : rows.roots).forEach(place);
   return {
     nodes,
     edges,
@@ -55,8 +57,8 @@ export function compatibilityOf({ values }: TreeRow): Compatibility {
 /** In words: `3 of 5 use TC`. */
 export function compatibilityText(row: TreeRow, core: string): string {
   const { using_ops: using, eligible_ops: eligible } = row.values;
-  if (eligible === 0) return "not eligible";
-  return using === 0 ? `none of ${eligible} uses ${core}` : `${using} of ${eligible} use ${core}`;
+  if (eligible === 0 && using === 0) return "not eligible";
+  return using === 0 ? `none of ${eligible} uses ${core}` : `${using} of ${Math.max(eligible, using)} use ${core}`;
 }
 
 /** Scale and shift of the drawing: a point of the graph is at `x * scale + left`. */

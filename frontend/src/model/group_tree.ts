@@ -41,7 +41,9 @@ export interface TreeRow {
   depth: number;
   name: string;
   isOp: boolean;
+  /** What is not known counts as nothing here, and is named in `unknown`. */
   values: Readonly<Record<Measure, number>>;
+  unknown: ReadonlySet<Measure>;
   /** Children that were not sent. */
   missing: number;
   expandable: boolean;
@@ -208,8 +210,9 @@ export class Rows {
     const place = parent?.key ?? "";
     const own = op === null ? (name === "/" ? "/" : `${name}${folded}/`) : `${op}${folded}`;
     const values = Object.fromEntries(
-      MEASURES.map((measure) => [measure, members.reduce((sum, node) => sum + at(nodes[measure], node), 0)]),
+      MEASURES.map((measure) => [measure, members.reduce((sum, node) => sum + (at(nodes[measure], node) ?? 0), 0)]),
     ) as Record<Measure, number>;
+    const unknown = new Set(MEASURES.filter((measure) => members.every((node) => at(nodes[measure], node) === null)));
     const sent = members.reduce((sum, node) => sum + at(below, node).length, 0);
     const missing = members.reduce((sum, node) => sum + at(nodes.children, node), 0) - sent;
     return {
@@ -220,15 +223,21 @@ export class Rows {
       name: members.length > 1 ? foldedName(members.map((node) => at(nodes.name, node))) : name,
       isOp: op !== null,
       values,
+      unknown,
       missing: Math.max(missing, 0),
       expandable: sent > 0,
     };
   }
 }
 
-/** Eligible ops that use the matrix unit, as a share; null where none is eligible. */
-export const usingShare = ({ values }: TreeRow): number | null =>
-  values.eligible_ops > 0 ? values.using_ops / values.eligible_ops : null;
+/**
+ * Ops that use the matrix unit over the eligible ones; null where none is eligible. An op that uses it without being known as
+ * eligible counts as eligible here, so that no share is above 1.
+ */
+export function usingShare({ values }: TreeRow): number | null {
+  const eligible = Math.max(values.eligible_ops, values.using_ops);
+  return eligible > 0 ? values.using_ops / eligible : null;
+}
 
 /** Time in Tensor Core kernels over the time of all kernels; null where there are none. */
 export const tensorCoreShare = ({ values }: TreeRow): number | null =>

@@ -1,5 +1,5 @@
 /** What a table shows, and how that is written in the URL. */
-import type { Column } from "../api/types";
+import type { Column, Row } from "../api/types";
 import type { UrlState } from "./url_state";
 
 export const PAGE_SIZES = [10, 25, 50, 100] as const;
@@ -77,6 +77,17 @@ export function nextSort(current: string, column: Column): string {
 export function sortDirection(sort: string, key: string): "ascending" | "descending" | "none" {
   if (sort === key) return "ascending";
   return sort === `-${key}` ? "descending" : "none";
+}
+
+/** Paths in `column` that belong to more than one op among these rows: their names alone do not tell them apart. */
+export function ambiguousPaths(rows: readonly Row[], column: string): ReadonlySet<string> {
+  const ids = new Map<string, Set<string>>();
+  for (const row of rows) {
+    if (typeof row.op_id !== "string") continue;
+    const path = String(row[column]);
+    ids.set(path, (ids.get(path) ?? new Set()).add(row.op_id));
+  }
+  return new Set([...ids].filter(([, ops]) => ops.size > 1).map(([path]) => path));
 }
 
 /** The columns as a view wants them at first: only `first` where it names some, and none that stands in another's meter. */

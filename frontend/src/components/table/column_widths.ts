@@ -27,6 +27,10 @@ function stored(key: string): Widths {
   }
 }
 
+/** Wide enough for a long label in two lines with its unit. */
+const widthAtFirst = ({ type, label }: Column): number =>
+  type === "duration_ns" && label.length > 14 ? 132 : DEFAULT_WIDTH[type];
+
 const METER_WIDTH = 236;
 
 export function useColumnWidths(
@@ -52,7 +56,7 @@ export function useColumnWidths(
     [key],
   );
   return {
-    widthOf: (column) => widths[column.key] ?? (column.key in meters ? METER_WIDTH : DEFAULT_WIDTH[column.type]),
+    widthOf: (column) => widths[column.key] ?? (column.key in meters ? METER_WIDTH : widthAtFirst(column)),
     setWidth,
   };
 }

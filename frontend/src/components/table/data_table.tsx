@@ -14,6 +14,7 @@ import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { copyText } from "../../host/tensorboard";
 import {
+  ambiguousPaths,
   byDefault,
   forgotten,
   isNumeric,
@@ -195,6 +196,12 @@ function Grid({ data, columns, state, title, busy, empty, widthOf, setWidth, cha
   const { rows, key } = data;
   const scale = scales(columns, rows);
   const units = new Map<string, TimeUnit>([...scale].map(([column, { unit }]) => [column, unit]));
+  const idShown = columns.some(({ key: shown }) => shown === "op_id");
+  const ambiguous = new Map(
+    columns
+      .filter(({ type }) => type === "path" && !idShown)
+      .map((column) => [column.key, ambiguousPaths(rows, column.key)]),
+  );
   const focused = { row: Math.min(at.row, rows.length - 1), column: Math.min(at.column, columns.length - 1) };
 
   useEffect(() => {
@@ -276,7 +283,13 @@ function Grid({ data, columns, state, title, busy, empty, widthOf, setWidth, cha
                     tabIndex={i === focused.row && j === focused.column ? 0 : -1}
                     onFocus={() => setAt({ row: i, column: j })}
                   >
-                    <TableCell column={column} row={row} scale={scale.get(column.key)} meter={meters[column.key]} />
+                    <TableCell
+                      column={column}
+                      row={row}
+                      scale={scale.get(column.key)}
+                      meter={meters[column.key]}
+                      ambiguous={ambiguous.get(column.key)?.has(String(row[column.key])) === true}
+                    />
                   </td>
                 ))}
               </tr>

@@ -21,12 +21,14 @@ interface TableCellProps {
   scale: Scale | undefined;
   /** The column whose share is shown beside this time. */
   meter?: string | undefined;
+  /** Whether other rows on the page have the same path but belong to another op. */
+  ambiguous?: boolean;
 }
 
 const NOTHING = <span class="unknown">–</span>;
 
 /** One cell by the type of its column. */
-export function TableCell({ column, row, scale, meter }: TableCellProps) {
+export function TableCell({ column, row, scale, meter, ambiguous = false }: TableCellProps) {
   const value = row[column.key] ?? null;
   if (value === null || value === "")
     return column.type === "boolean" ? <YesNo value={null} /> : <span data-tip="not recorded">{NOTHING}</span>;
@@ -34,7 +36,7 @@ export function TableCell({ column, row, scale, meter }: TableCellProps) {
     case "duration_ns":
       if (meter !== undefined)
         return <MeterCell ns={Number(value)} scale={scale} fraction={row[meter] ?? null} column={column} />;
-      return <TimeCell ns={Number(value)} scale={scale} />;
+      return <TimeCell ns={Number(value)} scale={scale} isMoment={/start|timestamp/.test(column.key)} />;
     case "fraction":
       return (
         <>
@@ -55,7 +57,7 @@ export function TableCell({ column, row, scale, meter }: TableCellProps) {
     case "kernel_name":
       return <KernelName name={String(value)} full={fullName(column, row)} />;
     case "path":
-      return <OpPath path={String(value)} />;
+      return <OpPath path={String(value)} id={ambiguous ? opId(row) : ""} />;
     case "long_text":
       return <LongText text={String(value)} />;
     case "text":
@@ -66,6 +68,8 @@ export function TableCell({ column, row, scale, meter }: TableCellProps) {
       );
   }
 }
+
+const opId = ({ op_id: id }: Row): string => (typeof id === "string" ? id : "");
 
 /** What copying a cell copies: the value itself, times as whole nanoseconds, names in full. */
 export function copiedText(column: Column, row: Row): string {
@@ -82,9 +86,10 @@ function fullName(column: Column, row: Row): string {
   return typeof full === "string" && full !== "" ? full : String(row[column.key] ?? "");
 }
 
-function TimeCell({ ns, scale }: { ns: number; scale: Scale | undefined }) {
+function TimeCell({ ns, scale, isMoment }: { ns: number; scale: Scale | undefined; isMoment: boolean }) {
   if (scale === undefined) return <span class="number">{formatCount(ns)} ns</span>;
-  const share = scale.largest > 0 ? ns / scale.largest : 0;
+  // A moment is no length: a bar would say nothing.
+  const share = scale.largest > 0 && !isMoment ? ns / scale.largest : 0;
   return (
     <>
       <span class="bar" style={{ width: `${Math.min(share, 1) * 100}%` }} />

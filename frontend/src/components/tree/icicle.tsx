@@ -65,7 +65,6 @@ export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: stri
                 tip={tipOf(box.row, by, whole, matrixUnit)}
                 selected={box.row === selected}
                 chained={chain.has(box.row)}
-                faded={selected !== null && !chain.has(box.row) && !isBelow(box.row, selected)}
                 onSelect={() => tree.select(box.row)}
                 onZoom={() => {
                   if (!box.row.isOp && box.row.members.length === 1)
@@ -82,11 +81,6 @@ export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: stri
     </div>
   );
 }
-
-const isBelow = (row: TreeRow, above: TreeRow): boolean => {
-  for (let up = row.parent; up !== null; up = up.parent) if (up === above) return true;
-  return false;
-};
 
 function tipOf(row: TreeRow, by: Measure, whole: number, unit: string): string {
   const share = tensorCoreShare(row);
@@ -106,19 +100,18 @@ interface BoxProps {
   tip: string;
   selected: boolean;
   chained: boolean;
-  faded: boolean;
   onSelect: () => void;
   onZoom: () => void;
 }
 
-function Box({ box, width, tip, selected, chained, faded, onSelect, onZoom }: BoxProps) {
+function Box({ box, width, tip, selected, chained, onSelect, onZoom }: BoxProps) {
   const x = box.x * width;
   const wide = Math.max(box.width * width - (box.width * width > 3 ? 1 : 0), 0.6);
   const letters = Math.floor((wide - 8) / LETTER);
   const { name } = box.row;
   return (
     <g
-      class={`icicle-box shade-${shadeOf(tensorCoreShare(box.row))}${selected ? " selected" : ""}${chained ? " chained" : ""}${faded ? " faded" : ""}`}
+      class={`icicle-box shade-${shadeOf(tensorCoreShare(box.row))}${selected ? " selected" : ""}${chained ? " chained" : ""}`}
       data-tip={tip}
       onClick={onSelect}
       onDblClick={onZoom}

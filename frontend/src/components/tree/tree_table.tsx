@@ -27,8 +27,12 @@ const columnsFor = (unit: string, core: string): TreeColumn[] => [
   { key: "name", label: "Module", about: "Levels of the model: modules and name scopes, their ops at the end." },
   { key: "calls", label: "Calls", about: "Calls of the ops below." },
   { key: "eligible_ops", label: `${core} Eligible`, about: `Ops below that could use ${unit}s.` },
-  { key: "using_ops", label: `Using ${core}`, about: `Eligible ops below of which at least one kernel uses ${unit}s.` },
-  { key: "share", label: "Share", about: `Ops using ${unit}s over eligible ops.` },
+  { key: "using_ops", label: `Using ${core}`, about: `Ops below of which at least one kernel uses ${unit}s.` },
+  {
+    key: "share",
+    label: "Share",
+    about: `Ops using ${unit}s over eligible ops; an op that uses them counts as eligible.`,
+  },
   { key: "cpu_time_ns", label: "CPU Time", about: "Time that the calls took on the CPU." },
   { key: "gpu_time_ns", label: "GPU Time", about: "Time in which kernels, copies and sets of the ops were running." },
   { key: "cpu_overhead_ns", label: "CPU Overhead", about: "CPU time of the calls without the time in CUDA calls." },
@@ -263,7 +267,7 @@ function ValueCell({ row, column, label, unit, total }: ValueCellProps) {
   if (column === "share") {
     const share = usingShare(row);
     if (share === null) return <span class="unknown">–</span>;
-    const of = `${formatCount(row.values.using_ops)} of ${formatCount(row.values.eligible_ops)} eligible ops`;
+    const of = `${formatCount(row.values.using_ops)} of ${formatCount(Math.max(row.values.eligible_ops, row.values.using_ops))} eligible ops`;
     return (
       <>
         <span class="bar bar-plain" style={{ width: `${share * 100}%` }} />
@@ -274,6 +278,7 @@ function ValueCell({ row, column, label, unit, total }: ValueCellProps) {
     );
   }
   if (column === "name") return null;
+  if (row.unknown.has(column)) return <span class="unknown">–</span>;
   const value = row.values[column];
   if (unit === undefined) return <span class={value === 0 ? "number muted" : "number"}>{formatCount(value)}</span>;
   const ofAll = shareOf(value, total);

@@ -23,9 +23,11 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
       <KernelTimePanel data={data} />
       <TensorCoreEfficiency data={data} />
       <IterationSummary data={data} />
-      <SystemConfiguration data={data} />
+      <div class="side-column">
+        <SystemConfiguration data={data} />
+        <Guidance data={data} />
+      </div>
       <TopOps data={data} />
-      <Guidance data={data} />
       <Recommendations data={data} />
       <Coverage data={data} />
     </div>

@@ -6,7 +6,7 @@ import { Panel } from "../../components/panel";
 export function Guidance({ data }: { data: DashboardResponse }) {
   const amd = data.matrix_unit !== "Tensor Core";
   return (
-    <Panel title="Guidance" class="span-third">
+    <Panel title="Guidance">
       <ul class="guidance">
         <li>
           {data.matrix_unit}s multiply matrices many times faster than the other units, in FP16, BF16, TF32 and FP8.{" "}

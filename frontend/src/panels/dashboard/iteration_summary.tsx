@@ -2,6 +2,7 @@ import type { DashboardResponse, IterationSource } from "../../api/types";
 import { IterationChart } from "../../components/iteration_chart";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
+import { navigate } from "../../frame/url";
 import { formatCount } from "../../format/number";
 
 /** Where the iterations come from, in words. */
@@ -32,12 +33,17 @@ export function IterationSummary({ data }: { data: DashboardResponse }) {
       about="Each bar is one iteration, split like the Resource Usage Breakdown. Grey bars are outside the aggregation."
       class="span-two-thirds"
       tools={
-        <ul class="badges">
-          <li class="badge">Total {formatCount(total)}</li>
-          <li class="badge">Profiled {formatCount(profiled)}</li>
-          {iter_start !== null && <li class="badge">Start {formatCount(iter_start)}</li>}
-          {iter_stop !== null && <li class="badge">Stop {formatCount(iter_stop)}</li>}
-        </ul>
+        <>
+          <ul class="badges">
+            <li class="badge">Total {formatCount(total)}</li>
+            <li class="badge">Profiled {formatCount(profiled)}</li>
+            {iter_start !== null && <li class="badge">Start {formatCount(iter_start)}</li>}
+            {iter_stop !== null && <li class="badge">Stop {formatCount(iter_stop)}</li>}
+          </ul>
+          <button type="button" class="more-button" onClick={() => navigate({ view: "iterations" }, true)}>
+            Iterations <Icon name="right" />
+          </button>
+        </>
       }
     >
       {rows.length === 0 ? (
@@ -54,7 +60,23 @@ export function IterationSummary({ data }: { data: DashboardResponse }) {
         {proposal !== null && (
           <span class="proposal">
             <Icon name="info" /> Suggested range {formatCount(proposal.iter_start)} to {formatCount(proposal.iter_stop)}
-            . {proposal.reason}
+            . {proposal.reason}{" "}
+            <button
+              type="button"
+              class="link-button"
+              onClick={() =>
+                navigate(
+                  {
+                    view: "iterations",
+                    "iterations.start": String(proposal.iter_start),
+                    "iterations.stop": String(proposal.iter_stop),
+                  },
+                  true,
+                )
+              }
+            >
+              Aggregate these
+            </button>
           </span>
         )}
       </p>

@@ -1,6 +1,7 @@
 import type { DashboardResponse } from "../../api/types";
 import { Donut } from "../../components/donut";
 import { Icon } from "../../components/icon";
+import { MoreMenu } from "../../components/more_menu";
 import { Panel } from "../../components/panel";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
@@ -17,15 +18,25 @@ export function KernelTimePanel({ data }: { data: DashboardResponse }) {
       about="Durations added up, kernels that overlap counted each in full: the sum can exceed the wall clock time. Memory: GPU copies and sets."
       class="span-medium"
       tools={
-        <button
-          type="button"
-          class="icon-button"
-          aria-label="Kernel Details"
-          data-tip="Kernel Details"
-          onClick={() => navigate({ details: "kernels" })}
-        >
-          <Icon name="panel" />
-        </button>
+        <>
+          <MoreMenu
+            about="Total Kernel GPU Time"
+            views={[
+              { id: "ops", label: "Ops and Kernels" },
+              { id: "kernels_by_iteration", label: "Kernels by Iteration" },
+              { id: "kernels_by_op", label: "Kernels by Op" },
+            ]}
+          />
+          <button
+            type="button"
+            class="icon-button"
+            aria-label="Kernel Details"
+            data-tip="Kernel Details"
+            onClick={() => navigate({ details: "kernels" })}
+          >
+            <Icon name="panel" />
+          </button>
+        </>
       }
     >
       {(total ?? 0) === 0 ? (

@@ -3,6 +3,7 @@ import { Donut } from "../../components/donut";
 import { Panel } from "../../components/panel";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
+import { isRecorded, notRecordedTip } from "../../model/recorded";
 import { colourOf, resourceLabel, resourceMeaning } from "../../model/resources";
 
 export function ResourceBreakdown({ data }: { data: DashboardResponse }) {
@@ -28,9 +29,12 @@ export function ResourceBreakdown({ data }: { data: DashboardResponse }) {
           label: resourceLabel(resource, data.matrix_unit),
           colour: colourOf(resource),
           size: time,
-          value: formatDuration(time),
-          share: formatShare(fraction),
-          tip: `${resourceLabel(resource, data.matrix_unit)}: ${formatShare(fraction)}\n${readableAndExact(time)} of ${readableAndExact(wall)} wall clock time\n${resourceMeaning(resource, data.matrix_unit)}`,
+          ...(isRecorded(resource, data)
+            ? { value: formatDuration(time), share: formatShare(fraction) }
+            : { value: "not recorded", share: "" }),
+          tip: !isRecorded(resource, data)
+            ? notRecordedTip(resource)
+            : `${resourceLabel(resource, data.matrix_unit)}: ${formatShare(fraction)}\n${readableAndExact(time)} of ${readableAndExact(wall)} wall clock time\n${resourceMeaning(resource, data.matrix_unit)}`,
         }))}
       />
     </Panel>

@@ -4,7 +4,7 @@ import { Panel } from "../../components/panel";
 export function SystemConfiguration({ data }: { data: DashboardResponse }) {
   const known = data.system.filter(({ value }) => value !== "");
   return (
-    <Panel title="System Configuration" class="span-third">
+    <Panel title="System Configuration">
       {known.length === 0 ? (
         <p class="nothing">The recording does not say on what it was made.</p>
       ) : (

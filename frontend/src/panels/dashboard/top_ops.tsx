@@ -5,6 +5,7 @@ import { formatCount, UNKNOWN } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { columnUnit, inUnit, readableAndExact } from "../../format/time";
 import { currentUrl, goTo } from "../../frame/url";
+import { ambiguousPaths } from "../../model/table_state";
 import { withValues } from "../../model/url_state";
 
 /** Opens Ops and Kernels in its default order, where the ten are on the first page, with this op selected. */
@@ -16,6 +17,10 @@ function openOp(op: TopOp): void {
 export function TopOps({ data }: { data: DashboardResponse }) {
   const ops = data.top_ops;
   const unit = columnUnit(Math.max(...ops.map(({ gpu_time_ns: time }) => time), 0));
+  const ambiguous = ambiguousPaths(
+    ops.map(({ name, op_id }) => ({ name, op_id })),
+    "name",
+  );
   const directed = ops.some(({ direction }) => direction !== null && direction !== "");
   const core = data.matrix_unit === "Tensor Core" ? "TC" : "MC";
   return (
@@ -70,7 +75,7 @@ export function TopOps({ data }: { data: DashboardResponse }) {
                   </td>
                   <td class="op-cell">
                     <button type="button" class="row-link" onClick={() => openOp(op)}>
-                      <OpPath path={op.name} />
+                      <OpPath path={op.name} id={ambiguous.has(op.name) ? op.op_id : ""} />
                     </button>
                   </td>
                   {directed && <td>{op.direction ?? ""}</td>}

@@ -1,5 +1,6 @@
 import type { DashboardResponse } from "../../api/types";
 import { Donut } from "../../components/donut";
+import { MoreMenu } from "../../components/more_menu";
 import { Panel } from "../../components/panel";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
@@ -17,7 +18,12 @@ export function Utilization({ data }: { data: DashboardResponse }) {
     "Both over the wall clock time of the aggregated iterations" +
     (devices.length > 1 ? ", as the mean over the GPUs in use." : ".");
   return (
-    <Panel title="GPU Utilization" about={about} class="span-small">
+    <Panel
+      title="GPU Utilization"
+      about={about}
+      class="span-small"
+      tools={devices.length > 1 && <MoreMenu about="GPU Utilization" views={[{ id: "gpus", label: "GPUs" }]} />}
+    >
       {fraction === null ? (
         <p class="nothing">This recording holds no kernel, so there is no utilization to show.</p>
       ) : (

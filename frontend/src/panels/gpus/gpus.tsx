@@ -16,25 +16,27 @@ export function Gpus({ data }: { data: DashboardResponse }) {
         >
           <ul class="gpu-bars">
             {devices.map(({ device_id: id, name, fraction, busy_ns: busy }) => (
-              <li
-                key={id}
-                data-tip={`GPU ${id}: ${formatShare(fraction)}\n${readableAndExact(busy)} of ${readableAndExact(wall)} wall clock time`}
-              >
+              <li key={id}>
                 <span class="gpu-name">
                   <strong>GPU {id}</strong> <span class="muted">{name ?? ""}</span>
                 </span>
-                <span class="gpu-track">
+                <span
+                  class="gpu-track"
+                  data-tip={`GPU ${id}: ${formatShare(fraction)}\n${readableAndExact(busy)} of ${readableAndExact(wall)} wall clock time`}
+                >
                   <span class="gpu-bar" style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />
                 </span>
                 <span class="gpu-share number">{formatShare(fraction)}</span>
               </li>
             ))}
+            <li aria-hidden="true">
+              <span class="gpu-axis">
+                {[0, 25, 50, 75, 100].map((mark) => (
+                  <span key={mark}>{mark} %</span>
+                ))}
+              </span>
+            </li>
           </ul>
-          <div class="gpu-axis" aria-hidden="true">
-            {[0, 25, 50, 75, 100].map((mark) => (
-              <span key={mark}>{mark} %</span>
-            ))}
-          </div>
         </Panel>
       )}
       <DataTable

@@ -24,10 +24,14 @@ interface NodeBoxProps {
   onToggle: () => void;
 }
 
-const LETTERS = 23;
+const LETTERS = 24;
 
-const shortened = (text: string, letters: number): string =>
-  text.length > letters ? `${text.slice(0, letters - 1)}…` : text;
+/** Cut in the middle where an index stands at the end: that is what tells siblings apart. */
+function shortened(text: string, letters: number): string {
+  if (text.length <= letters) return text;
+  const end = /\[[^\]]{1,8}\]$/.exec(text)?.[0] ?? "";
+  return `${text.slice(0, Math.max(letters - 1 - end.length, 3))}…${end}`;
+}
 
 export function NodeBox({ node, core, selected, focused, chained, onSelect, onToggle }: NodeBoxProps) {
   const { row, x, y, open } = node;
@@ -48,7 +52,7 @@ export function NodeBox({ node, core, selected, focused, chained, onSelect, onTo
         {count}
       </text>
       <text class="node-words" x="18" y="33">
-        {shortened(`${words} · ${time}`, 32)}
+        {shortened(`${words} · ${time}`, 34)}
       </text>
       {row.expandable && (
         <g

@@ -91,10 +91,7 @@ function Loaded({ data, iterations, allowed, measure, width, busy, whole }: Load
   const all = settled.from <= whole.from && settled.to >= whole.to;
   const profiled = start === null || stop === null ? null : around(start, stop, whole);
   const nowProfiled =
-    profiled !== null &&
-    !all &&
-    Math.abs(settled.from - profiled.from) < 0.2 &&
-    Math.abs(settled.to - profiled.to) < 0.2;
+    profiled !== null && Math.abs(settled.from - profiled.from) < 0.2 && Math.abs(settled.to - profiled.to) < 0.2;
   const middle = (window.from + window.to) / 2;
   const { source } = data.iterations;
   return (

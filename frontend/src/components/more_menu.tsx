@@ -1,0 +1,45 @@
+/** "More...": the views that go on from where a panel ends. */
+import { navigate } from "../frame/url";
+import { Icon } from "./icon";
+import { useMenu } from "./use_menu";
+
+interface MoreMenuProps {
+  /** The panel, for the label. */
+  about: string;
+  views: readonly { id: string; label: string }[];
+}
+
+export function MoreMenu({ about, views }: MoreMenuProps) {
+  const { open, setOpen, holder, button, close, onKeyDown } = useMenu();
+  return (
+    <div class="menu-holder" ref={holder} onKeyDown={onKeyDown}>
+      <button
+        type="button"
+        class="more-button"
+        ref={button}
+        aria-expanded={open}
+        aria-label={`More about ${about}`}
+        onClick={() => setOpen(!open)}
+      >
+        More… <Icon name="down" />
+      </button>
+      {open && (
+        <div class="menu more-menu" role="group" aria-label={`More about ${about}`}>
+          {views.map(({ id, label }) => (
+            <button
+              type="button"
+              class="menu-item"
+              key={id}
+              onClick={() => {
+                close();
+                navigate({ view: id }, true);
+              }}
+            >
+              {label}
+            </button>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}

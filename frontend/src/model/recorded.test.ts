@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+
+import { dashboard } from "../testing/builders";
+import { isRecorded } from "./recorded";
+
+const breakdown = (io: number) => [{ resource: "io" as const, time_ns: io, fraction: 0 }];
+
+it.each([
+  ["io", ["ops"], 0, false],
+  ["io", ["ops"], 5, true],
+  ["io", ["io"], 0, true],
+  ["io", null, 0, true],
+  ["data_loader", ["syncs"], 0, false],
+  ["data_loader", ["nvtx"], 0, true],
+  ["cpu", [], 0, true],
+] as const)("%s with %s recorded and %s ns", (resource, recorded, io, known) => {
+  const data = dashboard({ recorded: recorded === null ? null : [...recorded], resource_breakdown: breakdown(io) });
+  expect(isRecorded(resource, data)).toBe(known);
+});

@@ -1,0 +1,21 @@
+/** What a recording cannot hold must not read as a measured nothing. */
+import type { DashboardResponse, Resource } from "../api/types";
+
+/** Whether time of this class would have been seen. NVIDIA's databases do not say, so what they show counts as measured. */
+export function isRecorded(
+  resource: Resource,
+  { recorded, resource_breakdown: parts }: Pick<DashboardResponse, "recorded" | "resource_breakdown">,
+): boolean {
+  const time = parts.find((part) => part.resource === resource)?.time_ns ?? 0;
+  if (recorded === null || time > 0) return true;
+  if (resource === "io") return recorded.includes("io");
+  if (resource === "data_loader") return recorded.includes("ops") || recorded.includes("nvtx");
+  return true;
+}
+
+/** How such time gets into a recording. */
+export function notRecordedTip(resource: Resource): string {
+  return resource === "io"
+    ? "This recording cannot tell: reading and writing is recorded by Nsight Systems with -t osrt."
+    : "This recording cannot tell: the data loader is seen in the PyTorch profiler's CPU activities and in NVTX ranges.";
+}
