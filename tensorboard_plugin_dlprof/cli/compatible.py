@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.compatible_options import CommandLine, help_text, parse, split_options
 from tensorboard_plugin_dlprof.cli.messages import DEBUG_VARIABLE, say
 from tensorboard_plugin_dlprof.cli.recording import NO_NSYS, rank_prefix, report_files, words
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, UnknownKeyOp
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, ProfileError, UnknownKeyOp
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.cli.compatible_console import Console
@@ -83,8 +83,15 @@ def run(namespace: argparse.Namespace) -> int:
     if not sources:
         say("error: there is nothing to import.")
         return code or exit_codes.FAILURE
+    failed = 0
     for number, source in enumerate(sources):
-        _import(line, source, folder, console, number, alone=len(sources) == 1)
+        try:
+            _import(line, source, folder, console, number, alone=len(sources) == 1)
+        except ProfileError as error:
+            say(f"error: {error}")
+            failed += 1
+    if failed and not code:
+        return exit_codes.FAILURE if failed == len(sources) else exit_codes.SOME_FAILED
     return code
 
 

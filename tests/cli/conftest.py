@@ -1,0 +1,25 @@
+"""Folders with programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.running.programs import path_with
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that is all of the PATH: Python, a shell, and stand-ins for ``nsys`` and ``mpirun``."""
+    folder = path_with(tmp_path / "bin", "nsys", "mpirun")
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+@pytest.fixture
+def without_nsys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same without Nsight Systems."""
+    folder = path_with(tmp_path / "bin")
+    monkeypatch.setenv("PATH", str(folder))
+    return folder

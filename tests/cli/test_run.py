@@ -1,0 +1,205 @@
+"""``dlprof run``, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.cli.main import main
+from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files, read_event_file
+from tests.running.programs import torch_python
+
+Captured = pytest.CaptureFixture[str]
+
+TRAIN = """
+import torch
+model = torch.nn.Linear(64, 32)
+optimizer = torch.optim.Adam(model.parameters())
+for _ in range(8):
+    optimizer.zero_grad()
+    torch.nn.functional.relu(model(torch.randn(16, 64))).mean().backward()
+    optimizer.step()
+"""
+
+
+def nsys_calls(programs: Path) -> list[list[str]]:
+    """What nsys was called with."""
+    return [json.loads(line) for line in (programs / "nsys_calls.jsonl").read_text().splitlines()]
+
+
+def test_nsight_systems_records_and_the_result_is_imported(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Captured
+) -> None:
+    """In a folder of the date; the program's output is passed through; the way to see it is told."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "--profile-name", "demo", "--", "python", "-c", "print('hello')"]) == 0
+    (folder,) = (tmp_path / "dlprof-runs").iterdir()
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "events.out.tfevents.0000000000.dlprof.nsys_profile",
+        "nsys_profile.dlprof_dldb.sqlite",
+        "nsys_profile.nsys-rep",
+        "nsys_profile.sqlite",
+    ]
+    (event_file,) = find_event_files(folder)
+    metadata = read_event_file(event_file)
+    assert metadata is not None
+    assert (metadata.headline.iterations, metadata.headline.wall_time_ns) == (3, 3_000_000)
+    assert metadata.headline.gpu_utilization_fraction == pytest.approx(0.25)
+    captured = capfd.readouterr()
+    assert captured.out.startswith("hello\n")
+    assert "tensorboard --logdir dlprof-runs" in captured.err
+    with closing(open_database(folder / "nsys_profile.dlprof_dldb.sqlite")) as connection:
+        assert connection.execute("SELECT profile_name FROM view_system_config").fetchone() == ("demo",)
+
+
+def test_the_choices_reach_nsys_the_import_and_the_reports(programs: Path, tmp_path: Path) -> None:
+    """The range of iterations, the reports and their names."""
+    out = tmp_path / "out"
+    options = ["--delay", "1", "--duration", "2", "--capture-range", "--nsys-opts", "--pytorch=autograd-nvtx -w true"]
+    options += ["--iter-start", "1", "--iter-stop", "2", "--reports", "summary,kernel", "--formats", "csv,json"]
+    assert main(["run", "-o", str(out), *options, "--profile-name", "x", "python", "-c", "pass"]) == 0
+    assert nsys_calls(programs)[0][2:-3] == [
+        *("--trace=cuda,nvtx,osrt", "--sample=none", "--delay=1", "--duration=2", "--capture-range=cudaProfilerApi"),
+        *("--capture-range-end=stop", "--pytorch=autograd-nvtx", "-w", "true"),
+    ]
+    reports = {path.name for path in out.iterdir() if path.name.startswith("x_")}
+    assert reports == {"x_summary.csv", "x_summary.json", "x_kernel.csv", "x_kernel.json"}
+    summary = json.loads((out / "x_summary.json").read_text())
+    assert summary["Iterations"]["Aggregated Iterations"] == 2
+
+
+@pytest.mark.parametrize("command", ["raise SystemExit(7)", "import os; os.kill(os.getpid(), 9)"])
+def test_the_exit_code_is_that_of_the_program_and_its_profile_is_kept(
+    programs: Path, tmp_path: Path, command: str
+) -> None:
+    """A run that fails late is still worth looking at."""
+    code = main(["run", "-o", str(tmp_path / "out"), "--", "python", "-c", command])
+    assert code == (7 if "Exit" in command else 137)
+    assert (tmp_path / "out" / "nsys_profile.dlprof_dldb.sqlite").exists()
+
+
+def test_every_rank_gets_a_profile_and_reports(programs: Path, tmp_path: Path) -> None:
+    """Each under its own name."""
+    out = tmp_path / "out"
+    command = ["mpirun", "-np", "2", "-x", "A", "python", "-c", "pass"]
+    assert main(["run", "-o", str(out), "--reports", "summary", "--", *command]) == 0
+    names = {path.name for path in out.iterdir()}
+    for rank in (0, 1):
+        assert f"nsys_profile.rank{rank}.dlprof_dldb.sqlite" in names
+        assert f"dlprof_rank{rank}_summary.csv" in names
+    ranks = [metadata.rank for file in find_event_files(out) if (metadata := read_event_file(file))]
+    assert ranks == [0, 1]
+
+
+def test_when_nothing_is_recorded_the_run_has_failed(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """Even if the program has not; the export's error is told."""
+    monkeypatch.setenv("NSYS_EXPORT_FAILS", "1")
+    assert main(["run", "-o", str(tmp_path / "out"), "--", "python", "-c", "pass"]) == 1
+    assert "nsys export failed with code 1: Export failed" in capsys.readouterr().err
+    monkeypatch.setenv("NSYS_LEAVES_NOTHING", "1")
+    assert main(["run", "-o", str(tmp_path / "out"), "--", "python", "-c", "pass"]) == 1
+    assert "nothing was recorded" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "No program is named"),
+        (["--"], "No program is named"),
+        (["--iter-start", "3", "--iter-stop", "2", "python", "x.py"], "give them in order"),
+        (["--reports", "sumary", "python", "x.py"], "There is no report 'sumary'"),
+        (["--formats", "pdf", "python", "x.py"], "There is no format 'pdf'"),
+        (["--steps", "1:2:3", "python", "x.py"], "--steps is for the PyTorch profiler"),
+        (["--with", "torch", "--delay", "3", "python", "x.py"], "--delay is for Nsight Systems"),
+        (["--with", "torch", "--steps", "1:2", "python", "x.py"], "such as 5:2:10"),
+        (["--with", "torch", "./a.out"], "records Python programs"),
+        (["no-such-program"], "there is no such program|Permission denied|exited"),
+    ],
+)
+def test_wrong_choices_are_told_before_anything_runs(
+    programs: Path, tmp_path: Path, capsys: Captured, arguments: list[str], words: str
+) -> None:
+    """One sentence, and nothing is left."""
+    if arguments == ["no-such-program"]:
+        arguments = ["--with", "torch", "python", "-m"]
+        words = "given no program"
+    assert main(["run", "-o", str(tmp_path / "out"), *arguments]) == 1
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_nsys_cannot_be_asked_for_where_there_is_none(without_nsys: Path, capsys: Captured) -> None:
+    """The other way is named."""
+    assert main(["run", "--with", "nsys", "python", "x.py"]) == 1
+    assert "--with torch" in capsys.readouterr().err
+
+
+def test_being_told_to_end_ends_the_program_and_skips_the_import(programs: Path, tmp_path: Path) -> None:
+    """Batch systems kill what does not end soon. The report stays."""
+    ready = tmp_path / "ready"
+    code = f"import signal, time; signal.signal(15, lambda *_: exit(9)); open({str(ready)!r}, 'w'); time.sleep(60)"
+    nsys = programs / "nsys"
+    # A stand-in that passes signals on, as nsys does.
+    nsys.write_text(
+        nsys.read_text().replace(
+            "code = subprocess.run(words).returncode",
+            "import signal; child = subprocess.Popen(words); signal.signal(15, lambda *_: child.terminate()); "
+            "code = child.wait()",
+        )
+    )
+    command = ["-m", "tensorboard_plugin_dlprof", "run", "-o", str(tmp_path / "out"), "--", "python", "-c", code]
+    with subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE, text=True) as run:
+        deadline = time.monotonic() + 30
+        while not ready.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.kill(run.pid, signal.SIGTERM)
+        _, errors = run.communicate(timeout=30)
+    assert run.returncode == 9
+    assert "told to end: nothing is imported" in errors
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["nsys_profile.nsys-rep"]
+
+
+def test_without_nsys_the_pytorch_profiler_records_and_that_is_told(
+    without_nsys: Path, tmp_path: Path, capfd: Captured
+) -> None:
+    """Five steps after the first three, with an op of each kind; shapes make eligibility known."""
+    (tmp_path / "train.py").write_text(TRAIN)
+    out = tmp_path / "out"
+    assert main(["run", "-o", str(out), "--", torch_python(), str(tmp_path / "train.py")]) == 0
+    assert "nsys) is not on the PATH, so the PyTorch profiler records" in capfd.readouterr().err
+    (database,) = out.glob("*.dlprof_dldb.sqlite")
+    with closing(open_database(database)) as connection:
+        assert connection.execute("SELECT iter_value FROM view_iterations_all").fetchall() == [
+            (3,),
+            (4,),
+            (5,),
+            (6,),
+            (7,),
+        ]
+        types = dict(connection.execute("SELECT op_node_type, COUNT(*) FROM view_op_nodes GROUP BY 1").fetchall())
+        eligible = connection.execute("SELECT COUNT(*) FROM view_op_nodes WHERE tc_eligible = 1").fetchone()
+    assert {"linear", "relu", "mean"} <= {name.lower().rpartition("::")[2] for name in types}
+    assert eligible[0] > 0
+
+
+def test_torchrun_gives_a_profile_of_each_rank(without_nsys: Path, tmp_path: Path) -> None:
+    """With the recorder inside of each."""
+    (tmp_path / "train.py").write_text(TRAIN)
+    out = tmp_path / "out"
+    launcher = [torch_python(), "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    assert main(["run", "--with", "torch", "-o", str(out), "--", *launcher, str(tmp_path / "train.py")]) == 0
+    ranks = [metadata.rank for file in find_event_files(out) if (metadata := read_event_file(file))]
+    assert sorted(ranks) == [0, 1]
+    iterations = [metadata.headline.iterations for file in find_event_files(out) if (metadata := read_event_file(file))]
+    assert iterations == [5, 5]
