@@ -79,6 +79,7 @@ setup(
             "database/sql/*.sql",
             "samples/data/**/*",
             "routes/http_api.md",
+            "analysis/README.md",
             "run_metadata/*.pyi",
         ]
     },

@@ -21,6 +21,9 @@ from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS, Work
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
+MOST = 10**16
+"""More operations or bytes than a call can have (minutes on any GPU): shapes like that are damaged."""
+
 UNKNOWN = -1
 """In the columns of ``InstanceWork``."""
 
@@ -139,7 +142,7 @@ def _indices(calls: Sequence[Call], works: list[Work]) -> Int64s:
     indices = np.full(len(calls), UNKNOWN, np.int64)
     for position, call in enumerate(calls):
         found = work_of(call, learnt)
-        if found is not None:
+        if found is not None and max(found.flops, found.elements, found.min_bytes or 0) < MOST:
             indices[position] = len(works)
             works.append(found)
     return indices
@@ -159,7 +162,11 @@ def _summed(profile: Profile, pieces: _Pieces, works: list[Work]) -> InstanceWor
     of_products = column([(w.flops - w.skipped_flops) * p for w, p in zip(works, product, strict=True)])
     size = column([UNKNOWN if work.min_bytes is None else work.min_bytes for work in works])
     moved = column([work.elements for work in works])
-    weight = column([work.flops * (1 + 1_000 * p) + work.elements for work, p in zip(works, product, strict=True)])
+    # Products first, then by operations.
+    weight = np.array(
+        [float(work.flops) * (1_000.0 if p else 1.0) + work.elements for work, p in zip(works, product, strict=True)]
+        + [-1.0]
+    )[pieces.work]
     masked = np.maximum(column([work.skipped_flops for work in works]), 0)
 
     described = of_instance.count() > 0

@@ -247,11 +247,12 @@ def _heaviest(op: Int64s, value: Int64s, weight: Int64s, ops: int, values: int) 
 def _weighted_mean(groups: Groups, values: Floats, duration: Int64s) -> Floats:
     """Mean by time of what is known; NaN of nothing."""
     known = ~np.isnan(values)
-    parts = np.round(np.where(known, values, 0.0) * 1_000_000).astype(np.int64)
-    # Durations in microseconds and values in millionths keep the sums whole numbers far below 2^63.
-    weight = np.where(known, np.maximum(duration // 1_000, 1), 0)
-    sums, weights = groups.sum(parts * weight), groups.sum(weight)
-    return np.where(weights > 0, sums / np.maximum(weights, 1) / 1_000_000, np.nan)
+    weight = np.where(known, np.maximum(duration, 1), 0).astype(np.float64)
+    sums, weights = np.zeros(groups.size), np.zeros(groups.size)
+    if len(groups.heads):
+        sums[groups.present] = np.add.reduceat((np.where(known, values, 0.0) * weight)[groups.order], groups.heads)
+        weights[groups.present] = np.add.reduceat(weight[groups.order], groups.heads)
+    return np.where(weights > 0, sums / np.maximum(weights, 1), np.nan)
 
 
 def _transposing_ops(profile: Profile) -> set[int]:

@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tensorboard_plugin_dlprof.efficiency import attention, convolutions, products
 from tensorboard_plugin_dlprof.efficiency.calls import parse_call
 from tensorboard_plugin_dlprof.efficiency.convolutions import Outputs, learn
 from tensorboard_plugin_dlprof.efficiency.formulas import work_of
@@ -191,3 +194,32 @@ def test_bytes_are_unknown_without_types_and_elements_are_not() -> None:
 def test_an_unknown_op_has_no_work() -> None:
     """Never a guess."""
     assert work("my_custom_op", [[4]], ["float"]) is None
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+    max_leaves=12,
+)
+NAMES = sorted(
+    {*products.FORMULAS, *convolutions.FORMULAS, *attention.FORMULAS, "add", "cat", "embedding", "_foreach_add_"}
+)
+
+
+@given(
+    st.sampled_from(NAMES),
+    st.lists(ANYTHING, max_size=12),
+    st.lists(ANYTHING, max_size=12),
+    st.lists(ANYTHING, max_size=12),
+)
+def test_no_recording_however_strange_stops_an_import(name: str, shapes: Any, dtypes: Any, values: Any) -> None:
+    """Shapes of strings, negative lengths, numbers beyond 64 bits: unknown, or a number that is not negative."""
+    found = work_of(parse_call(name, json.dumps(shapes), json.dumps(dtypes), json.dumps(values)))
+    assert found is None or (found.flops >= 0 and (found.min_bytes or 0) >= 0)
+
+
+@given(st.sampled_from(NAMES), st.lists(st.lists(st.integers(0, 2**62), max_size=5), min_size=1, max_size=4))
+def test_nor_do_huge_shapes(name: str, shapes: list[list[int]]) -> None:
+    """The work is counted without overflow; ``measure`` leaves out what no call can have."""
+    found = work_of(parse_call(name, json.dumps(shapes), "", ""))
+    assert found is None or found.flops >= 0

@@ -180,3 +180,9 @@ def test_the_length_that_fits_worst_is_named_with_the_next_that_fits(
     work = Work("gemm", 0, dimensions=tuple(Dimension(name, each) for name, each in zip("MNK", lengths, strict=True)))
     wrong = misaligned(work, precision)
     assert (wrong and (wrong.dimension, wrong.length, wrong.padded)) == expected
+
+
+def test_shapes_that_no_gpu_could_hold_are_unknown() -> None:
+    """A damaged trace: no overflow, no rate beyond the device's."""
+    found = one_product(GOOD, f"[[{2**40},{2**40}],[{2**40},{2**40}]]", BF16)
+    assert found.ops.flops.tolist() == [-1]
