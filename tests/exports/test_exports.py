@@ -1,0 +1,122 @@
+"""Files that hold a whole table, read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from tensorboard_plugin_dlprof.exports.csv_text import CHUNK_LETTERS, csv_chunks
+from tensorboard_plugin_dlprof.exports.json_text import json_chunks
+from tensorboard_plugin_dlprof.exports.xlsx_file import write_xlsx
+from tensorboard_plugin_dlprof.queries.table import Column, Row
+
+COLUMNS = (
+    Column("name", "Name", "text", "", ""),
+    Column("time_ns", "Time", "duration_ns", "", ""),
+    Column("share", "Share", "fraction", "", ""),
+    Column("yes", "Yes", "boolean", "", ""),
+)
+ROWS: list[Row] = [
+    {"name": 'a, "b"\n', "time_ns": 2**60, "share": 0.25, "yes": True},
+    {"name": "=1+1", "time_ns": -5, "share": None, "yes": False},
+    {"name": None, "time_ns": None, "share": 0.0, "yes": None},
+]
+_NAMES = {"": "http://schemas.openxmlformats.org/spreadsheetml/2006/main"}
+
+
+def sheets(path: Path) -> list[list[list[Any]]]:
+    """Cells of every sheet, without a library: a formula would be an error."""
+    found = []
+    with zipfile.ZipFile(path) as archive:
+        names = sorted(name for name in archive.namelist() if name.startswith("xl/worksheets/sheet"))
+        for name in names:
+            root = ElementTree.fromstring(archive.read(name))
+            assert not list(root.iter(f"{{{_NAMES['']}}}f"))
+            found.append([[_cell(cell) for cell in row] for row in root.iter(f"{{{_NAMES['']}}}row")])
+    return found
+
+
+def _cell(cell: ElementTree.Element) -> str | float:
+    text = "".join(cell.itertext())
+    return text if cell.get("t") == "inlineStr" else float(text)
+
+
+def test_csv() -> None:
+    """Title, headings with units, rows; nothing that a spreadsheet would run, numbers as they are."""
+    text = b"".join(csv_chunks("p: ops", COLUMNS, ROWS)).decode()
+    assert list(csv.reader(io.StringIO(text, newline=""))) == [
+        ["p: ops"],
+        ["Name", "Time (ns)", "Share (0 to 1)", "Yes"],
+        ['a, "b"\n', str(2**60), "0.25", "yes"],
+        ["'=1+1", "-5", "", "no"],
+        ["", "", "0.0", ""],
+    ]
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_what_a_spreadsheet_would_run_gets_an_apostrophe(start: str) -> None:
+    """In titles too; elsewhere nothing is changed."""
+    (title, headings, row) = csv.reader(
+        io.StringIO(b"".join(csv_chunks(f"{start}x", COLUMNS[:1], [{"name": f"{start}cmd"}])).decode(), newline="")
+    )
+    assert (title, headings, row) == ([f"'{start}x"], ["Name"], [f"'{start}cmd"])
+
+
+def test_csv_without_a_title() -> None:
+    """Programs read the headings from the first line."""
+    assert b"".join(csv_chunks("", COLUMNS, [])) == b"Name,Time (ns),Share (0 to 1),Yes\r\n"
+
+
+def test_rows_are_taken_as_they_are_sent() -> None:
+    """The first piece leaves long before the last row is asked for."""
+    taken = 0
+
+    def rows() -> Iterator[Row]:
+        nonlocal taken
+        for taken in range(100_000):  # noqa: B007
+            yield ROWS[0]
+
+    for chunks in (csv_chunks("t", COLUMNS, rows()), json_chunks("p", "t", COLUMNS, rows())):
+        first = next(chunks)
+        assert taken < 5_000
+        assert len(first) < 3 * CHUNK_LETTERS
+        chunks.close()  # type: ignore[attr-defined]
+
+
+def test_json() -> None:
+    """Cells as the tables have them, in the order of the columns."""
+    found = json.loads(b"".join(json_chunks("p", "ops", COLUMNS, ROWS)))
+    assert found["rows"] == ROWS
+    assert (found["profile"], found["table"]) == ("p", "ops")
+    assert found["columns"][1] == {"key": "time_ns", "label": "Time", "type": "duration_ns"}
+    assert json.loads(b"".join(json_chunks("p", "ops", COLUMNS, [])))["rows"] == []
+
+
+def test_xlsx(tmp_path: Path) -> None:
+    """Texts are texts; a number that Excel would round is one too."""
+    write_xlsx(tmp_path / "a.xlsx", "p: ops", "Ops", COLUMNS, ROWS)
+    (cells,) = sheets(tmp_path / "a.xlsx")
+    assert cells[0] == ["p: ops"]
+    assert cells[1] == ["Name", "Time (ns)", "Share (0 to 1)", "Yes"]
+    assert cells[2] == ['a, "b"\n', str(2**60), 0.25, "yes"]
+    assert cells[3] == ["=1+1", -5.0, "no"]
+    assert list(tmp_path.iterdir()) == [tmp_path / "a.xlsx"]
+
+
+def test_a_full_sheet_is_followed_by_another(tmp_path: Path) -> None:
+    """Each under the same headings; no row is lost."""
+    rows: list[Row] = [{"name": str(number)} for number in range(7)]
+    write_xlsx(tmp_path / "a.xlsx", "title", "Ops", COLUMNS[:1], rows, rows_of_a_sheet=5)
+    assert sheets(tmp_path / "a.xlsx") == [
+        [["title"], ["Name"], ["0"], ["1"], ["2"]],
+        [["title"], ["Name"], ["3"], ["4"], ["5"]],
+        [["title"], ["Name"], ["6"]],
+    ]

@@ -1,0 +1,115 @@
+"""Downloads over HTTP."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.queries.tables import TABLES
+from tensorboard_plugin_dlprof.routes import export
+from tests.routes.serving import Server
+
+DATABASE = "made.dlprof_dldb.sqlite"
+LINKS = {
+    "kernels_of_op": "&op=ADD_1",
+    "ops_of_group": "&group=/",
+    "kernels_of_group": "&group=/",
+    "kernels_of_iteration": "&iteration=1",
+    "ops_of_iteration": "&iteration=1",
+    "kernels_of_iteration_op": "&iteration=1&op=ADD_1",
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_table_can_be_exported(server: Server, table: str) -> None:
+    """All rows, with the columns that are shown; the same cells as page by page."""
+    address = f"profile={server.profile(DATABASE)['id']}&table={table}{LINKS.get(table, '')}"
+    page = server.get(f"/table?{address}&limit=1000").json
+    shown = [column["key"] for column in page["columns"] if not column["hidden"]]
+    found = json.loads(server.get(f"/export?{address}&format=json").data)
+    assert found["rows"] == [{key: row[key] for key in shown} for row in page["rows"]]
+    assert found["rows"]
+    text = server.get(f"/export?{address}&format=csv&heading=no").text
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert len(rows) == page["total"]
+    workbook = server.get(f"/export?{address}&format=xlsx").data
+    with zipfile.ZipFile(io.BytesIO(workbook)) as archive:
+        assert archive.read("xl/worksheets/sheet1.xml").count(b"<row ") == page["total"] + 2
+
+
+def test_search_filter_sort_and_columns_count_and_pages_do_not(server: Server) -> None:
+    """The whole filtered result, in the order of the table."""
+    profile = server.profile(DATABASE)["id"]
+    answer = server.get(
+        f"/export?profile={profile}&table=kernels_of_iteration&iteration=1&sort=-timestamp_ns&offset=1&limit=1"
+        "&where.gpu_time_ns=>1us&search=add&columns=timestamp_ns,name&format=csv"
+    )
+    lines = list(csv.reader(io.StringIO(answer.text, newline="")))
+    assert lines[0] == [f"run/a {DATABASE}: Kernels of iteration"]
+    assert lines[1] == ["Kernel Timestamp (ns)", "Kernel Name"]
+    times = [int(line[0]) for line in lines[2:]]
+    assert len(times) == 2
+    assert times == sorted(times, reverse=True)
+
+
+def test_it_is_a_download_named_after_the_profile(server: Server) -> None:
+    """Not shown in the page, not guessed at, not kept."""
+    profile = server.profile(DATABASE)["id"]
+    headers = server.get(f"/export?profile={profile}&table=ops&format=csv").headers
+    assert headers["Content-Disposition"].startswith(f'attachment; filename="run_a {DATABASE}-ops.csv"')
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Content-Type"] == "text/csv; charset=utf-8"
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "code"),
+    [
+        ("table=ops&format=doc", 400, "bad_parameter"),
+        ("table=ops&columns=nothing", 400, "bad_parameter"),
+        ("table=ops&where.calls=x", 400, "bad_parameter"),
+        ("table=kernels_of_iteration&iteration=x", 400, "bad_parameter"),
+        ("table=kernels_of_iteration", 400, "bad_parameter"),
+        ("table=nothing", 404, "not_found"),
+        ("table=ops&aggregation=9", 404, "not_found"),
+    ],
+)
+def test_what_cannot_be_exported_is_said_before_the_download(
+    server: Server, query: str, status: int, code: str
+) -> None:
+    """With the error body instead of half a file."""
+    answer = server.get(f"/export?profile={server.profile(DATABASE)['id']}&{query}")
+    assert (answer.status_code, answer.json["error"]["code"]) == (status, code)
+
+
+def test_a_workbook_of_too_many_rows_is_refused(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CSV has no limit."""
+    monkeypatch.setattr(export, "MAX_XLSX_ROWS", 1)
+    profile = server.profile(DATABASE)["id"]
+    assert server.get(f"/export?profile={profile}&table=ops&format=xlsx").status_code == 413
+    assert server.get(f"/export?profile={profile}&table=ops&format=csv").status_code == 200
+
+
+def test_a_download_that_is_given_up_gives_its_connection_back(server: Server) -> None:
+    """More of them than places for heavy requests; none is read to its end, some not at all."""
+    profile = server.profile(DATABASE)["id"]
+    address = f"/export?profile={profile}&table=ops&format=json"
+    for _ in range(6):
+        with closing(server.get(address, buffered=False)):
+            pass
+        assert server.client.head(address).data == b""
+    assert server.get(f"/table?profile={profile}&table=ops").status_code == 200
+
+
+def test_temporary_workbooks_are_removed(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When they were sent."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "t"))
+    (tmp_path / "t").mkdir()
+    profile = server.profile(DATABASE)["id"]
+    assert server.get(f"/export?profile={profile}&table=ops&format=xlsx").data
+    assert list((tmp_path / "t").iterdir()) == []
