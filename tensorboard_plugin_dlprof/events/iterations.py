@@ -52,7 +52,7 @@ def find_iterations(capture: Capture, start_ns: int, end_ns: int) -> list[Iterat
         *_data_loader(capture, end_ns),
     ]
     whole = _candidate("whole_capture", "Whole capture", np.array([start_ns]), np.array([end_ns]), None)
-    return [candidate for candidate in found if candidate is not None] + ([whole] if whole else [_empty_capture()])
+    return [candidate for candidate in found if candidate is not None] + ([whole] if whole else [_moment(start_ns)])
 
 
 def first_event_ns(capture: Capture) -> int:
@@ -70,9 +70,10 @@ def counter_names(candidates: list[IterationCandidate]) -> frozenset[str]:
     return frozenset(names.split_number(names.without_counters(label))[0] for label in labels)
 
 
-def _empty_capture() -> IterationCandidate:
-    zero = np.zeros(1, np.int64)
-    return IterationCandidate("whole_capture", "Whole capture", zero, zero, zero)
+def _moment(time_ns: int) -> IterationCandidate:
+    """The whole capture where that has no length: nothing happened, or all of it at once."""
+    time = np.array([time_ns], np.int64)
+    return IterationCandidate("whole_capture", "Whole capture", np.zeros(1, np.int64), time, time)
 
 
 def _candidate(

@@ -467,7 +467,7 @@ def _parts(raw: _Raw, profile: Profile, windows: list[tuple[int, int, int]]) -> 
             IO: io,
             CPU: cpu,
         }
-        by_device[device] = [_walk(spans, start, stop) for _, start, stop in windows]
+        by_device[device] = [walk(spans, start, stop) for _, start, stop in windows]
     in_use = [device for device in devices if device in used] or list(by_device)[:1]
     mean = []
     for window, (_, start, stop) in enumerate(windows):
@@ -477,7 +477,8 @@ def _parts(raw: _Raw, profile: Profile, windows: list[tuple[int, int, int]]) -> 
     return {"mean": mean, "devices": totals}
 
 
-def _walk(spans: dict[int, list[tuple[int, int]]], start: int, stop: int) -> list[int]:
+def walk(spans: dict[int, list[tuple[int, int]]], start: int, stop: int) -> list[int]:
+    """The seven parts of the time from ``start`` to ``stop``, given the spans of the first six."""
     changes: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for kind, mine in spans.items():
         for begin, end in mine:
