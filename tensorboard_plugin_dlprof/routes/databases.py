@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 MAX_DATABASES = 16
 MAX_IDLE_CONNECTIONS = 4
 MAX_COUNTS = 1_000
+
+MAX_TEXT_BYTES = 65_536
+"""Of one text that is sent to a browser; longer ones are cut. The longest kernel names have some kB."""
+
 QUERY_SECONDS = 20.0
 
 Identity = tuple[int, int, int, int]
@@ -104,7 +108,9 @@ class Databases:
                 kept.counts.clear()
             if kept.idle:
                 return kept.idle.pop(), kept.counts
-        return open_database(path), kept.counts
+        connection = open_database(path)
+        connection.text_factory = _shown_text
+        return connection, kept.counts
 
     def _give_back(self, path: Path, now: Identity, connection: UntrustedConnection, healthy: bool) -> None:
         with self._lock:
@@ -113,6 +119,11 @@ class Databases:
                 kept.idle.append(connection)
                 return
         connection.close()
+
+
+def _shown_text(text: bytes) -> str:
+    cut = text[:MAX_TEXT_BYTES].decode("utf-8", "replace")
+    return cut if len(text) <= MAX_TEXT_BYTES else f"{cut} …"
 
 
 def _close(connections: list[UntrustedConnection]) -> None:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from werkzeug.wrappers import Request, Response
 
 
+MAX_ANSWER_BYTES = 8 << 20
+"""JSON is ASCII, so letters are bytes."""
+
+
 class NotReady(ProfileError):
     """The source has no database yet."""
 
@@ -53,7 +57,10 @@ _FAILURES: tuple[tuple[type[ProfileError], HTTPStatus, str], ...] = (
 
 def success(request: Request, body: Any, tag: str = "") -> Response:
     """A JSON answer. With a ``tag`` that names its content, an unchanged answer is not sent again."""
-    response: Response = Respond(request, to_json(body), "application/json")
+    text = to_json(body)
+    if len(text) > MAX_ANSWER_BYTES:
+        raise TooLarge(f"The answer is larger than {MAX_ANSWER_BYTES >> 20} MB; ask for fewer rows.")
+    response: Response = Respond(request, text, "application/json")
     return _tagged(request, response, tag)
 
 
