@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tensorboard_plugin_dlprof.routes
+from tensorboard_plugin_dlprof.queries.tables import TABLES
 from tests.routes.serving import Server, wait_for
+from tests.shared_data import shared_data
 
 DOCUMENT = (Path(tensorboard_plugin_dlprof.routes.__file__).parent / "http_api.md").read_text(encoding="utf-8")
 
@@ -65,25 +68,55 @@ def test_a_table(server: Server) -> None:
     assert all(set(row) == {column["key"] for column in real["columns"]} for row in real["rows"])
 
 
-@pytest.mark.parametrize(("table", "link"), [("ops", ""), ("kernels_of_op", "&op=ADD_1"), ("efficiency", "")])
-def test_every_column_is_documented(server: Server, table: str, link: str) -> None:
-    """Tables are listed with their columns."""
-    profile = server.profile("made.dlprof_dldb.sqlite")["id"]
-    section = DOCUMENT.split(f"* `{table}`", 1)[1].split("\n* ", 1)[0]
-    columns = server.get(f"/table?profile={profile}&table={table}{link}").json["columns"]
-    assert [column["key"] for column in columns if f"`{column['key']}`" not in section] == []
+LINKS = {
+    "kernels_of_op": "&op=ADD_1",
+    "ops_of_group": "&group=/",
+    "kernels_of_group": "&group=/",
+    "kernels_of_iteration": "&iteration=1",
+    "ops_of_iteration": "&iteration=1",
+    "kernels_of_iteration_op": "&iteration=1&op=ADD_1",
+}
+THE_COLUMNS_OF = {"ops_of_group": "ops", "kernels_of_iteration_op": "kernels_of_iteration"}
+"""Tables whose columns are documented as those of another one."""
 
 
-@pytest.mark.parametrize("what", ["findings", "efficiency"])
-def test_findings_and_efficiency(server: Server, what: str) -> None:
-    """Every key, whatever the profile holds."""
+@pytest.mark.parametrize("table", TABLES)
+def test_every_column_is_documented(server: Server, table: str) -> None:
+    """Tables are listed with their columns, and with the column that names a row."""
     profile = server.profile("made.dlprof_dldb.sqlite")["id"]
-    documented = example(f"## GET ./{what}?")
-    documented.pop("numbers", None)
-    real = server.get(f"/{what}?profile={profile}").json
-    for finding in (*documented.get("findings", ()), *real.get("findings", ())):
-        finding.pop("numbers")
-    same_shape(documented, real, what)
+    answer = server.get(f"/table?profile={profile}&table={table}{LINKS.get(table, '')}").json
+    section = DOCUMENT.split(f"* `{THE_COLUMNS_OF.get(table, table)}` (key", 1)[1].split("\n* ", 1)[0]
+    assert [column["key"] for column in answer["columns"] if f"`{column['key']}`" not in section] == []
+    assert f"* `{table}` (key `{answer['key']}`" in DOCUMENT
+
+
+@pytest.mark.parametrize(
+    ("heading", "path"),
+    [
+        ("## GET ./groups", "/groups?"),
+        ("## GET ./op?", "/op?op=CONV2D_1"),
+        ("## GET ./iterations", "/iterations?"),
+    ],
+)
+@pytest.mark.parametrize("name", ["made.dlprof_dldb.sqlite", "dlprof_dldb.sqlite"])
+def test_the_views(server: Server, logdir: Path, name: str, heading: str, path: str) -> None:
+    """Of a database of ours and of NVIDIA's."""
+    if name == "dlprof_dldb.sqlite":
+        shutil.copyfile(shared_data() / "dlprof-golden" / name, logdir / name)
+    else:
+        path = path.replace("CONV2D_1", "ADD_1")
+    real = server.get(f"{path}&profile={server.profile(name)['id']}").json
+    same_shape(example(heading), real, heading)
+
+
+def test_a_job(server: Server) -> None:
+    """As it is answered, and as it is listed."""
+    profile = server.profile("made.dlprof_dldb.sqlite")["id"]
+    documented = example("## POST ./aggregate")
+    same_shape(documented, server.change("/aggregate", profile).json, "aggregate")
+    jobs = server.get(f"/aggregation_jobs?profile={profile}").json["jobs"]
+    same_shape(documented["job"], jobs[0], "jobs[]")
+    wait_for(lambda: server.get(f"/aggregation_jobs?profile={profile}").json["jobs"][0]["finished_at"])
 
 
 def test_every_route_is_documented(server: Server) -> None:

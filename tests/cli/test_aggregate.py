@@ -1,0 +1,111 @@
+"""``dlprof aggregate``."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.cli.main import main
+from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.queries.scope import aggregations
+from tests.database.views import differences, read_only
+from tests.queries.conftest import three_steps  # noqa: F401 - a fixture
+from tests.shared_data import shared_data
+
+
+@pytest.fixture
+def database(three_steps: Path, tmp_path: Path) -> Path:  # noqa: F811 - the fixture
+    """A copy of a database of three steps."""
+    return Path(shutil.copyfile(three_steps, tmp_path / "a.dlprof_dldb.sqlite"))
+
+
+def ranges(path: Path) -> list[tuple[int, int | None, int | None]]:
+    """The aggregations of a database."""
+    with closing(open_database(path)) as connection:
+        return [(each["id"], each["iter_start"], each["iter_stop"]) for each in aggregations(connection)]
+
+
+def test_an_aggregation_is_added_in_place(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing else lies beside it; the second time there is nothing to do."""
+    assert main(["aggregate", str(database), "--iter-start", "1", "--iter-stop", "1"]) == 0
+    assert "aggregation 2" in capsys.readouterr().out
+    assert ranges(database) == [(1, 0, 2), (2, 1, 1)]
+    assert list(database.parent.iterdir()) == [database]
+    before = database.read_bytes()
+    assert main(["aggregate", str(database), "--iter-start", "1", "--iter-stop", "1"]) == 0
+    assert "already" in capsys.readouterr().out
+    assert database.read_bytes() == before
+
+
+def test_a_new_file(database: Path, tmp_path: Path) -> None:
+    """The old one stays as it is, and no file is replaced."""
+    before = database.read_bytes()
+    other = tmp_path / "other.sqlite"
+    assert main(["aggregate", str(database), "--key-op", "ADD_1", "-o", str(other)]) == 0
+    assert database.read_bytes() == before
+    assert len(ranges(other)) == 2
+    assert main(["aggregate", str(database), "--iter-stop", "1", "-o", str(other)]) == 1
+
+
+def test_a_link_stays_a_link(database: Path, tmp_path: Path) -> None:
+    """The file that it leads to gets the aggregation."""
+    link = tmp_path / "link.sqlite"
+    link.symlink_to(database)
+    assert main(["aggregate", str(link), "--iter-stop", "1"]) == 0
+    assert link.is_symlink()
+    assert len(ranges(database)) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--iter-start", "9"], "0 to 2"),
+        (["--iter-start", "2", "--iter-stop", "1"], "in order"),
+        (["--key-op", "ADD_9"], "ADD_1"),
+        (["--candidate", "x"], "profiler_step"),
+        (["--key-op", "ADD_1", "--candidate", "profiler_step"], "give one"),
+    ],
+)
+def test_what_does_not_fit(database: Path, options: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sentence, and an unchanged file."""
+    before = database.read_bytes()
+    assert main(["aggregate", str(database), *options]) == 1
+    assert words in capsys.readouterr().err
+    assert database.read_bytes() == before
+
+
+def test_nvidias_own_aggregation_stays_to_the_cell(tmp_path: Path) -> None:
+    """All views of the first aggregation are those of DLProf; ids are kept."""
+    golden = shared_data() / "dlprof-golden" / "dlprof_dldb.sqlite"
+    other = tmp_path / "other.sqlite"
+    assert main(["aggregate", str(golden), "--key-op", "CONV2D_1", "-o", str(other)]) == 0
+    with closing(sqlite3.connect(other)) as writer:
+        for (table,) in writer.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            names = [row[1] for row in writer.execute(f"PRAGMA table_info({table})")]
+            if "aggr_id" in names:
+                writer.execute(f"DELETE FROM {table} WHERE aggr_id = 2")
+        writer.commit()
+    with closing(read_only(golden)) as expected, closing(read_only(other)) as actual:
+        assert differences(expected, actual) == {}
+
+
+def test_nothing_of_a_strange_file_runs(database: Path, tmp_path: Path) -> None:
+    """Its triggers, views and further tables do not come along."""
+    with closing(sqlite3.connect(database)) as writer:
+        writer.execute("CREATE TABLE loot (x)")
+        writer.execute("CREATE TRIGGER t AFTER INSERT ON aggregations BEGIN INSERT INTO loot VALUES (1); END")
+        writer.execute("DROP VIEW view_op_nodes")
+        writer.execute("CREATE VIEW view_op_nodes AS SELECT 'evil'")
+        writer.commit()
+    other = tmp_path / "other.sqlite"
+    assert main(["aggregate", str(database), "--iter-stop", "1", "-o", str(other)]) == 0
+    with closing(read_only(database)) as plain:
+        assert plain.execute("SELECT count(*) FROM loot").fetchone() == (0,)
+    with closing(read_only(other)) as plain:
+        names = {row[0] for row in plain.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'trigger')")}
+        assert not names & {"loot", "t"}
+        assert plain.execute("SELECT count(*) FROM view_op_nodes").fetchone() == (4,)
