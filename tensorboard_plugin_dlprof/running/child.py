@@ -43,11 +43,12 @@ def run_child(command: Sequence[str]) -> Ended:
         if process is not None and not (number in (signal.SIGINT, signal.SIGQUIT) and _owns_terminal()):
             process.send_signal(number)
 
+    # What is ignored stays so (nohup, a shell's background job); what is not Python's handler cannot be put back.
     handlers = {number: signal.getsignal(number) for number in PASSED_ON}
+    handlers = {number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)}
     try:
-        for number, handler in handlers.items():
-            if handler != signal.SIG_IGN:
-                signal.signal(number, pass_on)
+        for number in handlers:
+            signal.signal(number, pass_on)
         process = _started(command)
         code = process.wait()
     finally:

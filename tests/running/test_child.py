@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -80,3 +82,28 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("x")
     with pytest.raises(BadRequest, match="cannot be started: Permission denied"):
         run_child([str(tmp_path / "plain")])
+
+
+def test_ctrl_c_on_a_terminal_reaches_the_command_once(tmp_path: Path) -> None:
+    """The terminal tells every process; a second signal would break off the command's own clean end."""
+    ready = tmp_path / "ready"
+    child = (
+        "import signal, sys, time\nseen = []\nsignal.signal(signal.SIGINT, lambda *_: seen.append(1))\n"
+        "open(sys.argv[1], 'w').close()\n"
+        "while not seen:\n    time.sleep(0.01)\ntime.sleep(0.3)\nprint('signals', len(seen), flush=True)\n"
+    )
+    process, terminal = pty.fork()
+    if process == 0:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.execv(sys.executable, [sys.executable, "-c", PARENT, child, str(ready)])
+    deadline = time.monotonic() + 30
+    while not ready.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.write(terminal, b"\x03")
+    output = b""
+    with contextlib.suppress(OSError):  # Linux ends the reading of a closed terminal so.
+        while some := os.read(terminal, 1 << 16):
+            output += some
+    os.waitpid(process, 0)
+    os.close(terminal)
+    assert b"signals 1\r\n0 False\r\n" in output
