@@ -40,8 +40,8 @@ _MODULE = re.compile(r"nn\.Module: |layer:")
 
 _ITERATION = re.compile(r"ProfilerStep#\d+\Z")
 
-_USER_SCOPES = re.compile(r"Optimizer\.(?:step|zero_grad)#|enumerate\(DataLoader\)#")
-"""PyTorch's own annotations; ``emit_nvtx`` gives them an ``op_id`` like an op's."""
+_USER_SCOPES = re.compile(r"Optimizer\.(?:step|zero_grad)#|enumerate\(DataLoader\)#|FSDP::")
+"""PyTorch's own annotations; ``emit_nvtx`` gives them an ``op_id`` like an op's. FSDP's hold whole calls of modules."""
 
 _ARGUMENT = re.compile(r", (seq|op_id|sizes|input_op_ids) ?= ?")
 
@@ -57,7 +57,8 @@ _BACKWARD_NODE = re.compile(r"(?:\w+::)*\w*[A-Za-z0-9](?<!Forward)Backward\d*\Z"
 """Autograd's nodes are named for a function. ``Backward`` or ``ForwardBackward`` alone is a user's range: taken for
 an op, it would make a program with NVTX ranges of its own look like one whose ops are recorded."""
 
-_QUALIFIED = re.compile(r"[A-Za-z_]\w*::\S")
+_QUALIFIED = re.compile(r"[A-Za-z_]\w*::[\w:.<>~-]+\Z")
+"""A registered op. Users' annotations, which get an ``op_id`` too, may hold blanks and brackets."""
 
 _FRAMEWORK_NAMESPACE = re.compile(
     r"(?:aten|prim|prims|autograd|torch|torchvision|torchaudio|torch_\w+|c10d|_?c10d_functional|quantized|mkldnn|"

@@ -51,6 +51,12 @@ DEFAULT_DOMAIN = [
         Marker(ANNOTATION, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"),
     ),
     ("my own label, op_id = 5", Marker(ANNOTATION, "my own label")),
+    ("Stage::run (batch 3), op_id = 5", Marker(ANNOTATION, "Stage::run (batch 3)")),
+    (
+        "FSDP::pre_forward (encoder.block.2), op_id = 4007",
+        Marker(ANNOTATION, "FSDP::pre_forward (encoder.block.2)"),
+    ),
+    ("FSDP::all_gather, op_id = 4008", Marker(ANNOTATION, "FSDP::all_gather")),
     # what is not PyTorch's
     ("forward pass", Marker(ANNOTATION, "forward pass")),
     ("Backward", Marker(ANNOTATION, "Backward")),
