@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.analysis.gaps import Idle, exposed, exposed_copie
 from tensorboard_plugin_dlprof.analysis.tables import Evidence
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
+from tensorboard_plugin_dlprof.efficiency.rates import TRANSPOSES
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.events.tables import Device, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Op, Profile
@@ -151,6 +152,13 @@ class Signals:
     def ops_where(self, test: re.Pattern[str], *, of: str = "name") -> Bools:
         """Ops whose path (``of="op_type"``: type) matches, by row."""
         return np.array([test.search(getattr(op, of)) is not None for op in self.profile.ops], np.bool_)
+
+    @cached_property
+    def transposing(self) -> Bools:
+        """Aggregated kernels that only change the layout of tensors."""
+        names = self.profile.kernels.name[self.kernel]
+        texts = {name: self.profile.strings[name].lower() for name in np.unique(names).tolist()}
+        return np.isin(names, [name for name, text in texts.items() if any(part in text for part in TRANSPOSES)])
 
     @cached_property
     def optimizer(self) -> Bools:

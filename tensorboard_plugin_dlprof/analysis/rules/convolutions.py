@@ -10,7 +10,6 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
-from tensorboard_plugin_dlprof.efficiency.rates import TRANSPOSES
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
 _CONVOLUTION = re.compile(r"conv", re.IGNORECASE)
@@ -18,9 +17,7 @@ _CONVOLUTION = re.compile(r"conv", re.IGNORECASE)
 
 def layout(signals: Signals) -> Finding | Lacks | None:
     """Kernels that change NCHW to NHWC and back around convolutions."""
-    names = np.unique(signals.profile.kernels.name[signals.kernel])
-    hits = [name for name in names.tolist() if _transposes(signals.profile.strings[name])]
-    chosen = np.isin(signals.profile.kernels.name[signals.kernel], hits)
+    chosen = signals.transposing
     time = signals.time(chosen)
     has_convolutions = bool(signals.of_family("convolution").any())
     if not has_convolutions or signals.share(signals.on_gpu(time)) < thresholds.LAYOUT_FRACTION:
@@ -107,7 +104,3 @@ def _as_recorded(signals: Signals, rows: Int64s) -> Finding | None:
         {"ops": len(rows)},
         signals.op_evidence(rows),
     )
-
-
-def _transposes(name: str) -> bool:
-    return any(part in name.lower() for part in TRANSPOSES)

@@ -93,7 +93,7 @@ def elementwise(signals: Signals) -> Finding | Lacks | None:
         return None
     chosen = signals.of_family("elementwise", "normalisation", "softmax", "copy", "reduction", "random")
     compiled = signals.of_ops(signals.ops_where(re.compile(r"triton_", re.IGNORECASE), of="op_type"))
-    chosen &= ~compiled
+    chosen &= ~compiled & ~signals.transposing  # What changes layouts has a finding of its own.
     optimizer_ops = signals.of_ops(signals.optimizer | signals.ops_where(_ZERO))
     chosen &= ~optimizer_ops
     time = signals.time(chosen)
