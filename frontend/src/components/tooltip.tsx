@@ -40,6 +40,8 @@ export function TooltipLayer() {
     document.addEventListener("focusout", hide);
     document.documentElement.addEventListener("pointerleave", hide);
     document.addEventListener("keydown", onKey);
+    // What a press opens must not be covered by what the hover had shown.
+    document.addEventListener("pointerdown", hide);
     document.addEventListener("scroll", hide, { capture: true, passive: true });
     return () => {
       document.removeEventListener("pointerover", show);
@@ -47,6 +49,7 @@ export function TooltipLayer() {
       document.removeEventListener("focusout", hide);
       document.documentElement.removeEventListener("pointerleave", hide);
       document.removeEventListener("keydown", onKey);
+      document.removeEventListener("pointerdown", hide);
       document.removeEventListener("scroll", hide, { capture: true });
     };
   }, []);

@@ -6,7 +6,7 @@ import { Panel } from "../../components/panel";
 export function Coverage({ data }: { data: DashboardResponse }) {
   const { notes } = data.coverage;
   return (
-    <Panel title="What This Recording Holds" class={data.recommendations.length > 0 ? "span-third" : "span-all"}>
+    <Panel title="What This Recording Holds">
       <ul class="notes" id="coverage">
         {notes.length === 0 && (
           <li class="note">

@@ -26,10 +26,10 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
       <div class="side-column">
         <SystemConfiguration data={data} />
         <Guidance data={data} />
+        <Coverage data={data} />
       </div>
       <TopOps data={data} />
       <Recommendations data={data} />
-      <Coverage data={data} />
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { Panel } from "../../components/panel";
 export function Recommendations({ data }: { data: DashboardResponse }) {
   if (data.recommendations.length === 0) return null;
   return (
-    <Panel title="Recommendations" class="span-two-thirds">
+    <Panel title="Recommendations" class="span-all">
       <dl class="recommendations">
         {data.recommendations.map(({ problem, recommendation }) => (
           <div key={problem}>

@@ -24,7 +24,7 @@ interface NodeBoxProps {
   onToggle: () => void;
 }
 
-const LETTERS = 24;
+const LETTERS = 22;
 
 /** Cut in the middle where an index stands at the end: that is what tells siblings apart. */
 function shortened(text: string, letters: number): string {

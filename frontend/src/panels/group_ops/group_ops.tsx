@@ -120,7 +120,11 @@ function Selected({ row, tree }: { row: TreeRow; tree: GroupTree }) {
         noun="kernels"
         links={op === null ? { group: path } : { op }}
         pageSize={10}
-        empty={op === null ? "The ops below this group launched no kernel." : "This op launched no kernel."}
+        empty={
+          op === null
+            ? "The ops below this group launched no kernel."
+            : "This op launched no kernel; copies and sets are not listed."
+        }
         selectable
       />
     </>

@@ -27,7 +27,7 @@ export function OpsAndKernels() {
           noun="kernels"
           links={{ op }}
           pageSize={10}
-          empty="This op launched no kernel."
+          empty="This op launched no kernel; copies and sets are not listed."
           selectable
         />
       )}
