@@ -26,6 +26,10 @@ from tensorboard_plugin_dlprof.importers.kineto_rows import (
 
 NO_PARTNER = "begin or end events without their counterpart"
 NO_TYPE = "events without a category"
+GPU_TIMES = "GPU times of ops, which PyTorch recorded in place of kernels until 2020"
+
+_CPU_TRACK, _GPU_TRACK = "CPU functions", "CUDA functions"
+"""Process names in traces of ``torch.autograd.profiler`` of that time, whose events have no category."""
 
 
 class _KindsOfCategories(dict[str, Kind]):
@@ -145,9 +149,13 @@ class EventTables:
             self.memory.add(memory, self.skipped)
 
     def _add_unnamed(self, events: list[Event]) -> None:
-        memory = []
+        memory, ops = [], []
         for event in events:
-            if event.ph == "M":
+            if event.ph == "X" and event.pid == _CPU_TRACK:
+                ops.append(event)
+            elif event.ph == "X" and event.pid == _GPU_TRACK:
+                self.skipped[GPU_TIMES] += 1
+            elif event.ph == "M":
                 if event.name == "thread_name" and isinstance(event.args.name, str):
                     self.thread_names[thread_key(event.pid, event.tid)] = event.args.name
             elif event.name == "[memory]" and event.ph in ("i", "I"):
@@ -156,6 +164,8 @@ class EventTables:
                 self._halves.append((Kind.UNNAMED, event))
             elif event.ph not in ("i", "I", "C"):
                 self.skipped[NO_TYPE] += 1
+        if ops:
+            self.old_ops.add(ops)
         if memory:
             self.memory.add(memory, self.skipped)
 

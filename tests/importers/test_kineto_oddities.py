@@ -70,6 +70,29 @@ def test_ranges_are_told_apart_by_category_and_name(tmp_path: Path, category: st
     assert read(trace(x(category, name, 1, 2)), tmp_path).ranges.kind.tolist() == [kind]
 
 
+def test_ops_of_the_autograd_profiler_of_2020_are_read(tmp_path: Path) -> None:
+    """Before Kineto, events had no category: processes told CPU from GPU, whose times were those of ops."""
+    track = {"tid": 1, "pid": "CPU functions", "args": {}}
+    arrow = {"name": "conv2d", "ts": 3.5, "id": 0, "cat": "cpu_to_cuda", "args": {}}
+    events = [
+        {"name": "conv2d", "ph": "X", "ts": 3.5, "dur": 40.25, **track},
+        {**arrow, "ph": "s", "tid": 1, "pid": "CPU functions"},
+        {**arrow, "ph": "f", "tid": 0, "pid": "CUDA functions"},
+        {"name": "conv2d", "ph": "X", "ts": 9.0, "dur": 21.0, "tid": 0, "pid": "CUDA functions", "args": {}},
+        {"name": "MkldnnConvolutionBackward", "ph": "X", "ts": 60.0, "dur": 2.0, **track},
+        {"name": "my forward", "ph": "X", "ts": 3.0, "dur": 50.0, **track},
+    ]
+    capture = read(json.dumps(events).encode(), tmp_path)
+    assert spans(capture) == [
+        ("conv2d", 500, 40_750),
+        ("MkldnnConvolutionBackward", 57_000, 59_000),
+        ("my forward", 0, 50_000),
+    ]
+    assert capture.ranges.kind.tolist() == [RangeKind.OP, RangeKind.OP, RangeKind.ANNOTATION]
+    assert list(capture.skipped.values()) == [1]
+    assert "GPU times of ops" in next(iter(capture.skipped))
+
+
 @pytest.mark.parametrize(
     "ignored",
     [
