@@ -76,6 +76,7 @@ setup(
         PACKAGE: [
             "py.typed",
             "static/**/*",
+            "database/README.md",
             "database/sql/*.sql",
             "samples/data/**/*",
             "routes/http_api.md",

@@ -22,7 +22,13 @@ README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
 HTTP_API = (REPOSITORY / "tensorboard_plugin_dlprof" / "routes" / "http_api.md").read_text(encoding="utf-8")
 
-PROSE = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "tensorboard_plugin_dlprof/routes/http_api.md")
+PROSE = (
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "tensorboard_plugin_dlprof/routes/http_api.md",
+    "tensorboard_plugin_dlprof/database/README.md",
+)
 
 
 def section(command: str) -> str:
