@@ -25,6 +25,8 @@ ROUTES = (
     "/groups",
     "/op",
     "/iterations",
+    "/findings",
+    "/efficiency",
     "/export",
     "/import",
     "/cancel",
