@@ -12,6 +12,9 @@ from collections.abc import Sequence
 
 MASK = "***"
 
+_DEEPEST = 8
+"""Command lines within command lines; what lies deeper is hidden."""
+
 _SECRET_NAME = re.compile(r"key|token|secret|passw|passphrase|credential|authorization", re.IGNORECASE)
 
 _HARMLESS_NAMES = frozenset({"key-op", "key_op", "key-node", "key_node"})
@@ -30,12 +33,18 @@ def mask_arguments(arguments: Sequence[str]) -> str:
 
 def mask_command_line(text: str) -> str:
     """The same of a command line that is known as text only; spaces and quotes stay as they are."""
+    return _mask_text(text, 0)
+
+
+def _mask_text(text: str, depth: int) -> str:
+    if depth > _DEEPEST:
+        return MASK
     parts = _WORD.findall(text)
-    words = iter(_masked([part for part in parts if not part.isspace()]))
+    words = iter(_masked([part for part in parts if not part.isspace()], depth))
     return "".join(part if part.isspace() else next(words) for part in parts)
 
 
-def _masked(words: list[str]) -> list[str]:
+def _masked(words: list[str], depth: int = 0) -> list[str]:
     masked: list[str] = []
     value_is_secret = False
     for word in words:
@@ -43,12 +52,12 @@ def _masked(words: list[str]) -> list[str]:
             masked.append(MASK)
             value_is_secret = False
             continue
-        masked.append(_masked_word(word))
+        masked.append(_masked_word(word, depth))
         value_is_secret = _OPTION.fullmatch(word) is not None and _names_secret(word)
     return masked
 
 
-def _masked_word(word: str) -> str:
+def _masked_word(word: str, depth: int) -> str:
     assignment = _ASSIGNMENT.fullmatch(word)
     if assignment and _names_secret(assignment["name"]):
         quote = assignment["name"][0] if assignment["name"][0] in "\"'" else ""
@@ -56,7 +65,7 @@ def _masked_word(word: str) -> str:
     inner = word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'" else word
     if any(letter.isspace() for letter in inner):
         # A command line within the command line: sh -c "...".
-        return word.replace(inner, mask_command_line(inner))
+        return word.replace(inner, _mask_text(inner, depth + 1))
     return _URL_CREDENTIALS.sub(f"{MASK}@", word)
 
 

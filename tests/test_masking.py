@@ -40,3 +40,12 @@ def test_values_of_options_that_name_a_secret_are_hidden(arguments: list[str], m
 def test_a_command_line_that_is_known_as_text_only_keeps_its_spaces(text: str, masked: str) -> None:
     """Sources store a command line as one text."""
     assert mask_command_line(text) == masked
+
+
+def test_command_lines_within_command_lines_without_end() -> None:
+    """A hostile file may nest quotes as it likes; what lies too deep to look at is hidden."""
+    text = "token=1"
+    for number in range(3_000):
+        quote = "\"'"[number % 2]
+        text = f"{quote} {text} {quote}"
+    assert "token=1" not in mask_command_line(text)

@@ -21,6 +21,9 @@ from tests.shared_data import shared_data_or_none
 EVENTS = 300
 """Of one cut trace."""
 
+MAX_SOURCE_BYTES = 1 << 20
+"""Larger ones take longer to cut down than all the copies take."""
+
 MAX_DATABASE_BYTES = 1 << 20
 
 
@@ -67,7 +70,8 @@ SEEDS: Mapping[str, Callable[[Path], list[Path]]] = MappingProxyType(
 
 def _shared(pattern: str) -> list[Path]:
     folder = shared_data_or_none()
-    return sorted(folder.glob(pattern)) if folder else []
+    found = sorted(folder.glob(pattern)) if folder else []
+    return [path for path in found if path.stat().st_size <= MAX_SOURCE_BYTES]
 
 
 def _copies(pattern: str, folder: Path) -> list[Path]:

@@ -17,7 +17,7 @@ from tests.fuzz.mutations import damage
 from tests.fuzz.seeds import SEEDS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-COPIES = int(os.environ.get("DLPROF_FUZZ_COPIES", "300"))
+COPIES = int(os.environ.get("DLPROF_FUZZ_COPIES", "240"))
 FIRST = int(os.environ.get("DLPROF_FUZZ_FIRST", "0"))
 BATCHES = 2
 
