@@ -11,7 +11,7 @@ PIP_OPTIONS := -qq --disable-pip-version-check --no-input
 STATIC := tensorboard_plugin_dlprof/static
 PROTO_OUT := tensorboard_plugin_dlprof/run_metadata
 
-.PHONY: help demo test install format frontend samples proto bench bench-peers dist clean
+.PHONY: help demo test load fuzz install format frontend samples proto bench bench-peers dist clean
 
 help:  ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -36,6 +36,19 @@ $(INSTALLED): setup.py
 		{ test -x $(VENV)/bin/python || $$python -m venv $(VENV); }
 	@$(VENV)/bin/python -m pip install $(PIP_OPTIONS) --editable '.[test]'
 	@touch $@
+
+load: $(INSTALLED)  ## Load a real TensorBoard for five minutes, and look at its times
+	DLPROF_LOAD_SECONDS=300 $(VENV)/bin/python -m pytest -q tests/load
+
+# FUZZ_SECONDS=... for each parser. Atheris has no wheels for every Python; the damaged copies need none.
+FUZZ_SECONDS ?= 120
+fuzz: $(INSTALLED)  ## Read thousands of damaged files, and let atheris look for more, where it can be installed
+	DLPROF_FUZZ_COPIES=4000 DLPROF_FUZZ_FIRST=1000 DLPROF_KILLS=200 $(VENV)/bin/python -m pytest -q tests/fuzz tests/faults
+	@$(VENV)/bin/python -m pip install $(PIP_OPTIONS) atheris || { echo "atheris cannot be installed here"; exit 0; }; \
+		for parser in trace compressed nsight database small; do \
+			$(VENV)/bin/python -m tests.fuzz.with_atheris $$parser build/fuzz/$$parser \
+				-max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/ || exit 1; \
+		done
 
 format: $(INSTALLED)  ## Format the Python code, and the frontend where Node is installed
 	$(VENV)/bin/ruff check --fix .

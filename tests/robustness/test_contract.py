@@ -1,0 +1,220 @@
+"""Every promise about hostile input, faults and load, with the tests that prove it.
+
+A new promise is a new row. The tests are named by file and function; this module fails when one of them is gone.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent.parent
+
+SQLITE = {
+    "empty, text, first 100 bytes, folder, no permission": (
+        "opening/test_sqlite_file.py::test_refuses_with_a_sentence_that_names_the_file",
+        "opening/test_sqlite_file.py::test_refuses_what_is_no_file",
+        "faults/test_storage.py::test_a_source_that_may_not_be_read",
+    ),
+    "last page cut, page count too large, still growing": (
+        "opening/test_sqlite_file.py::test_refuses_with_a_sentence_that_names_the_file",
+        "faults/test_storage.py::test_a_source_that_is_still_growing",
+    ),
+    "journal or write-ahead log beside it": (
+        "opening/test_sqlite_file.py::test_refuses_with_a_sentence_that_names_the_file",
+        "opening/test_sqlite_file.py::test_a_link_inside_the_folder_works_and_its_targets_journal_counts",
+    ),
+    "FIFO, links out, loops, links inside": (
+        "opening/test_regular_file.py::test_refuses_a_fifo_without_waiting_for_its_writer",
+        "opening/test_regular_file.py::test_refuses_a_loop_of_links",
+        "runs/test_scan.py::test_links_out_of_the_log_directory_are_refused_and_listed",
+        "routes/test_hostile.py::test_a_link_that_takes_the_place_of_a_file_is_not_followed",
+    ),
+    "names with ?, #, %20, newline, script, bytes": (
+        "opening/test_sqlite_file.py::test_any_file_name_opens_for_reading_only",
+        "routes/test_hostile.py::test_odd_files_and_names",
+    ),
+    "needed table is a view, virtual, missing, lacks a column, has generated columns": (
+        "opening/test_sqlite_file.py::test_refuses_with_a_sentence_that_names_the_file",
+        "database/test_connection.py::test_only_plain_tables_are_read",
+        "routes/test_hostile.py::test_unfit_databases_are_refused",
+    ),
+    "hostile views": (
+        "opening/test_sqlite_file.py::test_a_view_of_the_file_is_never_used_where_ours_has_its_name",
+        "opening/test_sqlite_file.py::test_a_fan_out_of_nested_views_is_denied",
+        "database/test_connection.py::test_the_views_of_the_file_are_never_run",
+    ),
+    "triggers": ("opening/test_sqlite_file.py::test_a_sealed_connection_only_selects",),
+    "200,000 views; 1,990 columns": ("opening/test_sqlite_file.py::test_limits_refuse_what_no_profile_has",),
+    "bad UTF-8, blobs, texts in number columns, NULL, infinity, 10 MB names, odd durations": (
+        "opening/test_sqlite_file.py::test_text_that_is_not_utf8_is_replaced",
+        "routes/test_hostile.py::test_odd_content_opens",
+        "robustness/test_inputs.py::test_a_hostile_database_is_shown_within_bounds",
+        "fuzz/test_damaged_copies.py::test_damaged_copies_are_read_or_refused",
+    ),
+    "cyclic or dangling ids, zero iterations, zero GPUs": (
+        "routes/test_hostile.py::test_odd_content_opens",
+        "database/test_connection.py::test_rows_that_lead_nowhere_are_refused",
+        "robustness/test_inputs.py::test_a_hostile_database_is_shown_within_bounds",
+    ),
+    "random damage": (
+        "opening/test_sqlite_file.py::test_damaged_copies_end_in_rows_or_a_sentence",
+        "fuzz/test_damaged_copies.py::test_damaged_copies_are_read_or_refused",
+        "database/test_digest.py::test_one_changed_bit_is_seen",
+    ),
+    "newer and older versions": ("database/test_connection.py::test_other_versions_are_refused_with_what_to_do",),
+    "replaced or deleted while open": ("routes/test_api.py::test_a_database_replaced_or_deleted_while_open",),
+}
+
+TRACES = {
+    "gzip: cut, garbage, checksum, plain named .gz, empty, padding, several members": (
+        "opening/test_byte_stream.py::test_damaged_gzip_is_told_in_a_sentence",
+        "opening/test_byte_stream.py::test_content_decides_whether_a_file_is_expanded",
+    ),
+    "bombs": (
+        "opening/test_byte_stream.py::test_a_bomb_is_refused_before_it_fills_memory",
+        "robustness/test_inputs.py::test_a_hostile_source_is_refused_within_bounds",
+    ),
+    "no list of events, twice, other roots": (
+        "importers/test_kineto_bad_input.py::test_what_is_no_trace_is_told_in_a_sentence",
+    ),
+    "depth, digits, NaN, surrogates, control characters, encodings, types": (
+        "importers/test_kineto_oddities.py::test_a_bad_event_costs_only_itself",
+        "importers/test_kineto_oddities.py::test_odd_types_that_make_sense_are_read",
+    ),
+    "metadata after the events": (
+        "importers/test_kineto_oddities.py::test_metadata_may_stand_on_either_side_of_the_events",
+    ),
+    "an event of more than 8 MB; millions of empty ones": (
+        "importers/test_kineto_bad_input.py::test_an_event_of_more_than_8_mb_is_refused",
+        "robustness/test_inputs.py::test_a_hostile_source_is_refused_within_bounds",
+    ),
+    "no GPU, no steps": ("importers/test_kineto_bad_input.py::test_a_trace_without_gpu_events_is_valid",),
+    "Nsight exports: no kernels, missing tables and columns": (
+        "importers/test_nsight_systems.py::test_an_export_without_any_event_is_a_capture_without_events",
+        "importers/test_nsight_systems.py::test_a_column_without_which_nothing_can_be_told_is_named",
+        "importers/test_nsight_systems.py::test_a_view_in_place_of_a_table_is_not_read",
+    ),
+    "random damage": (
+        "importers/test_kineto_bad_input.py::test_damaged_bytes_never_crash",
+        "fuzz/test_damaged_copies.py::test_damaged_copies_are_read_or_refused",
+    ),
+    "files of other kinds, XPlane among them": ("importers/test_find_importer.py",),
+}
+
+SECRETS = {
+    "environment and command lines reach nothing that is written": (
+        "robustness/test_secrets.py::test_no_secret_reaches_what_the_commands_write",
+        "robustness/test_secrets.py::test_no_secret_reaches_the_browser_or_the_log",
+        "importers/test_nsight_systems.py::test_no_secret_of_the_environment_is_kept",
+        "cli/test_doctor.py::test_no_secret_of_the_environment_is_told",
+    ),
+    "command lines are masked": (
+        "robustness/test_secrets.py::test_the_command_line_that_is_stored_is_masked",
+        "test_masking.py::test_command_lines_within_command_lines_without_end",
+    ),
+    "messages name files as the user does": (
+        "routes/test_hostile.py::test_unfit_databases_are_refused",
+        "imports/test_manager.py::test_a_source_that_cannot_be_read_says_why",
+    ),
+    "no file outside of the roots is opened, no connection is made": (
+        "robustness/test_what_is_opened.py::test_only_allowed_files_are_opened_and_nothing_is_called_up",
+    ),
+}
+
+SERVER = {
+    "paths in place of ids, huge and wrong parameters": ("routes/test_api.py::test_wrong_parameters",),
+    "wrong methods": ("routes/test_api.py::test_what_reads_takes_no_other_method",),
+    "changes from other sites": ("routes/test_api.py::test_what_changes_takes_only_our_own_posts",),
+    "wrong bodies": ("routes/test_api.py::test_wrong_bodies",),
+    "heavy requests at once": (
+        "routes/test_api.py::test_heavy_requests_do_not_pile_up",
+        "load/test_load.py::test_heavy_requests_do_not_pile_up",
+    ),
+    "a path prefix; a read-only log directory": (
+        "test_plugin.py::test_in_a_real_tensorboard",
+        "routes/test_api.py::test_a_read_only_log_directory_is_enough",
+    ),
+    "names of runs": ("routes/test_hostile.py::test_names_of_runs_are_text",),
+    "load": (
+        "load/test_load.py::test_thirty_two_clients",
+        "load/test_many_profiles.py::test_ten_thousand_runs_and_a_thousand_profiles",
+    ),
+}
+
+FAULTS = {
+    "kill -9 during an import": (
+        "faults/test_killed.py::test_an_import_that_is_killed",
+        "imports/test_manager.py::test_a_killed_process_is_started_once_more",
+        "imports/test_manager.py::test_a_process_that_dies_twice_has_failed",
+        "imports/test_cache.py::test_what_a_killed_server_left_is_swept_at_once",
+    ),
+    "kill -9 during a re-aggregation": ("faults/test_killed.py::test_a_new_aggregation_that_is_killed",),
+    "disk full": (
+        "faults/test_storage.py::test_a_full_disk",
+        "faults/test_storage.py::test_a_disk_that_is_really_full",
+    ),
+    "read-only folder, no permission": (
+        "faults/test_storage.py::test_a_folder_that_may_not_be_written_to",
+        "faults/test_storage.py::test_a_source_that_may_not_be_read",
+    ),
+    "source replaced, deleted or growing while it is read": (
+        "faults/test_storage.py::test_a_source_that_is_still_growing",
+        "faults/test_storage.py::test_a_source_that_is_replaced_or_deleted_while_it_is_read",
+        "faults/test_storage.py::test_a_source_that_goes_before_its_import_on_demand_starts",
+    ),
+    "two imports of one source at once": (
+        "faults/test_storage.py::test_two_imports_of_one_source_at_once",
+        "faults/test_storage.py::test_two_servers_with_one_cache_at_once",
+    ),
+    "a clock that goes backwards": (
+        "faults/test_storage.py::test_files_from_the_past_and_the_future",
+        "faults/test_storage.py::test_a_clock_that_goes_backwards_while_it_runs",
+    ),
+    "no memory left for the import": (
+        "imports/test_manager.py::test_an_import_may_not_use_more_memory_than_its_limit",
+    ),
+    "our own files are whole": (
+        "cli/test_check.py::test_a_database_of_ours_is_well",
+        "cli/test_check.py::test_each_rule_can_fail",
+        "database/test_writer.py::test_nothing_but_the_database_is_left",
+    ),
+    "the cache": (
+        "imports/test_cache.py::test_the_longest_unused_databases_go_first",
+        "imports/test_cache.py::test_the_folder_is_nobody_elses",
+        "cli/test_doctor.py::test_eviction_leaves_foreign_files_alone",
+    ),
+}
+
+NOT_BUILT_YET = (
+    "several ranks of one job: same rank twice, holes, mixed jobs and formats",
+    "XPlane profiles",
+    "remote log directories",
+)
+"""Promises of parts that do not exist; whoever builds one adds its rows above."""
+
+PROMISES = {
+    f"{part}: {promise}": tests
+    for part, promises in (
+        ("SQLite", SQLITE),
+        ("traces", TRACES),
+        ("secrets and paths", SECRETS),
+        ("server", SERVER),
+        ("faults", FAULTS),
+    )
+    for promise, tests in promises.items()
+}
+
+
+@pytest.mark.parametrize("promise", PROMISES)
+def test_every_promise_has_its_tests(promise: str) -> None:
+    """They are there, by these names."""
+    assert PROMISES[promise]
+    for test in PROMISES[promise]:
+        name, _, function = test.partition("::")
+        tree = ast.parse((TESTS / name).read_text(encoding="utf-8"))
+        found = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        assert any(known.startswith("test_") for known in found)
+        assert not function or function in found, test
