@@ -34,7 +34,9 @@ def write_csv(blocks: Iterable[Block], stream: TextIO) -> None:
 
 
 def _cell(value: Value, kind: Kind) -> str:
-    text = _plain(value)
+    if type(value) is int:
+        return str(value)
+    text = value if type(value) is str else _plain(value)
     if kind is Kind.TEXT or not _SPECIAL.isdisjoint(text):
         return '"' + text.replace('"', '""') + '"'
     return text

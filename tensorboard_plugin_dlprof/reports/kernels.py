@@ -118,8 +118,8 @@ def _launches(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[Va
     count = len(_ITERATION)
     for row in raw(connection, _ITERATION_SQL, scope_values(scope)):
         cells = list(map(fit, row, kinds))
-        for number, letters in enumerate(row[count:]):
-            cells[first + number] = printed_shapes(str(row[first + number] or ""), str(letters or ""))
+        for position, letters in enumerate(row[count:], start=first):
+            cells[position] = printed_shapes(str(cells[position]), str(letters or ""))
         yield tuple(cells)
 
 
