@@ -1,4 +1,5 @@
 /** All style sheets as one text: every widget has its own file beside it, collected here at build time. */
+import { precisionProperties } from "./model/precisions";
 import { colourProperties, PANEL_BACKGROUND } from "./model/resources";
 import { shadeRules } from "./model/shades";
 
@@ -7,7 +8,7 @@ const sheets = import.meta.glob<string>("./**/*.css", { query: "?inline", import
 export function styleSheet(): string {
   const colours = (["light", "dark"] as const).map(
     (theme) =>
-      `:root[data-theme=${theme}]{--panel:${PANEL_BACKGROUND[theme]};${colourProperties(theme)}}${shadeRules(theme)}`,
+      `:root[data-theme=${theme}]{--panel:${PANEL_BACKGROUND[theme]};${colourProperties(theme)};${precisionProperties(theme)}}${shadeRules(theme)}`,
   );
   return [
     ...colours,

@@ -2,7 +2,9 @@
 import type {
   AggregateRequest,
   DashboardResponse,
+  EfficiencyResponse,
   ErrorBody,
+  FindingsResponse,
   GroupsResponse,
   IterationsResponse,
   Job,
@@ -156,6 +158,14 @@ export async function fetchIterations(
   if (to !== null) query.set("to", String(to));
   query.set("bins", String(bins));
   return (await get(`./iterations?${query.toString()}`, signal)) as IterationsResponse;
+}
+
+export async function fetchFindings(scope: ProfileScope, signal: AbortSignal): Promise<FindingsResponse> {
+  return (await get(`./findings?${scopeQuery(scope).toString()}`, signal)) as FindingsResponse;
+}
+
+export async function fetchEfficiency(scope: ProfileScope, signal: AbortSignal): Promise<EfficiencyResponse> {
+  return (await get(`./efficiency?${scopeQuery(scope).toString()}`, signal)) as EfficiencyResponse;
 }
 
 export async function fetchJobs(profile: string, signal: AbortSignal): Promise<Job[]> {

@@ -158,7 +158,16 @@ export interface DashboardResponse {
 }
 
 export type ColumnType =
-  "text" | "long_text" | "kernel_name" | "path" | "integer" | "boolean" | "duration_ns" | "fraction" | "bytes";
+  | "text"
+  | "long_text"
+  | "kernel_name"
+  | "path"
+  | "integer"
+  | "boolean"
+  | "number"
+  | "duration_ns"
+  | "fraction"
+  | "bytes";
 
 export interface Column {
   key: string;
@@ -274,6 +283,108 @@ export interface Job {
   aggregation: number | null;
   started_at: number | null;
   finished_at: number | null;
+}
+
+export type FindingSeverity = "info" | "advice" | "warning";
+export type EvidenceKind = "op" | "kernel" | "line" | "call" | "iteration" | "device";
+
+/** What a finding rests on; `kind` says what `key` opens. */
+export interface Evidence {
+  kind: EvidenceKind;
+  key: string;
+  time_ns: number | null;
+  count: number | null;
+  detail: string;
+}
+
+/** What one iteration would become shorter by. */
+export interface Gain {
+  low_ns: number;
+  high_ns: number;
+  low_fraction: number | null;
+  high_fraction: number | null;
+  reasoning: string;
+}
+
+export interface Finding {
+  detector: string;
+  severity: FindingSeverity;
+  confidence: "low" | "medium" | "high";
+  area: string;
+  problem: string;
+  recommendation: string;
+  gain: Gain | null;
+  link: string;
+  evidence: Evidence[];
+}
+
+/** A rule that lacks data, and the recording option that would bring it. */
+export interface Undecided {
+  detector: string;
+  missing: string;
+  hint: string;
+}
+
+export interface FindingsResponse {
+  iteration_ns: number | null;
+  /** Of findings that gain the same time the best one alone. */
+  total_low_ns: number | null;
+  total_high_ns: number | null;
+  findings: Finding[];
+  undecided: Undecided[];
+}
+
+/** A published rate of a GPU: operations, or bytes where `unit` is `memory`. */
+export interface Peak {
+  device_id: number | null;
+  product: string;
+  unit: "memory" | "vector" | "matrix";
+  precision: string;
+  per_second: number | null;
+  source: string;
+}
+
+/** An op on the roofline. `intensity`: operations per byte. */
+export interface Dot {
+  op_id: string;
+  name: string;
+  family: string;
+  precision: string;
+  bound: string;
+  kernel_ns: number | null;
+  intensity: number | null;
+  flops_per_second: number | null;
+  peak_fraction: number | null;
+}
+
+export interface PrecisionTime {
+  precision: string;
+  matrix_unit: "yes" | "no" | "unknown";
+  kernel_ns: number | null;
+  product_flops: number | null;
+}
+
+export interface IterationRate {
+  iteration: number | null;
+  product_flops: number | null;
+  mfu_fraction: number | null;
+  measured_fraction: number | null;
+}
+
+export interface EfficiencyResponse {
+  product_flops: number | null;
+  masked_flops: number | null;
+  flops_per_second: number | null;
+  mfu_fraction: number | null;
+  /** The share of the product kernels' time of which the shapes are known. */
+  measured_fraction: number | null;
+  hint: string;
+  peaks: Peak[];
+  precisions: PrecisionTime[];
+  causes: { cause: string; ops: number | null; kernel_ns: number | null }[];
+  dots: Dot[];
+  left_out_dots: number;
+  iterations: IterationRate[];
 }
 
 export interface ErrorBody {

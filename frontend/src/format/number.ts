@@ -25,3 +25,13 @@ export function significant(value: number): string {
     size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size === 0 ? 0 : Math.min(2 - Math.floor(Math.log10(size)), 6);
   return rounded.toFixed(digits);
 }
+
+const PREFIXES = ["", "k", "M", "G", "T", "P", "E"] as const;
+
+/** A number by thousands: `4447597376245` -> `4.45 T`; with a unit `4.45 TFLOP/s`. What rounds to 1,000 goes up a step. */
+export function formatScaled(value: number | null | undefined, unit = ""): string {
+  if (value === null || value === undefined) return UNKNOWN;
+  const size = Math.abs(value);
+  const step = size < 999.5 ? 0 : Math.min(Math.floor(Math.log10(size / 0.9995) / 3), PREFIXES.length - 1);
+  return `${significant(value / 1000 ** step)} ${PREFIXES[step] ?? ""}${unit}`.trimEnd();
+}

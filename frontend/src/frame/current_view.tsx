@@ -3,6 +3,7 @@ import type { ProfileEntry, DashboardResponse } from "../api/types";
 import { ErrorBox, Loading, Message } from "../components/message";
 import { profileIsMissing } from "../model/picker";
 import { Dashboard } from "../panels/dashboard/dashboard";
+import { Efficiency } from "../panels/efficiency/efficiency";
 import { Gpus } from "../panels/gpus/gpus";
 import { Graph } from "../panels/graph/graph";
 import { GroupOps } from "../panels/group_ops/group_ops";
@@ -11,6 +12,7 @@ import { KernelsByIteration } from "../panels/kernels_by_iteration/kernels_by_it
 import { KernelsByOp } from "../panels/kernels_by_op/kernels_by_op";
 import { OpTypes } from "../panels/op_types/op_types";
 import { OpsAndKernels } from "../panels/ops_and_kernels/ops_and_kernels";
+import { Recommendations } from "../panels/recommendations/recommendations";
 import { ImportPage } from "./import_page";
 import { NoProfiles } from "./no_profiles";
 import { ProblemPage, toDashboard } from "./problem_page";
@@ -86,6 +88,10 @@ function View({ view, data, reaggregate }: { view: ViewId; data: DashboardRespon
   switch (view) {
     case "dashboard":
       return <Dashboard data={data} />;
+    case "recommendations":
+      return <Recommendations data={data} />;
+    case "efficiency":
+      return <Efficiency data={data} />;
     case "op_types":
       return <OpTypes />;
     case "groups":

@@ -2,6 +2,8 @@
 
 export const VIEWS = [
   { id: "dashboard", label: "Dashboard" },
+  { id: "recommendations", label: "Recommendations" },
+  { id: "efficiency", label: "Efficiency" },
   { id: "op_types", label: "Op Types" },
   { id: "groups", label: "Group Ops" },
   { id: "ops", label: "Ops and Kernels" },

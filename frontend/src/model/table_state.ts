@@ -61,7 +61,7 @@ export function tableChanges(
   return changes;
 }
 
-const NUMERIC = new Set(["integer", "duration_ns", "fraction", "bytes"]);
+const NUMERIC = new Set(["integer", "number", "duration_ns", "fraction", "bytes"]);
 
 export const isNumeric = (column: Column): boolean => NUMERIC.has(column.type);
 

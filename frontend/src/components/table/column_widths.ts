@@ -9,6 +9,7 @@ const DEFAULT_WIDTH: Record<ColumnType, number> = {
   kernel_name: 400,
   path: 320,
   integer: 84,
+  number: 92,
   boolean: 84,
   duration_ns: 112,
   fraction: 92,

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 
 import type { Cell, Column, Row } from "../../api/types";
 import { formatBytes } from "../../format/bytes";
-import { formatCount } from "../../format/number";
+import { formatCount, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { inUnit, readableAndExact, type TimeUnit } from "../../format/time";
 import { shortKernelName } from "../../model/kernel_name";
@@ -46,6 +46,12 @@ export function TableCell({ column, row, scale, meter, ambiguous = false }: Tabl
       );
     case "integer":
       return <span class="number">{formatCount(Number(value))}</span>;
+    case "number":
+      return (
+        <span class="number" data-tip={Number(value).toLocaleString("en-US")}>
+          {formatScaled(Number(value))}
+        </span>
+      );
     case "bytes":
       return (
         <span class="number" data-tip={`${formatCount(Number(value))} bytes`}>

@@ -6,6 +6,7 @@ import { HeadlineBand } from "./headline_band";
 import { IterationSummary } from "./iteration_summary";
 import { KernelTimePanel } from "./kernel_time_panel";
 import { PerformanceSummary } from "./performance_summary";
+import { PrecisionPanel } from "./precision_panel";
 import { Recommendations } from "./recommendations";
 import { ResourceBreakdown } from "./resource_breakdown";
 import { SystemConfiguration } from "./system_configuration";
@@ -29,6 +30,7 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
         <Coverage data={data} />
       </div>
       <TopOps data={data} />
+      <PrecisionPanel data={data} />
       <Recommendations data={data} />
     </div>
   );

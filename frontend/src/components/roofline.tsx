@@ -1,0 +1,268 @@
+/**
+ * The roofline: what each op achieves over how much it computes per byte, below what the GPU could do there.
+ * Both axes are logarithmic; the area of a dot is its kernel time, its colour the precision.
+ *
+ * Keyboard: the arrow keys walk over the dots from the longest on, Enter selects one.
+ */
+import { useState } from "preact/hooks";
+
+import type { Dot, Peak } from "../api/types";
+import { formatScaled, significant } from "../format/number";
+import { formatShare } from "../format/share";
+import { formatDuration } from "../format/time";
+import { precisionColour, precisionLabel } from "../model/precisions";
+import {
+  along,
+  axes,
+  decades,
+  dotAt,
+  drawnDots,
+  radius,
+  roofsOf,
+  spread,
+  type Axis,
+  type DrawnDot,
+} from "../model/roofline";
+import { useWidth } from "./use_width";
+
+interface RooflineProps {
+  dots: readonly Dot[];
+  peaks: readonly Peak[];
+  matrixUnit: string;
+  /** Precisions whose dots are not drawn. */
+  hidden: ReadonlySet<string>;
+  /** The op that is selected; empty for none. */
+  selected: string;
+  onSelect: (op: string) => void;
+}
+
+const LEFT = 62;
+const BOTTOM = 38;
+const TOP = 14;
+const HEIGHT = 400;
+const LABEL_GAP = 14;
+
+export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }: RooflineProps) {
+  const [measure, width] = useWidth(800);
+  const [active, setActive] = useState<number | null>(null);
+  const all = drawnDots(dots);
+  const shown = all.filter(({ precision }) => !hidden.has(precision));
+  const roofs = roofsOf(peaks, new Set(all.map(({ precision }) => precision)), matrixUnit);
+  // The axes are those of all dots: hiding some must not move the others.
+  const { x, y } = axes(all, roofs);
+  const plotWidth = Math.max(width - LEFT - 14, 60);
+  const plotHeight = HEIGHT - TOP - BOTTOM;
+  const longest = all[0]?.kernel_ns ?? 0;
+  const placeX = (intensity: number): number => along(intensity, x) * plotWidth;
+  const placeY = (rate: number): number => (1 - along(rate, y)) * plotHeight;
+  const places = shown.map((dot) => ({
+    x: placeX(dot.intensity),
+    y: placeY(dot.flops_per_second),
+    r: radius(dot.kernel_ns, longest),
+  }));
+  const current = active === null ? undefined : shown[active];
+  const at = active === null ? undefined : places[active];
+
+  const onKey = (event: KeyboardEvent): void => {
+    const last = shown.length - 1;
+    const from = active ?? shown.findIndex(({ op_id: op }) => op === selected);
+    if (event.key === "ArrowRight" || event.key === "ArrowDown") setActive(Math.min(from + 1, last));
+    else if (event.key === "ArrowLeft" || event.key === "ArrowUp") setActive(Math.max(from - 1, 0));
+    else if (event.key === "Home") setActive(0);
+    else if (event.key === "End") setActive(last);
+    else if ((event.key === "Enter" || event.key === " ") && current !== undefined) onSelect(current.op_id);
+    else if (event.key === "Escape" && active !== null) setActive(null);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const pointed = (event: MouseEvent): number | null => {
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    return dotAt(places, event.clientX - box.left - LEFT, event.clientY - box.top - TOP, 12);
+  };
+  const onClick = (event: MouseEvent): void => {
+    const dot = shown[pointed(event) ?? -1];
+    if (dot !== undefined) onSelect(dot.op_id === selected ? "" : dot.op_id);
+  };
+
+  return (
+    <div class="roofline" ref={measure}>
+      <div
+        class={current === undefined ? "roofline-plot" : "roofline-plot pointing"}
+        role="group"
+        aria-label={`Roofline of ${shown.length} ops; the arrow keys read them from the longest on, Enter selects one`}
+        tabIndex={0}
+        onKeyDown={onKey}
+        onBlur={() => setActive(null)}
+        onPointerMove={(event) => setActive(pointed(event))}
+        onPointerLeave={() => setActive(null)}
+        onClick={onClick}
+      >
+        <svg width={width} height={HEIGHT} role="img" aria-label={`Roofline of ${shown.length} ops`}>
+          <g transform={`translate(${LEFT} ${TOP})`}>
+            <Grid x={x} y={y} width={plotWidth} height={plotHeight} />
+            {shown.map((dot, i) => (
+              <circle
+                key={dot.op_id}
+                class={dot.op_id === selected ? "dot dot-selected" : i === active ? "dot dot-active" : "dot"}
+                cx={places[i]?.x}
+                cy={places[i]?.y}
+                r={places[i]?.r}
+                fill={precisionColour(dot.precision)}
+                stroke={precisionColour(dot.precision)}
+              />
+            ))}
+            {roofs !== null && <Roofs roofs={roofs} x={x} y={y} width={plotWidth} height={plotHeight} />}
+            {places.map((place, i) =>
+              shown[i]?.op_id === selected || i === active ? (
+                <circle key={i} class="dot-ring" cx={place.x} cy={place.y} r={place.r + 3} />
+              ) : null,
+            )}
+            <text class="axis-title" x={plotWidth / 2} y={plotHeight + 34} text-anchor="middle">
+              Arithmetic intensity (FLOPs per byte)
+            </text>
+          </g>
+          <text class="axis-title" transform={`translate(11 ${TOP + plotHeight / 2}) rotate(-90)`} text-anchor="middle">
+            Achieved rate (FLOP/s)
+          </text>
+        </svg>
+        {current !== undefined && at !== undefined && (
+          <DotCard
+            dot={current}
+            style={{
+              top: `${Math.min(at.y, plotHeight - 150) + TOP}px`,
+              ...(at.x < plotWidth / 2
+                ? { left: `${LEFT + at.x + at.r + 8}px` }
+                : { right: `${width - LEFT - at.x + at.r + 8}px` }),
+            }}
+          />
+        )}
+      </div>
+      <p class="visually-hidden" role="status">
+        {current === undefined ? "" : spoken(current)}
+      </p>
+    </div>
+  );
+}
+
+interface PlotProps {
+  x: Axis;
+  y: Axis;
+  width: number;
+  height: number;
+}
+
+function Grid({ x, y, width, height }: PlotProps) {
+  return (
+    <>
+      {decades(y, 7).map((rate) => {
+        const at = (1 - along(rate, y)) * height;
+        return (
+          <g key={rate}>
+            <line class="grid-line" x1="0" x2={width} y1={at} y2={at} />
+            <text class="axis-text" x="-7" y={at + 4} text-anchor="end">
+              {tick(rate)}
+            </text>
+          </g>
+        );
+      })}
+      {decades(x, Math.max(Math.floor(width / 60), 2)).map((intensity) => {
+        const at = along(intensity, x) * width;
+        return (
+          <g key={intensity}>
+            <line class="grid-line" x1={at} x2={at} y1="0" y2={height} />
+            <text class="axis-text" x={at} y={height + 16} text-anchor="middle">
+              {tick(intensity)}
+            </text>
+          </g>
+        );
+      })}
+    </>
+  );
+}
+
+/** A power of ten without digits behind the point: `100 G`, `0.01`. */
+const tick = (value: number): string =>
+  value < 1 ? String(Number(value.toPrecision(1))) : formatScaled(value).replace(/\.0+(?= |$)/, "");
+
+function Roofs({ roofs, x, y, width, height }: PlotProps & { roofs: NonNullable<ReturnType<typeof roofsOf>> }) {
+  const { memoryPerSecond: memory, compute } = roofs;
+  const placeX = (intensity: number): number => along(intensity, x) * width;
+  const placeY = (rate: number): number => (1 - along(rate, y)) * height;
+  const highest = compute[0];
+  const labels = spread(
+    compute.map(({ perSecond }) => placeY(perSecond) - 5),
+    LABEL_GAP,
+  );
+  // The slanted roof from where it enters the plot to the highest compute roof, or out of it.
+  const from = memory === null ? 0 : Math.max(10 ** x.from, 10 ** y.from / memory);
+  const to = memory === null ? 0 : (highest?.ridge ?? Math.min(10 ** x.to, 10 ** y.to / memory));
+  const middle = Math.sqrt(from * to);
+  const slope =
+    memory === null ? 0 : Math.atan2(placeY(memory * to) - placeY(memory * from), placeX(to) - placeX(from));
+  return (
+    <>
+      {memory !== null && from < to && (
+        <>
+          <line
+            class="roof roof-memory"
+            x1={placeX(from)}
+            y1={placeY(memory * from)}
+            x2={placeX(to)}
+            y2={placeY(memory * to)}
+          />
+          <text
+            class="roof-label"
+            text-anchor="middle"
+            transform={`translate(${placeX(middle)} ${placeY(memory * middle)}) rotate(${(slope * 180) / Math.PI}) translate(0 -6)`}
+          >
+            Memory {formatScaled(memory, "B/s")}
+          </text>
+        </>
+      )}
+      {compute.map(({ label, perSecond, ridge }, i) => (
+        <g key={label}>
+          <line
+            class="roof"
+            x1={ridge === null ? 0 : placeX(Math.max(ridge, 10 ** x.from))}
+            x2={width}
+            y1={placeY(perSecond)}
+            y2={placeY(perSecond)}
+          />
+          <text class="roof-label" x={width} y={labels[i]} text-anchor="end">
+            {label}
+          </text>
+        </g>
+      ))}
+    </>
+  );
+}
+
+function DotCard({ dot, style }: { dot: DrawnDot; style: Record<string, string> }) {
+  return (
+    <div class="hover-card dot-card" style={style}>
+      <strong>{dot.op_id}</strong>
+      <p class="dot-name">{dot.name}</p>
+      <dl>
+        <Fact term="Kernel time" value={formatDuration(dot.kernel_ns)} />
+        <Fact term="Precision" value={precisionLabel(dot.precision)} />
+        <Fact term="Achieved" value={formatScaled(dot.flops_per_second, "FLOP/s")} />
+        <Fact term="Of peak" value={formatShare(dot.peak_fraction)} />
+        <Fact term="Intensity" value={`${significant(dot.intensity)} FLOPs/byte`} />
+        <Fact term="Bound by" value={dot.bound === "" ? "unknown" : dot.bound} />
+      </dl>
+    </div>
+  );
+}
+
+const Fact = ({ term, value }: { term: string; value: string }) => (
+  <>
+    <dt>{term}</dt>
+    <dd>{value}</dd>
+  </>
+);
+
+const spoken = (dot: DrawnDot): string =>
+  `${dot.op_id}, ${precisionLabel(dot.precision)}: ${formatDuration(dot.kernel_ns)} kernel time, ` +
+  `${formatScaled(dot.flops_per_second, "FLOP/s")}, ${formatShare(dot.peak_fraction)} of peak, ` +
+  `${significant(dot.intensity)} FLOPs per byte${dot.bound === "" ? "" : `, bound by ${dot.bound}`}`;

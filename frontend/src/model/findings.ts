@@ -1,0 +1,87 @@
+/** What the analysis found, in the words of the screen, and which view shows its evidence. */
+import type { Evidence, EvidenceKind, Finding, FindingSeverity, Gain } from "../api/types";
+import { formatShare } from "../format/share";
+import { formatDuration } from "../format/time";
+
+const ACRONYMS: Readonly<Record<string, string>> = {
+  amp: "mixed precision",
+  dataloader: "data loader",
+  cudnn: "cuDNN",
+  gpu: "GPU",
+  gpus: "GPUs",
+  io: "I/O",
+  tf32: "TF32",
+  fp8: "FP8",
+};
+
+/** `underutilized_gpu_detector` -> `Underutilized GPU`. */
+export function detectorName(detector: string): string {
+  const words = detector
+    .replace(/_?detector$/, "")
+    .split("_")
+    .map((word) => ACRONYMS[word] ?? word)
+    .join(" ");
+  return words === "" ? "Finding" : words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export const SEVERITY_LABELS: Readonly<Record<FindingSeverity, string>> = {
+  info: "For information",
+  advice: "Advice",
+  warning: "Important",
+};
+
+/** `29.6 to 59.3 ms`: the unit once where both ends have the same; `up to 59.3 ms` from nothing. */
+export function rangeText(low: string, high: string): string {
+  if (low === high) return high;
+  if (/^0(?: |$)/.test(low)) return `up to ${high}`;
+  const unit = high.slice(high.lastIndexOf(" "));
+  return low.endsWith(unit) && /^[\d.,]+ \S+$/.test(low)
+    ? `${low.slice(0, -unit.length)} to ${high}`
+    : `${low} to ${high}`;
+}
+
+export const gainTime = ({ low_ns: low, high_ns: high }: Pick<Gain, "low_ns" | "high_ns">): string =>
+  rangeText(formatDuration(low), formatDuration(high));
+
+/** `16.9 to 33.9 % of an iteration`, empty where the share is not known. */
+export function gainShare({ low_fraction: low, high_fraction: high }: Gain): string {
+  return low === null || high === null ? "" : `${rangeText(formatShare(low), formatShare(high))} of an iteration`;
+}
+
+/** Whether several findings name the same time: their gains do not add up. */
+export function overlaps(findings: readonly Finding[]): boolean {
+  const areas = findings.filter(({ gain }) => gain !== null).map(({ area }) => area);
+  return new Set(areas).size < areas.length;
+}
+
+export const EVIDENCE_LABELS: Readonly<Record<EvidenceKind, { head: string; opens: string }>> = {
+  op: { head: "Op", opens: "Ops and Kernels" },
+  kernel: { head: "Kernel", opens: "Kernels by Iteration" },
+  line: { head: "Source line", opens: "Ops and Kernels" },
+  call: { head: "API call", opens: "" },
+  iteration: { head: "Iteration", opens: "Kernels by Op" },
+  device: { head: "GPU", opens: "GPUs" },
+};
+
+/** What the URL becomes where a piece of evidence is opened; null where no view shows it. */
+export function opening(
+  { kind, key }: Pick<Evidence, "kind" | "key">,
+  firstIteration: number | null,
+): Readonly<Record<string, string>> | null {
+  switch (kind) {
+    case "op":
+      return { view: "ops", "ops.row": key, "ops.search": key };
+    case "line":
+      return { view: "ops", "ops.where.stack_trace": key };
+    case "kernel":
+      return firstIteration === null
+        ? null
+        : { view: "kernels_by_iteration", "iters.row": String(firstIteration), "ikernels.search": key };
+    case "iteration":
+      return { view: "kernels_by_op", "oiters.row": key };
+    case "device":
+      return { view: "gpus" };
+    case "call":
+      return null;
+  }
+}

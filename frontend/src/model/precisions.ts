@@ -1,0 +1,67 @@
+/** Precisions: their names, order and colours, and what their shares of kernel time say. */
+import type { PrecisionTime } from "../api/types";
+import { formatShare, shareOf } from "../format/share";
+import { COLOURS, type Colours } from "./resources";
+
+/** The palette of the resource classes, which was checked for contrast and colour blindness, and one colour more. */
+export const PRECISION_COLOURS = {
+  fp64: COLOURS.io,
+  fp32: COLOURS.cpu,
+  tf32: COLOURS.data_loader,
+  fp16: COLOURS.other_kernel,
+  bf16: COLOURS.memory,
+  fp8: COLOURS.tensor_core,
+  fp4: COLOURS.other,
+  int8: { light: "#7a6a00", dark: "#e6d35a" },
+  unknown: COLOURS.outside,
+} as const satisfies Readonly<Record<string, Colours>>;
+
+export type PrecisionKey = keyof typeof PRECISION_COLOURS;
+
+export const PRECISION_KEYS = Object.keys(PRECISION_COLOURS) as PrecisionKey[];
+
+/** Which colour a precision of the server has; `mixed` and what is new have that of the unknown. */
+export const precisionKey = (precision: string): PrecisionKey =>
+  PRECISION_KEYS.find((key) => key === precision.toLowerCase()) ?? "unknown";
+
+export const precisionLabel = (precision: string): string =>
+  precision === "" ? "Not named" : precision === "mixed" ? "Mixed" : precision.toUpperCase();
+
+export const precisionColour = (precision: string): string => `var(--p-${precisionKey(precision)})`;
+
+/** The custom properties of a theme, for the style sheet. */
+export const precisionProperties = (theme: keyof Colours): string =>
+  PRECISION_KEYS.map((key) => `--p-${key}:${PRECISION_COLOURS[key][theme]}`).join(";");
+
+export interface PrecisionPart {
+  key: string;
+  label: string;
+  precision: string;
+  matrixUnit: PrecisionTime["matrix_unit"];
+  ns: number;
+  fraction: number;
+}
+
+/** Kernel time by precision and matrix unit, the largest part first. */
+export function precisionParts(times: readonly PrecisionTime[], matrixUnit: string): PrecisionPart[] {
+  const total = times.reduce((sum, { kernel_ns: ns }) => sum + (ns ?? 0), 0);
+  const on = { yes: `on ${matrixUnit}s`, no: `not on ${matrixUnit}s`, unknown: `${matrixUnit}s unknown` } as const;
+  return times
+    .filter(({ kernel_ns: ns }) => (ns ?? 0) > 0)
+    .map(({ precision, matrix_unit: unit, kernel_ns: ns }) => ({
+      key: `${precision} ${unit}`,
+      label: `${precisionLabel(precision)}, ${on[unit]}`,
+      precision,
+      matrixUnit: unit,
+      ns: ns ?? 0,
+      fraction: (ns ?? 0) / total,
+    }))
+    .sort((one, other) => other.ns - one.ns);
+}
+
+/** What cannot be told of the kernels' use of matrix units, in a sentence; empty where all of it can. */
+export function unknownSentence(unknownNs: number | null, totalNs: number | null, matrixUnit: string): string {
+  const share = shareOf(unknownNs, totalNs);
+  if (share === null || share === 0) return "";
+  return `Whether ${matrixUnit}s were used cannot be told of ${formatShare(share)} of the kernel time: the names of these kernels do not say.`;
+}

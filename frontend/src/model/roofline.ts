@@ -1,0 +1,125 @@
+/** Geometry of the roofline: logarithmic axes, the roofs that matter, dots whose area is time. */
+import type { Dot, Peak } from "../api/types";
+import { formatScaled } from "../format/number";
+import { precisionLabel } from "./precisions";
+
+export interface Axis {
+  /** Powers of ten at both ends. */
+  from: number;
+  to: number;
+}
+
+export interface DrawnDot extends Dot {
+  kernel_ns: number;
+  intensity: number;
+  flops_per_second: number;
+}
+
+/** A horizontal roof; `ridge` is the intensity from which on it limits instead of the memory. */
+export interface ComputeRoof {
+  label: string;
+  perSecond: number;
+  ridge: number | null;
+}
+
+export interface Roofs {
+  product: string;
+  memoryPerSecond: number | null;
+  compute: ComputeRoof[];
+  source: string;
+}
+
+/** Those that have a place on logarithmic axes, the longest first, so that small ones are drawn over them. */
+export function drawnDots(dots: readonly Dot[]): DrawnDot[] {
+  return dots
+    .filter(
+      (dot): dot is DrawnDot => (dot.kernel_ns ?? 0) > 0 && (dot.intensity ?? 0) > 0 && (dot.flops_per_second ?? 0) > 0,
+    )
+    .sort((one, other) => other.kernel_ns - one.kernel_ns);
+}
+
+/** The roofs of one device: memory, and compute in the precisions that occur; equal ones are one line. Null: none known. */
+export function roofsOf(peaks: readonly Peak[], precisions: ReadonlySet<string>, matrixUnit: string): Roofs | null {
+  const first = peaks[0];
+  if (first === undefined) return null;
+  const own = peaks.filter(({ device_id: device }) => device === first.device_id);
+  const memory = own.find(({ unit }) => unit === "memory")?.per_second ?? null;
+  const names = new Map<string, { unit: Peak["unit"]; perSecond: number; precisions: string[] }>();
+  for (const { unit, precision, per_second: rate } of own) {
+    if (unit === "memory" || rate === null || rate <= 0 || !precisions.has(precision)) continue;
+    const key = `${unit} ${rate}`;
+    const roof = names.get(key) ?? { unit, perSecond: rate, precisions: [] };
+    roof.precisions.push(precisionLabel(precision));
+    names.set(key, roof);
+  }
+  const compute = [...names.values()]
+    .sort((one, other) => other.perSecond - one.perSecond)
+    .map(({ unit, perSecond, precisions: named }) => ({
+      label: `${named.join(", ")}${unit === "matrix" ? ` ${matrixUnit}s` : ""} ${formatScaled(perSecond, "FLOP/s")}`,
+      perSecond,
+      ridge: memory === null || memory <= 0 ? null : perSecond / memory,
+    }));
+  return { product: first.product, memoryPerSecond: memory, compute, source: first.source };
+}
+
+/** The product names of all devices, for where they differ. */
+export const products = (peaks: readonly Peak[]): string[] => [...new Set(peaks.map(({ product }) => product))];
+
+function spanning(values: readonly number[], least: number): Axis {
+  const logs = values.filter((value) => value > 0).map(Math.log10);
+  if (logs.length === 0) return { from: 0, to: least };
+  const from = Math.floor(Math.min(...logs));
+  return { from, to: Math.max(Math.ceil(Math.max(...logs) + 0.05), from + least) };
+}
+
+/** Axes that hold every dot and every roof with its ridge. */
+export function axes(dots: readonly DrawnDot[], roofs: Roofs | null): { x: Axis; y: Axis } {
+  const compute = roofs?.compute ?? [];
+  const ridges = compute.map(({ ridge }) => ridge ?? 0);
+  return {
+    x: spanning([...dots.map(({ intensity }) => intensity), ...ridges], 2),
+    y: spanning([...dots.map(({ flops_per_second: rate }) => rate), ...compute.map(({ perSecond }) => perSecond)], 2),
+  };
+}
+
+/** Where a value stands between 0 and 1. */
+export const along = (value: number, { from, to }: Axis): number => (Math.log10(value) - from) / (to - from);
+
+/** The powers of ten of an axis, with gaps where there are too many. */
+export function decades({ from, to }: Axis, most: number): number[] {
+  const step = Math.max(Math.ceil((to - from) / most), 1);
+  const found: number[] = [];
+  for (let power = from; power <= to; power += step) found.push(10 ** power);
+  return found;
+}
+
+const LARGEST = 18;
+const SMALLEST = 2.5;
+
+/** Radius in pixels: the area grows with the time, but no dot becomes too small to point at. */
+export const radius = (ns: number, longestNs: number): number =>
+  Math.max(LARGEST * Math.sqrt(longestNs > 0 ? ns / longestNs : 0), SMALLEST);
+
+/** Moves labels down until none covers the one above; `heights` from the top down. */
+export function spread(heights: readonly number[], gap: number): number[] {
+  const placed: number[] = [];
+  for (const height of heights) placed.push(Math.max(height, (placed.at(-1) ?? -Infinity) + gap));
+  return placed;
+}
+
+/** The dot nearest to a point within reach: the smallest that holds it, else the nearest edge. */
+export function dotAt(
+  places: readonly { x: number; y: number; r: number }[],
+  x: number,
+  y: number,
+  reach: number,
+): number | null {
+  let best: number | null = null;
+  let least = Infinity;
+  places.forEach((place, i) => {
+    const distance = Math.hypot(place.x - x, place.y - y);
+    const score = distance <= place.r ? place.r - 1000 : distance - place.r;
+    if (score < least && score <= reach) [best, least] = [i, score];
+  });
+  return best;
+}

@@ -1,0 +1,34 @@
+import { fetchEfficiency } from "../../api/client";
+import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
+import { Icon } from "../../components/icon";
+import { Panel } from "../../components/panel";
+import { PrecisionBreakdown } from "../../components/precision_breakdown";
+import { scopeKey, useScope } from "../../frame/scope";
+import { navigate } from "../../frame/url";
+import { useQuery } from "../../frame/use_query";
+import { unknownSentence } from "../../model/precisions";
+
+/** In which precisions the kernels computed, and how much of that cannot be told; nothing where none is known. */
+export function PrecisionPanel({ data }: { data: DashboardResponse }) {
+  const scope = useScope();
+  const query = useQuery<EfficiencyResponse>(scopeKey(scope), (signal) => fetchEfficiency(scope, signal));
+  const unit = data.matrix_unit;
+  const times = query.data?.precisions ?? [];
+  const unknown = unknownSentence(data.kernel_time.unknown.time_ns, data.kernel_time.total.time_ns, unit);
+  if (times.length === 0 && unknown === "") return null;
+  return (
+    <Panel
+      title="Kernel Time by Precision"
+      about={`Kernel time of ops by the precision in which their kernels compute. Hatched: not on ${unit}s.`}
+      class="span-all"
+      tools={
+        <button type="button" class="more-button" onClick={() => navigate({ view: "efficiency" }, true)}>
+          Efficiency <Icon name="right" />
+        </button>
+      }
+    >
+      {times.length > 0 && <PrecisionBreakdown times={times} matrixUnit={unit} />}
+      {unknown !== "" && <p class="muted note-below">{unknown}</p>}
+    </Panel>
+  );
+}

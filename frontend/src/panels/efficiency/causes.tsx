@@ -1,0 +1,55 @@
+import type { EfficiencyResponse } from "../../api/types";
+import { Panel } from "../../components/panel";
+import { Duration } from "../../components/value";
+import { useScope } from "../../frame/scope";
+import { navigate, useUrl } from "../../frame/url";
+import { formatCount } from "../../format/number";
+import { causeAbout, causeLabel } from "../../model/causes";
+
+/** Why eligible ops do not use matrix units well; a row narrows the table to these ops. */
+export function Causes({ rates }: { rates: EfficiencyResponse }) {
+  const { matrixUnit } = useScope();
+  const chosen = useUrl()["eff.where.cause"] ?? "";
+  if (rates.causes.length === 0) return null;
+  return (
+    <Panel
+      title={`Why Not on ${matrixUnit}s`}
+      about={`Eligible ops that do not use ${matrixUnit}s, or not well, by the cause that the recording shows. A click shows these ops in the table.`}
+    >
+      <table class="plain-table causes">
+        <thead>
+          <tr>
+            <th scope="col">Cause</th>
+            <th scope="col" class="right">
+              Ops
+            </th>
+            <th scope="col" class="right">
+              Kernel time
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rates.causes.map(({ cause, ops, kernel_ns: time }) => (
+            <tr key={cause}>
+              <th scope="row">
+                <button
+                  type="button"
+                  class="link-button"
+                  aria-pressed={chosen === cause}
+                  data-tip={causeAbout(cause)}
+                  onClick={() => navigate({ "eff.where.cause": chosen === cause ? null : cause, "eff.page": null })}
+                >
+                  {causeLabel(cause)}
+                </button>
+              </th>
+              <td class="right number">{formatCount(ops)}</td>
+              <td class="right">
+                <Duration ns={time} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Panel>
+  );
+}

@@ -1,0 +1,80 @@
+/** How well the GPU was used: what it achieved of what it could, op by op, and where the most could be gained. */
+import { fetchEfficiency } from "../../api/client";
+import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
+import { ErrorBox, Loading } from "../../components/message";
+import { Panel } from "../../components/panel";
+import { PrecisionBreakdown } from "../../components/precision_breakdown";
+import { DataTable } from "../../components/table/data_table";
+import { scopeKey, useScope } from "../../frame/scope";
+import { useQuery } from "../../frame/use_query";
+import { unknownSentence } from "../../model/precisions";
+import { Causes } from "./causes";
+import { EfficiencyBand } from "./efficiency_band";
+import { MfuPanel } from "./mfu_panel";
+import { RooflinePanel } from "./roofline_panel";
+import { SelectedOp } from "./selected_op";
+
+/** What of the table stands at first: in what order to work, on what, and why. */
+const FIRST = [
+  "gain_ns",
+  "kernel_ns",
+  "name",
+  "op_id",
+  "direction",
+  "precision",
+  "bound",
+  "matrix_unit",
+  "cause",
+  "dimension",
+  "flops_per_second",
+  "peak_fraction",
+  "memory_fraction",
+  "intensity",
+  "occupancy_fraction",
+  "calls",
+  "input_shapes",
+];
+
+export function Efficiency({ data }: { data: DashboardResponse }) {
+  const scope = useScope();
+  const query = useQuery<EfficiencyResponse>(scopeKey(scope), (signal) => fetchEfficiency(scope, signal));
+  const rates = query.data;
+  if (rates === null)
+    return query.error === null ? <Loading what="efficiency" /> : <ErrorBox error={query.error} retry={query.reload} />;
+  const unit = data.matrix_unit;
+  const unknown = unknownSentence(data.kernel_time.unknown.time_ns, data.kernel_time.total.time_ns, unit);
+  return (
+    <div class="dashboard efficiency">
+      <EfficiencyBand data={data} rates={rates} />
+      <RooflinePanel rates={rates} />
+      <div class="side-column">
+        <SelectedOp />
+        <Panel
+          title="Kernel Time by Precision"
+          about={`Kernel time of ops by the precision in which their kernels compute. Hatched: not on ${unit}s.`}
+        >
+          {rates.precisions.length === 0 ? (
+            <p class="nothing">No precision is known: this recording holds no kernels of ops.</p>
+          ) : (
+            <PrecisionBreakdown times={rates.precisions} matrixUnit={unit} />
+          )}
+          {unknown !== "" && <p class="muted note-below">{unknown}</p>}
+        </Panel>
+        <Causes rates={rates} />
+        <MfuPanel rates={rates} />
+      </div>
+      <div class="span-all">
+        <DataTable
+          table="efficiency"
+          name="eff"
+          title="Ops by What Could Be Gained"
+          noun="ops"
+          first={FIRST}
+          pageSize={10}
+          selectable
+          empty="Nothing is known of the efficiency of ops here: the recording holds no kernels of ops, or is a database of NVIDIA's."
+        />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+import type { EfficiencyResponse } from "../../api/types";
+import { ExternalLink } from "../../components/external_link";
+import { Panel } from "../../components/panel";
+import { Roofline } from "../../components/roofline";
+import { useScope } from "../../frame/scope";
+import { navigate, useUrl, useUrlSet } from "../../frame/url";
+import { formatCount, formatCounted } from "../../format/number";
+import { precisionColour, precisionLabel } from "../../model/precisions";
+import { products, roofsOf } from "../../model/roofline";
+
+/** In the URL a precision without a name needs one. */
+const word = (precision: string): string => (precision === "" ? "none" : precision);
+
+export function RooflinePanel({ rates }: { rates: EfficiencyResponse }) {
+  const { matrixUnit } = useScope();
+  const [words, toggle] = useUrlSet("roofline.hidden");
+  const selected = useUrl()["eff.row"] ?? "";
+  const precisions = [...new Set(rates.dots.map(({ precision }) => precision))].sort();
+  const hidden = new Set(precisions.filter((precision) => words.has(word(precision))));
+  const roofs = roofsOf(rates.peaks, new Set(precisions), matrixUnit);
+  const others = products(rates.peaks).slice(1);
+  return (
+    <Panel
+      title="Roofline"
+      about="Each dot is an op: what it computes per byte that it must move, and per second of kernel time. No op can be above the roofs, which are the GPU's published rates; an op below the slanted roof waits for memory. The area of a dot is its kernel time. Counted from the shapes of the tensors."
+      class="span-two-thirds"
+    >
+      {rates.dots.length === 0 ? (
+        <NoDots rates={rates} />
+      ) : (
+        <>
+          <ul class="dot-legend" aria-label="Precisions">
+            {precisions.map((precision) => (
+              <li key={precision}>
+                <button
+                  type="button"
+                  class="legend-entry"
+                  aria-pressed={!hidden.has(precision)}
+                  onClick={() => toggle(word(precision))}
+                >
+                  <span class="swatch" style={{ background: precisionColour(precision) }} />
+                  <span class="legend-label">{precisionLabel(precision)}</span>
+                  <span class="legend-value">
+                    {formatCounted(rates.dots.filter((dot) => dot.precision === precision).length, "op")}
+                  </span>
+                </button>
+              </li>
+            ))}
+          </ul>
+          <Roofline
+            dots={rates.dots}
+            peaks={rates.peaks}
+            matrixUnit={matrixUnit}
+            hidden={hidden}
+            selected={selected}
+            onSelect={(op) => navigate({ "eff.row": op })}
+          />
+          <p class="muted chart-notes">
+            {roofs === null ? (
+              <span>No roofs: the published rates of this GPU are not known here.</span>
+            ) : (
+              <span>
+                Roofs of {roofs.product}, dense.{" "}
+                {roofs.source.startsWith("https://") && <ExternalLink href={roofs.source}>Source</ExternalLink>}
+              </span>
+            )}
+            {others.length > 0 && <span>Other GPUs in this profile: {others.join(", ")}.</span>}
+            {rates.left_out_dots > 0 && (
+              <span>{formatCount(rates.left_out_dots)} ops with little time are left out.</span>
+            )}
+          </p>
+        </>
+      )}
+    </Panel>
+  );
+}
+
+function NoDots({ rates }: { rates: EfficiencyResponse }) {
+  return (
+    <div class="nothing">
+      <p>
+        {rates.precisions.length === 0
+          ? "No op with kernels can be placed: this recording holds no kernels of ops."
+          : "No op can be placed: the shapes of its tensors are needed to count operations and bytes, and this recording has none."}
+      </p>
+      {rates.hint !== "" && <p>{rates.hint}</p>}
+    </div>
+  );
+}

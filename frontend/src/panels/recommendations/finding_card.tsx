@@ -1,0 +1,169 @@
+import type { Evidence, Finding } from "../../api/types";
+import { ExternalLink, Linked } from "../../components/external_link";
+import { Icon } from "../../components/icon";
+import { Duration } from "../../components/value";
+import { currentUrl, navigate, useUrlSet } from "../../frame/url";
+import { formatCount } from "../../format/number";
+import { detectorName, EVIDENCE_LABELS, gainShare, gainTime, opening, SEVERITY_LABELS } from "../../model/findings";
+
+interface FindingCardProps {
+  finding: Finding;
+  /** Its place in the list, from 1. */
+  place: number;
+  /** Where kernels are looked up. */
+  firstIteration: number | null;
+  manyGpus: boolean;
+}
+
+/** One finding: what it is and gains at the left, the reasoning and the evidence below. */
+export function FindingCard({ finding, place, firstIteration, manyGpus }: FindingCardProps) {
+  const { detector, severity, confidence, problem, recommendation, gain, link, evidence } = finding;
+  const [open, toggle] = useUrlSet("findings.open");
+  const [closed, toggleClosed] = useUrlSet("findings.closed");
+  const name = detectorName(detector);
+  // The first one shows its evidence unasked.
+  const shown = place === 1 ? !closed.has(detector) : open.has(detector);
+  return (
+    <article class={`panel finding finding-${severity}`} aria-label={name}>
+      <div class="finding-gain">
+        {gain === null ? (
+          <span class="muted">No time can be named</span>
+        ) : (
+          <>
+            <strong>{gainTime(gain)}</strong>
+            <span>{gainShare(gain)}</span>
+          </>
+        )}
+      </div>
+      <div class="finding-text">
+        <p class="finding-kind">
+          <span class={`finding-severity severity-${severity}`}>
+            <Icon name={severity === "warning" ? "warning" : "info"} /> {SEVERITY_LABELS[severity]}
+          </span>
+          <span>{name}</span>
+          <span class="muted">Confidence: {confidence}</span>
+        </p>
+        <h2>{problem}</h2>
+        <p class="finding-advice">
+          <Linked text={recommendation} />{" "}
+          {link !== "" && !recommendation.includes(link) && <ExternalLink href={link}>Read more</ExternalLink>}
+        </p>
+        {gain !== null && gain.reasoning !== "" && (
+          <p class="muted finding-reasoning">
+            <strong>How the gain is estimated.</strong> {gain.reasoning}
+          </p>
+        )}
+        {evidence.length > 0 && (
+          <details
+            class="finding-evidence"
+            open={shown}
+            onToggle={(event) => {
+              if (event.currentTarget.open === shown) return;
+              if (place === 1) toggleClosed(detector);
+              else toggle(detector);
+            }}
+          >
+            <summary>Evidence: {evidenceCount(evidence)}</summary>
+            <EvidenceTable rows={evidence} firstIteration={firstIteration} manyGpus={manyGpus} name={name} />
+          </details>
+        )}
+      </div>
+    </article>
+  );
+}
+
+function evidenceCount(rows: readonly Evidence[]): string {
+  const kinds = [...new Set(rows.map(({ kind }) => kind))];
+  return kinds
+    .map((kind) => {
+      const count = rows.filter((row) => row.kind === kind).length;
+      const { head } = EVIDENCE_LABELS[kind];
+      const noun = /^(?:GPU|API)/.test(head) ? head : head.toLowerCase();
+      return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+    })
+    .join(", ");
+}
+
+interface EvidenceTableProps {
+  rows: readonly Evidence[];
+  firstIteration: number | null;
+  manyGpus: boolean;
+  name: string;
+}
+
+function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTableProps) {
+  const counted = rows.some(({ count }) => count !== null);
+  const detailed = rows.some(({ detail }) => detail !== "");
+  const timed = rows.some(({ time_ns: time }) => (time ?? 0) > 0);
+  return (
+    <div class="evidence-scroll" tabIndex={0} role="region" aria-label={`Evidence: ${name}`}>
+      <table class="plain-table evidence">
+        <thead>
+          <tr>
+            <th scope="col">{EVIDENCE_LABELS[rows[0]?.kind ?? "op"].head}</th>
+            {detailed && <th scope="col">Detail</th>}
+            {counted && (
+              <th scope="col" class="right">
+                Count
+              </th>
+            )}
+            {timed && (
+              <th scope="col" class="right" data-tip="Of all aggregated iterations together">
+                Time
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={`${row.kind} ${row.key} ${row.detail}`}>
+              <td>
+                <Key row={row} to={row.kind === "device" && !manyGpus ? null : opening(row, firstIteration)} />
+              </td>
+              {detailed && <td>{row.detail}</td>}
+              {counted && <td class="right number">{row.count === null ? "" : formatCount(row.count)}</td>}
+              {timed && (
+                <td class="right">
+                  <Duration ns={row.time_ns} />
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The name of the evidence, which opens the view that shows it. */
+function Key({ row, to }: { row: Evidence; to: Readonly<Record<string, string>> | null }) {
+  const text =
+    row.kind === "iteration" || row.kind === "device" ? `${EVIDENCE_LABELS[row.kind].head} ${row.key}` : row.key;
+  if (to === null) return <span class="evidence-key">{text}</span>;
+  const open = (): void => {
+    // What another visit had filtered there must not hide what is opened.
+    const table = Object.keys(to)
+      .find((key) => key !== "view")
+      ?.split(".")[0];
+    const stale = Object.fromEntries(
+      Object.keys(currentUrl())
+        .filter(
+          (key) =>
+            table !== undefined &&
+            (key.startsWith(`${table}.where.`) || /^(?:search|page)$/.test(key.slice(table.length + 1))),
+        )
+        .map((key) => [key, null]),
+    );
+    navigate({ ...stale, "ikernels.page": null, ...to }, true);
+  };
+  return (
+    <button
+      type="button"
+      class="link-button evidence-key"
+      data-tip={`Open in ${EVIDENCE_LABELS[row.kind].opens}`}
+      onClick={open}
+    >
+      {text}
+    </button>
+  );
+}

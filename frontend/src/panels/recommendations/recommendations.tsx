@@ -1,0 +1,99 @@
+/** What the analysis found, what to do about it and what that would gain, in the order in which to work on it. */
+import { fetchFindings } from "../../api/client";
+import type { DashboardResponse, FindingsResponse } from "../../api/types";
+import { ErrorBox, Loading, Message } from "../../components/message";
+import { Panel } from "../../components/panel";
+import { scopeKey, useScope } from "../../frame/scope";
+import { useQuery } from "../../frame/use_query";
+import { formatCounted } from "../../format/number";
+import { formatDuration } from "../../format/time";
+import { detectorName, gainTime, overlaps } from "../../model/findings";
+import { FindingCard } from "./finding_card";
+
+export function Recommendations({ data }: { data: DashboardResponse }) {
+  const scope = useScope();
+  const query = useQuery<FindingsResponse>(scopeKey(scope), (signal) => fetchFindings(scope, signal));
+  const found = query.data;
+  if (found === null)
+    return query.error === null ? (
+      <Loading what="recommendations" />
+    ) : (
+      <ErrorBox error={query.error} retry={query.reload} />
+    );
+  const first = data.iterations.rows.find(({ profiled }) => profiled)?.iteration ?? null;
+  return (
+    <div class="findings">
+      <Summary found={found} />
+      {found.findings.length === 0 && (
+        <Message icon="check" title="Nothing to recommend">
+          <p>
+            No rule found time that could be gained.
+            {found.undecided.length > 0 && " Some rules lacked data; they are listed below."}
+          </p>
+        </Message>
+      )}
+      {found.findings.map((finding, i) => (
+        <FindingCard
+          key={finding.detector + finding.problem}
+          finding={finding}
+          place={i + 1}
+          firstIteration={first}
+          manyGpus={data.gpu_utilization.devices.length > 1}
+        />
+      ))}
+      <Undecided found={found} />
+    </div>
+  );
+}
+
+/** What all of it would gain together, and why that is not the sum. */
+function Summary({ found }: { found: FindingsResponse }) {
+  const { findings, iteration_ns: iteration, total_low_ns: low, total_high_ns: high } = found;
+  const count = formatCounted(findings.length, "finding");
+  const gains = findings.some(({ gain }) => gain !== null);
+  return (
+    <header class="headline">
+      <h1>
+        <strong>{count}</strong>
+        {gains && low !== null && high !== null && (
+          <>
+            {" "}
+            could shorten an iteration by{" "}
+            <strong class="nowrap">{gainTime({ low_ns: low, high_ns: Math.min(high, iteration ?? high) })}</strong>
+            {iteration !== null && <> of {formatDuration(iteration)}</>}
+          </>
+        )}
+        .
+      </h1>
+      {gains && (
+        <p class="model-line">
+          The largest gain first. Gains are estimates from this recording.{" "}
+          {overlaps(findings)
+            ? "Findings marked as overlapping gain the same time: only the best of them is in the total."
+            : "Gains can overlap: what one finding saves, another can no longer save."}
+        </p>
+      )}
+      {!gains && findings.length > 0 && (
+        <p class="model-line">These findings name no time: the recording does not tell what they would gain.</p>
+      )}
+    </header>
+  );
+}
+
+function Undecided({ found }: { found: FindingsResponse }) {
+  if (found.undecided.length === 0) return null;
+  return (
+    <Panel title="Not Decided" about="Rules that could not tell, because the recording lacks what they need.">
+      <ul class="undecided">
+        {found.undecided.map(({ detector, missing, hint }) => (
+          <li key={detector}>
+            <strong>{detectorName(detector)}</strong>
+            <span>
+              Not known: {missing}. <span class="muted">{hint}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
