@@ -69,8 +69,9 @@ _USUAL = {Kind.TEXT: str, Kind.WORD: str, Kind.INTEGER: int}
 
 def fit(value: Any, kind: Kind) -> Value:
     """A value as SQLite gave it -> one of the kind: a foreign database may hold anything in any column."""
+    found: Value = value
     if type(value) is _USUAL.get(kind):  # ten million rows come by here
-        return value  # type: ignore[no-any-return]
+        return found
     if kind in (Kind.TEXT, Kind.WORD):
         return value if isinstance(value, (str, list)) else "" if value is None else str(known(value) or "")
     if not isinstance(value, (int, float)) or not math.isfinite(value):
