@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.cleaning import rows_of
 from tensorboard_plugin_dlprof.events.nesting import rows_by_value
-from tensorboard_plugin_dlprof.events.tables import Capture, RangeKind
+from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind
 
 _BLOCK = 1 << 18
 """Frames at a time, so that memory does not grow with them."""
@@ -37,5 +38,14 @@ def without_empty_frames(capture: Capture) -> Capture:
             if index in times:
                 first = np.searchsorted(times[index], ranges.start_ns[rows], side="left")
                 keep[rows] = first < np.searchsorted(times[index], ranges.end_ns[rows], side="right")
+    keep[frames] |= _are_last(ranges.thread[frames], ranges.end_ns[frames])
     keep[np.argmin(ranges.start_ns)] = True  # a capture without iterations starts with its first event
     return replace(capture, ranges=rows_of(ranges, keep))
+
+
+def _are_last(thread: Int32s, end_ns: Int64s) -> npt.NDArray[np.bool_]:
+    """Frames with the latest end of their thread: calls whose return was not seen, which nesting tells by it."""
+    latest = np.zeros(int(thread.max()) + 1, np.int64)
+    np.maximum.at(latest, thread, end_ns)
+    ends_last: npt.NDArray[np.bool_] = end_ns == latest[thread]
+    return ends_last

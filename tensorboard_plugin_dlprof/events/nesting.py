@@ -36,24 +36,24 @@ class ThreadStack:
 
     first: int
     """Place of the thread's first range among the places of all threads."""
-    start: Int64s
+    start_ns: Int64s
     sorted_end: Int64s
+    """Repaired ends in half-nanoseconds, ascending."""
     by_depth: Int64s
     """``depth * n + place``, ascending."""
 
     def last_at_depth(self, depth: Int64s, place: Int64s) -> Int64s:
         """The last range at a depth that starts no later than a place. It must exist."""
-        count = len(self.start)
+        count = len(self.start_ns)
         found = np.searchsorted(self.by_depth, depth * count + place, side="right") - 1
         return self.by_depth[found] % count
 
     def innermost(self, time_ns: Int64s) -> Int64s:
         """The place (of all threads) of the innermost range around each time, -1 where there is none."""
-        time = 2 * time_ns
-        started = np.searchsorted(self.start, time, side="right")
-        open_ranges = started - np.searchsorted(self.sorted_end, time, side="right")
+        started = np.searchsorted(self.start_ns, time_ns, side="right")
+        open_ranges = started - np.searchsorted(self.sorted_end, 2 * time_ns, side="right")
         inside = open_ranges > 0
-        places = np.full(len(time), -1, np.int64)
+        places = np.full(len(time_ns), -1, np.int64)
         places[inside] = self.first + self.last_at_depth(open_ranges[inside] - 1, started[inside] - 1)
         return places
 
@@ -65,11 +65,11 @@ class Nesting:
     A parent's place is before its children's.
     """
 
-    row: Int64s
+    row: Int32s
     """Row of ``Capture.ranges`` at each place."""
-    parent: Int64s
+    parent: Int32s
     """Place of the parent, -1 for the outermost."""
-    depth: Int64s
+    depth: Int32s
     start_ns: Int64s
     end_ns: Int64s
     """As repaired: never after the parent's."""
@@ -127,28 +127,40 @@ def nest(ranges: Ranges) -> Nesting:
     rank[list(NESTABLE)] = np.arange(len(NESTABLE))
     ranks = rank[ranges.kind]
     rows = np.flatnonzero(ranks >= 0)
-    stacks: dict[int, ThreadStack] = {}
-    parts: list[tuple[Int64s, Int64s, Int64s, Int64s, Int64s]] = []
-    first = repaired = 0
+    count, first = len(rows), 0
+    # Filled thread by thread, in place: a capture may hold ten million ranges.
+    nesting = Nesting(
+        row=np.empty(count, np.int32),
+        parent=np.empty(count, np.int32),
+        depth=np.empty(count, np.int32),
+        start_ns=np.empty(count, np.int64),
+        end_ns=np.empty(count, np.int64),
+        stacks={},
+        repaired_overlaps=0,
+    )
     for thread, members in rows_by_value(ranges.thread[rows]):
         order = rows[members]
         order = order[_outside_in(ranges.start_ns[order], ranges.end_ns[order], ranks[order])]
-        start = 2 * ranges.start_ns[order]
+        here = slice(first, first + len(order))
+        nesting.row[here] = order
+        nesting.start_ns[here] = ranges.start_ns[order]
+        start = 2 * nesting.start_ns[here]
         end = 2 * ranges.end_ns[order]
         end[end == start] += 1
         stack, parent, depth = _stack(first, start, end)
         if (end > end[parent])[parent >= 0].any():
             # Python's frames cross annotations wherever a `with` statement opens or closes one: no fault of the trace.
             frame = ranges.kind[order] == RangeKind.FRAME
-            repaired += count_overlaps(start[~frame], end[~frame])
+            nesting.repaired_overlaps += count_overlaps(start[~frame], end[~frame])
             end = repair_overlaps(start, end, frame & (end == end[frame].max(initial=0)))
             stack, parent, depth = _stack(first, start, end)
-        stacks[thread] = stack
-        parts.append((order, np.where(parent < 0, -1, parent + first), depth, start >> 1, end >> 1))
+        stack.start_ns = nesting.start_ns[here]
+        nesting.stacks[thread] = stack
+        nesting.parent[here] = np.where(parent < 0, -1, parent + first)
+        nesting.depth[here] = depth
+        nesting.end_ns[here] = end >> 1
         first += len(order)
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)] or [np.zeros(0, np.int64)] * 5
-    row, parent, depth, start, end = columns
-    return Nesting(row, parent, depth, start, end, stacks, repaired)
+    return nesting
 
 
 def rows_by_value(values: Int32s) -> list[tuple[int, Int64s]]:

@@ -199,7 +199,9 @@ def _transposed(rows: list[tuple[Any, ...]], numbers: int, has_text: bool) -> tu
     """Rows as columns: some integers, then perhaps a text."""
     if has_text:
         *columns, texts = zip(*rows, strict=True)
-        return [np.array(values, np.int64) for values in columns], [text.decode("utf-8", "replace") for text in texts]
+        return [np.fromiter(values, np.int64, len(rows)) for values in columns], [
+            text.decode("utf-8", "replace") for text in texts
+        ]
     flat = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(rows[0]))
     return list(flat.reshape(len(rows), -1).T)[:numbers], ()
 

@@ -24,10 +24,13 @@ def test_frames_around_ops_and_calls_stay() -> None:
         main   call       40-41  cudaLaunchKernel
         main   frame      55-60  around annotation
         main   annotation 60-61  mine
+        main   frame      62-63  last
         other  frame      15-70  nothing of its thread
+        other  frame      71-80  never seen to return
         """
     )
-    assert kept(capture) == ["first", "around op", "aten::mm", "around call", "around annotation", "mine"]
+    stay = ["first", "around op", "aten::mm", "around call", "around annotation", "mine", "last"]
+    assert kept(capture) == [*stay, "never seen to return"]
 
 
 def test_a_capture_without_frames_is_left_as_it_is() -> None:
@@ -42,6 +45,7 @@ def test_modules_are_no_frames() -> None:
         """
         main  module  0-10  nn.Module: Linear_0
         main  frame   2-3   forward
+        main  frame   5-6   last
         """
     )
-    assert kept(capture) == ["nn.Module: Linear_0"]
+    assert kept(capture) == ["nn.Module: Linear_0", "last"]
