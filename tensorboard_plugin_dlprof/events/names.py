@@ -54,8 +54,11 @@ _NOT_COLLECTIVE = re.compile(
 _OPTIMIZER = re.compile(r"Optimizer\.(?:step|zero_grad)\b")
 _HIDDEN = re.compile(r"ProfilerStep\b|\[memory\]$|PyTorch Profiler\b|profiler::_record_function")
 
+_SCRIPT = re.compile(r"forward|fallback_function|<(?:forward|backward) op>")
+"""What TorchScript's executor records around the ops of a module, of its differentiable and of its slow parts."""
+
 _NODE = re.compile(r"\w*Backward\d*\Z")
-_BACKWARD = re.compile(r"(?:.*[\w>]Backward\d*|.*_backward(?:_\w+)?)\Z")
+_BACKWARD = re.compile(r"(?:.*[\w>]Backward\d*|.*_backward(?:_\w+)?|<backward op>)\Z")
 _ARGUMENTS = re.compile(r", (?:seq|op_id|sizes|input_op_ids|inputs|Inputs)\s*=.*", re.DOTALL)
 _NUMBER = re.compile(r"(?P<base>.*?\S?)(?P<gap>[\s_#:=\-.]*)(?P<number>\d+)(?P<close>[\])]?)\Z", re.DOTALL)
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
@@ -71,6 +74,8 @@ def role(kind: int, name: str) -> Role:
         return Role.FRAME
     if kind == RangeKind.MODULE:
         return Role.MODULE
+    if kind == RangeKind.OP and _SCRIPT.fullmatch(name):
+        return Role.WRAPPER
     for pattern, found in _BY_NAME:
         if pattern.match(name):
             return found

@@ -46,6 +46,7 @@ class Namer:
         self._name = capture.ranges.name[nesting.row].astype(np.int64)
         self._domain = capture.ranges.domain[nesting.row].astype(np.int64)
         self._group = self._groups(capture, nesting)
+        self._collective = self._collectives()
 
     def _groups(self, capture: Capture, nesting: Nesting) -> Int64s:
         """Process group of each collective: recorded with it or with a range inside it."""
@@ -53,6 +54,17 @@ class Namer:
         told = np.flatnonzero((group > 0) & (self._owner >= 0))[::-1]
         found = np.zeros(len(group), np.int64)
         found[self._owner[told]] = group[told]
+        return found
+
+    def _collectives(self) -> Int64s:
+        """Name that tells what a collective does: its own, else the first inside it (``nccl:all_to_all``)."""
+        places = np.flatnonzero((self._role == Role.COLLECTIVE) & (self._owner >= 0))
+        distinct, inverse = np.unique(self._name[places], return_inverse=True)
+        tells = np.array([names.collective_type(self._strings[text]) != "" for text in distinct.tolist()], np.bool_)
+        telling = places[tells[inverse]]
+        found: Int64s = self._name.copy()
+        # In the order of places from the last, so that the first, often the instance itself, stays.
+        found[self._owner[telling[::-1]]] = self._name[telling[::-1]]
         return found
 
     def forward_instance(self, places: Int64s) -> Int64s:
@@ -68,7 +80,7 @@ class Namer:
         columns = (
             self._role[places],
             self._path(places, forward),
-            self._name[places],
+            np.where(self._role[places] == Role.COLLECTIVE, self._collective[places], self._name[places]),
             self._direction(places),
             forward_name,
             self._group[places],

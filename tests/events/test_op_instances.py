@@ -92,6 +92,50 @@ def test_collectives_are_ops_of_their_own() -> None:
     }
 
 
+def test_collective_is_named_by_the_first_range_inside_that_tells() -> None:
+    """``record_param_comms`` says nothing; what waits for a collective has no other name."""
+    profile = build(
+        """
+        main op         0-500   record_param_comms
+        main annotation 100-200 nccl:all_to_all
+        main call       120-130 cudaLaunchKernel ; corr=1
+        main op         600-700 record_param_comms
+        main op         800-900 aten::view
+        gpu0/20 kernel  300-900 ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem) ; corr=1
+        """
+    )
+    assert ops(profile) == {
+        "ALL_TO_ALL_1": ("/collectives/all_to_all", ""),
+        "RECORD_PARAM_COMMS_1": ("/collectives/record_param_comms", ""),
+        "VIEW_1": ("/view", "fprop"),
+    }
+
+
+def test_torchscript_is_transparent() -> None:
+    """The executor's ranges are no ops where there are ops inside; a user's annotation ``forward`` stays in the path."""
+    profile = build(
+        """
+        main annotation 0-900   forward
+        main op         10-890  forward
+        main op         20-300  <forward op>
+        main op         30-100  aten::linear
+        main call       40-50   cudaLaunchKernel ; corr=1
+        main call       150-160 cuLaunchKernel ; corr=2
+        bw   op         1000-2000 <backward op>
+        bw   op         1100-1200 aten::mm
+        bw   call       1110-1120 cudaLaunchKernel ; corr=3
+        gpu0 kernel     60-90   gemm ; corr=1
+        gpu0 kernel     200-290 fused_relu ; corr=2
+        gpu0 kernel     1200-1300 gemm ; corr=3
+        """
+    )
+    assert ops(profile) == {
+        "LINEAR_1": ("/forward/linear", "fprop"),
+        "FUSED_RELU_1": ("/forward/<forward op>/fused_relu", "fprop"),
+        "MM_1": ("/mm", "bprop"),
+    }
+
+
 def test_checkpointing_runs_layers_again_as_ops_of_their_own() -> None:
     """A module call inside a backward node is no piece of that node, and keeps its full path."""
     profile = build(
