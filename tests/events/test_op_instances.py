@@ -112,7 +112,7 @@ def test_collective_is_named_by_the_first_range_inside_that_tells() -> None:
 
 
 def test_torchscript_is_transparent() -> None:
-    """The executor's ranges are no ops where there are ops inside; a user's annotation ``forward`` stays in the path."""
+    """The executor's ranges are no ops where there are ops inside; a user's annotation of that name stays."""
     profile = build(
         """
         main annotation 0-900   forward
