@@ -15,6 +15,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+VIEWS = (
+    "dashboard",
+    "op_types",
+    "groups",
+    "ops",
+    "kernels_by_iteration",
+    "kernels_by_op",
+    "iterations",
+    "gpus",
+    "graph",
+)
+"""The views as the URL names them."""
+
 START_WITHIN_S = 120
 ADDRESS = re.compile(r" at (http://localhost:\d+/)")
 

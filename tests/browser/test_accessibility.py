@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.serving import TensorBoard
+from tests.browser.serving import VIEWS, TensorBoard
 
 SERIOUS = {"serious", "critical"}
 
@@ -25,16 +25,17 @@ def check(page: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("view", ["dashboard", "ops"])
+@pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("run", ["amp", "cpu"])
 def test_pages(page: Page, tensorboard: TensorBoard, run: str, view: str, scheme: Literal["light", "dark"]) -> None:
-    """Dashboard, and Ops and Kernels."""
+    """Every view, with a row or a node selected where one can be."""
     page.emulate_media(color_scheme=scheme)
     page.goto(tensorboard.page(run=run, view=view))
     expect(page.locator(".panel, tbody tr").first).to_be_visible()
-    if view == "ops":
-        page.locator("tbody tr").first.click()
-        expect(page.get_by_role("grid").nth(1)).to_be_visible()
+    expect(page.locator(".skeleton")).to_have_count(0)
+    if view not in ("dashboard", "iterations"):
+        page.locator("tbody tr, .graph-node").first.click()
+        page.wait_for_load_state("networkidle")
     check(page)
 
 

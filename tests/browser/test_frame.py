@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OTHER_SAMPLES, sample
-from tests.browser.serving import TensorBoard, running
+from tests.browser.serving import VIEWS, TensorBoard, running
 
 
 def test_the_picker_lists_all_in_the_servers_order(page: Page, tensorboard: TensorBoard) -> None:
@@ -105,7 +105,7 @@ def test_an_unknown_aggregation_is_explained(page: Page, tensorboard: TensorBoar
     """A link to an aggregation that the profile does not have gives the server's reason, and a way out."""
     page.goto(tensorboard.page(run="amp", profile=tensorboard.profile("amp")["id"], aggregation="999"))
     expect(page.get_by_role("alert")).to_contain_text("999")
-    page.get_by_role("alert").get_by_role("button", name="Show the default").click()
+    page.get_by_role("alert").get_by_role("button", name="Open the Dashboard").click()
     expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
     complaints[:] = [each for each in complaints if "status of 404" not in each]
 
@@ -138,12 +138,13 @@ def test_tensorboards_reload_asks_again(page: Page, tensorboard: TensorBoard) ->
 
 
 @pytest.mark.parametrize("width", [700, 1280, 1920])
-@pytest.mark.parametrize("view", ["dashboard", "ops"])
+@pytest.mark.parametrize("view", VIEWS)
 def test_nothing_is_cut_off(page: Page, tensorboard: TensorBoard, width: int, view: str) -> None:
     """The page never scrolls sideways, only tables do, inside themselves; the header stays while it scrolls."""
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(tensorboard.page(run="amp", view=view))
     expect(page.locator(".panel, .data-table").first).to_be_visible()
+    expect(page.locator(".skeleton")).to_have_count(0)
     wide = page.evaluate(
         "[...document.querySelectorAll('html, body, .frame-main, .panel-body, .legend, .fact, .properties')]"
         ".filter(element => element.scrollWidth > element.clientWidth + 1)"

@@ -39,7 +39,7 @@ interface RooflineProps {
 const LEFT = 62;
 const BOTTOM = 38;
 const TOP = 14;
-const HEIGHT = 400;
+const HEIGHT = 460;
 const LABEL_GAP = 14;
 
 export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }: RooflineProps) {
@@ -220,10 +220,10 @@ function Roofs({ roofs, x, y, width, height }: PlotProps & { roofs: NonNullable<
           </text>
         </>
       )}
-      {compute.map(({ label, perSecond, ridge }, i) => (
+      {compute.map(({ label, perSecond, ridge, goal }, i) => (
         <g key={label}>
           <line
-            class="roof"
+            class={goal ? "roof roof-goal" : "roof"}
             x1={ridge === null ? 0 : placeX(Math.max(ridge, 10 ** x.from))}
             x2={width}
             y1={placeY(perSecond)}

@@ -1,18 +1,14 @@
 /** Which view is shown, or what stands there until one can be. */
 import type { ProfileEntry, DashboardResponse } from "../api/types";
+import { lazyView } from "../components/lazy_view";
 import { ErrorBox, Loading, Message } from "../components/message";
 import { profileIsMissing } from "../model/picker";
 import { Dashboard } from "../panels/dashboard/dashboard";
-import { Efficiency } from "../panels/efficiency/efficiency";
 import { Gpus } from "../panels/gpus/gpus";
-import { Graph } from "../panels/graph/graph";
-import { GroupOps } from "../panels/group_ops/group_ops";
-import { Iterations } from "../panels/iterations/iterations";
 import { KernelsByIteration } from "../panels/kernels_by_iteration/kernels_by_iteration";
 import { KernelsByOp } from "../panels/kernels_by_op/kernels_by_op";
 import { OpTypes } from "../panels/op_types/op_types";
 import { OpsAndKernels } from "../panels/ops_and_kernels/ops_and_kernels";
-import { Recommendations } from "../panels/recommendations/recommendations";
 import { ImportPage } from "./import_page";
 import { NoProfiles } from "./no_profiles";
 import { ProblemPage, toDashboard } from "./problem_page";
@@ -20,6 +16,15 @@ import { goTo, useUrl } from "./url";
 import type { Profiles } from "./use_profiles";
 import type { Query } from "./use_query";
 import { VIEWS, type ViewId } from "./views";
+
+const Efficiency = lazyView("efficiency", async () => (await import("../panels/efficiency/efficiency")).Efficiency);
+const Graph = lazyView("the graph", async () => (await import("../panels/graph/graph")).Graph);
+const GroupOps = lazyView("the groups", async () => (await import("../panels/group_ops/group_ops")).GroupOps);
+const Iterations = lazyView("the iterations", async () => (await import("../panels/iterations/iterations")).Iterations);
+const Recommendations = lazyView(
+  "the recommendations",
+  async () => (await import("../panels/recommendations/recommendations")).Recommendations,
+);
 
 interface CurrentViewProps {
   profiles: Profiles;

@@ -59,7 +59,7 @@ export const EVIDENCE_LABELS: Readonly<Record<EvidenceKind, { head: string; open
   kernel: { head: "Kernel", opens: "Kernels by Iteration" },
   line: { head: "Source line", opens: "Ops and Kernels" },
   call: { head: "API call", opens: "" },
-  iteration: { head: "Iteration", opens: "Kernels by Op" },
+  iteration: { head: "Iteration", opens: "Iterations" },
   device: { head: "GPU", opens: "GPUs" },
 };
 
@@ -78,7 +78,12 @@ export function opening(
         ? null
         : { view: "kernels_by_iteration", "iters.row": String(firstIteration), "ikernels.search": key };
     case "iteration":
-      return { view: "kernels_by_op", "oiters.row": key };
+      // With its neighbours, to compare.
+      return {
+        view: "iterations",
+        "iterations.from": String(Number(key) - 2),
+        "iterations.to": String(Number(key) + 3),
+      };
     case "device":
       return { view: "gpus" };
     case "call":

@@ -68,15 +68,19 @@ export interface Place {
   top: number;
 }
 
-/** The whole graph in the middle of the view, never larger than life. */
-export function fitted(graph: Pick<Graph, "width" | "height">, width: number, height: number): Place {
-  const scale = Math.min((width - 32) / Math.max(graph.width, 1), (height - 32) / Math.max(graph.height, 1), 1);
-  // Small enough to see all, but never too small to read: what does not fit is panned to.
-  const readable = Math.max(scale, 0.45);
+const READABLE = 0.72;
+
+/** The whole graph in the middle of the view, never larger than life; where that would be too small to read, from its root on. */
+export function fitted(graph: Pick<Graph, "width" | "height" | "nodes">, width: number, height: number): Place {
+  const fits = Math.min((width - 32) / Math.max(graph.width, 1), (height - 32) / Math.max(graph.height, 1), 1);
+  if (fits >= READABLE)
+    return { scale: fits, left: (width - graph.width * fits) / 2, top: (height - graph.height * fits) / 2 };
+  const root = graph.nodes.reduce<GraphNode | null>((first, node) => (node.x === 0 ? (first ?? node) : first), null);
+  const middle = ((root?.y ?? 0) + NODE.height / 2) * READABLE;
   return {
-    scale: readable,
-    left: readable === scale ? (width - graph.width * scale) / 2 : 16,
-    top: readable === scale ? (height - graph.height * scale) / 2 : 16,
+    scale: READABLE,
+    left: 16,
+    top: graph.height * READABLE <= height - 32 ? (height - graph.height * READABLE) / 2 : height / 2 - middle,
   };
 }
 

@@ -20,6 +20,8 @@ export interface ComputeRoof {
   label: string;
   perSecond: number;
   ridge: number | null;
+  /** Whether no op runs in these precisions: the rate of 16 bits on matrix units, which is within reach. */
+  goal: boolean;
 }
 
 export interface Roofs {
@@ -38,25 +40,35 @@ export function drawnDots(dots: readonly Dot[]): DrawnDot[] {
     .sort((one, other) => other.kernel_ns - one.kernel_ns);
 }
 
-/** The roofs of one device: memory, and compute in the precisions that occur; equal ones are one line. Null: none known. */
+const GOALS: ReadonlySet<string> = new Set(["fp16", "bf16"]);
+
+/** The roofs of one device: memory, compute in the precisions that occur, and 16 bits on matrix units; equal ones are one line. Null: none known. */
 export function roofsOf(peaks: readonly Peak[], precisions: ReadonlySet<string>, matrixUnit: string): Roofs | null {
   const first = peaks[0];
   if (first === undefined) return null;
   const own = peaks.filter(({ device_id: device }) => device === first.device_id);
   const memory = own.find(({ unit }) => unit === "memory")?.per_second ?? null;
-  const names = new Map<string, { unit: Peak["unit"]; perSecond: number; precisions: string[] }>();
+  const names = new Map<string, { unit: Peak["unit"]; perSecond: number; precisions: string[]; goal: boolean }>();
   for (const { unit, precision, per_second: rate } of own) {
-    if (unit === "memory" || rate === null || rate <= 0 || !precisions.has(precision)) continue;
+    if (
+      unit === "memory" ||
+      rate === null ||
+      rate <= 0 ||
+      !(precisions.has(precision) || (unit === "matrix" && GOALS.has(precision)))
+    )
+      continue;
     const key = `${unit} ${rate}`;
-    const roof = names.get(key) ?? { unit, perSecond: rate, precisions: [] };
+    const roof = names.get(key) ?? { unit, perSecond: rate, precisions: [], goal: true };
+    roof.goal &&= !precisions.has(precision);
     roof.precisions.push(precisionLabel(precision));
     names.set(key, roof);
   }
   const compute = [...names.values()]
     .sort((one, other) => other.perSecond - one.perSecond)
-    .map(({ unit, perSecond, precisions: named }) => ({
+    .map(({ unit, perSecond, precisions: named, goal }) => ({
       label: `${named.join(", ")}${unit === "matrix" ? ` ${matrixUnit}s` : ""} ${formatScaled(perSecond, "FLOP/s")}`,
       perSecond,
+      goal,
       ridge: memory === null || memory <= 0 ? null : perSecond / memory,
     }));
   return { product: first.product, memoryPerSecond: memory, compute, source: first.source };

@@ -54,7 +54,7 @@ export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: stri
             height={height}
             role="application"
             aria-label="Icicle of the groups; the arrow keys select: down the longest child, up the level above, left and right its neighbours"
-            tabIndex={0}
+            tabindex={0}
             onKeyDown={onKey}
           >
             {boxes.map((box) => (

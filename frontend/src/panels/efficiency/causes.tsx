@@ -13,7 +13,7 @@ export function Causes({ rates }: { rates: EfficiencyResponse }) {
   if (rates.causes.length === 0) return null;
   return (
     <Panel
-      title={`Why Not on ${matrixUnit}s`}
+      title={`What Limits ${matrixUnit} Use`}
       about={`Eligible ops that do not use ${matrixUnit}s, or not well, by the cause that the recording shows. A click shows these ops in the table.`}
     >
       <table class="plain-table causes">

@@ -1,5 +1,5 @@
 /** The module graph: which parts of the model use Tensor Cores, could but do not, or could not. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 import { Icon } from "../../components/icon";
 import { ErrorBox, Loading } from "../../components/message";
@@ -13,7 +13,7 @@ import { NodeBox, NodePatterns } from "./node_box";
 import { NodePane } from "./node_pane";
 import { usePlace } from "./use_place";
 
-const SCREEN_NODES = 36;
+const SCREEN_NODES = 24;
 
 export function Graph() {
   const { matrixUnit } = useScope();
@@ -28,6 +28,7 @@ export function Graph() {
           <TreeTools tree={tree} />
         </header>
         <Drawing tree={tree} matrixUnit={matrixUnit} />
+        <Legend matrixUnit={matrixUnit} />
       </section>
       {tree.selected !== null && (
         <NodePane row={tree.selected} tree={tree} onClose={() => tree.change({ row: null })} />
@@ -36,7 +37,28 @@ export function Graph() {
   );
 }
 
-const HEIGHT_BELOW = 250;
+function Legend({ matrixUnit }: { matrixUnit: string }) {
+  return (
+    <ul class="graph-legend" aria-label="What the nodes' edges mean">
+      {(
+        [
+          ["using", `at least one op uses ${matrixUnit}s`],
+          ["not_using", `eligible for ${matrixUnit}s, none uses them`],
+          ["not_eligible", "not eligible"],
+        ] as const
+      ).map(([kind, text]) => (
+        <li key={kind}>
+          <svg width="16" height="16" aria-hidden="true">
+            <rect class={`node-mark ${kind}`} width="16" height="16" rx="3" />
+          </svg>
+          {text}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const HEIGHT_BELOW = 285;
 
 function Drawing({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
   const [measure, width] = useWidth(900);
@@ -44,6 +66,14 @@ function Drawing({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) 
   const [focus, setFocus] = useState<string | null>(null);
   const grabbed = useRef<{ x: number; y: number; place: Place; moved: boolean } | null>(null);
   const box = useRef<HTMLDivElement>(null);
+  // The same function every time: another one would be told of the same element again.
+  const hold = useCallback(
+    (element: HTMLDivElement | null) => {
+      box.current = element;
+      measure(element);
+    },
+    [measure],
+  );
   const graph = layOut(tree.rows, tree.isOpen);
   const [place, show] = usePlace(fitted(graph, width, height));
   const chain = new Set(chainOf(tree.selected));
@@ -103,10 +133,7 @@ function Drawing({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) 
   return (
     <div
       class="graph-body"
-      ref={(element) => {
-        box.current = element;
-        measure(element);
-      }}
+      ref={hold}
       onPointerDown={(event) => {
         if (event.button !== 0) return;
         grabbed.current = { x: event.clientX, y: event.clientY, place, moved: false };
@@ -130,7 +157,7 @@ function Drawing({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) 
         height={height}
         role="application"
         aria-label="Module graph; arrow keys walk over the nodes, Enter shows one, Space opens or closes it, plus, minus and 0 zoom"
-        tabIndex={0}
+        tabindex={0}
         onKeyDown={onKey}
       >
         <NodePatterns />
@@ -168,22 +195,6 @@ function Drawing({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) 
       <p class="visually-hidden" role="status">
         {focused?.row.key ?? ""}
       </p>
-      <ul class="graph-legend" aria-label="What the nodes' edges mean">
-        {(
-          [
-            ["using", `at least one op uses ${matrixUnit}s`],
-            ["not_using", `eligible for ${matrixUnit}s, none uses them`],
-            ["not_eligible", "not eligible"],
-          ] as const
-        ).map(([kind, text]) => (
-          <li key={kind}>
-            <svg width="16" height="16" aria-hidden="true">
-              <rect class={`node-mark ${kind}`} width="16" height="16" rx="3" />
-            </svg>
-            {text}
-          </li>
-        ))}
-      </ul>
       <div class="graph-zoom" onPointerDown={(event) => event.stopPropagation()}>
         <button
           type="button"

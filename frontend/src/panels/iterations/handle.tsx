@@ -61,7 +61,7 @@ export function Handle(props: HandleProps) {
       aria-valuemax={highest}
       aria-valuenow={value}
       aria-disabled={!movable}
-      tabIndex={movable ? 0 : -1}
+      tabindex={movable ? 0 : -1}
       data-tip={`${name} ${value}${movable ? ": drag, turn the wheel, or use the arrow keys" : ""}`}
       onKeyDown={(event) => {
         const step = steps[event.key];

@@ -72,6 +72,9 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
   );
 }
 
+/** The server sends no more rows of one kind. */
+const MOST_ROWS = 20;
+
 function evidenceCount(rows: readonly Evidence[]): string {
   const kinds = [...new Set(rows.map(({ kind }) => kind))];
   return kinds
@@ -79,7 +82,7 @@ function evidenceCount(rows: readonly Evidence[]): string {
       const count = rows.filter((row) => row.kind === kind).length;
       const { head } = EVIDENCE_LABELS[kind];
       const noun = /^(?:GPU|API)/.test(head) ? head : head.toLowerCase();
-      return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+      return `${count === MOST_ROWS ? "the first " : ""}${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
     })
     .join(", ");
 }

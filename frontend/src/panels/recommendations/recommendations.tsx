@@ -57,8 +57,7 @@ function Summary({ found }: { found: FindingsResponse }) {
         <strong>{count}</strong>
         {gains && low !== null && high !== null && (
           <>
-            {" "}
-            could shorten an iteration by{" "}
+            ; together they could shorten an iteration by{" "}
             <strong class="nowrap">{gainTime({ low_ns: low, high_ns: Math.min(high, iteration ?? high) })}</strong>
             {iteration !== null && <> of {formatDuration(iteration)}</>}
           </>

@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+
+import type { Dot, Peak } from "../api/types";
+import { formatScaled } from "../format/number";
+import { PRECISION_COLOURS, PRECISION_KEYS, precisionKey, precisionParts, unknownSentence } from "./precisions";
+import { PANEL_BACKGROUND } from "./resources";
+import { along, axes, decades, dotAt, drawnDots, radius, roofsOf, spread } from "./roofline";
+import { contrast } from "./shades";
+
+const dot = (changes: Partial<Dot>): Dot => ({
+  op_id: "A",
+  name: "/a",
+  family: "gemm",
+  precision: "fp32",
+  bound: "compute",
+  kernel_ns: 100,
+  intensity: 10,
+  flops_per_second: 1e12,
+  peak_fraction: 0.5,
+  ...changes,
+});
+const peak = (unit: Peak["unit"], precision: string, rate: number, device = 0): Peak => ({
+  device_id: device,
+  product: "GPU",
+  unit,
+  precision,
+  per_second: rate,
+  source: "",
+});
+
+describe("roofline", () => {
+  it("draws what has a place on logarithmic axes, long ops first", () => {
+    const drawn = drawnDots([
+      dot({ op_id: "short", kernel_ns: 1 }),
+      dot({ op_id: "long" }),
+      dot({ intensity: 0 }),
+      dot({ flops_per_second: null }),
+    ]);
+    expect(drawn.map(({ op_id: op }) => op)).toEqual(["long", "short"]);
+  });
+
+  it("knows the roofs of one device, in the precisions that occur, and what is within reach", () => {
+    const peaks = [
+      peak("memory", "", 1e12),
+      peak("vector", "fp32", 1e13),
+      peak("vector", "fp64", 5e12),
+      peak("matrix", "fp16", 1e14),
+      peak("matrix", "bf16", 1e14),
+      peak("vector", "fp32", 9e13, 1),
+    ];
+    const roofs = roofsOf(peaks, new Set(["fp32"]), "Tensor Core");
+    expect(roofs?.memoryPerSecond).toBe(1e12);
+    expect(roofs?.compute).toEqual([
+      { label: "FP16, BF16 Tensor Cores 100 TFLOP/s", perSecond: 1e14, ridge: 100, goal: true },
+      { label: "FP32 10.0 TFLOP/s", perSecond: 1e13, ridge: 10, goal: false },
+    ]);
+    expect(roofsOf([], new Set(["fp32"]), "Tensor Core")).toBeNull();
+  });
+
+  it("holds every dot and roof between its axes", () => {
+    const dots = drawnDots([dot({ intensity: 0.02, flops_per_second: 3e6 }), dot({})]);
+    const roofs = roofsOf([peak("memory", "", 1e12), peak("vector", "fp32", 9e13)], new Set(["fp32"]), "");
+    const { x, y } = axes(dots, roofs);
+    expect(along(0.02, x)).toBeGreaterThanOrEqual(0);
+    expect(along(90, x)).toBeLessThanOrEqual(1);
+    expect(along(3e6, y)).toBeGreaterThanOrEqual(0);
+    expect(along(9e13, y)).toBeLessThan(1);
+    expect(decades({ from: -2, to: 3 }, 7)).toHaveLength(6);
+    expect(decades({ from: 0, to: 12 }, 6)).toHaveLength(7);
+  });
+
+  it("makes the area of a dot its time", () => {
+    expect(radius(100, 100) / radius(25, 100)).toBeCloseTo(2);
+    expect(radius(0, 100)).toBeGreaterThan(0);
+  });
+
+  it("finds the small dot on the large one, and none far away", () => {
+    const places = [
+      { x: 50, y: 50, r: 18 },
+      { x: 55, y: 50, r: 3 },
+    ];
+    expect(dotAt(places, 55, 51, 12)).toBe(1);
+    expect(dotAt(places, 40, 50, 12)).toBe(0);
+    expect(dotAt(places, 150, 50, 12)).toBeNull();
+  });
+
+  it("moves labels that would cover each other", () => {
+    expect(spread([10, 12, 60], 14)).toEqual([10, 24, 60]);
+  });
+});
+
+describe("precisions", () => {
+  it("adds up to all kernel time", () => {
+    const parts = precisionParts(
+      [
+        { precision: "fp16", matrix_unit: "yes", kernel_ns: 100, product_flops: 1 },
+        { precision: "", matrix_unit: "unknown", kernel_ns: 300, product_flops: null },
+        { precision: "fp32", matrix_unit: "no", kernel_ns: 0, product_flops: null },
+      ],
+      "Tensor Core",
+    );
+    expect(parts.map(({ label, fraction }) => [label, fraction])).toEqual([
+      ["Not named, Tensor Cores unknown", 0.75],
+      ["FP16, on Tensor Cores", 0.25],
+    ]);
+  });
+
+  it("has a colour for every precision that can be seen on the panel", () => {
+    expect(precisionKey("BF16")).toBe("bf16");
+    expect(precisionKey("fp6")).toBe("unknown");
+    for (const key of PRECISION_KEYS)
+      for (const theme of ["light", "dark"] as const)
+        expect(contrast(PRECISION_COLOURS[key][theme], PANEL_BACKGROUND[theme]), `${key} ${theme}`).toBeGreaterThan(3);
+  });
+
+  it("tells what cannot be told, and only then", () => {
+    expect(unknownSentence(5, 100, "Tensor Core")).toContain("5.0 % of the kernel time");
+    expect(unknownSentence(0, 100, "Tensor Core")).toBe("");
+    expect(unknownSentence(null, 100, "Tensor Core")).toBe("");
+  });
+});
+
+describe("scaled numbers", () => {
+  it.each([
+    [0, "0"],
+    [0.125, "0.125"],
+    [999.4, "999"],
+    [999_600, "1.00 M"],
+    [4_447_597_376_245, "4.45 T"],
+  ])("%d reads %s", (value, text) => {
+    expect(formatScaled(value)).toBe(text);
+  });
+
+  it("carries a unit and never makes a number of what is not known", () => {
+    expect(formatScaled(1.25e14, "FLOP/s")).toBe("125 TFLOP/s");
+    expect(formatScaled(null, "FLOP/s")).toBe("unknown");
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+
+import type { Finding } from "../api/types";
+import { detectorName, gainShare, gainTime, opening, overlaps, rangeText } from "./findings";
+
+const finding = (area: string, gains: boolean): Finding => ({
+  detector: "amp_detector",
+  severity: "advice",
+  confidence: "low",
+  area,
+  problem: "",
+  recommendation: "",
+  gain: gains ? { low_ns: 1, high_ns: 2, low_fraction: null, high_fraction: null, reasoning: "" } : null,
+  link: "",
+  evidence: [],
+});
+
+describe("findings", () => {
+  it.each([
+    ["dataloader_detector", "Data loader"],
+    ["underutilized_gpu_detector", "Underutilized GPU"],
+    ["cudnn_benchmark_detector", "CuDNN benchmark"],
+    ["", "Finding"],
+  ])("names %s %s", (detector, name) => {
+    expect(detectorName(detector)).toBe(name);
+  });
+
+  it("says a range with its unit once", () => {
+    expect(rangeText("29.6 ms", "59.3 ms")).toBe("29.6 to 59.3 ms");
+    expect(rangeText("154 µs", "5.92 ms")).toBe("154 µs to 5.92 ms");
+    expect(rangeText("<0.1 %", "5.0 %")).toBe("<0.1 % to 5.0 %");
+    expect(rangeText("5 ms", "5 ms")).toBe("5 ms");
+  });
+
+  it("says of a gain from nothing what it can be", () => {
+    expect(gainTime({ low_ns: 0, high_ns: 1_381_937 })).toBe("up to 1.38 ms");
+  });
+
+  it("gives no share where the iteration's length is not known", () => {
+    const gain = { low_ns: 1, high_ns: 2, low_fraction: 0.1, high_fraction: 0.2, reasoning: "" };
+    expect(gainShare(gain)).toBe("10.0 to 20.0 % of an iteration");
+    expect(gainShare({ ...gain, low_fraction: null })).toBe("");
+  });
+
+  it("knows gains of the same time", () => {
+    expect(overlaps([finding("a", true), finding("a", true)])).toBe(true);
+    expect(overlaps([finding("a", true), finding("b", true)])).toBe(false);
+    expect(overlaps([finding("a", true), finding("a", false)])).toBe(false);
+  });
+
+  it("opens evidence in the view that shows it", () => {
+    expect(opening({ kind: "op", key: "CONV2D_1" }, null)).toEqual({
+      view: "ops",
+      "ops.row": "CONV2D_1",
+      "ops.search": "CONV2D_1",
+    });
+    expect(opening({ kind: "kernel", key: "k" }, 5)?.["iters.row"]).toBe("5");
+    expect(opening({ kind: "kernel", key: "k" }, null)).toBeNull();
+    expect(opening({ kind: "call", key: "cudaDeviceSynchronize" }, 5)).toBeNull();
+    expect(opening({ kind: "iteration", key: "7" }, null)).toMatchObject({ "iterations.from": "5" });
+  });
+});

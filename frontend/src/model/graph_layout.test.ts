@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+
+import { fitted, graphNeighbour, layOut, NODE, scaled, type Graph } from "./graph_layout";
+import { buildTree, Rows } from "./group_tree";
+import { nodes } from "../testing/tree";
+
+const rows = new Rows(buildTree(nodes(), ""), { sort: "-gpu_time_ns", fold: false, kept: null });
+const graph = layOut(rows, () => true);
+const named = (name: string) => {
+  const node = graph.nodes.find(({ row }) => row.name === name);
+  if (node === undefined) throw new Error(`${name} is missing`);
+  return node;
+};
+
+describe("the graph", () => {
+  it("stands from left to right, parents in the middle of their children, none upon another", () => {
+    const net = named("Net");
+    expect(net.x).toBeGreaterThan(named("/").x + NODE.width);
+    expect(net.y).toBe((named("Head").y + named("Layer[1]").y) / 2);
+    for (const one of graph.nodes)
+      for (const other of graph.nodes)
+        if (one !== other && one.x === other.x) expect(Math.abs(one.y - other.y)).toBeGreaterThan(NODE.height);
+    expect(graph.edges).toHaveLength(graph.nodes.length - 1);
+  });
+
+  it("leaves out work of no op", () => {
+    expect(graph.nodes.map(({ row }) => row.name)).not.toContain("unassociated");
+  });
+
+  it("is walked by the arrow keys", () => {
+    expect(graphNeighbour(graph, named("/"), "ArrowRight")?.row.name).toBe("Net");
+    expect(graphNeighbour(graph, named("Net"), "ArrowLeft")?.row.name).toBe("/");
+    expect(graphNeighbour(graph, named("Head"), "ArrowDown")?.row.name).toBe("Layer[0]");
+    expect(graphNeighbour(graph, named("/"), "ArrowUp")).toBeNull();
+  });
+});
+
+describe("its place", () => {
+  const small: Pick<Graph, "width" | "height" | "nodes"> = { width: 100, height: 100, nodes: [] };
+
+  it("is the middle where all fits", () => {
+    expect(fitted(small, 300, 200)).toEqual({ scale: 1, left: 100, top: 50 });
+  });
+
+  it("stays readable where it does not", () => {
+    expect(fitted({ ...small, height: 100_000 }, 300, 200).scale).toBeGreaterThan(0.7);
+  });
+
+  it("keeps the point under the pointer when it is scaled", () => {
+    const place = scaled({ scale: 1, left: 10, top: 20 }, 2, 50, 60);
+    expect((50 - place.left) / place.scale).toBe(40);
+    expect((60 - place.top) / place.scale).toBe(40);
+  });
+});

@@ -1,0 +1,197 @@
+"""Group Ops and the compatibility graph: levels, folding, filter, links between tree, icicle and tables, keyboard."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.serving import TensorBoard
+
+
+def nodes_of(tensorboard: TensorBoard, run: str) -> dict[str, list[Any]]:
+    """The tree as the server sends it, by columns."""
+    answer: dict[str, list[Any]] = tensorboard.get("groups", profile=tensorboard.profile(run)["id"])["nodes"]
+    return answer
+
+
+def shown(page: Page) -> Locator:
+    """The rows of the tree that are drawn."""
+    return page.get_by_role("treegrid").locator(".tree-row")
+
+
+def row(page: Page, path: str) -> Locator:
+    """The row of a path."""
+    return shown(page).filter(has=page.locator(f'.tree-label[data-tip="{path}"]'))
+
+
+@pytest.fixture
+def opened(page: Page, tensorboard: TensorBoard) -> Page:
+    """Group Ops of the AMP sample."""
+    page.goto(tensorboard.page(run="amp", view="groups"))
+    expect(shown(page).first).to_be_visible()
+    return page
+
+
+def test_levels(opened: Page, tensorboard: TensorBoard) -> None:
+    """Collapse all leaves the roots, expand all shows every node, to level 2 the roots and their children."""
+    nodes = nodes_of(tensorboard, "amp")
+    table = opened.get_by_role("treegrid")
+    opened.get_by_role("button", name="Collapse all").click()
+    roots = nodes["parent"].count(-1)
+    expect(table).to_have_attribute("aria-rowcount", str(roots + 1))
+    opened.get_by_label("To level").select_option("2")
+    second = sum(parent >= 0 and nodes["parent"][parent] == -1 for parent in nodes["parent"])
+    expect(table).to_have_attribute("aria-rowcount", str(roots + second + 1))
+    opened.get_by_role("button", name="Expand all").click()
+    expect(table).to_have_attribute("aria-rowcount", str(len(nodes["name"]) + 1))
+    assert shown(opened).count() < len(nodes["name"]), "only rows in view are drawn"
+    opened.reload()
+    expect(table).to_have_attribute("aria-rowcount", str(len(nodes["name"]) + 1))
+
+
+def test_sums_are_the_servers(opened: Page, tensorboard: TensorBoard) -> None:
+    """The root row has the sums of the tree, exact on hover."""
+    nodes = nodes_of(tensorboard, "amp")
+    root = nodes["name"].index("/")
+    cells = row(opened, "/").get_by_role("gridcell")
+    expect(cells.nth(1)).to_have_text(f"{nodes['calls'][root]:,}")
+    for column, key in ((5, "cpu_time_ns"), (6, "gpu_time_ns"), (7, "cpu_overhead_ns")):
+        tip = cells.nth(column).locator(".number").get_attribute("data-tip") or ""
+        assert f"{nodes[key][root]:,} ns" in tip
+
+
+def test_order_within_siblings(opened: Page) -> None:
+    """By name, siblings stand from A to Z, each below its own parent still."""
+    opened.get_by_label("To level").select_option("3")
+    opened.get_by_role("columnheader", name="Module").get_by_role("button").click()
+    expect(opened.get_by_role("columnheader", name="Module")).to_have_attribute("aria-sort", "ascending")
+    tips = shown(opened).locator(".tree-label").evaluate_all("all => all.map(each => each.dataset.tip)")
+    second = [tip for tip in tips if re.fullmatch(r"/[^/]+/", tip)]
+    assert second == sorted(second, key=str.lower)
+
+
+def test_a_selection_shows_ops_and_kernels(opened: Page, tensorboard: TensorBoard) -> None:
+    """Selecting a row marks its levels, selects its box in the icicle, and fills ops and kernels; the link keeps it."""
+    opened.get_by_label("To level").select_option("3")
+    label = shown(opened).nth(2).locator(".tree-label")
+    path = label.get_attribute("data-tip") or ""
+    label.click()
+    expect(row(opened, path)).to_have_attribute("aria-selected", "true")
+    expect(row(opened, "/")).to_have_class(re.compile("in-chain"))
+    expect(opened.locator(".icicle-box.selected")).to_have_count(1)
+    profile = tensorboard.profile("amp")["id"]
+    for table, region in (("ops_of_group", "Ops of"), ("kernels_of_group", "Kernels of")):
+        answer = tensorboard.get("table", profile=profile, table=table, group=path, limit="10")
+        section = opened.get_by_role("region", name=f"{region} {path}", exact=True)
+        expect(section.locator("tbody tr")).to_have_count(len(answer["rows"]))
+        expect(section).to_contain_text(f"of {answer['filtered']:,}")
+    opened.reload()
+    expect(row(opened, path)).to_have_attribute("aria-selected", "true")
+
+
+def test_the_icicle_selects_in_the_tree(opened: Page) -> None:
+    """A click on a deep box opens the levels above its row and brings it into view."""
+    opened.get_by_role("button", name="Collapse all").click()
+    box = opened.locator(".icicle-box").nth(4)
+    path = (box.get_attribute("data-tip") or "").splitlines()[0]
+    box.click()
+    expect(row(opened, path)).to_have_attribute("aria-selected", "true")
+    expect(row(opened, path)).to_be_in_viewport()
+    opened.get_by_role("application", name=re.compile("Icicle")).focus()
+    opened.keyboard.press("ArrowUp")
+    expect(opened.locator(".tree-row[aria-selected=true] .tree-label")).not_to_have_attribute("data-tip", path)
+
+
+def test_filter_by_path(opened: Page) -> None:
+    """Patterns leave the matching paths and the levels above, in any case; nonsense says that nothing matches."""
+    field = opened.get_by_label("Filter by path")
+    field.fill("**/conv2d")
+    matches = opened.locator(".tree-row.match .tree-label")
+    expect(matches.first).to_be_visible()
+    expect(opened.locator(".tree-row").last).to_be_visible()
+    assert set(matches.all_inner_texts()) == {"Conv2d", "conv2d"}
+    expect(row(opened, "/")).to_be_visible()
+    field.fill("*/no such level")
+    expect(opened.get_by_text("No path matches the filter.")).to_be_visible()
+
+
+def test_repeated_siblings_collapse(page: Page, tensorboard: TensorBoard) -> None:
+    """Layers that are alike become one row with their number and their sums, and one of them can be chosen below."""
+    page.goto(tensorboard.page(run="ddp/rank0", view="groups"))
+    expect(shown(page).first).to_be_visible()
+    before = int(page.get_by_role("treegrid").get_attribute("aria-rowcount") or 0)
+    page.get_by_role("button", name="Expand all").click()
+    page.get_by_label("Collapse repeated").check()
+    page.get_by_role("button", name="Expand all").click()
+    folded = shown(page).filter(has=page.locator(".fold-count")).filter(has_text=re.compile(r"\[\d+\.\.\d+\]")).first
+    expect(folded).to_be_visible()
+    assert before > 0
+    folded.locator(".tree-label").click()
+    expect(page.get_by_text("The tables show")).to_be_visible()
+    members = page.locator(".member-choice option")
+    assert members.count() > 1
+    page.locator(".member-choice select").select_option(index=1)
+    name = members.nth(1).inner_text().strip()
+    expect(page.get_by_role("region", name=f"Kernels of {name}", exact=True)).to_be_visible()
+
+
+def test_keyboard(opened: Page) -> None:
+    """Arrow keys walk, open and close; Enter selects."""
+    opened.get_by_role("button", name="Collapse all").click()
+    row(opened, "/").focus()
+    opened.keyboard.press("ArrowRight")
+    expect(row(opened, "/")).to_have_attribute("aria-expanded", "true")
+    opened.keyboard.press("ArrowRight")
+    opened.keyboard.press("Enter")
+    expect(shown(opened).nth(1)).to_have_attribute("aria-selected", "true")
+    opened.keyboard.press("ArrowLeft")
+    expect(row(opened, "/")).to_be_focused()
+    opened.keyboard.press("ArrowLeft")
+    expect(row(opened, "/")).to_have_attribute("aria-expanded", "false")
+
+
+def test_a_group_alone(opened: Page) -> None:
+    """A group can be shown alone, and the whole model again."""
+    opened.get_by_label("To level").select_option("2")
+    label = shown(opened).nth(1).locator(".tree-label")
+    path = label.get_attribute("data-tip") or ""
+    label.click()
+    opened.get_by_role("button", name="Show alone").click()
+    expect(row(opened, "/")).to_have_count(0)
+    expect(row(opened, path)).to_be_visible()
+    opened.get_by_role("button", name="Whole model").click()
+    expect(row(opened, "/")).to_be_visible()
+
+
+def test_the_graph(page: Page, tensorboard: TensorBoard) -> None:
+    """A node, clicked, shows run time, kernels and help until Esc; it opens and closes; the link keeps both."""
+    page.goto(tensorboard.page(run="amp", view="graph"))
+    nodes = page.locator(".graph-node")
+    expect(nodes.first).to_be_visible()
+    nodes.nth(1).click()
+    pane = page.get_by_role("complementary")
+    expect(pane.get_by_text("GPU time", exact=True)).to_be_visible()
+    expect(pane.get_by_role("heading", name=re.compile("^Kernels"))).to_be_visible()
+    expect(pane.get_by_role("heading", name=re.compile("Tensor Cores here"))).to_be_visible()
+    before = nodes.count()
+    nodes.first.locator(".node-toggle").click()
+    expect(nodes).not_to_have_count(before)
+    page.get_by_role("button", name="Zoom in").click()
+    expect(page).to_have_url(re.compile("graph.place="))
+    page.reload()
+    expect(pane).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(pane).to_have_count(0)
+
+
+def test_the_graph_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
+    """Arrow keys walk over the nodes, Enter shows one."""
+    page.goto(tensorboard.page(run="amp", view="graph"))
+    page.get_by_role("application", name=re.compile("Module graph")).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("complementary")).to_be_visible()
+    expect(page.locator(".graph-node.selected")).to_have_count(1)

@@ -1,0 +1,94 @@
+"""A page for each thing that can be wrong with a file or an address, with what to do about it."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.serving import TensorBoard, running
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory, logdir: Path) -> Iterator[TensorBoard]:
+    """Databases that are too old, too new, without a configuration, and none at all; and a good one."""
+    logs = tmp_path_factory.mktemp("faulty")
+    good = next((logdir / "amp").glob("*.sqlite"))
+    changes = {
+        "old": "UPDATE db_version SET current_version = '1.2.0'",
+        "new": "UPDATE db_version SET current_version = '1.9.0'",
+        "empty": "DELETE FROM aggregations",
+    }
+    for run, change in changes.items():
+        (logs / run).mkdir()
+        copy = logs / run / "dlprof_dldb.sqlite"
+        shutil.copy(good, copy)
+        database = sqlite3.connect(copy)
+        database.execute("PRAGMA foreign_keys = OFF")
+        database.execute(change)
+        database.commit()
+        database.close()
+    (logs / "none").mkdir()
+    (logs / "none" / "dlprof_dldb.sqlite").write_bytes(b"no database at all")
+    shutil.copytree(logdir / "amp", logs / "good")
+    with running(logs, tmp_path_factory.mktemp("cache")) as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("run", "title", "advice"),
+    [
+        ("old", "too old", "nsys export"),
+        ("new", "newer", "pip install --upgrade"),
+        ("empty", "not a DLProf database", "legal configuration"),
+        ("none", "not a DLProf database", "nsys export"),
+    ],
+)
+def test_a_database_that_cannot_be_shown(
+    page: Page, faulty: TensorBoard, run: str, title: str, advice: str, complaints: list[str]
+) -> None:
+    """Each fault has a page with the server's sentence, what it means, and what to do."""
+    page.goto(faulty.page(run=run))
+    alert = page.get_by_role("alert")
+    expect(alert.get_by_role("heading")).to_contain_text(title)
+    expect(alert).to_contain_text(advice)
+    complaints[:] = [each for each in complaints if "status of 422" not in each]
+
+
+def test_a_view_that_does_not_exist(page: Page, tensorboard: TensorBoard) -> None:
+    """A misspelt view is explained, and the Dashboard is one click away."""
+    page.goto(tensorboard.page(run="amp", view="kernles"))
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text('no view "kernles"')
+    alert.get_by_role("button", name="Open the Dashboard").click()
+    expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
+
+
+def test_an_aggregation_that_is_no_number(page: Page, tensorboard: TensorBoard) -> None:
+    """A parameter that cannot be understood is named."""
+    page.goto(tensorboard.page(run="amp", aggregation="first"))
+    expect(page.get_by_role("alert")).to_contain_text('"first" is not the number of an aggregation')
+
+
+def test_a_profile_that_is_not_here(page: Page, tensorboard: TensorBoard) -> None:
+    """A link to a profile of elsewhere shows no other one in its place, and offers the first."""
+    page.goto(tensorboard.page(profile="0123456789abcdef", run="nowhere", capture="gone.sqlite"))
+    main = page.get_by_role("main")
+    expect(main).to_contain_text("gone.sqlite")
+    expect(main).to_contain_text("Nothing is selected")
+    main.get_by_role("button", name="Show the first profile").click()
+    expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
+
+
+def test_help_explains_terms_and_names_a_contact(page: Page, tensorboard: TensorBoard) -> None:
+    """Help holds a guide, what terms mean, keys, filters, and whom to ask."""
+    page.goto(tensorboard.page(run="amp"))
+    page.get_by_role("button", name="Help", exact=True).click()
+    pane = page.get_by_role("complementary", name="Help")
+    expect(pane.get_by_role("heading", level=3)).to_have_text(
+        ["Guide", "Terms", "Keys", "Filters", "Further reading", "Contact"]
+    )

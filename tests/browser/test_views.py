@@ -1,0 +1,140 @@
+"""The views of tables: what a selection fills, links, op types, GPUs, aggregation, the header."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.serving import VIEWS, TensorBoard
+
+
+def rows_of(tensorboard: TensorBoard, run: str, table: str, **query: str) -> list[dict[str, Any]]:
+    """What the server answers for the first page of a table."""
+    return list(tensorboard.get("table", profile=tensorboard.profile(run)["id"], table=table, **query)["rows"])
+
+
+def grid(page: Page, name: str) -> Locator:
+    """The table of that name."""
+    return page.get_by_role("grid", name=name, exact=True)
+
+
+def test_the_menu_opens_every_view(page: Page, tensorboard: TensorBoard) -> None:
+    """Each entry of the menu opens its view; GPUs is no entry where there is one GPU. Back walks through them again."""
+    page.goto(tensorboard.page(run="amp"))
+    menu = page.get_by_role("navigation", name="Views")
+    expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
+    expect(menu.get_by_role("button")).to_have_count(len(VIEWS) - 1)
+    expect(menu.get_by_role("button", name="GPUs")).to_have_count(0)
+    titles = {
+        "Op Types": "Op Type Summary",
+        "Group Ops": "Group Ops",
+        "Kernels by Iteration": "Iteration Summary",
+        "Kernels by Op": "Iteration Summary",
+        "Iterations": "Iterations",
+        "Graph": "Compatibility Graph",
+    }
+    for entry, title in titles.items():
+        menu.get_by_role("button", name=entry, exact=True).click()
+        expect(page.get_by_role("region", name=title, exact=True)).to_be_visible()
+        expect(menu.get_by_role("button", name=entry, exact=True)).to_have_attribute("aria-current", "page")
+    page.go_back()
+    expect(page.get_by_role("region", name="Iterations", exact=True)).to_be_visible()
+
+
+def test_op_types(page: Page, tensorboard: TensorBoard) -> None:
+    """Op Type Summary lists the types of the server with all nineteen columns of the guide."""
+    page.goto(tensorboard.page(run="amp", view="op_types"))
+    table = grid(page, "Op Type Summary")
+    rows = rows_of(tensorboard, "amp", "op_types", limit="25")
+    expect(table.locator("tbody tr")).to_have_count(len(rows))
+    expect(table.get_by_role("columnheader")).to_have_count(19)
+    for i, row in enumerate(rows[:5]):
+        expect(table.locator("tbody tr").nth(i).locator("td").first).to_have_text(row["op_type"])
+
+
+def test_kernels_by_iteration(page: Page, tensorboard: TensorBoard) -> None:
+    """An iteration, selected by keyboard, fills its kernels; another one starts them at the first page."""
+    page.goto(tensorboard.page(run="amp", view="kernels_by_iteration"))
+    iterations = rows_of(tensorboard, "amp", "iterations")
+    table = grid(page, "Iteration Summary")
+    expect(table.locator("tbody tr")).to_have_count(len(iterations))
+    share = iterations[0]["gpu_time_fraction"]
+    expect(table.locator("tbody tr").first.locator(".meter-share").first).to_have_text(f"{share * 100:.1f} %")
+    table.locator("tbody tr").first.locator("td").first.focus()
+    page.keyboard.press("Enter")
+    first = iterations[0]["iteration"]
+    kernels = grid(page, f"Kernels in Iteration {first}")
+    rows = rows_of(tensorboard, "amp", "kernels_of_iteration", iteration=str(first))
+    expect(kernels.locator("tbody tr")).to_have_count(len(rows))
+    expect(kernels.locator("tbody tr").first.locator(".kernel-name")).to_have_attribute(
+        "data-tip", rows[0]["long_name"]
+    )
+    page.get_by_role("region", name=f"Kernels in Iteration {first}").get_by_role("button", name="Next page").click()
+    expect(page).to_have_url(re.compile("ikernels.page=2"))
+    table.locator("tbody tr").nth(1).click()
+    expect(grid(page, f"Kernels in Iteration {iterations[1]['iteration']}")).to_be_visible()
+    expect(page).not_to_have_url(re.compile("ikernels.page"))
+
+
+def test_kernels_by_op(page: Page, tensorboard: TensorBoard) -> None:
+    """Iteration, then op, then kernels; the link opens all three again, with the same rows."""
+    page.goto(tensorboard.page(run="amp", view="kernels_by_op"))
+    iteration = rows_of(tensorboard, "amp", "iterations")[1]["iteration"]
+    grid(page, "Iteration Summary").locator("tbody tr").nth(1).click()
+    ops = rows_of(tensorboard, "amp", "ops_of_iteration", iteration=str(iteration))
+    grid(page, f"Ops in Iteration {iteration}").locator("tbody tr").nth(2).click()
+    op = ops[2]["op_id"]
+    kernels = grid(page, f"Kernels of {op} in Iteration {iteration}")
+    expected = rows_of(tensorboard, "amp", "kernels_of_iteration_op", iteration=str(iteration), op=op)
+    expect(kernels.locator("tbody tr")).to_have_count(len(expected))
+    page.reload()
+    expect(kernels.locator("tbody tr")).to_have_count(len(expected))
+    expect(grid(page, f"Ops in Iteration {iteration}").locator('tr[aria-selected="true"]')).to_have_count(1)
+
+
+def test_ops_of_one_path_are_told_apart(page: Page, tensorboard: TensorBoard) -> None:
+    """Where rows have the same path, the op's id stands beside it."""
+    page.goto(tensorboard.page(run="amp", view="ops", ops__columns="op_id", ops__size="100"))
+    rows = rows_of(tensorboard, "amp", "ops", limit="100")
+    names = [row["name"] for row in rows]
+    paths = grid(page, "Ops").locator("tbody .op-path")
+    expect(paths).to_have_count(len(rows))
+    doubled = [i for i, name in enumerate(names) if names.count(name) > 1]
+    assert doubled
+    for i in doubled[:3]:
+        expect(paths.nth(i)).to_contain_text(rows[i]["op_id"])
+
+
+@pytest.mark.parametrize("real_run", ["nsight"], indirect=True)
+def test_gpus(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
+    """With two GPUs the menu and the Dashboard lead to GPUs, which shows a bar and a row for each."""
+    page.goto(tensorboard.page(run=real_run))
+    page.get_by_role("button", name="More about GPU Utilization").click()
+    page.get_by_role("group", name="More about GPU Utilization").get_by_role("button", name="GPUs").click()
+    expect(page.get_by_role("navigation", name="Views").get_by_role("button", name="GPUs")).to_be_visible()
+    expect(page.locator(".gpu-bar")).to_have_count(2)
+    expect(grid(page, "GPUs").locator("tbody tr")).to_have_count(2)
+    devices = tensorboard.dashboard(real_run)["gpu_utilization"]["devices"]
+    expect(page.locator(".gpu-share").first).to_have_text(f"{devices[0]['fraction'] * 100:.1f} %")
+
+
+@pytest.mark.parametrize("real_run", ["dlprof"], indirect=True)
+@pytest.mark.parametrize("view", VIEWS)
+def test_nvidias_own_database(page: Page, tensorboard: TensorBoard, real_run: str, view: str) -> None:
+    """Every view opens on NVIDIA's database without an error."""
+    page.goto(tensorboard.page(run=real_run, view=view))
+    expect(page.locator(".panel, .data-table").first).to_be_visible()
+    expect(page.locator(".skeleton")).to_have_count(0)
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_without_gpu_work(page: Page, tensorboard: TensorBoard, view: str) -> None:
+    """Every view of a recording without GPU work opens, and none shows an error."""
+    page.goto(tensorboard.page(run="cpu", view=view))
+    expect(page.locator(".panel, .data-table").first).to_be_visible()
+    expect(page.locator(".skeleton")).to_have_count(0)
+    expect(page.get_by_role("alert")).to_have_count(0)
