@@ -60,16 +60,23 @@ def read_info(export: Export) -> TargetInfo:
 
 
 def cuda_version(number: str) -> str:
-    """``11.7`` for CUPTI's ``11070``."""
-    if not number.isdecimal() or int(number) < 1_000:
+    """``11.7`` for CUPTI's ``11070``; empty for 0, a machine without a driver."""
+    if not number.isdecimal() or 0 < int(number) < 1_000:
         return number
+    if int(number) == 0:
+        return ""
     return f"{int(number) // 1_000}.{int(number) % 1_000 // 10}"
 
 
 def driver_version(number: str) -> str:
-    """``515.43.04`` for ``5154304`` (Linux), ``581.60`` for ``58160`` (Windows); a version with points stays."""
+    """``515.43.04`` for ``5154304`` (Linux), ``581.60`` for ``58160`` (Windows); a version with points stays.
+
+    Empty for 0, a machine without a driver.
+    """
     if not number.isdecimal():
         return number
+    if int(number) == 0:
+        return ""
     if len(number) == 7:
         return f"{number[:3]}.{number[3:5]}.{number[5:]}"
     if len(number) == 5:

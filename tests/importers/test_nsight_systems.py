@@ -454,14 +454,23 @@ def test_normalised_times_are_moved_to_the_start_of_the_session(
 
 @pytest.mark.parametrize(
     ("number", "version"),
-    [("5154304", "515.43.04"), ("5509007", "550.90.07"), ("58160", "581.60"), ("570.172.08", "570.172.08"), ("", "")],
+    [
+        ("5154304", "515.43.04"),
+        ("5509007", "550.90.07"),
+        ("58160", "581.60"),
+        ("570.172.08", "570.172.08"),
+        ("", ""),
+        ("0", ""),
+    ],
 )
 def test_driver_versions(number: str, version: str) -> None:
-    """Linux and Windows pack them differently, newer exports not at all."""
+    """Linux and Windows pack them differently, newer exports not at all; a machine without a GPU has none."""
     assert driver_version(number) == version
 
 
-@pytest.mark.parametrize(("number", "version"), [("11070", "11.7"), ("12080", "12.8"), ("13000", "13.0"), ("", "")])
+@pytest.mark.parametrize(
+    ("number", "version"), [("11070", "11.7"), ("12080", "12.8"), ("13000", "13.0"), ("", ""), ("0", "")]
+)
 def test_cuda_versions(number: str, version: str) -> None:
     """CUPTI packs them in thousands and tens."""
     assert cuda_version(number) == version
