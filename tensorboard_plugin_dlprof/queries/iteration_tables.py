@@ -93,8 +93,7 @@ _KERNELS = Table(
     name="kernels_of_iteration",
     key="kernel_id",
     base=(
-        "kernel_iteration_node AS node CROSS JOIN read_only_kernels AS kernel ON kernel.id = node.read_only_kernel_id "
-        "JOIN read_only_ops AS op ON op.id = node.read_only_ops_id"
+        "kernel_iteration_node AS node CROSS JOIN read_only_kernels AS kernel ON kernel.id = node.read_only_kernel_id"
     ),
     row_id="node.id",
     where=(
@@ -104,6 +103,7 @@ _KERNELS = Table(
     default_sort="timestamp_ns",
     joins=MappingProxyType(
         {
+            "op": "JOIN read_only_ops AS op ON op.id = node.read_only_ops_id",
             "name": "JOIN dictionary AS name ON name.id = kernel.name_id",
             "long_name": "LEFT JOIN dictionary AS long_name ON long_name.id = kernel.long_name_id",
             "grid": "LEFT JOIN read_only_grid_block AS grid ON grid.id = kernel.grid_id",
@@ -111,8 +111,10 @@ _KERNELS = Table(
         }
     ),
     columns=(
-        Column("op", "Op Name", "path", "Path of the op that launched the kernel.", "op.op_name", searchable=True),
-        Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, hidden=True),
+        Column(
+            "op", "Op Name", "path", "Path of the op that launched the kernel.", "op.op_name", ("op",), searchable=True
+        ),
+        Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", ("op",), searchable=True, hidden=True),
         Column(
             "name",
             "Kernel Name",
@@ -219,7 +221,11 @@ def kernels_of_iteration_op(extended: bool) -> Table:
     return dataclasses.replace(
         table,
         name="kernels_of_iteration_op",
-        where=f"{table.where} AND op.op_id = :op",
+        # By number, so that the index of the iteration finds the rows of the op in it.
+        where=(
+            f"{table.where} AND node.read_only_ops_id = (SELECT op.id FROM read_only_ops AS op "
+            "WHERE op.domain_id = :domain AND op.op_id_id = (SELECT id FROM dictionary WHERE string = :op))"
+        ),
         links=(ITERATION_LINK, "op"),
         columns=tuple(column for column in table.columns if column.key not in ("op", "op_id")),
     )
