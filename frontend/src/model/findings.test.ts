@@ -19,7 +19,7 @@ describe("findings", () => {
   it.each([
     ["dataloader_detector", "Data loader"],
     ["underutilized_gpu_detector", "Underutilized GPU"],
-    ["cudnn_benchmark_detector", "CuDNN benchmark"],
+    ["cudnn_benchmark_detector", "cuDNN benchmark"],
     ["", "Finding"],
   ])("names %s %s", (detector, name) => {
     expect(detectorName(detector)).toBe(name);

@@ -21,7 +21,8 @@ export function detectorName(detector: string): string {
     .split("_")
     .map((word) => ACRONYMS[word] ?? word)
     .join(" ");
-  return words === "" ? "Finding" : words.charAt(0).toUpperCase() + words.slice(1);
+  if (words === "") return "Finding";
+  return words.startsWith("cuDNN") ? words : words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 export const SEVERITY_LABELS: Readonly<Record<FindingSeverity, string>> = {

@@ -1,0 +1,135 @@
+"""Efficiency: the roofline, what could be gained, and honest words where nothing is known."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import REAL
+from tests.browser.serving import TensorBoard
+from tests.browser.test_accessibility import check
+from tests.browser.test_dashboard import panel, percent
+
+
+def efficiency_of(tensorboard: TensorBoard, run: str) -> dict[str, Any]:
+    """What the server answers for the only profile of a run."""
+    return dict(tensorboard.get("efficiency", profile=tensorboard.profile(run)["id"]))
+
+
+def plot(page: Page) -> Locator:
+    """The roofline itself."""
+    return page.get_by_role("group", name=re.compile("^Roofline of"))
+
+
+def check_efficiency(page: Page, answer: dict[str, Any]) -> None:
+    """The sentence, the dots, the roofs, the precisions and the causes are those of the answer."""
+    heading = page.get_by_role("heading", level=1)
+    if answer["mfu_fraction"] is not None:
+        expect(heading).to_contain_text(percent(answer["mfu_fraction"]))
+    elif not answer["product_flops"]:
+        expect(heading).to_have_text("How much was computed is not known.")
+    if answer["dots"]:
+        expect(plot(page).locator("circle.dot")).to_have_count(len(answer["dots"]))
+        if any(peak["unit"] == "memory" for peak in answer["peaks"]):
+            expect(plot(page).get_by_text(re.compile("^Memory .*B/s$"))).to_be_visible()
+        else:
+            expect(panel(page, "Roofline")).to_contain_text("No roofs")
+    else:
+        expect(panel(page, "Roofline")).to_contain_text(re.compile("No op .*can be placed"))
+        expect(panel(page, "Roofline")).to_contain_text(answer["hint"])
+    precisions = panel(page, "Kernel Time by Precision").locator("li")
+    expect(precisions).to_have_count(len(answer["precisions"]))
+    total = sum(each["kernel_ns"] for each in answer["precisions"])
+    if total:
+        expect(precisions.first).to_contain_text(percent(answer["precisions"][0]["kernel_ns"] / total))
+
+
+@pytest.mark.parametrize("run", ["amp", "ddp/rank0", "cpu"])
+def test_efficiency_of_the_samples(page: Page, tensorboard: TensorBoard, run: str) -> None:
+    """What the page shows of a sample is what the server answers."""
+    page.goto(tensorboard.page(run=run, view="efficiency"))
+    check_efficiency(page, efficiency_of(tensorboard, run))
+
+
+@pytest.mark.parametrize("real_run", [*REAL, "dlprof"], indirect=True)
+def test_efficiency_of_real_profiles(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
+    """What the page shows of a real profile is the answer; without shapes it says what would bring them."""
+    page.goto(tensorboard.page(run=real_run, view="efficiency"))
+    check_efficiency(page, efficiency_of(tensorboard, real_run))
+
+
+def test_dots_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
+    """The arrow keys read the dots from the longest on; Enter selects one, which the table and the panel show."""
+    page.goto(tensorboard.page(run="amp", view="efficiency"))
+    longest = max(efficiency_of(tensorboard, "amp")["dots"], key=lambda dot: dot["kernel_ns"])
+    plot(page).focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".hover-card")).to_contain_text(longest["op_id"])
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    expect(page.locator(".hover-card")).to_have_count(0)
+    chosen = panel(page, longest["op_id"])
+    expect(chosen).to_contain_text("Memory throughput")
+    page.reload()
+    expect(plot(page).locator("circle.dot-selected")).to_have_count(1)
+    chosen.get_by_role("button", name="Kernels").click()
+    expect(page.get_by_role("heading", name=f"Kernels of {longest['op_id']}")).to_be_visible()
+
+
+def test_a_row_selects_its_dot(page: Page, tensorboard: TensorBoard) -> None:
+    """A row of the table, the largest gain first, marks its dot; numbers are formatted."""
+    page.goto(tensorboard.page(run="amp", view="efficiency"))
+    grid = page.get_by_role("grid", name="Ops by What Could Be Gained")
+    row = grid.locator("tbody tr").first
+    op = tensorboard.get("table", profile=tensorboard.profile("amp")["id"], table="efficiency", limit="1")["rows"][0]
+    expect(row).to_contain_text(op["op_id"])
+    expect(row).to_contain_text(re.compile(r"\d [kMGT]"))
+    row.locator("td").first.click()
+    expect(plot(page).locator("circle.dot-selected")).to_have_count(1)
+    expect(panel(page, op["op_id"])).to_be_visible()
+
+
+def test_a_precision_hides_its_dots(page: Page, tensorboard: TensorBoard) -> None:
+    """An entry of the legend takes its dots away, and the URL keeps it."""
+    page.goto(tensorboard.page(run="amp", view="efficiency"))
+    dots = efficiency_of(tensorboard, "amp")["dots"]
+    rest = [dot for dot in dots if dot["precision"] != "fp32"]
+    assert 0 < len(rest) < len(dots)
+    page.get_by_role("button", name=re.compile("^FP32")).click()
+    expect(plot(page).locator("circle.dot")).to_have_count(len(rest))
+    page.reload()
+    expect(plot(page).locator("circle.dot")).to_have_count(len(rest))
+
+
+def test_a_cause_narrows_the_table(page: Page, tensorboard: TensorBoard) -> None:
+    """A cause shows its ops in the table; pressed again, all of them."""
+    page.goto(tensorboard.page(run="amp", view="efficiency"))
+    cause = efficiency_of(tensorboard, "amp")["causes"][0]
+    entry = panel(page, "What Limits Tensor Core Use").get_by_role("button").nth(1)
+    entry.click()
+    expect(page.get_by_text(re.compile(rf"of {cause['ops']} ")).first).to_be_visible()
+    expect(entry).to_have_attribute("aria-pressed", "true")
+    entry.click()
+    expect(entry).to_have_attribute("aria-pressed", "false")
+
+
+def test_the_dashboard_shows_precisions(page: Page, tensorboard: TensorBoard) -> None:
+    """The Dashboard has the precisions of kernel time too, and leads to the page."""
+    page.goto(tensorboard.page(run="amp"))
+    shown = panel(page, "Kernel Time by Precision")
+    expect(shown.locator("li")).to_have_count(len(efficiency_of(tensorboard, "amp")["precisions"]))
+    shown.get_by_role("button", name="Efficiency").click()
+    expect(panel(page, "Roofline")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("run", ["amp", "cpu"])
+def test_accessible(page: Page, tensorboard: TensorBoard, run: str, scheme: Literal["light", "dark"]) -> None:
+    """axe finds no serious fault."""
+    page.emulate_media(color_scheme=scheme)
+    page.goto(tensorboard.page(run=run, view="efficiency"))
+    expect(panel(page, "Roofline")).to_be_visible()
+    check(page)
