@@ -26,6 +26,10 @@ def plot(page: Page) -> Locator:
 
 def check_efficiency(page: Page, answer: dict[str, Any]) -> None:
     """The sentence, the dots, the roofs, the precisions and the causes are those of the answer."""
+    if not answer["precisions"]:
+        expect(page.get_by_role("main")).to_contain_text("Nothing is known of the efficiency of ops")
+        expect(page.get_by_role("main")).to_contain_text(answer["hint"] or "Record")
+        return
     heading = page.get_by_role("heading", level=1)
     if answer["mfu_fraction"] is not None:
         expect(heading).to_contain_text(percent(answer["mfu_fraction"]))
@@ -38,13 +42,12 @@ def check_efficiency(page: Page, answer: dict[str, Any]) -> None:
         else:
             expect(panel(page, "Roofline")).to_contain_text("No roofs")
     else:
-        expect(panel(page, "Roofline")).to_contain_text(re.compile("No op .*can be placed"))
+        expect(panel(page, "Roofline")).to_contain_text("No op can be placed")
         expect(panel(page, "Roofline")).to_contain_text(answer["hint"])
     precisions = panel(page, "Kernel Time by Precision").locator("li")
     expect(precisions).to_have_count(len(answer["precisions"]))
     total = sum(each["kernel_ns"] for each in answer["precisions"])
-    if total:
-        expect(precisions.first).to_contain_text(percent(answer["precisions"][0]["kernel_ns"] / total))
+    expect(precisions.first).to_contain_text(percent(answer["precisions"][0]["kernel_ns"] / total))
 
 
 @pytest.mark.parametrize("run", ["amp", "ddp/rank0", "cpu"])
@@ -82,7 +85,7 @@ def test_dots_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
 def test_a_row_selects_its_dot(page: Page, tensorboard: TensorBoard) -> None:
     """A row of the table, the largest gain first, marks its dot; numbers are formatted."""
     page.goto(tensorboard.page(run="amp", view="efficiency"))
-    grid = page.get_by_role("grid", name="Ops by What Could Be Gained")
+    grid = page.get_by_role("grid", name="Ops by Possible Gain")
     row = grid.locator("tbody tr").first
     op = tensorboard.get("table", profile=tensorboard.profile("amp")["id"], table="efficiency", limit="1")["rows"][0]
     expect(row).to_contain_text(op["op_id"])
@@ -131,5 +134,5 @@ def test_accessible(page: Page, tensorboard: TensorBoard, run: str, scheme: Lite
     """axe finds no serious fault."""
     page.emulate_media(color_scheme=scheme)
     page.goto(tensorboard.page(run=run, view="efficiency"))
-    expect(panel(page, "Roofline")).to_be_visible()
+    expect(page.locator(".panel, .message-text").first).to_be_visible()
     check(page)

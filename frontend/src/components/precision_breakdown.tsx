@@ -31,8 +31,8 @@ export function PrecisionBreakdown({ times, matrixUnit }: PrecisionBreakdownProp
           <li key={key} data-tip={tip(label, ns, fraction)}>
             <span class={`swatch precision-part unit-${unit}`} style={{ background: precisionColour(precision) }} />
             <span>{label}</span>
-            <span class="legend-value number">{formatDuration(ns)}</span>
-            <span class="legend-share number">{formatShare(fraction)}</span>
+            <span class="precision-value muted number">{formatDuration(ns)}</span>
+            <span class="precision-share number">{formatShare(fraction)}</span>
           </li>
         ))}
       </ul>

@@ -1,19 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Finding } from "../api/types";
-import { detectorName, gainShare, gainTime, opening, overlaps, rangeText } from "./findings";
-
-const finding = (area: string, gains: boolean): Finding => ({
-  detector: "amp_detector",
-  severity: "advice",
-  confidence: "low",
-  area,
-  problem: "",
-  recommendation: "",
-  gain: gains ? { low_ns: 1, high_ns: 2, low_fraction: null, high_fraction: null, reasoning: "" } : null,
-  link: "",
-  evidence: [],
-});
+import { detectorName, gainShare, gainTime, opening, rangeText } from "./findings";
 
 describe("findings", () => {
   it.each([
@@ -40,12 +27,6 @@ describe("findings", () => {
     const gain = { low_ns: 1, high_ns: 2, low_fraction: 0.1, high_fraction: 0.2, reasoning: "" };
     expect(gainShare(gain)).toBe("10.0 to 20.0 % of an iteration");
     expect(gainShare({ ...gain, low_fraction: null })).toBe("");
-  });
-
-  it("knows gains of the same time", () => {
-    expect(overlaps([finding("a", true), finding("a", true)])).toBe(true);
-    expect(overlaps([finding("a", true), finding("b", true)])).toBe(false);
-    expect(overlaps([finding("a", true), finding("a", false)])).toBe(false);
   });
 
   it("opens evidence in the view that shows it", () => {

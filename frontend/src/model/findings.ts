@@ -1,5 +1,5 @@
 /** What the analysis found, in the words of the screen, and which view shows its evidence. */
-import type { Evidence, EvidenceKind, Finding, FindingSeverity, Gain } from "../api/types";
+import type { Evidence, EvidenceKind, FindingSeverity, Gain } from "../api/types";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
 
@@ -47,12 +47,6 @@ export const gainTime = ({ low_ns: low, high_ns: high }: Pick<Gain, "low_ns" | "
 /** `16.9 to 33.9 % of an iteration`, empty where the share is not known. */
 export function gainShare({ low_fraction: low, high_fraction: high }: Gain): string {
   return low === null || high === null ? "" : `${rangeText(formatShare(low), formatShare(high))} of an iteration`;
-}
-
-/** Whether several findings name the same time: their gains do not add up. */
-export function overlaps(findings: readonly Finding[]): boolean {
-  const areas = findings.filter(({ gain }) => gain !== null).map(({ area }) => area);
-  return new Set(areas).size < areas.length;
 }
 
 export const EVIDENCE_LABELS: Readonly<Record<EvidenceKind, { head: string; opens: string }>> = {

@@ -1,12 +1,13 @@
 /** How well the GPU was used: what it achieved of what it could, op by op, and where the most could be gained. */
 import { fetchEfficiency } from "../../api/client";
 import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
-import { ErrorBox, Loading } from "../../components/message";
+import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { PrecisionBreakdown } from "../../components/precision_breakdown";
 import { DataTable } from "../../components/table/data_table";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
+import { hasKernels } from "../../model/headline";
 import { unknownSentence } from "../../model/precisions";
 import { Causes } from "./causes";
 import { EfficiencyBand } from "./efficiency_band";
@@ -41,6 +42,19 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
   const rates = query.data;
   if (rates === null)
     return query.error === null ? <Loading what="efficiency" /> : <ErrorBox error={query.error} retry={query.reload} />;
+  if (rates.precisions.length === 0)
+    return (
+      <Message title="Nothing is known of the efficiency of ops">
+        <p>{hasKernels(data) ? "The kernels here cannot be rated." : "This recording holds no kernels."}</p>
+        <p>
+          {rates.hint !== ""
+            ? rates.hint
+            : hasKernels(data)
+              ? "Record ops beside the kernels: NVTX ranges, or the PyTorch profiler's CPU activities."
+              : "Record them: ProfilerActivity.CUDA (PyTorch), -t cuda,nvtx (Nsight Systems)."}
+        </p>
+      </Message>
+    );
   const unit = data.matrix_unit;
   const unknown = unknownSentence(data.kernel_time.unknown.time_ns, data.kernel_time.total.time_ns, unit);
   return (
@@ -53,11 +67,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
           title="Kernel Time by Precision"
           about={`Kernel time of ops by the precision in which their kernels compute. Hatched: not on ${unit}s.`}
         >
-          {rates.precisions.length === 0 ? (
-            <p class="nothing">No precision is known: this recording holds no kernels of ops.</p>
-          ) : (
-            <PrecisionBreakdown times={rates.precisions} matrixUnit={unit} />
-          )}
+          <PrecisionBreakdown times={rates.precisions} matrixUnit={unit} />
           {unknown !== "" && <p class="muted note-below">{unknown}</p>}
         </Panel>
         <Causes rates={rates} />
@@ -67,12 +77,12 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
         <DataTable
           table="efficiency"
           name="eff"
-          title="Ops by What Could Be Gained"
+          title="Ops by Possible Gain"
           noun="ops"
           first={FIRST}
           pageSize={10}
           selectable
-          empty="Nothing is known of the efficiency of ops here: the recording holds no kernels of ops, or is a database of NVIDIA's."
+          empty="No op of this aggregation launched a kernel."
         />
       </div>
     </div>

@@ -79,9 +79,8 @@ function NoDots({ rates }: { rates: EfficiencyResponse }) {
   return (
     <div class="nothing">
       <p>
-        {rates.precisions.length === 0
-          ? "No op with kernels can be placed: this recording holds no kernels of ops."
-          : "No op can be placed: the shapes of its tensors are needed to count operations and bytes, and this recording has none."}
+        No op can be placed: the shapes of its tensors are needed to count operations and bytes, and this recording has
+        none.
       </p>
       {rates.hint !== "" && <p>{rates.hint}</p>}
     </div>

@@ -7,7 +7,7 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import { detectorName, gainTime, overlaps } from "../../model/findings";
+import { detectorName, gainTime } from "../../model/findings";
 import { FindingCard } from "./finding_card";
 
 export function Recommendations({ data }: { data: DashboardResponse }) {
@@ -66,10 +66,8 @@ function Summary({ found }: { found: FindingsResponse }) {
       </h1>
       {gains && (
         <p class="model-line">
-          The largest gain first. Gains are estimates from this recording.{" "}
-          {overlaps(findings)
-            ? "Findings marked as overlapping gain the same time: only the best of them is in the total."
-            : "Gains can overlap: what one finding saves, another can no longer save."}
+          The largest gain first. Gains are estimates from this recording. Overlapping gains are not added: of findings
+          that save the same time, the total counts the best one.
         </p>
       )}
       {!gains && findings.length > 0 && (
