@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.events.combining import distinct_values, numbered
 from tensorboard_plugin_dlprof.events.instances import Flags
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
-from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int64s
+from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s
 
 _MODEL_ROLES = (Role.OP, Role.WRAPPER, Role.EVALUATE, Role.COMPILED)
 
@@ -32,7 +32,7 @@ def backward_ranges(capture: Capture, nesting: Nesting, role: Int8s) -> Flags:
     return backward
 
 
-def forward_of(capture: Capture, nesting: Nesting, role: Int8s, backward: Flags) -> Int64s:
+def forward_of(capture: Capture, nesting: Nesting, role: Int8s, backward: Flags) -> Int32s:
     """For each place the place of the forward range of the autograd node around it, -1 where unknown.
 
     Args:
@@ -42,13 +42,13 @@ def forward_of(capture: Capture, nesting: Nesting, role: Int8s, backward: Flags)
         backward: ``backward_ranges``.
     """
     in_backward = nesting.inherit(backward) >= 0
-    linked = np.full(len(role), -1, np.int64)
+    linked = np.full(len(role), -1, np.int32)
     _link_by_sequence(capture, nesting, np.isin(role, _MODEL_ROLES), backward, in_backward, linked)
     _link_by_arrow(capture, nesting, backward, linked)
     return nesting.inherit(linked >= 0, linked)
 
 
-def _link_by_arrow(capture: Capture, nesting: Nesting, backward: Flags, linked: Int64s) -> None:
+def _link_by_arrow(capture: Capture, nesting: Nesting, backward: Flags, linked: Int32s) -> None:
     arrows = capture.forward_links
     if not len(nesting.row):
         return
@@ -60,7 +60,7 @@ def _link_by_arrow(capture: Capture, nesting: Nesting, backward: Flags, linked: 
 
 
 def _link_by_sequence(
-    capture: Capture, nesting: Nesting, model: Flags, backward: Flags, in_backward: Flags, linked: Int64s
+    capture: Capture, nesting: Nesting, model: Flags, backward: Flags, in_backward: Flags, linked: Int32s
 ) -> None:
     sequence = capture.ranges.sequence[nesting.row]
     numbered = model & (sequence >= 0)

@@ -23,7 +23,7 @@ from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.combining import numbered
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
-from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int64s
+from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s
 
 Flags = npt.NDArray[np.bool_]
 
@@ -35,9 +35,9 @@ class Chosen:
     role: Int8s
     instance: Flags
     """Ranges that are op instances."""
-    owner: Int64s
+    owner: Int32s
     """Place of the innermost instance around each place, itself included; -1 for none."""
-    named_wrapper: Int64s
+    named_wrapper: Int32s
     """Place of the innermost wrapper around each place whose launches deserve an op, where it has no owner."""
 
 

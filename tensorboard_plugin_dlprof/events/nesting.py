@@ -76,7 +76,7 @@ class Nesting:
     stacks: dict[int, ThreadStack]
     """By row of ``Capture.threads``."""
     repaired_overlaps: int
-    _by_depth: list[Int64s] = field(default_factory=list)
+    _by_depth: list[Int32s] = field(default_factory=list)
 
     def innermost(self, thread: Int32s, time_ns: Int64s) -> Int64s:
         """The place of the innermost range around each time on a thread, -1 where there is none."""
@@ -87,7 +87,7 @@ class Nesting:
                 places[rows] = stack.innermost(time_ns[rows])
         return places
 
-    def inherit(self, own: npt.NDArray[np.bool_], values: Int64s | None = None) -> Int64s:
+    def inherit(self, own: npt.NDArray[np.bool_], values: Int32s | None = None) -> Int32s:
         """What each place has from its nearest ancestor, itself included, that has something of its own.
 
         Args:
@@ -97,7 +97,7 @@ class Nesting:
         Returns:
             One value per place; -1 where neither the place nor an ancestor has one.
         """
-        inherited = np.full(len(own), -1, np.int64)
+        inherited = np.full(len(own), -1, np.int32)
         inherited[own] = np.flatnonzero(own) if values is None else values[own]
         if not own.any():
             return inherited
@@ -106,15 +106,15 @@ class Nesting:
             inherited[without] = inherited[self.parent[without]]
         return inherited
 
-    def places_by_depth(self) -> list[Int64s]:
+    def places_by_depth(self) -> list[Int32s]:
         """The places at depth 0, 1, ...; each ascending."""
         if not self._by_depth and len(self.depth):
             narrow = self.depth.astype(np.int16) if self.depth.max() < 1 << 15 else self.depth
-            order = np.argsort(narrow, kind="stable")
+            order = np.argsort(narrow, kind="stable").astype(np.int32)
             self._by_depth = np.split(order, np.cumsum(np.bincount(self.depth))[:-1])
         return self._by_depth
 
-    def above(self, values: Int64s) -> Int64s:
+    def above(self, values: Int32s) -> Int32s:
         """``values`` of the parents; -1 for the outermost."""
         taken = values[self.parent]
         taken[self.parent < 0] = -1

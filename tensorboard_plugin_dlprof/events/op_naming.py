@@ -25,7 +25,7 @@ from tensorboard_plugin_dlprof.events.instances import Chosen, Flags
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.paths import Paths
-from tensorboard_plugin_dlprof.events.tables import Capture, Int64s
+from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s
 
 _DIRECTIONS = ("", FORWARD, BACKWARD)
 
@@ -43,26 +43,26 @@ class Namer:
         self._in_backward: Flags = nesting.inherit(backward) >= 0
         self._in_optimizer: Flags = nesting.inherit(chosen.role == Role.OPTIMIZER) >= 0
         self._forward = forward_of(capture, nesting, chosen.role, backward)
-        self._name = capture.ranges.name[nesting.row].astype(np.int64)
-        self._domain = capture.ranges.domain[nesting.row].astype(np.int64)
+        self._name = capture.ranges.name[nesting.row]
+        self._domain = capture.ranges.domain[nesting.row]
         self._group = self._groups(capture, nesting)
         self._collective = self._collectives()
 
-    def _groups(self, capture: Capture, nesting: Nesting) -> Int64s:
+    def _groups(self, capture: Capture, nesting: Nesting) -> Int32s:
         """Process group of each collective: recorded with it or with a range inside it."""
-        group = capture.ranges.group[nesting.row].astype(np.int64)
+        group = capture.ranges.group[nesting.row]
         told = np.flatnonzero((group > 0) & (self._owner >= 0))[::-1]
-        found = np.zeros(len(group), np.int64)
+        found = np.zeros(len(group), np.int32)
         found[self._owner[told]] = group[told]
         return found
 
-    def _collectives(self) -> Int64s:
+    def _collectives(self) -> Int32s:
         """Name that tells what a collective does: its own, else the first inside it (``nccl:all_to_all``)."""
         places = np.flatnonzero((self._role == Role.COLLECTIVE) & (self._owner >= 0))
         distinct, inverse = np.unique(self._name[places], return_inverse=True)
         tells = np.array([names.collective_type(self._strings[text]) != "" for text in distinct.tolist()], np.bool_)
         telling = places[tells[inverse]]
-        found: Int64s = self._name.copy()
+        found: Int32s = self._name.copy()
         # In the order of places from the last, so that the first, often the instance itself, stays.
         found[self._owner[telling[::-1]]] = self._name[telling[::-1]]
         return found
@@ -108,7 +108,7 @@ class Namer:
             node, kind = kind, names.bare_name(self._strings[forward_name])
         return OpKey(f"{around}/{kind}", kind, _DIRECTIONS[direction], node=node)
 
-    def launch_keys(self, places: Int64s, wrapper: Int64s, label: Int64s) -> tuple[list[OpKey], Int64s]:
+    def launch_keys(self, places: Int64s, wrapper: Int32s, label: Int64s) -> tuple[list[OpKey], Int64s]:
         """Keys of instances that are launches, and the key of each.
 
         Args:

@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.instances import Flags
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
-from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int64s
+from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s
 
 _MANY_NAMES = 64
 """More names than a model has parts of one kind, that differ in numbers only, are one name with a counter in it."""
@@ -49,9 +49,9 @@ class Paths:
         annotation_ids = self._intern(["".join(f"/{label}" for label in chain) for chain in chains])
         module_ids = self._intern(_module_texts(_rerooted(modules), first_calls))
         self.in_module: Flags = of_module > 0
-        self.by_annotation: Int64s = annotation_ids[of_annotation]
+        self.by_annotation: Int32s = annotation_ids[of_annotation]
         """For places whose annotations name them best, such as the optimizer's."""
-        self.by_place: Int64s = np.where(self.in_module, module_ids[of_module], self.by_annotation)
+        self.by_place: Int32s = np.where(self.in_module, module_ids[of_module], self.by_annotation)
 
     def _varying(self, annotations: Flags) -> frozenset[str]:
         """Templates of names that hold a counter: many names that differ in numbers only, each used once."""
@@ -71,38 +71,39 @@ class Paths:
         many = {item for item, count in total.items() if count > _MANY_NAMES and once[item] > count / 2}
         return frozenset(many | {item for item in hints if total[item] > 1})
 
-    def _intern(self, texts: list[str]) -> Int64s:
+    def _intern(self, texts: list[str]) -> Int32s:
         for text in texts:
             if text not in self._ids:
                 self._ids[text] = len(self.texts)
                 self.texts.append(text)
-        return np.array([self._ids[text] for text in texts], np.int64)
+        return np.array([self._ids[text] for text in texts], np.int32)
 
-    def _chains(self, own: Flags, label_of: Callable[[str], str]) -> tuple[Int64s, list[Labels], list[int]]:
+    def _chains(self, own: Flags, label_of: Callable[[str], str]) -> tuple[Int32s, list[Labels], list[int]]:
         """For each place the chain of labels of the flagged places around it, as an index of the chains.
 
         Returns:
             The indices, the chains, and the first start of each chain.
         """
         nesting = self._nesting
-        nodes = np.zeros(len(own), np.int64)
+        nodes = np.zeros(len(own), np.int32)
         chains: list[Labels] = [()]
         starts = [0]
         if not own.any():
             return nodes, chains, starts
         known: dict[tuple[int, str], int] = {}
         count = len(self._capture.strings)
-        name = self._capture.ranges.name[nesting.row].astype(np.int64)
+        name = self._capture.ranges.name[nesting.row]
         for depth, places in enumerate(nesting.places_by_depth()):
-            parents = nodes[nesting.parent[places]] if depth else np.zeros(len(places), np.int64)
+            parents = nodes[nesting.parent[places]] if depth else np.zeros(len(places), np.int32)
             nodes[places] = parents
             flagged = own[places]
             if not flagged.any():
                 continue
-            distinct, inverse = np.unique(parents[flagged] * count + name[places[flagged]], return_inverse=True)
+            key = parents[flagged].astype(np.int64) * count + name[places[flagged]]
+            distinct, inverse = np.unique(key, return_inverse=True)
             first = np.full(len(distinct), np.iinfo(np.int64).max)
             np.minimum.at(first, inverse, nesting.start_ns[places[flagged]])
-            found = np.zeros(len(distinct), np.int64)
+            found = np.zeros(len(distinct), np.int32)
             for index in np.argsort(first, kind="stable").tolist():
                 parent, text = divmod(int(distinct[index]), count)
                 label = label_of(self._capture.strings[text])
