@@ -52,6 +52,8 @@ interface DataTableProps {
   meters?: Readonly<Record<string, string>>;
   /** Columns to show at first; default: as the server says. */
   first?: readonly string[];
+  /** The order at first, where the server's own says nothing here. */
+  sort?: string;
   /** Said when there is no row at all: what is missing, and which recording option brings it. */
   empty: string;
 }
@@ -76,7 +78,7 @@ export function DataTable(props: DataTableProps) {
     domain,
     offset: state.page * state.size,
     limit: state.size,
-    sort: state.sort,
+    sort: state.sort === "" ? (props.sort ?? "") : state.sort,
     search: state.search,
     where: state.where,
     links,

@@ -80,6 +80,8 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
           title="Ops by Possible Gain"
           noun="ops"
           first={FIRST}
+          // Without shapes no gain is known: then the longest ops first.
+          {...(rates.dots.length === 0 ? { sort: "-kernel_ns" } : {})}
           pageSize={10}
           selectable
           empty="No op of this aggregation launched a kernel."
