@@ -15,7 +15,7 @@ def kernel_launches(extended: bool, of_op: bool, of_iteration: bool) -> Table:
     launches = kernels_of_iteration(extended)
     where, links = ["node.aggr_id = :aggregation AND node.domain_id = :domain"], []
     if of_op:
-        where.append("(op.op_id = :op OR op.op_name = :op)")
+        where.append("node.read_only_ops_id IN (SELECT id FROM read_only_ops WHERE op_id = :op OR op_name = :op)")
         links.append("op")
     if of_iteration:
         where.append("node.iter_value = CAST(:iteration AS INTEGER)")
