@@ -17,6 +17,8 @@ from typing import Any
 
 VIEWS = (
     "dashboard",
+    "recommendations",
+    "efficiency",
     "op_types",
     "groups",
     "ops",

@@ -33,8 +33,9 @@ def test_pages(page: Page, tensorboard: TensorBoard, run: str, view: str, scheme
     page.goto(tensorboard.page(run=run, view=view))
     expect(page.locator(".panel, tbody tr").first).to_be_visible()
     expect(page.locator(".skeleton")).to_have_count(0)
-    if view not in ("dashboard", "iterations"):
-        page.locator("tbody tr, .graph-node").first.click()
+    selectable = page.locator(".selectable, .tree-row, .graph-node")
+    if selectable.count() > 0:
+        selectable.first.click()
         page.wait_for_load_state("networkidle")
     check(page)
 

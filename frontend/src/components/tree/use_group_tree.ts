@@ -53,7 +53,8 @@ export function useGroupTree({ name, screen, foldAtFirst }: Options): {
   const query = useQuery(scopeKey(scope, root), (signal) => fetchGroups(scope, root, MOST_NODES, signal));
   const { data } = query;
   const filter = url[`${name}.filter`] ?? "";
-  const sort = url[`${name}.sort`] ?? "-gpu_time_ns";
+  const hasGpuTime = data?.nodes.gpu_time_ns.some((time) => (time ?? 0) > 0) !== false;
+  const sort = url[`${name}.sort`] ?? (hasGpuTime ? "-gpu_time_ns" : "-cpu_time_ns");
   const fold = (url[`${name}.fold`] ?? (foldAtFirst ? "yes" : "no")) === "yes";
 
   const tree = useMemo(() => (data === null ? null : buildTree(data.nodes, data.group)), [data]);

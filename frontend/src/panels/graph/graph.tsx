@@ -111,6 +111,13 @@ function Drawing({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) 
     const y = top < 8 ? 8 - top : bottom > height - 8 ? height - 8 - bottom : 0;
     if (x !== 0 || y !== 0) show({ ...place, left: place.left + x, top: place.top + y });
   };
+  /** Opens or closes a node, which stays where it is on screen while the others make room. */
+  const toggle = (node: GraphNode): void => {
+    const then = layOut(tree.rows, (row) => (row === node.row ? !tree.isOpen(row) : tree.isOpen(row)));
+    const moved = (then.nodes.find(({ row }) => row === node.row)?.y ?? node.y) - node.y;
+    tree.toggle(node.row);
+    show({ ...place, top: place.top - moved * place.scale });
+  };
   const zoom = (factor: number): void => show(scaled(place, factor, width / 2, height / 2));
   const onKey = (event: KeyboardEvent): void => {
     if (focused === undefined) return;
@@ -119,7 +126,7 @@ function Drawing({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) 
       setFocus(next.row.key);
       bring(next);
     } else if (event.key === "ArrowRight" || event.key === " ") {
-      if (focused.row.expandable) tree.toggle(focused.row);
+      if (focused.row.expandable) toggle(focused);
     } else if (event.key === "Enter") {
       setFocus(null);
       tree.select(focused.row);
@@ -187,7 +194,7 @@ function Drawing({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) 
                 setFocus(null);
                 tree.select(node.row);
               }}
-              onToggle={() => tree.toggle(node.row)}
+              onToggle={() => toggle(node)}
             />
           ))}
         </g>

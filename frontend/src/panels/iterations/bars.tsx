@@ -178,7 +178,7 @@ export function Bars(props: BarsProps) {
                   y={plotHeight + 15}
                   text-anchor="middle"
                 >
-                  {iteration}
+                  {formatCount(iteration)}
                 </text>
               );
             })}
