@@ -148,12 +148,12 @@ class ResNet50:
         self, given: Tensor, x: Tensor, cast_weight: Tensor, weight: Tensor, y: Tensor, inputs: list[Tensor | str]
     ) -> None:
         process = self.process
-        with process.op("aten::convolution_backward", [y, *inputs[:2], "[0]", *inputs[3:], "[True, True, False]"]):
-            if given.shape[1] != 3:
-                with process.op("aten::cudnn_convolution_backward_input", [y, cast_weight]):
-                    self._convolution_kernels("dgrad", x, cast_weight, y)
-            with process.op("aten::cudnn_convolution_backward_weight", [y, x]):
-                self._convolution_kernels("wgrad", x, cast_weight, y)
+        needs_input_gradient = given.shape[1] != 3  # the images have none
+        mask = f"[{needs_input_gradient}, True, False]"
+        with process.op("aten::convolution_backward", [y, *inputs[:2], "[0]", *inputs[3:], mask]):
+            if needs_input_gradient:
+                self._convolution_kernels("dgrad", x, cast_weight, y)
+            self._convolution_kernels("wgrad", x, cast_weight, y)
         if self.mixed_precision:
             with (
                 process.op("aten::to", [cast_weight]),
