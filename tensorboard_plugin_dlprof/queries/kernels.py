@@ -7,10 +7,13 @@ from types import MappingProxyType
 
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
-_LONGEST_NAME = (
-    "SELECT max(text.string) FROM read_only_kernels AS kernel JOIN dictionary AS text ON text.id = kernel.long_name_id "
-    "WHERE kernel.read_only_ops_id = summary.read_only_ops_id AND kernel.name_id = summary.kernel_name_id"
+_OF_NAME = "kernel.read_only_ops_id = summary.read_only_ops_id AND kernel.name_id = summary.kernel_name_id"
+
+_LONG_NAME_ID = (
+    f"(SELECT kernel.long_name_id FROM read_only_kernels AS kernel WHERE {_OF_NAME} "
+    "ORDER BY kernel.long_name_id LIMIT 1)"
 )
+"""The first in the index of our databases: a name may have been launched a million times."""
 
 _BASIC = Table(
     name="kernels_of_op",
@@ -41,7 +44,7 @@ _BASIC = Table(
             "Full Name",
             "kernel_name",
             "Name with template arguments and parameters; one of them where several share the short name.",
-            _LONGEST_NAME,
+            f"SELECT text.string FROM dictionary AS text WHERE text.id = {_LONG_NAME_ID}",
             sortable=False,
             filterable=False,
             hidden=True,
@@ -73,13 +76,12 @@ _BASIC = Table(
     ),
 )
 
-_OF_NAME = "kernel.read_only_ops_id = summary.read_only_ops_id AND kernel.name_id = summary.kernel_name_id"
-
 _USING_OR_UNKNOWN = (
-    "CASE WHEN summary.uses_tc THEN 1 WHEN EXISTS (SELECT 1 FROM read_only_kernels AS kernel "
-    f"JOIN ext_kernel_names AS class ON class.name_id = kernel.long_name_id WHERE {_OF_NAME} "
-    "AND class.matrix_unit = 2) THEN NULL ELSE 0 END"
+    "CASE WHEN summary.uses_tc THEN 1 WHEN EXISTS (SELECT 1 FROM ext_kernel_names AS class WHERE class.matrix_unit = 2 "
+    f"AND EXISTS (SELECT 1 FROM read_only_kernels AS kernel WHERE {_OF_NAME} "
+    "AND kernel.long_name_id = class.name_id)) THEN NULL ELSE 0 END"
 )
+"""Asks for each of the few unknown names whether it is there, not for each launch whether it is unknown."""
 
 _CLASS_COLUMNS = (
     Column(
@@ -99,10 +101,7 @@ _EXTENDED = dataclasses.replace(
     joins=MappingProxyType(
         {
             **_BASIC.joins,
-            "class": (
-                "LEFT JOIN ext_kernel_names AS class ON class.name_id = "
-                f"(SELECT kernel.long_name_id FROM read_only_kernels AS kernel WHERE {_OF_NAME} LIMIT 1)"
-            ),
+            "class": f"LEFT JOIN ext_kernel_names AS class ON class.name_id = {_LONG_NAME_ID}",
         }
     ),
     columns=(
