@@ -53,6 +53,20 @@ describe("rows of the tree", () => {
     expect(rows.rowOf(7)?.name).toBe("conv_0..1");
   });
 
+  it("fold what is nearly alike, and nothing that is not", () => {
+    const folded = (ops: number[]): string[] => {
+      const others = {
+        ...nodes(),
+        structure: [9, 0, 8, 1, 3, 2, 0, 0, 0],
+        ops: nodes().ops.map((own, i) => ops[i] ?? own),
+      };
+      const rows = new Rows(buildTree(others, ""), { sort: "name", fold: true, kept: null });
+      return names(rows.visible(({ depth }) => depth < 3)).slice(2, -1);
+    };
+    expect(folded([3, 0, 3, 10, 9])).toEqual(["Head", "Layer[0..1]"]);
+    expect(folded([3, 0, 3, 10, 5])).toEqual(["Head", "Layer[0]", "Layer[1]"]);
+  });
+
   it("tell shares, and no share of nothing", () => {
     const net = rowsWith().find("/Net/");
     const other = rowsWith().find("UNASSOCIATED_0");

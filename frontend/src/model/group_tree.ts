@@ -105,6 +105,9 @@ export function keep(tree: Tree, matches: (path: string) => boolean): Kept {
   return kept;
 }
 
+/** Ops of the smaller of two groups over those of the larger, from which on they count as repeated. */
+const NEARLY_ALIKE = 0.8;
+
 /** Rows of a tree, made when they are asked for. */
 export class Rows {
   readonly roots: readonly TreeRow[];
@@ -190,15 +193,25 @@ export class Rows {
   }
 
   #folded(nodes: readonly number[]): number[][] {
-    const { name, structure, op_id: op } = this.tree.nodes;
-    const groups = new Map<string, number[]>();
+    const { name, op_id: op } = this.tree.nodes;
+    const folds = new Map<string, number[][]>();
     for (const node of nodes) {
-      const key = `${at(structure, node)} ${at(op, node) === null ? "" : "op"} ${numberless(at(name, node))}`;
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, [node]);
-      else group.push(node);
+      const key = `${at(op, node) === null ? "" : "op"} ${numberless(at(name, node))}`;
+      const alike = folds.get(key) ?? [];
+      folds.set(key, alike);
+      const fold = alike.find(([first]) => first !== undefined && this.#isRepeated(first, node));
+      if (fold === undefined) alike.push([node]);
+      else fold.push(node);
     }
-    return [...groups.values()];
+    return [...folds.values()].flat();
+  }
+
+  /** Alike below, or nearly so: the first layer of a model often has an op more than the others. */
+  #isRepeated(one: number, other: number): boolean {
+    const { structure, ops } = this.tree.nodes;
+    if (at(structure, one) === at(structure, other)) return true;
+    const [fewer, more] = [at(ops, one) ?? 0, at(ops, other) ?? 0].sort((a, b) => a - b) as [number, number];
+    return more * NEARLY_ALIKE <= fewer;
   }
 
   #row(members: readonly number[], parent: TreeRow | null): TreeRow {
