@@ -126,7 +126,7 @@ def test_gpus(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
 def test_nvidias_own_database(page: Page, tensorboard: TensorBoard, real_run: str, view: str) -> None:
     """Every view opens on NVIDIA's database without an error."""
     page.goto(tensorboard.page(run=real_run, view=view))
-    expect(page.locator(".panel, .data-table").first).to_be_visible()
+    expect(page.locator(".panel, .data-table, .message").first).to_be_visible()
     expect(page.locator(".skeleton")).to_have_count(0)
     expect(page.get_by_role("alert")).to_have_count(0)
 
@@ -135,6 +135,6 @@ def test_nvidias_own_database(page: Page, tensorboard: TensorBoard, real_run: st
 def test_without_gpu_work(page: Page, tensorboard: TensorBoard, view: str) -> None:
     """Every view of a recording without GPU work opens, and none shows an error."""
     page.goto(tensorboard.page(run="cpu", view=view))
-    expect(page.locator(".panel, .data-table").first).to_be_visible()
+    expect(page.locator(".panel, .data-table, .message").first).to_be_visible()
     expect(page.locator(".skeleton")).to_have_count(0)
     expect(page.get_by_role("alert")).to_have_count(0)
