@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { ProfileEntry } from "../api/types";
 import { Icon } from "../components/icon";
@@ -137,7 +137,8 @@ function PickerList({ profiles, selected, runs, theme, onSelect, onClose }: Pick
   const current = Math.min(active, shown.length - 1);
   const optionId = (index: number): string => `${id}-option-${index}`;
 
-  useEffect(() => input.current?.focus(), []);
+  // Before the browser paints, so that what is typed at once after opening lands in the search.
+  useLayoutEffect(() => input.current?.focus(), []);
   useEffect(() => {
     list.current?.querySelector(`[id="${id}-option-${current}"]`)?.scrollIntoView({ block: "nearest" });
   }, [current, id, search]);
