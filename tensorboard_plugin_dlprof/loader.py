@@ -62,6 +62,16 @@ class DlprofLoader(base_plugin.TBLoader):  # type: ignore[misc]
             help="Folders outside of the log directory into which symbolic links may lead, comma between.",
         )
 
+        group.add_argument(
+            "--dlprof_allowed_hosts",
+            metavar="NAME[,NAME]",
+            type=str,
+            default="",
+            help="Names by which browsers may call this server, comma between; * is any. localhost, IP addresses and "
+            "the name of this machine are always allowed; without a list, a server for the whole network (--bind_all, "
+            "--host) takes any name. The environment variable DLPROF_ALLOWED_HOSTS adds to the list.",
+        )
+
     def load(self, context: Any) -> DlprofPlugin:
         """The plugin."""
         from tensorboard_plugin_dlprof.plugin import DlprofPlugin

@@ -12,6 +12,7 @@ from tensorboard_plugin_dlprof.imports.cache import DEFAULT_MAX_BYTES, Cache
 from tensorboard_plugin_dlprof.imports.manager import GIGABYTE, ImportManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager
 from tensorboard_plugin_dlprof.routes.app import Services
+from tensorboard_plugin_dlprof.routes.hosts import Hosts, allowed_hosts, is_loopback
 from tensorboard_plugin_dlprof.routes.opened import Opened
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.hints import HintReader, hint_reader
@@ -36,6 +37,7 @@ def make_services(
     cache_bytes: int = DEFAULT_MAX_BYTES,
     reaggregate_mode: str = "on",
     opened: Opened | None = None,
+    hosts: Hosts | None = None,
 ) -> Services:
     """What the routes work with, for profiles below ``roots``."""
     cache = Cache(cache_folder, cache_bytes)
@@ -46,7 +48,9 @@ def make_services(
     catalog = Catalog(roots, allowed, read_hints, cached_database)
     imports = ImportManager(cache, memory_bytes, finished=lambda _profile: catalog.rescan())
     aggregations = ReaggregationManager(cache, imports.memory_bytes, imports.turn, finished=catalog.rescan)
-    return Services(catalog, imports, aggregations, import_mode, reaggregate_mode, opened)
+    return Services(
+        catalog, imports, aggregations, import_mode, reaggregate_mode, opened, hosts=hosts if hosts else Hosts()
+    )
 
 
 def services_of_tensorboard(context: Any) -> Services:
@@ -65,7 +69,18 @@ def services_of_tensorboard(context: Any) -> Services:
         max(int(memory_gb * GIGABYTE), MIN_MEMORY_BYTES) if memory_gb > 0 else None,
         int(cache_gb * GIGABYTE) if cache_gb > 0 else DEFAULT_MAX_BYTES,
         getattr(flags, "dlprof_reaggregate", "on") or "on",
+        hosts=hosts_of_tensorboard(flags),
     )
+
+
+def hosts_of_tensorboard(flags: Any) -> Hosts:
+    """The names that TensorBoard answers to with these flags; where it listens on is unknown to a program without."""
+    is_local = (
+        hasattr(flags, "host")
+        and not getattr(flags, "bind_all", False)
+        and is_loopback(str(flags.host or "localhost").lower())
+    )
+    return allowed_hosts(is_local, getattr(flags, "dlprof_allowed_hosts", "") or "", "--dlprof_allowed_hosts")
 
 
 def roots_of(logdir: str, logdir_spec: str) -> list[Root]:

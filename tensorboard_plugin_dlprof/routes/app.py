@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from tensorboard_plugin_dlprof.queries.scope import aggregations as known_aggreg
 from tensorboard_plugin_dlprof.routes import aggregations, export, responses, static_files, views
 from tensorboard_plugin_dlprof.routes.dashboard import dashboard
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, identity
+from tensorboard_plugin_dlprof.routes.hosts import Hosts
 from tensorboard_plugin_dlprof.routes.opened import Opened
 from tensorboard_plugin_dlprof.routes.profiles import about, database_path, entry, importable, profile_list
 from tensorboard_plugin_dlprof.routes.requests import Forbidden, Parameters, changing_body, checked_profile_id
@@ -58,6 +59,8 @@ class Services:
     opened: Opened | None = None
     """What the command line of the standalone viewer named; nothing inside TensorBoard."""
     static_folder: Path = static_files.STATIC_FOLDER
+    hosts: Hosts = field(default_factory=Hosts)
+    """The names that requests may call the server by."""
 
 
 class App:
@@ -86,27 +89,29 @@ class App:
             "/delete_aggregation": self._application(self._delete_aggregation, _CHANGES),
             "/cancel_aggregation": self._application(self._cancel_aggregation, _CHANGES),
             "/aggregation_jobs": self._application(self._aggregation_jobs, _READS),
-            "/static/*": self._application(self._static, _READS),
+            # The frontend is nobody's secret, and says in words what the other routes refuse.
+            "/static/*": self._application(self._static, _READS, Hosts()),
         }
 
     def close(self) -> None:
         """Closes what is open."""
         self._databases.close()
 
-    def _application(self, handler: Handler, methods: tuple[str, ...]) -> WSGIApplication:
+    def _application(self, handler: Handler, methods: tuple[str, ...], hosts: Hosts | None = None) -> WSGIApplication:
         def application(environ: Any, start_response: Any) -> Iterable[bytes]:
             request = Request(environ)
-            response = self._respond(request, handler, methods)
+            response = self._respond(request, handler, methods, hosts or self._services.hosts)
             return response(environ, start_response)
 
         return application
 
     @staticmethod
-    def _respond(request: Request, handler: Handler, methods: tuple[str, ...]) -> Response:
+    def _respond(request: Request, handler: Handler, methods: tuple[str, ...], hosts: Hosts) -> Response:
         if request.method not in methods:
             error = responses.MethodNotAllowed(f"This address takes {' and '.join(methods)} only.")
             return responses.failure(request, error, allowed=", ".join(methods))
         try:
+            hosts.check(request.environ)
             return handler(request)
         except ProfileError as error:
             return responses.failure(request, error)

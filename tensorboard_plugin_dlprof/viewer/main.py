@@ -46,6 +46,13 @@ def parser() -> argparse.ArgumentParser:
         default=DEFAULT_PORT,
         help="port to listen on (default: %(default)s)",
     )
+    found.add_argument(
+        "--allowed-hosts",
+        metavar="NAME[,NAME]",
+        default="",
+        help="names by which browsers may call this server, beside those of this machine; * is any. Without a list, "
+        "one that listens on the network takes any name",
+    )
     found.add_argument("profile", metavar="DATABASE|SOURCE|FOLDER", type=Path, help="what to show")
     return found
 
@@ -55,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     signal.signal(signal.SIGTERM, _terminate)
     try:
-        return _serve(arguments.profile, arguments.bind, arguments.port)
+        return _serve(arguments.profile, arguments.bind, arguments.port, arguments.allowed_hosts)
     except ProfileError as error:
         print(f"dlprofviewer: error: {error}", file=sys.stderr, flush=True)
         return _FAILURE
@@ -63,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
 
 
-def _serve(profile: Path, address: str, port: int) -> int:
+def _serve(profile: Path, address: str, port: int, names: str) -> int:
     from tensorboard_plugin_dlprof.opening.regular_file import shown
     from tensorboard_plugin_dlprof.routes.app import App
     from tensorboard_plugin_dlprof.routes.opened import Opened
@@ -81,7 +88,7 @@ def _serve(profile: Path, address: str, port: int) -> int:
         allowed = [path.resolve().parent]
         services = make_services([Root(path.parent, only=path.name)], allowed, opened=Opened(path))
     app = App(services)
-    server, url = make_viewer(app, address, port)
+    server, url = make_viewer(app, address, port, names)
     services.catalog.any_profiles()
     print(f"{shown(profile)} is at {url} (Ctrl-C to end)", flush=True)
     try:

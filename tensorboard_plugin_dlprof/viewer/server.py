@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import ipaddress
 import os
 import socket
 from collections.abc import Iterable
@@ -15,7 +14,7 @@ from werkzeug.wrappers import Request
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
 from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
 from tensorboard_plugin_dlprof.routes import responses
-from tensorboard_plugin_dlprof.routes.requests import Forbidden
+from tensorboard_plugin_dlprof.routes.hosts import ForeignHost, Hosts, allowed_hosts, is_loopback
 from tensorboard_plugin_dlprof.viewer.page import serve_page
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.routes.app import App
 
 PREFIX = f"/data/plugin/{PLUGIN_NAME}"
+_STATIC = f"{PREFIX}/static/"
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _IDLE_SECONDS = 60.0
 _BACKLOG = 128
@@ -34,22 +34,23 @@ class Site:
 
     Args:
         app: the plugin's routes.
-        is_local: bound to a loopback address. Then a request must name one as its host: otherwise a page of another
-            site could have its own name resolve to this machine and read every profile (DNS rebinding).
+        hosts: the names that it answers to. The page itself is anybody's: it holds nothing, and shows the refusal.
     """
 
-    def __init__(self, app: App, is_local: bool) -> None:
-        self._is_local = is_local
+    def __init__(self, app: App, hosts: Hosts) -> None:
+        self._hosts = hosts
         self._routes = {f"{PREFIX}{path}": application for path, application in app.routes().items()}
 
     def __call__(self, environ: Any, start_response: Any) -> Iterable[bytes]:
         """Answers one request."""
         request = Request(environ)
-        if self._is_local and _host(environ.get("HTTP_HOST", "")) not in _LOOPBACK_NAMES:
-            foreign = Forbidden("This server answers to localhost only; start dlprofviewer with -b for another name.")
-            return responses.failure(request, foreign)(environ, start_response)
         application = self._application(request.path)
         if application is not None:
+            try:
+                if not request.path.startswith(_STATIC):
+                    self._hosts.check(environ)
+            except ForeignHost as foreign:
+                application = responses.failure(request, foreign)
             return application(environ, start_response)
         if request.path != "/":
             response = responses.failure(
@@ -69,15 +70,17 @@ class Site:
         return None
 
 
-def make_viewer(app: App, address: str, port: int) -> tuple[BaseWSGIServer, str]:
+def make_viewer(app: App, address: str, port: int, names: str = "") -> tuple[BaseWSGIServer, str]:
     """A server that is bound and does not serve yet, and its URL. Port 0 is any free one.
+
+    It answers to ``names`` (comma between) beside those of this machine.
 
     Raises:
         BadRequest: the port is taken, or the address is none of this machine.
     """
     bound = _bind(address, port)
     host, chosen = bound.getsockname()[:2]
-    site = Site(app, ipaddress.ip_address(host.partition("%")[0]).is_loopback)
+    site = Site(app, allowed_hosts(is_loopback(host.partition("%")[0]), names, "--allowed-hosts"))
     # Werkzeug would end the process where the port is taken; it takes the socket over.
     server = make_server(host, chosen, site, threaded=True, request_handler=_Quiet, fd=bound.detach())
     return server, f"http://{_shown(address, host)}:{chosen}/"
@@ -104,12 +107,6 @@ def _bind(address: str, port: int) -> socket.socket:
             raise BadRequest(f"Port {port} may not be used by you; give one from 1024 up with -p.") from None
         raise BadRequest(f"{address} is no address of this machine; give another with -b.") from None
     return bound
-
-
-def _host(header: str) -> str:
-    """Name in a ``Host`` header, without the port."""
-    name = header[1:].partition("]")[0] if header.startswith("[") else header.partition(":")[0]
-    return name.lower().rstrip(".")
 
 
 def _shown(address: str, host: str) -> str:

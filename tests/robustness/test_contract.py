@@ -126,6 +126,11 @@ SECRETS = {
 
 SERVER = {
     "paths in place of ids, huge and wrong parameters": ("routes/test_api.py::test_wrong_parameters",),
+    "foreign hosts": (
+        "routes/test_hosts.py::test_a_tensorboard_of_this_machine_refuses_foreign_names",
+        "routes/test_hosts.py::test_which_names_are_answered",
+        "viewer/test_viewer.py::test_a_foreign_host_is_refused",
+    ),
     "wrong methods": ("routes/test_api.py::test_what_reads_takes_no_other_method",),
     "changes from other sites": ("routes/test_api.py::test_what_changes_takes_only_our_own_posts",),
     "wrong bodies": ("routes/test_api.py::test_wrong_bodies",),
