@@ -1,8 +1,8 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 const TYPING_PAUSE_MS = 250;
 
-/** A text field that reports its text once the typing pauses, and follows the URL when that changes elsewhere. */
+/** A text field that reports its text once the typing pauses, at Enter, or when it is left, and follows the URL when that changes elsewhere. */
 export function DelayedInput({
   value,
   onChange,
@@ -19,18 +19,21 @@ export function DelayedInput({
   const reported = useRef(value);
   const latest = useRef(onChange);
   latest.current = onChange;
-  useEffect(() => {
+  const report = (): void => {
+    if (text === reported.current) return;
+    reported.current = text;
+    latest.current(text);
+  };
+  useLayoutEffect(() => {
     // Only what others changed: the echo of our own report must not undo letters typed since.
     if (value !== reported.current) setText(value);
     reported.current = value;
   }, [value]);
   useEffect(() => {
     if (text === reported.current) return undefined;
-    const timer = setTimeout(() => {
-      reported.current = text;
-      latest.current(text);
-    }, TYPING_PAUSE_MS);
+    const timer = setTimeout(report, TYPING_PAUSE_MS);
     return () => clearTimeout(timer);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- a pause after each letter
   }, [text]);
   return (
     <input
@@ -42,6 +45,10 @@ export function DelayedInput({
       value={text}
       spellcheck={false}
       autocomplete="off"
+      onBlur={report}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") report();
+      }}
       onInput={(event) => setText(event.currentTarget.value)}
     />
   );

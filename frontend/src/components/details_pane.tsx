@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 import { Icon } from "./icon";
 
@@ -16,7 +16,8 @@ export function DetailsPane({ title, onClose, calm = false, children }: DetailsP
   const pane = useRef<HTMLElement>(null);
   const close = useRef(onClose);
   close.current = onClose;
-  useEffect(() => {
+  // Before it is painted: an Esc pressed at once must close it.
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     if (!calm) pane.current?.focus();
     const onKey = (event: KeyboardEvent): void => {

@@ -1,6 +1,6 @@
 /** A modal dialog: the page behind rests, Esc and the X close it, the focus goes back to where it was. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
 import { Icon } from "./icon";
 
@@ -14,7 +14,8 @@ interface DialogProps {
 export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
   const id = useId();
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before it is painted: a key pressed at once must not reach the page behind.
+  useLayoutEffect(() => {
     const dialog = element.current;
     if (dialog === null) return undefined;
     dialog.showModal();

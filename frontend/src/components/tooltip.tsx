@@ -2,7 +2,7 @@
  * One tooltip for the whole page: whatever carries `data-tip` shows that text when it is pointed at or focused.
  * The text is plain; a line break starts a new line. Esc hides it, as WCAG asks of content on hover.
  */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface Shown {
   text: string;
@@ -54,8 +54,8 @@ export function TooltipLayer() {
     };
   }, []);
 
-  // Placed after it is drawn, when its size is known: below its anchor, above where there is no room.
-  useEffect(() => {
+  // Placed once its size is known, before it is painted: below its anchor, above where there is no room.
+  useLayoutEffect(() => {
     const element = box.current;
     if (element === null || shown === null) return;
     const { width, height } = element.getBoundingClientRect();

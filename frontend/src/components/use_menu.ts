@@ -1,6 +1,6 @@
 /** What every menu needs: open or not, closed by a press elsewhere or Esc, the focus back on its button. */
 import type { RefObject } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export interface Menu {
   open: boolean;
@@ -16,7 +16,7 @@ export function useMenu(): Menu {
   const [open, setOpen] = useState(false);
   const holder = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!open) return undefined;
     const onPress = (event: Event): void => {
       if (!(event.target instanceof Node) || holder.current?.contains(event.target) !== true) setOpen(false);

@@ -1,5 +1,5 @@
 /** The frame: which profile, which view, and what stands there until they can be shown. */
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 
 import { fetchDashboard } from "../api/client";
 import type { DashboardResponse, ProfileEntry } from "../api/types";
@@ -23,8 +23,9 @@ import { viewOf } from "./views";
 
 function useTheme(): Theme {
   const [theme, setTheme] = useState<Theme>("light");
-  useEffect(() => watchTheme(setTheme), []);
-  useEffect(() => {
+  // Before the first picture: a dark page must not flash white.
+  useLayoutEffect(() => watchTheme(setTheme), []);
+  useLayoutEffect(() => {
     document.documentElement.dataset.theme = theme;
   }, [theme]);
   return theme;
@@ -70,7 +71,7 @@ export function App() {
   }, [reload]);
   const hostRuns = useHost(refresh);
 
-  useEffect(followUrl, []);
+  useLayoutEffect(followUrl, []);
   useEffect(() => nameFrame("GPU Summary"), []);
 
   const list = profiles.data?.profiles ?? [];

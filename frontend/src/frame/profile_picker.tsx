@@ -1,7 +1,8 @@
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { ProfileEntry } from "../api/types";
 import { Icon } from "../components/icon";
+import { useMenu } from "../components/use_menu";
 import { formatMoment } from "../format/date";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
@@ -62,25 +63,11 @@ function details(profile: ProfileEntry): string {
 
 /** Run, rank and capture in one: a button that opens a searchable list, grouped by run. */
 export function ProfilePicker({ profiles, selected, runs, theme, onSelect }: PickerProps) {
-  const [open, setOpen] = useState(false);
-  const holder = useRef<HTMLDivElement>(null);
-  const button = useRef<HTMLButtonElement>(null);
-  const close = (): void => {
-    setOpen(false);
-    button.current?.focus();
-  };
-  useEffect(() => {
-    if (!open) return undefined;
-    const onPress = (event: Event): void => {
-      if (!(event.target instanceof Node) || holder.current?.contains(event.target) !== true) setOpen(false);
-    };
-    document.addEventListener("pointerdown", onPress);
-    return () => document.removeEventListener("pointerdown", onPress);
-  }, [open]);
+  const { open, setOpen, holder, button, close, onKeyDown } = useMenu();
 
   if (profiles.length === 0) return null;
   return (
-    <div class="picker menu-holder" ref={holder}>
+    <div class="picker menu-holder" ref={holder} onKeyDown={onKeyDown}>
       <button
         type="button"
         class="picker-button"
@@ -139,7 +126,7 @@ function PickerList({ profiles, selected, runs, theme, onSelect, onClose }: Pick
 
   // Before the browser paints, so that what is typed at once after opening lands in the search.
   useLayoutEffect(() => input.current?.focus(), []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     list.current?.querySelector(`[id="${id}-option-${current}"]`)?.scrollIntoView({ block: "nearest" });
   }, [current, id, search]);
 

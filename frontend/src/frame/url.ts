@@ -1,5 +1,5 @@
 /** The one place that knows what is on screen: the URL. Components read it with `useUrl` and change it with `navigate`. */
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 import { onHostHash, readHostHash, writeHostHash } from "../host/tensorboard";
 import { readHash, withValues, writeHash, type UrlState } from "../model/url_state";
@@ -32,7 +32,7 @@ export function navigate(changes: Readonly<Record<string, string | null>>, push 
 
 export function useUrl(): UrlState {
   const [state, setState] = useState(current);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listener = (): void => setState(current);
     listeners.add(listener);
     listener();

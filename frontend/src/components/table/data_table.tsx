@@ -4,7 +4,7 @@
  * Keyboard: the arrow keys walk over the cells, Enter or Space selects the row, Ctrl+C copies the cell, Home and End go to
  * the first and last column, Page Up and Page Down turn pages.
  */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { fetchTable } from "../../api/client";
 import type { Cell, Column, Row, TableResponse } from "../../api/types";
@@ -222,6 +222,19 @@ function Grid({ data, columns, state, title, busy, empty, widthOf, setWidth, cha
     body.current?.rows[to.row]?.cells[to.column]?.focus();
   };
   const pages = Math.max(Math.ceil(data.filtered / state.size), 1);
+  // The rows of the next page are others: the focus goes to the same place among them.
+  const turning = useRef(false);
+  const turn = (page: number): void => {
+    if (page === state.page) return;
+    turning.current = true;
+    change({ page });
+  };
+  useLayoutEffect(() => {
+    if (!turning.current) return;
+    turning.current = false;
+    body.current?.rows[focused.row]?.cells[focused.column]?.focus();
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- only when other rows are shown
+  }, [rows]);
 
   const onKey = (event: KeyboardEvent): void => {
     if (event.target instanceof Element && event.target.closest("button, input, select") !== null) return;
@@ -234,8 +247,8 @@ function Grid({ data, columns, state, title, busy, empty, widthOf, setWidth, cha
     else if (event.key === "ArrowLeft") focus(row, column - 1);
     else if (event.key === "Home") focus(row, 0);
     else if (event.key === "End") focus(row, columns.length - 1);
-    else if (event.key === "PageDown") change({ page: Math.min(state.page + 1, pages - 1) });
-    else if (event.key === "PageUp") change({ page: Math.max(state.page - 1, 0) });
+    else if (event.key === "PageDown") turn(Math.min(state.page + 1, pages - 1));
+    else if (event.key === "PageUp") turn(Math.max(state.page - 1, 0));
     else if ((event.key === "Enter" || event.key === " ") && current !== undefined) select(current);
     else if (event.key === "c" && (event.ctrlKey || event.metaKey) && current !== undefined && shown !== undefined) {
       if (window.getSelection()?.isCollapsed === false) return; // the user has marked a text of their own

@@ -1,9 +1,8 @@
-import { useEffect, useRef, useState } from "preact/hooks";
-
 import type { Column } from "../../api/types";
 import { formatCount } from "../../format/number";
 import { PAGE_SIZES, pageNumbers } from "../../model/table_state";
 import { Icon } from "../icon";
+import { useMenu } from "../use_menu";
 
 /** Which columns to show: a button that opens a list of boxes to tick. */
 export function ColumnMenu({
@@ -15,28 +14,9 @@ export function ColumnMenu({
   shown: readonly Column[];
   onToggle: (key: string) => void;
 }) {
-  const [open, setOpen] = useState(false);
-  const holder = useRef<HTMLDivElement>(null);
-  const button = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
-    if (!open) return undefined;
-    const onPress = (event: Event): void => {
-      if (!(event.target instanceof Node) || holder.current?.contains(event.target) !== true) setOpen(false);
-    };
-    document.addEventListener("pointerdown", onPress);
-    return () => document.removeEventListener("pointerdown", onPress);
-  }, [open]);
+  const { open, setOpen, holder, button, onKeyDown } = useMenu();
   return (
-    <div
-      class="menu-holder"
-      ref={holder}
-      onKeyDown={(event) => {
-        if (event.key !== "Escape" || !open) return;
-        event.stopPropagation();
-        setOpen(false);
-        button.current?.focus();
-      }}
-    >
+    <div class="menu-holder" ref={holder} onKeyDown={onKeyDown}>
       <button type="button" class="button" ref={button} aria-expanded={open} onClick={() => setOpen(!open)}>
         <Icon name="columns" /> Columns
       </button>

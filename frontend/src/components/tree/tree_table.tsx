@@ -4,7 +4,7 @@
  * Keyboard: up and down walk over the rows, right opens a row or goes to its first child, left closes it or goes to its parent, Enter
  * or Space selects, Home and End go to the first and last row.
  */
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { formatCount } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
@@ -93,18 +93,20 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
     if (top < element.scrollTop) element.scrollTop = top;
     else if (top + ROW_HEIGHT + head > element.scrollTop + element.clientHeight)
       element.scrollTop = top + ROW_HEIGHT + head - element.clientHeight;
+    // At once: the scroll event comes later, and a row that is not drawn cannot take the focus.
+    setView({ top: element.scrollTop, height: element.clientHeight });
   };
 
   // What was selected elsewhere, in the icicle for instance, comes into view.
   const selectedKey = tree.selected?.key;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (selectedKey === undefined) return;
     setFocus(null);
     bring(shown.findIndex(({ key }) => key === selectedKey));
     // eslint-disable-next-line react-hooks/exhaustive-deps -- only when another row is selected
   }, [selectedKey]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!wantsFocus.current) return;
     wantsFocus.current = false;
     scroller.current?.querySelector<HTMLElement>('tr[tabindex="0"]')?.focus({ preventScroll: true });

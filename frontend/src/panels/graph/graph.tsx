@@ -1,5 +1,5 @@
 /** The module graph: which parts of the model use Tensor Cores, could but do not, or could not. */
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { Icon } from "../../components/icon";
 import { ErrorBox, Loading } from "../../components/message";
@@ -80,7 +80,7 @@ function Drawing({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) 
   const core = matrixUnit === "Tensor Core" ? "TC" : "MC";
   const focused = graph.nodes.find(({ row }) => row.key === (focus ?? tree.selected?.key)) ?? graph.nodes[0];
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const resize = (): void => {
       if (window.innerHeight > 0) setHeight(Math.max(window.innerHeight - HEIGHT_BELOW, 320));
     };
@@ -94,7 +94,7 @@ function Drawing({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) 
     const { left, top } = box.current?.getBoundingClientRect() ?? { left: 0, top: 0 };
     show(scaled(place, Math.exp(-Math.sign(event.deltaY) * 0.18), event.clientX - left, event.clientY - top));
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = box.current;
     const listener = (event: WheelEvent): void => onWheel.current(event);
     element?.addEventListener("wheel", listener, { passive: false });

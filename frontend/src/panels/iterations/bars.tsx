@@ -4,7 +4,7 @@
  * Mouse: drag pans, the wheel zooms, a double click shows all; a boundary is dragged, or turned with the wheel. Keyboard: arrow keys read
  * the bars, + and - zoom, Shift and the arrow keys pan; on a boundary the arrow keys and Page Up and Down move it.
  */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { IterationBar, IterationsResponse } from "../../api/types";
 import { classLabel, HoverCard, IterationLegend, spoken } from "../../components/iteration_parts";
@@ -81,7 +81,7 @@ export function Bars(props: BarsProps) {
     event.preventDefault();
     zoom.show(next);
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = plot.current;
     const listener = (event: WheelEvent): void => onWheel.current(event);
     element?.addEventListener("wheel", listener, { passive: false });

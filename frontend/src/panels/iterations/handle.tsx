@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface HandleProps {
   name: string;
@@ -25,7 +25,7 @@ export function Handle(props: HandleProps) {
   };
   const turn = useRef<(by: number) => void>(() => undefined);
   turn.current = (by) => set(value + by);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = grip.current;
     const onWheel = (event: WheelEvent): void => {
       event.preventDefault();

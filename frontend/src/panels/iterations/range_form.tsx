@@ -1,5 +1,5 @@
 /** Start, stop, what separates the iterations, and the button that aggregates them anew. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { startAggregation } from "../../api/client";
 import type { DashboardResponse, IterationsResponse } from "../../api/types";
@@ -207,7 +207,7 @@ function NumberField({ label, value, placeholder, lowest, highest, onChange }: N
   const input = useRef<HTMLInputElement>(null);
   const turn = useRef<(by: number) => void>(() => undefined);
   turn.current = (by) => onChange(Math.min(Math.max((value ?? lowest) + by, lowest), highest));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = input.current;
     if (element === null) return undefined;
     const onWheel = (event: WheelEvent): void => {
