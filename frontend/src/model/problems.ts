@@ -75,6 +75,16 @@ export function problemOf(code: string, name: string): Problem | null {
         meaning: "It was started with an option that forbids it, or the request came from another site.",
         steps: ["Ask who runs the server, or start one of your own on the same log directory."],
       };
+    case "foreign_host":
+      return {
+        title: "This server does not know the name in the address",
+        meaning:
+          "It listens on its own machine only. A page of another site could have its name lead here and read your profiles, so only names that were allowed are answered.",
+        steps: [
+          "Use localhost or the IP address in place of the name, or",
+          "allow the name where the server is started: --dlprof_allowed_hosts of TensorBoard, --allowed-hosts of dlprofviewer, or the environment variable DLPROF_ALLOWED_HOSTS in a notebook.",
+        ],
+      };
     case "too_large":
       return {
         title: "Too large",
