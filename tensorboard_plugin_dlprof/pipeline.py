@@ -28,6 +28,10 @@ class ImportOptions:
     profile_name: str = ""
     original_command: str = ""
     """Command line to store, already masked."""
+    lenient: bool = False
+    """Whether a key op or a range that the profile does not have is left out, with a warning, and is no error."""
+    simple: bool = False
+    """DLProf's simple mode: one op stands for the whole program."""
     read: ReadOptions = field(default_factory=ReadOptions)
 
 
@@ -38,6 +42,8 @@ class ImportResult:
     database: Path
     warnings: list[str]
     """One sentence each: what was skipped, missing or repaired."""
+    key_op: str
+    """What ended the iterations; empty where none was named, or it was left out."""
 
 
 def import_source(source: Path, database: Path, options: ImportOptions, progress: Progress) -> ImportResult:
@@ -48,6 +54,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     """
     from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
     from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
+    from tensorboard_plugin_dlprof.aggregation.selection import fitting
     from tensorboard_plugin_dlprof.database.fingerprint import identify
     from tensorboard_plugin_dlprof.database.writer import write_database
     from tensorboard_plugin_dlprof.errors import BrokenSource
@@ -57,11 +64,15 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
 
     importer = find_importer(source)
     before = identify(source)
-    profile = build_profile(importer.read(source, options.read, progress))
+    profile = build_profile(importer.read(source, options.read, progress), simple=options.simple)
     if identify(source) != before:
         # The database would pass for one of the whole file.
         raise BrokenSource(f"{shown(source)} changed while it was read; import it again when it is complete.")
-    aggregation = aggregate(profile, Selection(options.key_op, options.iter_start, options.iter_stop))
+    selection = Selection(options.key_op, options.iter_start, options.iter_stop)
+    left_out: list[str] = []
+    if options.lenient:
+        selection, left_out = fitting(profile, selection)
+    aggregation = aggregate(profile, selection)
     profile.coverage.broken_rules += broken_rules(profile, aggregation)
     feedback, advice = _advice(profile, aggregation)
     warnings = write_database(
@@ -74,7 +85,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
         profile_name=options.profile_name,
         original_command=options.original_command,
     )
-    return ImportResult(database, warnings)
+    return ImportResult(database, left_out + warnings, selection.key_op or "")
 
 
 def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback], Advice]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -62,6 +62,36 @@ def choose_range(candidate: IterationCandidate, selection: Selection) -> Bools:
             f"Iterations {start} to {stop} cannot be selected; this profile has the iterations {first} to {last}."
         )
     return chosen
+
+
+def fitting(profile: Profile, selection: Selection) -> tuple[Selection, list[str]]:
+    """As much of a selection as the profile has, and a sentence for each thing that it has not.
+
+    For who cannot be asked again: a script of DLProf's, whose program has run for hours. DLProf goes on without a key
+    op that it does not find.
+    """
+    left_out: list[str] = []
+    try:
+        candidate = choose_candidate(profile, selection)
+    except UnknownKeyOp as error:
+        left_out.append(f"{error} The run goes on without it.")
+        selection = replace(selection, key_op=None)
+        candidate = choose_candidate(profile, selection)
+    try:
+        choose_range(candidate, selection)
+    except BadRequest:
+        values = candidate.values
+        first, last = int(values[0]), int(values[-1])
+        start = first if selection.iter_start is None else selection.iter_start
+        stop = last if selection.iter_stop is None else selection.iter_stop
+        inside = values[(values >= start) & (values <= stop)]
+        bounds = (int(inside[0]), int(inside[-1])) if len(inside) else (None, None)
+        chosen = f"{bounds[0]} to {bounds[1]}" if len(inside) else "all of them"
+        left_out.append(
+            f"This profile has the iterations {first} to {last}, not {start} to {stop}; {chosen} are aggregated."
+        )
+        selection = replace(selection, iter_start=bounds[0], iter_stop=bounds[1])
+    return selection, left_out
 
 
 def iteration_of(time: Int64s, candidate: IterationCandidate) -> Int64s:

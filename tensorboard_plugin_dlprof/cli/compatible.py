@@ -10,15 +10,14 @@ import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.cli import exit_codes
-from tensorboard_plugin_dlprof.cli.compatible_options import CommandLine, help_text, parse, split_options
+from tensorboard_plugin_dlprof.cli.compatible_options import SIMPLE, CommandLine, help_text, parse, split_options
 from tensorboard_plugin_dlprof.cli.messages import DEBUG_VARIABLE, say
 from tensorboard_plugin_dlprof.cli.recording import NO_NSYS, rank_prefix, report_files, words
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, ProfileError, UnknownKeyOp
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, ProfileError
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.cli.compatible_console import Console
@@ -78,6 +77,8 @@ def run(namespace: argparse.Namespace) -> int:
     chosen_reports(words(line.text("reports")))
     chosen_formats(words(line.text("formats")))
     _check_range(line)
+    for sentence in line.ignored():
+        say(f"warning: {sentence}")
     folder = Path(line.text("output_path") or ".")
     code, sources = _sources(line, folder, console)
     if not sources:
@@ -144,7 +145,20 @@ def _recorder(line: CommandLine) -> Recorder:
         return Recorder(nsys, options)
     ignored = sorted(line.given & {"delay", "duration", "nsys_opts", "nsys_profile_range"})
     say(NO_NSYS + (f" It has no use for --{', --'.join(ignored)}." if ignored else ""))
-    return Recorder(None)
+    return Recorder(None, torch_arguments=_steps_to_record(line))
+
+
+def _steps_to_record(line: CommandLine) -> tuple[str, ...]:
+    """The iterations that are to be aggregated, which the PyTorch profiler numbers as DLProf does; a key op's are
+    counted from the first one that is recorded."""
+    from tensorboard_plugin_dlprof.running.torch_recorder import TYPICAL_STEPS
+
+    start, stop = line.iteration("iter_start"), line.iteration("iter_stop")
+    if start is None and stop is None:
+        return ()
+    first = start or 0
+    last = first + TYPICAL_STEPS - 1 if stop is None else stop
+    return ("--range", f"{0 if line.text('key_op') else first}:{last}")
 
 
 def _import(line: CommandLine, source: Path, folder: Path, console: Console, number: int, alone: bool) -> None:
@@ -186,27 +200,24 @@ def _imported(line: CommandLine, source: Path, database: Path, console: Console)
     from tensorboard_plugin_dlprof.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 
+    mode = line.text("mode")
     options = ImportOptions(
         key_op=line.text("key_op") or None,
         iter_start=line.iteration("iter_start"),
         iter_stop=line.iteration("iter_stop"),
         profile_name=line.text("profile_name"),
         original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
+        lenient=True,
+        simple=mode == SIMPLE,
     )
     console.step(f"Initializing the database of the recording, {source}")
-    try:
-        result = import_source(source, database, options, console.reading)
-    except UnknownKeyOp as error:
-        # DLProf goes on without a key op that it does not find.
-        say(f"warning: {error} The run goes on without it.")
-        options = replace(options, key_op=None)
-        result = import_source(source, database, options, lambda _stage, _fraction: None)
+    result = import_source(source, database, options, console.reading)
     console.step("Correlating ops with the timeline")
     for warning in result.warnings:
         if console.level >= NORMAL:
             say(f"warning: {source}: {warning}")
-    console.step(f"Mode {line.text('mode')}, key op {options.key_op or 'none'}", DETAILED)
-    return options.key_op or ""
+    console.step(f"Mode {mode}, key op {result.key_op or 'none'}", DETAILED)
+    return result.key_op
 
 
 def _free_database(folder: Path, replaced: int | None) -> Path:

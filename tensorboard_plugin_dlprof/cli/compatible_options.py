@@ -21,7 +21,9 @@ Value: TypeAlias = str | int | float | bool | None
 
 VERBOSITIES = ("quiet", "minimal", "normal", "detailed", "diagnostic")
 
-MODES = ("pytorch", "tensorflow1", "tensorflow2", "tensorrt", "simple")
+SIMPLE = "simple"
+
+MODES = ("pytorch", "tensorflow1", "tensorflow2", "tensorrt", "mxnet", SIMPLE)
 
 
 @dataclass(slots=True, frozen=True)
@@ -34,6 +36,8 @@ class Option:
     default: Value = None
     short: str = ""
     synonyms: tuple[str, ...] = ()
+    ignored: str = ""
+    """Why it has no effect here, where that changes none of the numbers; said when it is given."""
 
     @property
     def is_switch(self) -> bool:
@@ -79,29 +83,25 @@ def _refused(sentence: str) -> Callable[[str], Value]:
     return read
 
 
-def _refused_unless_false(sentence: str) -> Callable[[str], Value]:
-    def read(text: str) -> Value:
-        if _switch(text):
-            raise BadRequest(sentence)
-        return False
-
-    return read
-
-
-def _mode(text: str) -> str:
-    if _one_of(*MODES)(text) == "simple":
-        raise BadRequest(
-            "--mode=simple is not offered: use --mode=pytorch, which gives the same totals, and the ops besides."
-        )
-    return text.lower()
-
-
 OPTIONS = (
     Option("force", "replace result files of the same names; else they are numbered", _switch, False, "f"),
     Option("verbosity", ", ".join(VERBOSITIES), _one_of(*VERBOSITIES), "normal", "v"),
-    Option("mode", f"{', '.join(MODES[:-1])}; ops are found in the same way for all", _mode, "pytorch", "m"),
+    Option(
+        "mode",
+        f"{', '.join(MODES)}; ops are found by what the recording holds, in the same way for all but {SIMPLE}, in "
+        "which one op stands for the whole program",
+        _one_of(*MODES),
+        "pytorch",
+        "m",
+    ),
     Option("database", "recorded export (or trace) to use; no program is run", str, synonyms=("nsys_database",)),
-    Option("nsys_base_name", "name of the files of Nsight Systems", str, "nsys_profile"),
+    Option(
+        "nsys_base_name",
+        "name of the files of Nsight Systems",
+        str,
+        "nsys_profile",
+        synonyms=("nsys_base_output_filename",),
+    ),
     Option("nsys_opts", "options of nsys profile, in one word", str, "-t cuda,nvtx -s none"),
     Option("nsys_profile_range", "record only between the calls that start and stop the profiler", _switch, False),
     Option("delay", "seconds to wait before recording", _seconds, 0.0, "y"),
@@ -127,17 +127,17 @@ OPTIONS = (
     ),
     Option(
         "dump_model_data",
-        "only false: the raw data are in the tables of the database",
-        _refused_unless_false(
-            "--dump_model_data is not offered: the raw data are in the tables read_only_* of the database, and "
-            "--reports=all --formats=json writes them as JSON."
-        ),
+        "accepted: the raw data are in the tables read_only_* of the database",
+        _switch,
         False,
+        ignored="the raw data are in the tables read_only_* of the database; --reports=all --formats=json writes JSON.",
     ),
     Option(
         "graphdef",
-        "not offered",
-        _refused("--graphdef is not offered: leave it out; TensorBoard shows graphs of TensorFlow on its own page."),
+        "accepted: the Graph page is made of the profile itself",
+        str,
+        synonyms=("in_graphdef",),
+        ignored="the Graph page is made of the profile itself.",
     ),
 )
 
@@ -158,6 +158,14 @@ class CommandLine:
     given: frozenset[str]
     """Names of the options that are there."""
     program: list[str]
+
+    def ignored(self) -> list[str]:
+        """Options that are there and have no effect, each with the reason."""
+        return [
+            f"--{option.name} has no effect: {option.ignored}"
+            for option in OPTIONS
+            if option.ignored and option.name in self.given and self.values[option.name]
+        ]
 
     def text(self, name: str) -> str:
         """The value of an option that is a text; an absent one is empty."""
@@ -210,13 +218,14 @@ def parse(words: Sequence[str]) -> CommandLine:
 
 
 def split_options(text: str) -> tuple[str, ...]:
-    """The words of ``--nsys_opts``.
+    """The words of ``--nsys_opts``, which DLProf's help wants in quotes of its own: ``'"-t cuda,nvtx -s none"'``.
 
     Raises:
         BadRequest: a quote is not closed.
     """
     try:
-        return tuple(shlex.split(text))
+        words = shlex.split(text)
+        return tuple(shlex.split(words[0]) if len(words) == 1 else words)
     except ValueError:
         raise BadRequest(f"--nsys_opts={text[:60]}: a quote is not closed.") from None
 

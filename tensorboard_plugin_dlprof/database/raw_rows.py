@@ -86,7 +86,7 @@ def _write_settings(
         ],
     )
     insert_rows(con, "gpu_memories", ("total", "used"), [profile.gpu_memory_bytes])
-    pytorch = profile.dlprof_markers or info.source_format == "pytorch"
+    mode = _mode(profile)
     system: dict[str, int | str] = {
         "is_valid": 1,
         "num_gpus": str(len(profile.devices)),
@@ -99,8 +99,8 @@ def _write_settings(
         "dlprof_version": f"v{DLPROF_VERSION} (by tensorboard-plugin-{PLUGIN_NAME} {VERSION})",
         "dlprof_build": "",
         "profile_name": name,
-        "mode_enum": _PYTORCH_MODE if pytorch else 0,
-        "mode_string": "pytorch" if pytorch else info.source_format,
+        "mode_enum": _PYTORCH_MODE if mode == "pytorch" else 0,
+        "mode_string": mode,
         "original_command": original_command,
     }
     values = [storable(value) if isinstance(value, str) else value for value in system.values()]
@@ -108,6 +108,13 @@ def _write_settings(
     settings = ModelConfig.__slots__
     config = [getattr(profile.model_config, setting) for setting in settings]
     insert_rows(con, "read_only_model_config", settings, [config])
+
+
+def _mode(profile: Profile) -> str:
+    """DLProf's word for how ops were found."""
+    if profile.one_op:
+        return "simple"
+    return "pytorch" if profile.dlprof_markers else profile.info.source_format
 
 
 def _write_ops(con: sqlite3.Connection, profile: Profile, dictionary: Dictionary) -> None:

@@ -19,6 +19,7 @@ from tensorboard_plugin_dlprof.events.linking import Links, link
 from tensorboard_plugin_dlprof.events.nesting import Nesting, nest
 from tensorboard_plugin_dlprof.events.op_tables import NOTHING, DraftTexts, OpTables, op_tables
 from tensorboard_plugin_dlprof.events.resources import data_loader_spans, io_spans
+from tensorboard_plugin_dlprof.events.simple_mode import one_op
 from tensorboard_plugin_dlprof.events.sub_ops import find_sub_ops
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, WorkKind
 from tensorboard_plugin_dlprof.events.unassociated import add_unassociated
@@ -31,12 +32,13 @@ def _silent(what: str, fraction: float) -> None:
     """Progress that nobody watches."""
 
 
-def build_profile(capture: Capture, progress: Progress = _silent) -> Profile:
+def build_profile(capture: Capture, progress: Progress = _silent, *, simple: bool = False) -> Profile:
     """The profile of a capture.
 
     Args:
         capture: What an importer read. New texts are interned in its ``strings``, else it is left as it is.
         progress: Told what is being done; may raise to cancel.
+        simple: DLProf's simple mode: no ranges are read, and one op stands for the whole program.
     """
     progress("Nesting ranges", 0.0)
     capture = without_empty_frames(cleaned(capture))
@@ -44,9 +46,9 @@ def build_profile(capture: Capture, progress: Progress = _silent) -> Profile:
     progress("Linking device work", 0.3)
     links = link(capture, nesting)
     progress("Finding ops", 0.45)
-    marked = dlprof_markers.has_markers(capture)
-    found = _marked(capture, nesting, links) if marked else _framework(capture, nesting, links)
-    drafts, owners, tables, iterations = found
+    marked = not simple and dlprof_markers.has_markers(capture)
+    find = _simple if simple else _marked if marked else _framework
+    drafts, owners, tables, iterations = find(capture, nesting, links)
     progress("Filling tables", 0.8)
     placed = Placed(capture, links, owners, tables)
     kernels, classes = work_tables.kernels(placed, one_long_name=marked)
@@ -73,7 +75,8 @@ def build_profile(capture: Capture, progress: Progress = _silent) -> Profile:
         gpu_memory_bytes=(0, 0),
         coverage=_coverage(capture, nesting, links, drafts, owners),
         dlprof_markers=marked,
-        sub_ops=no_sub_ops() if marked else find_sub_ops(capture, nesting, links, drafts, owners, tables),
+        one_op=simple,
+        sub_ops=no_sub_ops() if marked or simple else find_sub_ops(capture, nesting, links, drafts, owners, tables),
     )
     check(capture, profile)
     progress("Filling tables", 1.0)
@@ -84,6 +87,10 @@ _PRODUCTS = ("gemm", "convolution", "attention")
 """Families of kernels that matrix units can run."""
 
 _Found = tuple[Drafts, Owners, OpTables, list[IterationCandidate]]
+
+
+def _simple(capture: Capture, _nesting: Nesting, _links: Links) -> _Found:
+    return one_op(capture)
 
 
 def _framework(capture: Capture, nesting: Nesting, links: Links) -> _Found:

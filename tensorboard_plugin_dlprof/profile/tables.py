@@ -268,4 +268,6 @@ class Profile:
     coverage: Coverage
     dlprof_markers: bool
     """Made by DLProf's own NVTX markers: DLProf's rules apply to the letter."""
+    one_op: bool = False
+    """Made in DLProf's simple mode: one op stands for the whole program."""
     sub_ops: SubOps = field(default_factory=no_sub_ops)

@@ -5,7 +5,8 @@
 package: so it uses nothing but the standard library and, once the program has imported it, torch.
 
 The recording begins with the first forward pass of a module, when the program has chosen its device, and a step ends
-with each step of the first optimizer. Without ``--steps`` the first steps are kept only in case there are no more.
+with each step of the first optimizer. Without ``--steps`` the first steps are kept only in case there are no more than
+those before the range that is wanted.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ UNTYPICAL_STEPS = 3
 """At the start of a program, when memory is reserved, kernels are chosen and code is compiled."""
 
 TYPICAL_STEPS = 10
-"""Recorded after those, where ``--steps`` says nothing else."""
+"""Recorded after those, where nothing else is said."""
+
+TYPICAL_RANGE = (UNTYPICAL_STEPS, UNTYPICAL_STEPS + TYPICAL_STEPS - 1)
+"""Number of the first and the last of them."""
 
 WHOLE = "all"
 """``--steps all``: from the import of torch to the end of the program."""
@@ -37,7 +41,7 @@ WHOLE = "all"
 RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
 """Where launchers say which of its processes this is, torchrun's first."""
 
-VALUE_OPTIONS = ("--output-dir", "--steps")
+VALUE_OPTIONS = ("--output-dir", "--steps", "--range")
 FAILURE = 1
 
 
@@ -68,6 +72,7 @@ def parse(argv: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     )
     parser.add_argument("--output-dir", metavar="DIR", default=".")
     parser.add_argument("--steps", type=step_counts, metavar="WAIT:WARMUP:ACTIVE|all")
+    parser.add_argument("--range", type=step_range, metavar="FIRST:LAST", default=TYPICAL_RANGE)
     parser.add_argument("--no-shapes", dest="shapes", action="store_false")
     parser.add_argument("--stacks", action="store_true")
     parser.add_argument("--modules", action="store_true")
@@ -92,6 +97,14 @@ def step_counts(text: str) -> tuple[int, int, int] | str:
     if len(counts) != 3 or not all(count.isascii() and count.isdigit() for count in counts) or not int(counts[2]):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form WAIT:WARMUP:ACTIVE, such as 5:2:10, or 'all'")
     return int(counts[0]), int(counts[1]), int(counts[2])
+
+
+def step_range(text: str) -> tuple[int, int]:
+    """``"20:80"`` -> ``(20, 80)``: the first and the last step to record, counted from 0."""
+    first, _, last = text.partition(":")
+    if not all(count.isascii() and count.isdigit() for count in (first, last)) or int(first) > int(last):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form FIRST:LAST, such as 20:80")
+    return int(first), int(last)
 
 
 def run(program: list[str]) -> None:
@@ -152,6 +165,8 @@ class Recording:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
+        self._spare_steps = 0 if options.steps else min(options.range[0], UNTYPICAL_STEPS)
+        """So many first steps are kept in case there are no others."""
         self._profiler: Any = None
         self._forward_hook: Any = None
         self._optimizer_hook: Any = None
@@ -276,12 +291,14 @@ class Recording:
         if steps:
             wait, warmup, active = steps
             return schedule(wait=wait, warmup=warmup, active=active, repeat=1)  # type: ignore[no-any-return]
-        last = UNTYPICAL_STEPS + TYPICAL_STEPS - 1
+        first, last = self._options.range
 
         def action(step: int) -> Any:
-            if step > last:
+            if self._spare_steps <= step < first - 1 or step > last:
                 return ProfilerAction.NONE
-            return ProfilerAction.RECORD_AND_SAVE if step in (UNTYPICAL_STEPS - 1, last) else ProfilerAction.RECORD
+            if self._spare_steps <= step < first:
+                return ProfilerAction.WARMUP
+            return ProfilerAction.RECORD_AND_SAVE if step in (self._spare_steps - 1, last) else ProfilerAction.RECORD
 
         return action
 
@@ -298,8 +315,8 @@ class Recording:
 
     def _ready(self, profiler: Any) -> None:
         """Called with the recording at the end of each part of the schedule, and when the program ends."""
-        untypical = not self._options.steps and profiler.step_num == UNTYPICAL_STEPS and not self._kept
-        if self._kept and self._steps <= UNTYPICAL_STEPS:
+        untypical = 0 < self._spare_steps == profiler.step_num and not self._kept
+        if self._kept and self._steps <= self._spare_steps:
             return  # Only an evaluation came after the first steps, which are better than none.
         path = self._path()
         path.parent.mkdir(parents=True, exist_ok=True)

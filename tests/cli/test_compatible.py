@@ -185,6 +185,18 @@ def test_options_of_nsys_and_the_base_name(programs: Path, tmp_path: Path, monke
     assert call[2:-3] == ["-t", "cuda,nvtx,osrt", "-s", "cpu"]
 
 
+def test_options_of_nsys_may_have_the_quotes_of_dlprofs_help(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``--nsys_opts='"-t cuda,nvtx -s none"'``, and words with quotes of their own."""
+    monkeypatch.chdir(tmp_path)
+    assert main(['--nsys_opts="-t cuda,nvtx -s none"', "python", "-c", "pass"]) == 0
+    assert main(["--nsys_opts", "--sample=cpu -t 'nvtx,cuda,osrt'", "python", "-c", "pass"]) == 0
+    calls = [json.loads(line) for line in (programs / "nsys_calls.jsonl").read_text().splitlines()]
+    profiles = [call[2:-3] for call in calls if call[0] == "profile"]
+    assert profiles == [["-t", "cuda,nvtx", "-s", "none"], ["--sample=cpu", "-t", "nvtx,cuda,osrt"]]
+
+
 def test_every_rank_has_a_database_and_reports(programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbered, also with force: one must not replace the other."""
     monkeypatch.chdir(tmp_path)
@@ -221,12 +233,74 @@ def test_without_nsys_the_pytorch_profiler_records(
     assert any("linear" in name for (name,) in names_of_ops)
 
 
+def test_without_nsys_the_wanted_iterations_are_recorded(
+    without_nsys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The PyTorch profiler counts steps as DLProf counts iterations."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(
+        "import torch\nmodel = torch.nn.Linear(8, 4)\nsgd = torch.optim.SGD(model.parameters())\n"
+        "for _ in range(12):\n    model(torch.randn(2, 8)).sum().backward()\n    sgd.step()\n"
+    )
+    line = ["--mode=pytorch", "--iter_start=7", "--iter_stop=9", "--output_path=out", torch_python(), "train.py"]
+    assert main(line) == 0
+    found = rows(tmp_path / "out" / "dlprof_dldb.sqlite", "SELECT iter_value FROM view_iterations_all")
+    assert sorted(found) == [(7,), (8,), (9,)]
+
+
 def test_a_key_op_that_is_not_there_stops_nothing(export: Path, tmp_path: Path, capsys: Captured) -> None:
     """As in DLProf: the run goes on without it, and says so."""
     assert main(["--database=nsys_profile.sqlite", "--key_op=global_step"]) == 0
     captured = capsys.readouterr()
     assert "No op has the name or id 'global_step'" in captured.err
     assert 'using key_op ""' in captured.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "chosen", "words"),
+    [
+        (["--iter_stop=99"], (0, 2), "not 0 to 99; 0 to 2 are aggregated"),
+        (["--iter_start=1", "--iter_stop=80"], (1, 2), "not 1 to 80; 1 to 2 are aggregated"),
+        (["--iter_start=20", "--iter_stop=80"], (0, 2), "the iterations 0 to 2, not 20 to 80; all of them"),
+    ],
+)
+def test_a_range_beyond_the_iterations_stops_nothing(
+    export: Path, capsys: Captured, arguments: list[str], chosen: tuple[int, int], words: str
+) -> None:
+    """The program has run for hours perhaps: what there is of the range is aggregated, and it is said."""
+    assert main(["--database=nsys_profile.sqlite", *arguments]) == 0
+    assert words in capsys.readouterr().err
+    assert rows(Path("dlprof_dldb.sqlite"), "SELECT iter_start, iter_stop FROM model_summary") == [chosen]
+
+
+def test_what_has_no_effect_here_is_said_and_stops_nothing(export: Path, capsys: Captured) -> None:
+    """Options that changed none of the numbers."""
+    line = ["--database=nsys_profile.sqlite", "--dump_model_data=true", "--graphdef=auto"]
+    assert main(line) == 0
+    errors = capsys.readouterr().err
+    assert "--dump_model_data has no effect: the raw data are in the tables read_only_*" in errors
+    assert "--graphdef has no effect: the Graph page" in errors
+    assert main([line[0], "--dump_model_data=false"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_in_simple_mode_one_op_stands_for_the_program(export: Path, tmp_path: Path) -> None:
+    """Id, name and type as in a published report; its kernels are all kernels, and there is one iteration."""
+    line = "--mode=simple --database=nsys_profile.sqlite --reports=all --output_path=out --key_op=/matmul"
+    assert main(line.split()) == 0
+    out = tmp_path / "out"
+    op = '"SIMPLE_MODE_GLOBAL_NODE_OP_TYPE_1","simple_mode_global_node_name",,"simple_mode_global_node_op_type"'
+    (detail,) = (out / "dlprof_detailed.csv").read_text().splitlines()[2:]
+    assert detail.startswith(f"{op},1,")
+    kernels = rows(
+        out / "dlprof_dldb.sqlite", "SELECT count(*), count(DISTINCT read_only_ops_id) FROM read_only_kernels"
+    )
+    launches = (out / "dlprof_iteration.csv").read_text().splitlines()[2:]
+    assert kernels == [(len(launches), 1)]
+    assert all(launch.startswith(f"0,{op},") for launch in launches)
+    assert rows(out / "dlprof_dldb.sqlite", "SELECT mode_string FROM read_only_system_config") == [("simple",)]
+    (model,) = (out / "dlprof_group_op.csv").read_text().splitlines()[2:]
+    assert model.startswith('"_CompleteModel_",1,')
 
 
 def test_no_event_file_where_none_is_wanted(export: Path, tmp_path: Path) -> None:
@@ -269,11 +343,8 @@ def test_every_option_of_1_8_is_known() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--mode=simple", "python", "x.py"], "use --mode=pytorch"),
-        (["--mode=mxnet", "python", "x.py"], "one of pytorch, tensorflow1"),
+        (["--mode=onnx", "python", "x.py"], "one of pytorch, tensorflow1"),
         (["--domains=a", "python", "x.py"], "leave it out; all domains are read"),
-        (["--dump_model_data=true", "--database=x"], "--reports=all --formats=json"),
-        (["--graphdef=auto", "--database=x"], "leave it out"),
         (["--force=yes", "--database=x"], "true or false"),
         (["--iter_start=-1", "--database=x"], "the number of an iteration"),
         (["--delay=soon", "python", "x.py"], "a number of seconds"),
@@ -305,7 +376,6 @@ def test_wrong_usage_ends_with_2_and_says_what_to_use(
         (["--database=nsys_profile.sqlite", "--reports=sumary"], "There is no report 'sumary'"),
         (["--database=nsys_profile.sqlite", "--formats=pdf"], "There is no format 'pdf'"),
         (["--database=nsys_profile.sqlite", "--iter_start=3", "--iter_stop=2"], "give them in order"),
-        (["--database=nsys_profile.sqlite", "--iter_stop=99"], "this profile has the iterations 0 to 2"),
         (["--database=nsys_profile.sqlite", "--output_path=nsys_profile.sqlite/x"], "the folder cannot be made"),
         (['--nsys_opts="-t', "python", "x.py"], "a quote is not closed"),
         (["--nsys_base_name=a/b", "python", "x.py"], "choose one without slashes"),

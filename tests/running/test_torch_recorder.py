@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tensorboard_plugin_dlprof.running import torch_recorder
-from tensorboard_plugin_dlprof.running.torch_recorder import parse, step_counts
+from tensorboard_plugin_dlprof.running.torch_recorder import parse, step_counts, step_range
 from tests.running.programs import torch_python
 
 TRAIN = """
@@ -120,6 +120,13 @@ def test_steps_that_mean_nothing_are_refused(text: str) -> None:
         step_counts(text)
 
 
+@pytest.mark.parametrize("text", ["", "1", "1:", "a:b", "2:1", "1:2:3"])
+def test_a_range_that_means_nothing_is_refused(text: str) -> None:
+    """With an example."""
+    with pytest.raises(argparse.ArgumentTypeError, match="20:80"):
+        step_range(text)
+
+
 def test_without_torch_one_sentence_says_how_to_go_on(tmp_path: Path) -> None:
     """``-S`` hides what is installed."""
     command = [sys.executable, "-S", torch_recorder.__file__, "program.py"]
@@ -158,6 +165,25 @@ def test_the_first_steps_are_dropped_when_enough_follow(tmp_path: Path) -> None:
 def test_a_short_program_is_recorded_too(tmp_path: Path, arguments: list[str], expected: list[int]) -> None:
     """What there is; an evaluation does not push out the training before it."""
     assert record(tmp_path, TRAIN, *arguments).returncode == 0
+    assert steps(tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("wanted", "count", "expected"),
+    [
+        ("6:8", 12, [6, 7, 8]),
+        ("6:8", 7, [6]),
+        ("6:8", 5, [0, 1, 2]),
+        ("4:5", 9, [4, 5]),
+        ("1:2", 9, [1, 2]),
+        ("0:1", 9, [0, 1]),
+    ],
+)
+def test_a_range_of_steps_is_recorded_and_else_the_first_ones(
+    tmp_path: Path, wanted: str, count: int, expected: list[int]
+) -> None:
+    """DLProf's range of iterations: where the program ends before it, its first steps are better than nothing."""
+    assert record(tmp_path, TRAIN, str(count), options=("--range", wanted)).returncode == 0
     assert steps(tmp_path) == expected
 
 
