@@ -5,13 +5,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from tensorboard_plugin_dlprof.classify.classes import KernelClass
+from tensorboard_plugin_dlprof.classify.classes import KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.classify.kernel_names import KernelName, library_of, parse
 from tensorboard_plugin_dlprof.classify.precision import DECODERS
 from tensorboard_plugin_dlprof.classify.rules import RULES
 from tensorboard_plugin_dlprof.classify.rules.rule import CompiledRule, Rule, compile_rule
+from tensorboard_plugin_dlprof.classify.words import holds_product, is_harmless
 
 _COMPILED: Final = tuple(compile_rule(rule) for rule in RULES)
+_PRODUCTS: Final = frozenset(("gemm", "convolution", "attention"))
 
 
 @lru_cache(maxsize=65_536)
@@ -42,11 +44,25 @@ def _candidates(head: str) -> tuple[CompiledRule, ...]:
     """The rules that a function name leaves possible, in order: many long names share one function name."""
     candidates = []
     for compiled in _COMPILED:
-        if compiled.head.search(head):
+        if compiled.head.search(head) and _is_believed(compiled.rule, head):
             candidates.append(compiled)
             if compiled.text is None:
                 break
     return tuple(candidates)
+
+
+def _is_believed(rule: Rule, head: str) -> bool:
+    """Whether a *no* holds of this name: a word for something else proves little beside a word for a product."""
+    if rule.matrix_unit != MatrixUnit.NO or rule.knows_better or rule.family in _PRODUCTS:
+        return True
+    if holds_product(head):
+        return False
+    judged_by_words = rule.library == "custom" or (rule.library == "@namespace" and _is_unknown_library(head))
+    return not judged_by_words or is_harmless(head)
+
+
+def _is_unknown_library(head: str) -> bool:
+    return library_of(KernelName(head, head)) == "custom"
 
 
 def _deciding_rule(name: KernelName) -> Rule:

@@ -106,6 +106,37 @@ def test_names_that_fooled_other_tools(name: str, unit: MatrixUnit) -> None:
     assert classify(name).matrix_unit == unit
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "fused_layernorm_linear_kernel(float*, float const*)",
+        "gemm_bias_relu_kernel(float*, float*, float*)",
+        "fused_gemm_gelu_kernel",
+        "int4_dequant_gemm_kernel",
+        "gather_gemm_scatter_kernel",
+        "conv_bn_relu_fused(float*, float*)",
+        "all_gather_matmul_kernel",
+        "fused_norm_expert_kernel",
+        "softmax_projection",
+        "flash_attention_fwd_kernel(float const*, float const*, float*, int)",
+        "__cudnn_fusion",
+    ],
+)
+def test_a_word_beside_a_product_is_no_proof(name: str) -> None:
+    """A kernel of no known library is called 'no' only where every word of its name is harmless."""
+    assert classify(name).matrix_unit == MatrixUnit.UNKNOWN
+
+
+def test_library_that_knows_better_may_quote_a_product() -> None:
+    """Inductor names a pointwise fusion after ops near it, and cuBLAS's helpers after the product that they serve."""
+    for name in (
+        "triton_poi_fused_addmm_gelu_2",
+        "compute_gemm_pointers(float2**, int)",
+        "void dot_kernel<float, 128>(int)",
+    ):
+        assert classify(name).matrix_unit == MatrixUnit.NO, name
+
+
 def test_short_name_serves_where_there_is_no_long_one() -> None:
     """Old exports may hold the short name only; where there is a long one, that decides."""
     assert classify("", "ampere_sgemm_64x64_nn") == classify("ampere_sgemm_64x64_nn")

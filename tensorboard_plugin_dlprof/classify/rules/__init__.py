@@ -1,7 +1,7 @@
 """The rules of kernel classification, in the order in which they are tried: the first that applies decides.
 
 Each table is data: to teach the classifier a kernel, add a line to the table of its library and a name to
-``tests/classify/kernel_names.tsv``. Order matters between tables as well: names that quote others come first (a Triton
+``tests/classify/public_names.tsv``. Order matters between tables as well: names that quote others come first (a Triton
 fusion is named after all the ops it holds, a CUTLASS kernel of FlashAttention quotes GEMM types), guesses come last.
 """
 
@@ -19,12 +19,14 @@ from tensorboard_plugin_dlprof.classify.rules.fallback import RULES as FALLBACK
 from tensorboard_plugin_dlprof.classify.rules.pytorch import RULES as PYTORCH
 from tensorboard_plugin_dlprof.classify.rules.quantised import RULES as QUANTISED
 from tensorboard_plugin_dlprof.classify.rules.rule import Rule
+from tensorboard_plugin_dlprof.classify.rules.sequence import RULES as SEQUENCE
 from tensorboard_plugin_dlprof.classify.rules.serving import RULES as SERVING
 from tensorboard_plugin_dlprof.classify.rules.tensorflow import RULES as TENSORFLOW
 
 RULES: Final[tuple[Rule, ...]] = (
     *COMPILERS,
     *COLLECTIVES,
+    *SEQUENCE,
     *ATTENTION,
     *AMD,
     *QUANTISED,

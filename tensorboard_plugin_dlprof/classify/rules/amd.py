@@ -12,6 +12,8 @@ RULES: Final = (
          r"Cijk_\w*Post(?:GSU|GSD)|^Cijk_\w*_GA$|^Cijk_[A-Z]+(?:_\w+)?_(?:GB|GA)(?:_|$)|^Cijk_\w*BetaOnly",
          "@tensile"),
     Rule("tensile-mfma", YES, "gemm", "tensile", r"Cijk_\w*_MI\d+x\d+x\d+", "@tensile"),
+    Rule("tensile-mmac", YES, "gemm", "tensile",
+         r"Cijk_\w*_MMAC(?:_|$)", "@tensile", note="Hygon's matrix instruction"),
     Rule("tensile-vector", NO, "gemm", "tensile",
          r"Cijk_\w*(?:_MAC|_TT\d+_\d+|_DOT2|_FMA)", "@tensile",
          note="no matrix instruction in the name"),
@@ -50,7 +52,7 @@ RULES: Final = (
     Rule("ck-unknown", UNKNOWN, "other", "composable_kernel", r"\bck(?:_tile)?::", "@types"),
     # MIOpen. ``gtcx`` is the assembler GEMM on XDLOPS (MFMA), ``gtc`` and ``gtcm`` the one on vector units.
     Rule("miopen-igemm-xdlops", YES, "convolution", "miopen",
-         r"^igemm_(?:fwd|bwd|wrw)_gtcx\d?_|^igemm_\w*xdlops|gridwise_convolution\w*xdlops|\bgridwise_\w*xdlops",
+         r"^igemm_(?:fwd|bwd|wrw)_gtcx\d*_|^igemm_\w*xdlops|gridwise_convolution\w*xdlops|\bgridwise_\w*xdlops",
          "@words"),
     Rule("miopen-igemm", NO, "convolution", "miopen",
          r"^igemm_|gridwise_convolution", "@words",

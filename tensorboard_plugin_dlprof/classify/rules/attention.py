@@ -14,7 +14,8 @@ RULES: Final = (
          note="sums, casts and clears around the products"),
     Rule("flash3-helper", NO, "attention", "flash_attention",
          r"\bdevice_kernel|^kernel_cutlass", "@types",
-         r"FlashAttn(?:Fwd)?Combine|FlashAttnBwd(?:Preprocess|Postprocess)|FlashAttentionForwardCombine"
+         r"FmhaKernelBwd(?:SumOdO|Convert)|Fmha\w*Reduction(?:Kernel)?"
+         r"|FlashAttn(?:Fwd)?Combine|FlashAttnBwd(?:Preprocess|Postprocess)|FlashAttentionForwardCombine"
          r"|FlashAttentionBackward(?:Preprocess|Postprocess)|flash_(?:bwd_(?:pre|post)process|fwd_combine)"),
     Rule("cudnn-attention-helper", NO, "attention", "cudnn",
          r"cudnn::fusion::|compute_dot_do_o|convert_dq_to_16bits", "@types"),
@@ -32,7 +33,12 @@ RULES: Final = (
     Rule("paged-attention-reduce", NO, "attention", "vllm",
          r"paged_attention\w*_reduce|paged_attention_ll4mi_reduce"),
 
-    # FlashAttention 2, 3, 4 and FlashMLA.
+    # FlashAttention 2, 3, 4 and FlashMLA. They take one structure of parameters; a kernel of that name which takes
+    # bare pointers is somebody's own.
+    Rule("flash-own", UNKNOWN, "attention", "custom",
+         r"^flash_(?!attn_(?:ext|tile|vec|combine|mask|stream_k))\w+$", "@types",
+         r"\A[^(]*\((?:const )?(?:float|half|__half|double|__nv_bfloat16|nv_bfloat16|T1)(?: const)? ?\*",
+         note="a kernel named like FlashAttention's, with other parameters"),
     Rule("flash2", YES, "attention", "flash_attention",
          r"\bflash_(?:fwd|bwd)_\w*|\bflash_attention_(?:fwd|bwd)\w*|\bFlash(?:Fwd|Bwd)", "@types"),
     Rule("flash3", YES, "attention", "flash_attention",
@@ -65,20 +71,24 @@ RULES: Final = (
          r"\battention_kernel_(?:backward_)?batched", "@memory efficient",
          r"cutlass::arch::Sm"),
 
+    Rule("natten", YES, "attention", "natten",
+         r"\bnatten::cuda::\w+::\w*(?:Kernel|Attention)\w*", "@memory efficient",
+         r"half_t|bfloat16_t|arch::Sm(?:8|9|1[0-2])\d",
+         note="neighbourhood attention on CUTLASS"),
     # cuDNN.
     Rule("cudnn-attention", YES, "attention", "cudnn",
          r"cudnn_generated_\w*(?:sdpa|mha|flash|attention)|^cudnn\w*_(?:sdpa|fmha|flash)\w*", "@words"),
     # TensorRT, TensorRT-LLM, FlashInfer.
     Rule("trt-fmha", YES, "attention", "tensorrt_llm",
-         r"\bfmha_v2_|\bfmhaSm\d+|\bfmha_mhca_|\bmha_v2_|\bfmhca_|\bfmha_(?:fp16|bf16|int8|e4m3)"
-         r"|^fused_multihead_attention\w*_sm", "@trtllm"),
+         r"\bfmha_v2_|\b[fF]mhaSm\d+|\bfmha_mhca_|\bmha_v2_|\bfmhca_|\bfmha_(?:fp16|bf16|int8|e4m3)"
+         r"|^fused_multihead_attention\w*_sm\d", "@trtllm"),
     Rule("trt-xqa", YES, "attention", "tensorrt_llm",
          r"^kernel_mha$|^kernel_mha\b|\bxqa_kernel|\bmlaKernel|^mla_kernel"),
     Rule("mmha", UNKNOWN, "attention", "tensorrt_llm",
          r"masked_multihead_attention|\bmmha_",
          note="decoding attention that is built with or without HMMA"),
     Rule("flashinfer", YES, "attention", "flashinfer",
-         r"(?:Batch|Single)Prefill\w*Kernel|PrefillWithKVCacheKernel|BatchMLAPagedAttention\w*|BatchPODAttention"
+         r"(?:Batch|Single)Prefill\w*Kernel|PrefillWithKVCacheKernel|BatchMLAPaged?Attention\w*|BatchPODAttention"
          r"|PODWithKVCache|BatchAttention\w*Kernel|PersistentKernelTemplate", "@types"),
     Rule("sage-quantise", NO, "elementwise", "sage_attention",
          r"\bsage_quant|\bquant_(?:per_block|per_warp|per_thread|query|key)\w*(?:int8|kernel)|\bQuantInt8Kernel"
@@ -95,6 +105,8 @@ RULES: Final = (
     Rule("vllm-paged", NO, "attention", "vllm",
          r"\bpaged_attention_(?:v1|v2)(?:_kernel)?\b|single_query_cached_kv_attention", "@types",
          note="one query per sequence: dot products on CUDA cores"),
+    Rule("triton-expert-scatter", NO, "embedding", "triton",
+         r"^_fwd_kernel_ep_(?:scatter|gather)\w*", note="rows to their experts and back"),
     Rule("triton-unified-attention", YES, "attention", "triton",
          r"^kernel_unified_attention_[23]d\w*|^kernel_paged_attention_2d",
          note="tl.dot on the model's 16-bit types"),
@@ -115,7 +127,7 @@ RULES: Final = (
          note="a Triton attention; the name does not tell the operands' type"),
     Rule("ck-attention", YES, "attention", "composable_kernel",
          r"\bck_tile\b|\bck::", "@types",
-         r"Fmha(?:Fwd|Bwd|BatchPrefill)|BlockFmha"),
+         r"Fmha(?:Fwd|Bwd|BatchPrefill)|BlockFmha|UnifiedAttention"),
     Rule("aiter-attention", YES, "attention", "aiter",
          r"\baiter::(?:fmha_|mla_(?:a|pfl|dec|bf|n)|pa_(?:bf16|fp16|a16|noquant|fp8))\w*|^(?:fmha_(?:fwd|bwd)_hd"
          r"|mla_a16w|mla_a8w|fmha_v3_)\w*", "@words or types"),

@@ -9,17 +9,17 @@ from tensorboard_plugin_dlprof.classify.rules.rule import NO, Rule
 RULES: Final = (
     Rule("nccl", NO, "collective", "nccl",
          r"^nccl(?:Dev)?Kernel|^nccl[A-Z]\w*(?:Kernel|_)|^ncclSymk?Dev|^ncclSym",
-         note="RCCL's kernels have the same names"),
-    Rule("rccl", NO, "collective", "rccl", r"^rccl\w*Kernel|^rccl_"),
+         note="RCCL's kernels have the same names", knows_better=True),
+    Rule("rccl", NO, "collective", "rccl", r"^rccl\w*Kernel|^rccl_", knows_better=True),
     Rule("msccl", NO, "collective", "msccl", r"\bmscclKernel|^mscclpp|\bmscclpp::"),
     Rule("nvshmem", NO, "collective", "nvshmem", r"nvshmem|\bbarrier_on_stream_kernel|\bsync_all_kernel"),
     Rule("deep-ep", NO, "collective", "deep_ep", r"\bdeep_ep::"),
     Rule("pplx", NO, "collective", "pplx", r"\bpplx::|\ball_to_all::"),
     Rule("custom-all-reduce", NO, "collective", "custom",
-         r"cross_device_reduce|all_?reduce_(?:fusion|1stage|2stage|twoshot|oneshot)|(?:one"
-         r"|two)_?shot_?all_?[Rr]educe|AllReduce(?!\w*[Gg]emm)|\ballreduce|quickreduce"
-         r"|(?:[a-z]_)?all_?gather_?(?:kernel|_into)?\b|reduce_scatter_kernel|lamport|ar_fusion",
-         note="all-reduces of vLLM, SGLang, TensorRT-LLM, FlashInfer and AITER"),
+         r"^(?!.*(?i:gemm|matmul|_mm(?:_|\b)))(?:.*(?:cross_device_reduce|all_?reduce_(?:fusion|1stage|2stage|twoshot"
+         r"|oneshot|one_shot|two_shot)|(?:one|two)_?shot_?all_?[Rr]educe|AllReduce|\ballreduce|quickreduce"
+         r"|(?:[a-z]_)?all_?gather_?(?:kernel|_into)?\b|reduce_scatter_kernel|lamport|ar_fusion))",
+         note="all-reduces of vLLM, SGLang, TensorRT-LLM, FlashInfer and AITER", knows_better=True),
     Rule("moe-all-to-all", NO, "collective", "custom",
          r"\bmoe_comm\b|moeAllToAll|alltoall|all_to_all|\bmoe_prepare::|\bmoe_a2a|mnnvl"),
     Rule("symmetric-memory", NO, "collective", "pytorch",

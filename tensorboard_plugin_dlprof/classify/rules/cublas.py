@@ -13,18 +13,19 @@ _ARCHITECTURE = (
 
 RULES: Final = (
     # Helpers around products.
-    Rule("split-k-reduce", NO, "reduction", "cublas", r"\bsplitKreduce_kernel|\bsplit_?[kK]_?[rR]educe", "@types"),
+    Rule("split-k-reduce", NO, "reduction", "cublas", r"\bsplitKreduce_kernel|\bsplit_?[kK]_?[rR]educe", "@types",
+         knows_better=True),
     Rule("cublas-epilogue", NO, "elementwise", "cublas",
-         r"\b(?:cublasLt::)?epilogue::impl::globalKernel|\bcublasLt::epilogue", "@types"),
+         r"\b(?:cublasLt::)?epilogue::impl::globalKernel|\bcublasLt::epilogue", "@types", knows_better=True),
     Rule("cublas-level-1", NO, "reduction", "cublas",
          r"\b(?:dot_kernel|reduce_1Block_kernel|asum_kernel|nrm2_kernel|iamax_kernel|iamin_kernel|amax_kernel)\b",
-         "@types"),
+         "@types", knows_better=True),
     Rule("cublas-vector", NO, "elementwise", "cublas",
          r"\b(?:axpy_kernel_val|axpy_kernel|scal_kernel(?:_val)?|copy_kernel|rot_kernel|swap_kernel|cublas_(?:axpy"
          r"|scal))", "@types"),
     Rule("cublas-pointers", NO, "other", "cublas",
          r"\bcompute_gemm_pointers|\bkernel_compute_pointers|\bgetPtrArray|computePointers",
-         note="addresses of a batch"),
+         note="addresses of a batch", knows_better=True),
     # Products without Tensor Cores: too small a dimension for a tile.
     Rule("gemv", NO, "gemm", "cublas",
          r"\bgemv(?:NSP|2[TN]|N|T)?_kernel\w*|\bgemvx::kernel|\bgemv2[TN]|\bgemv\w*_kernel|\bgemvNSP", "@types",

@@ -17,7 +17,7 @@ RULES: Final = (
     # xmma: <arch>_xmma_<what>_<operands>_..._<tile>_..._<unit>. NVIDIA's own list of Tensor Core names holds
     # ``xmma_gemm``, and is wrong about the FP32 kernels of the same library: they run on CUDA cores (published
     # timings: 52 TFLOPS on an H100 where the TF32 kernel reaches 417).
-    Rule("xmma-pooling", NO, "other", "cudnn", r"xmma_pooling", "@words", note="pooling"),
+    Rule("xmma-pooling", NO, "other", "cudnn", r"xmma_pooling", "@words", note="pooling", knows_better=True),
     Rule("xmma-ffma-convolution", NO, "convolution", "cudnn",
          rf"xmma_\w*{_CONVOLUTION}\w*(?:_[fd]fma|_simt|_hfma)", "@words",
          note="FMA: CUDA cores"),
@@ -52,6 +52,8 @@ RULES: Final = (
     Rule("cudnn-winograd", NO, "convolution", "cudnn",
          r"(?i:winograd)(?!\w*(?:mma|884|1688|16816|xdlops))", "@blas letter",
          note="convolution by Winograd's transform on CUDA cores"),
+    Rule("cudnn-dp4a", NO, "convolution", "cudnn",
+         r"(?:^|_)icudnn_int8x4", "int8", note="dp4a: four INT8 products by element"),
     Rule("cudnn-scudnn", NO, "convolution", "cudnn",
          r"(?:^|_)[shd]cudnn(?:_|$)", "@blas letter",
          note="no instruction in the name: CUDA cores"),
@@ -64,7 +66,8 @@ RULES: Final = (
     Rule("depthwise", NO, "convolution", "@namespace",
          r"\b(?:DepthwiseConv\w*|depthwise_\w*conv\w*|conv_depthwise\w*|spatialDepthwise\w*|dwconv\w*)", "@types",
          note="no product of matrices"),
-    Rule("cudnn-depthwise-reduction", NO, "reduction", "cudnn", r"\bwgrad2d_c1_k1\w*reduction\w*", "@types"),
+    Rule("cudnn-depthwise-reduction", NO, "reduction", "cudnn", r"\bwgrad2d_c1_k1\w*reduction\w*", "@types",
+         knows_better=True),
     Rule("cudnn-depthwise-gradient", UNKNOWN, "convolution", "cudnn",
          r"\b[dw]grad2d_c1_k1\w*", "@types",
          note="the forward kernel is in NVIDIA's own list of Tensor Core kernels, this one is not"),
@@ -88,10 +91,10 @@ RULES: Final = (
          r"\b(?:nchwToNhwc|nhwcToNchw|nchwTo\w+|nhwcTo\w+|nchwAddPadding|nhwcAddPadding|tensorTransform\w*"
          r"|transpose_readWrite\w*|kern_?[tT]ranspose\w*|foldedNhwcToNchw\w*|ncqhw\w*|convertTensor\w*"
          r"|convert_tensor\w*)|\bnhwc2nchw|\bnchw2nhwc|\bim2col4d_kernel|\bflip_filter|\bcol2im\w*|\bim2col\w*"
-         r"|\bvol2col\w*|\bcol2vol\w*", "@types"),
+         r"|\bvol2col\w*|\bcol2vol\w*", "@types", knows_better=True),
     Rule("cudnn-offsets", NO, "other", "cudnn",
          r"\bcompute\w*Offsets?Kernel\w*|\bcompute[A-Z]*Offsets\w*|\bkern_precompute_indices",
-         note="addresses for a convolution"),
+         note="addresses for a convolution", knows_better=True),
     Rule("cudnn-batch-norm", NO, "normalisation", "cudnn",
          r"\bbn_(?:fw|bw)_\w*|cudnn::\w*(?:batch_?norm|bn_|norm)\w*|nhwc_batch_?norm\w*|\bbatchnorm_\w*|\bgenStat"
          r"|cudnn_generated_\w*norm", "@types"),

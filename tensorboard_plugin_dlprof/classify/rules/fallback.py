@@ -25,11 +25,12 @@ def _words(text: str) -> str:
 
 RULES: Final = (
     Rule("word-tensor-core", YES, "gemm", "custom",
-         r"(?i)tensor_?core|wmma|wgmma|tcgen05|mma_?sync|mma_m16n8|(?:^|_)[hi]?mma_|ldmatrix", "@words or types",
+         r"(?i)tensor_?core|wmma|wgmma|tcgen05|mma_?sync|mma_m16n8|(?:^|_)[hi]?mma(?:_|$)|ldmatrix", "@words or types",
          note="the name says so"),
     Rule("word-naive-product", NO, "gemm", "custom",
-         r"(?i)(?:naive|basic|coalesc\w*|global_?mem|shared_?mem|cuda_?core|simt)_?\w*(?:mat_?mul|gemm|mm)(?:_|\b)"
-         r"|(?:mat_?mul|[sd]gemm)_?(?:naive|basic|coalesc\w*|global|smem|shared)\w*|(?<![a-z])[sd]gemm(?:_\w+)?$",
+         r"(?i)^(?!.*(?:tf32|mma|tensor|b?f16|half)).*(?:(?:naive|basic|coalesc\w*|global_?mem|shared_?mem|cuda_?core"
+         r"|simt)_?\w*(?:mat_?mul|gemm|mm)(?:_|\b)"
+         r"|(?:mat_?mul|[sd]gemm)_?(?:naive|basic|coalesc\w*|global|smem|shared)\w*|(?<![a-z])[sd]gemm(?:_\w+)?$)",
          "@types",
          note="FP32 products of tutorials, written without matrix units"),
     Rule("word-attention", UNKNOWN, "attention", "custom",

@@ -41,6 +41,8 @@ RULES: Final = (
          r"^(?:\w+::)?(?:(?:int_nbit_)?split|dense|ssd)_embedding\w*|^(?:\w+::)?(?:linearize(?:_cache)?_ind\w+"
          r"|bounds_check_indices\w*|l[rf]u_cache_\w+)", "@types",
          note="look-ups in embedding tables and their fused optimizers"),
+    Rule("triton-kernels-finalise", NO, "embedding", "@namespace",
+         r"^_finalize_matmul_scatter\w*", "@types", note="rows of a product to their places", knows_better=True),
     Rule("pytorch-embedding", NO, "embedding", "@namespace",
          r"(?i:embedding|indexSelect|index_select|index_elementwise|indexing_backward|index_put|index_add"
          r"|index_copy|indexFunc|gather|scatter|\btake_|\bput_)(?!TopK)(?<!_all)|compute_grad_weight"

@@ -30,6 +30,9 @@ class Rule(NamedTuple):
     """Regular expression searched in the whole name; for libraries whose function name is just ``Kernel``."""
     note: str = ""
     """Why, where the pattern alone does not say."""
+    knows_better: bool = False
+    """A *no* that holds although the function's name has a product's word in it, or one that we do not know: compilers
+    name a fusion after every op near it, and a library's helper is named after the product that it serves."""
 
 
 class CompiledRule(NamedTuple):

@@ -1,0 +1,43 @@
+"""State-space models and linear attention: Mamba's and flash-linear-attention's kernels, most of them Triton's.
+
+Their chunked forms multiply a chunk's matrices by ``tl.dot`` on the model's 16-bit types, as attention does, and are
+filed under it. Their recurrent forms, scans and cumulative sums multiply by elements.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tensorboard_plugin_dlprof.classify.rules.rule import NO, UNKNOWN, YES, Rule
+
+_FORMS = (
+    r"(?:delta_rule|gated_delta_rule|gla|kda|gdn|retention|simple_gla|rwkv[67]?|abc|hgrn|gsa|linear_attn|dplr|iplr)"
+)
+
+RULES: Final = (
+    Rule("short-convolution", NO, "convolution", "mamba",
+         r"(?:^|::|_)causal_conv1d_\w+|(?:^|::|_)causal_conv1d$|\bcausal_shortconv\w*|\bshort_conv\w*", "@types",
+         note="a convolution of a few taps by channel"),
+    Rule("selective-scan", NO, "reduction", "mamba",
+         r"(?:^|::|_)selective_(?:scan|state)_\w*", "@types", note="Mamba's scan, by elements"),
+    Rule("mamba-helper", NO, "reduction", "mamba",
+         r"^_?(?:chunk_cumsum|state_passing)_(?:fwd|bwd)_kernel\w*|^_chunk_scan_bwd_dz_kernel\w*",
+         note="sums and decays between the chunks", knows_better=True),
+    Rule("mamba-chunk", YES, "attention", "mamba",
+         r"^_(?:bmm_chunk|chunk_state|chunk_state_varlen|chunk_scan|chunk_scan_chunk_state|mamba_chunk_scan\w*)_(?:fwd|bwd)"
+         r"(?:_\w+)?$", note="Mamba-2: tl.dot on the model's 16-bit types"),
+    Rule("linear-attention-recurrent", NO, "reduction", "fla",
+         rf"^_?fused_(?:recurrent|sigmoid_gating|gdn|kda)_\w*(?:kernel|update)\w*|^fused_recurrent_{_FORMS}\w*"
+         r"|^fused_(?:gdn|kda)_gating\w*",
+         note="one step after another, by elements", knows_better=True),
+    Rule("linear-attention-norm", NO, "normalisation", "fla", r"^l2norm_(?:fwd|bwd)_kernel\w*", knows_better=True),
+    Rule("linear-attention-inverse", UNKNOWN, "attention", "fla",
+         r"^(?:solve_tril_\w+|merge_\d+x\d+_to_\d+x\d+_inverse\w*)",
+         note="products that may be asked for in IEEE precision"),
+    Rule("linear-attention-chunk", YES, "attention", "fla",
+         rf"^chunk_{_FORMS}_(?:fwd|bwd)_(?:kernel_(?:h|dhu|o|dqkw?g?|dv\w*|dA|intra\w*)\w*|[hok]\w*_kernel\w*)"
+         r"|^chunk_(?:fwd|bwd)_kernel_(?:o|h|dqkwg|dv|dh|dqkg|dv_local)$|^chunk_scaled_dot_kkt_fwd_kernel\w*"
+         r"|^(?:recompute_w_u|prepare_wy_repr|fwd_recompute_w_u|fwd_prepare_wy_repr)_(?:fwd|bwd)?_?kernel\w*"
+         rf"|^chunk_{_FORMS}_(?:fwd|bwd)_kernel\w*",
+         note="tl.dot on the model's 16-bit types"),
+)  # fmt: skip
