@@ -1,8 +1,8 @@
 """The detectors of DLProf 1.8 (DLProf database reference, section 9; command line reference, section 5).
 
-For a capture with DLProf's own markers the rows, their order and their words are DLProf's, since they belong to the
-database that we reproduce; where its threshold was never published, ours is named and explained. For other captures
-only what the data shows is said, in our own words: a missing DALI marker, for one, means nothing in a PyTorch trace.
+They are for captures with DLProf's own markers: a missing DALI marker, for one, means nothing in a PyTorch trace. The
+rows, their order and their words are DLProf's, since they belong to the database that we reproduce; where its threshold
+was never published, ours is named and explained. What we say ourselves of any capture is in ``engine``.
 """
 
 from __future__ import annotations
@@ -36,11 +36,7 @@ class Feedback(NamedTuple):
 
 
 def detect(profile: Profile, aggregation: Aggregation) -> list[Feedback]:
-    """What the detectors say about an aggregation, in DLProf's order."""
-    return _as_dlprof(profile, aggregation) if profile.dlprof_markers else _plainly(profile, aggregation)
-
-
-def _as_dlprof(profile: Profile, aggregation: Aggregation) -> list[Feedback]:
+    """What the detectors say about an aggregation of a capture with DLProf's markers, in DLProf's order."""
     rows = []
     if bad := _ops_of_bad_type(profile, aggregation):
         rows.append(
@@ -117,50 +113,6 @@ def _utilization_as_dlprof(aggregation: Aggregation) -> list[Feedback]:
             "equivalent GPU ops",
         )
     ]
-
-
-def _plainly(profile: Profile, aggregation: Aggregation) -> list[Feedback]:
-    rows = []
-    if bad := _ops_of_bad_type(profile, aggregation):
-        rows.append(
-            Feedback(
-                "amp_detector",
-                f"{bad:,} ops could use Tensor Cores, but none of them has a data type of 16 bits or less.",
-                f"Train in mixed precision (torch.autocast), or allow TF32. See {_AMP_URL}",
-                "ShowBadDataTypeOps",
-            )
-        )
-    if aggregation.devices.in_use.any() and aggregation.gpu_utilization < UNDERUTILIZED_PERCENT:
-        rows.append(_largest_other_share(aggregation))
-    if aggregation.candidate.source == "whole_capture":
-        rows.append(
-            Feedback(
-                "no_iterations_detector",
-                "The profile has no marked iterations, so it is shown as one.",
-                "Call profiler.step() after each step, or put an NVTX range around it, or choose a key op that runs "
-                "once in each.",
-            )
-        )
-    return rows
-
-
-def _largest_other_share(aggregation: Aggregation) -> Feedback:
-    wall = aggregation.wall_ns
-    advice = {
-        Part.MEMORY: "Copies and sets take the most of the rest: copy less, from pinned memory, beside the kernels.",
-        Part.DATA_LOADER: "Waiting for the data loader takes the most of the rest: use more workers, or do less work.",
-        Part.IO: "Reading and writing takes the most of the rest: use faster storage, or keep the data in memory.",
-        Part.CPU: "Ops and calls on the CPU take the most of the rest: launch less, larger work, for instance with "
-        "torch.compile or CUDA graphs.",
-        Part.OTHER: "Most of the rest is outside every recorded op: look at what the program does between them.",
-    }
-    largest = max(advice, key=lambda part: aggregation.parts_ns[part])
-    share = percent(int(aggregation.parts_ns[largest]), wall)
-    return Feedback(
-        "underutilized_gpu_detector",
-        f"A kernel is running for only {aggregation.gpu_utilization:.1f} % of the time.",
-        f"{advice[largest]} ({share:.1f} % of the time.)",
-    )
 
 
 def _ops_of_bad_type(profile: Profile, aggregation: Aggregation) -> int:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.dlprof_detectors import Feedback
+from tensorboard_plugin_dlprof.analysis.gains import together
 from tensorboard_plugin_dlprof.analysis.rules import RULES, Rule
 from tensorboard_plugin_dlprof.analysis.signals import Signals
-from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks, Severity, Undecided, Verdict
+from tensorboard_plugin_dlprof.analysis.tables import Evidence, Finding, Lacks, Severity, Undecided, Verdict
 from tensorboard_plugin_dlprof.analysis.wording import duration, percentage
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -32,10 +34,10 @@ def judge(
         if isinstance(answer, Lacks):
             undecided.append(Undecided(detector, answer.missing, answer.hint))
         elif answer is not None and _is_worth(answer, signals.iteration_ns):
-            findings.append(answer)
+            findings.append(_finished(answer, signals.marked))
     findings.sort(key=_rank)
-    low, high = _total(findings, signals.iteration_ns)
-    return Verdict(findings, undecided, signals.iteration_ns, low, high)
+    low, high = together(signals, findings)
+    return Verdict(findings, undecided, signals.iteration_ns, low, high, signals.marked)
 
 
 def feedback(verdict: Verdict) -> list[Feedback]:
@@ -44,22 +46,53 @@ def feedback(verdict: Verdict) -> list[Feedback]:
     for finding in verdict.findings:
         advice = finding.recommendation_text()
         if finding.gain is not None:
-            advice += f" Could gain {gain_text(finding, verdict.iteration_ns)}."
+            advice += f" Could gain {gain_text(finding, verdict)}."
         if finding.link:
             advice += f" See {finding.link}"
         rows.append(Feedback(finding.detector, finding.problem_text(), advice, finding.action))
     return rows
 
 
-def gain_text(finding: Finding, iteration_ns: int) -> str:
-    """``1.2 ms to 3.4 ms of each iteration (5.0 % to 14 %)``."""
-    gain = finding.gain
-    if gain is None or iteration_ns <= 0:
+def gain_text(finding: Finding, verdict: Verdict) -> str:
+    """``1.2 ms to 3.4 ms of each iteration (5.0 % to 14 %)``; empty without a gain."""
+    gain, whole_ns = finding.gain, verdict.iteration_ns
+    if gain is None or whole_ns <= 0:
         return ""
-    shares = f"{percentage(gain.low_ns / iteration_ns)} to {percentage(gain.high_ns / iteration_ns)}"
+    of = "each iteration" if verdict.marked else "the capture"
     if gain.low_ns <= 0:
-        return f"up to {duration(gain.high_ns)} of each iteration ({percentage(gain.high_ns / iteration_ns)})"
-    return f"{duration(gain.low_ns)} to {duration(gain.high_ns)} of each iteration ({shares})"
+        return f"up to {duration(gain.high_ns)} of {of} ({percentage(gain.high_ns / whole_ns)})"
+    shares = f"{percentage(gain.low_ns / whole_ns)} to {percentage(gain.high_ns / whole_ns)}"
+    return f"{duration(gain.low_ns)} to {duration(gain.high_ns)} of {of} ({shares})"
+
+
+def _finished(finding: Finding, marked: bool) -> Finding:
+    """With no more evidence than is shown, and of the capture where there are no iterations to speak of."""
+    finding = replace(finding, evidence=_shown(finding.evidence))
+    if marked:
+        return finding
+    return replace(
+        finding,
+        problem=finding.problem.replace("each iteration", "the capture"),
+        recommendation=finding.recommendation.replace("each iteration", "the capture"),
+    )
+
+
+def _shown(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """The first rows, of each kind at least its share."""
+    most = thresholds.EVIDENCE_ROWS
+    kinds = list(dict.fromkeys(each.kind for each in evidence))
+    left = {kind: sum(each.kind == kind for each in evidence) for kind in kinds}
+    allowed = dict.fromkeys(kinds, 0)
+    while sum(allowed.values()) < min(most, len(evidence)):
+        for kind in kinds:
+            if allowed[kind] < left[kind] and sum(allowed.values()) < most:
+                allowed[kind] += 1
+    shown = []
+    for each in evidence:
+        if allowed[each.kind]:
+            allowed[each.kind] -= 1
+            shown.append(each)
+    return tuple(shown)
 
 
 def _is_worth(finding: Finding, iteration_ns: int) -> bool:
@@ -72,16 +105,3 @@ def _rank(finding: Finding) -> tuple[int, float, int]:
     if finding.gain is None:
         return (1, -float(finding.severity), 0)
     return (0, -(finding.gain.low_ns + finding.gain.high_ns) / 2, -int(Severity(finding.severity)))
-
-
-def _total(findings: Sequence[Finding], iteration_ns: int) -> tuple[int, int]:
-    """Of each area the best finding: findings of one area gain the same time."""
-    best: dict[str, tuple[int, int]] = {}
-    for finding in findings:
-        if finding.gain is not None:
-            low, high = best.get(finding.area, (0, 0))
-            best[finding.area] = (max(low, finding.gain.low_ns), max(high, finding.gain.high_ns))
-    return (
-        min(sum(low for low, _ in best.values()), iteration_ns),
-        min(sum(high for _, high in best.values()), iteration_ns),
-    )

@@ -1,25 +1,97 @@
-"""From times saved to what an iteration gains."""
+"""From times saved to what an iteration gains, and what several findings gain together.
+
+The wall time of an iteration is looked at as pools: the causes of idle time, copies and collectives beside which no
+kernel runs, and the kernels of three kinds. A finding claims a part of one or more pools. What two findings claim of
+one pool is not added: each shortens what the other leaves.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
 from tensorboard_plugin_dlprof.analysis.signals import Signals
-from tensorboard_plugin_dlprof.analysis.tables import Gain
+from tensorboard_plugin_dlprof.analysis.tables import Claim, Finding, Gain, Pool
 from tensorboard_plugin_dlprof.analysis.wording import percentage
 
-
-def wall_gain(signals: Signals, low_ns: float, high_ns: float, reasoning: str) -> Gain:
-    """Of wall time in all iterations; never more than the iterations are long."""
-    low, high = (max(0, min(signals.per_iteration(time), signals.iteration_ns)) for time in (low_ns, high_ns))
-    return Gain(min(low, high), max(low, high), reasoning)
+Claims = Mapping[Pool, tuple[float, float]]
+"""By pool, nanoseconds in all iterations: at least and at most."""
 
 
-def kernel_gain(signals: Signals, low_ns: float, high_ns: float, reasoning: str) -> Gain:
-    """Of kernel time (plain sum over all GPUs): where a GPU is often idle, shorter kernels may only make it idler."""
-    busy = signals.busy_fraction
+def wall_gain(signals: Signals, claims: Claims, reasoning: str) -> Gain:
+    """Of wall time; never more than the iterations are long."""
+    return _gain(signals, {pool: claim for pool, claim in claims.items() if claim[1] > 0}, reasoning)
+
+
+def kernel_gain(signals: Signals, claims: Claims, reasoning: str) -> Gain:
+    """Of kernel time (plain sums over all GPUs), less what shortening kernels does not bring.
+
+    Where a GPU is often idle, shorter kernels may only make it idler: the lower end is then reduced. Kernels that run
+    beside collectives are taken to gain nothing by being shorter: the collectives still take their time.
+    """
+    low_share = share = 1.0
+    busy = signals.busy_while_active_fraction
     if busy < 0.9:
+        when = "" if signals.marked else " from the first to the last"
         reasoning += (
-            f" A kernel runs in {percentage(busy)} of the time; of shorter kernels at least that share is taken to "
-            "shorten the iteration."
+            f" A kernel runs in {percentage(busy)} of the time{when}; of shorter kernels at least that share is taken "
+            "to shorten the iteration."
         )
-        low_ns *= busy
-    return wall_gain(signals, signals.on_gpu(low_ns), signals.on_gpu(high_ns), reasoning)
+        low_share = busy
+    if signals.beside_collectives_fraction >= 0.02:
+        share = 1 - signals.beside_collectives_fraction
+        reasoning += (
+            f" {percentage(1 - share)} of the kernels' time is beside collectives, where shorter kernels are taken to "
+            "gain nothing."
+        )
+    claims = {
+        pool: (signals.on_gpu(low) * low_share * share, signals.on_gpu(high) * share)
+        for pool, (low, high) in claims.items()
+    }
+    return wall_gain(signals, claims, reasoning)
+
+
+def together(signals: Signals, findings: Sequence[Finding]) -> tuple[int, int]:
+    """What all findings gain of one iteration, at least and at most.
+
+    Findings of one area are different ways to the same gain: of these the best counts. Of a pool that several areas
+    claim, each saves its share of what the others leave.
+    """
+    best: dict[tuple[Pool, str], tuple[int, int]] = {}
+    for finding in findings:
+        for claim in finding.gain.claims if finding.gain is not None else ():
+            low, high = best.get((claim.pool, finding.area), (0, 0))
+            best[claim.pool, finding.area] = (max(low, claim.low_ns), max(high, claim.high_ns))
+    by_pool: dict[Pool, list[tuple[int, int]]] = defaultdict(list)
+    for (pool, _), claim_ns in best.items():
+        by_pool[pool].append(claim_ns)
+    ends = []
+    for end in (0, 1):
+        total = sum(
+            _composed([claim[end] for claim in claims], _size(signals, pool)) for pool, claims in by_pool.items()
+        )
+        ends.append(min(round(total), signals.iteration_ns))
+    return ends[0], ends[1]
+
+
+def _gain(signals: Signals, claims: Claims, reasoning: str) -> Gain:
+    found = []
+    for pool, ends in claims.items():
+        low, high = (max(0, min(signals.per_iteration(time), signals.iteration_ns)) for time in ends)
+        found.append(Claim(pool, min(low, high), max(low, high)))
+    low, high = sum(claim.low_ns for claim in found), sum(claim.high_ns for claim in found)
+    return Gain(min(low, signals.iteration_ns), min(high, signals.iteration_ns), reasoning, tuple(found))
+
+
+def _size(signals: Signals, pool: Pool) -> float:
+    """Nanoseconds of one iteration."""
+    return signals.per_iteration(signals.pools[pool])
+
+
+def _composed(claims: Sequence[int], size: float) -> float:
+    """Each claim is a share of the pool; of what one leaves, the next saves its share."""
+    size = max(size, *claims)
+    left = 1.0
+    for claim in claims:
+        left *= 1 - claim / size if size else 0.0
+    return size * (1 - left)

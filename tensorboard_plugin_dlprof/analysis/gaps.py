@@ -2,8 +2,9 @@
 
 In this order: the data loader ran; input or output did; the driver set something up (memory, modules, contexts), or
 the GPU had not begun or had ended, where no iterations are marked; the GPU ran dry behind a call that waited for it
-(synchronisation); the host was inside an op or API call, for a short gap (it launches too slowly) or a long one (it is
-busy with something else); nothing recorded went on.
+(synchronisation); in a short gap the host called for the next work too late, or, where its call is not recorded, was
+inside an op or API call (it launches too slowly); in a long one it was inside an op or API call (it is busy with
+something else); nothing recorded went on, or the gap is the GPU's own, between kernels that were launched in time.
 """
 
 from __future__ import annotations
@@ -107,14 +108,15 @@ def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
         gaps = Intervals(after.start[~caused], after.stop[~caused])
         short = gaps.stop - gaps.start < LAUNCH_GAP_NS
         few, many = (Intervals(gaps.start[chosen], gaps.stop[chosen]) for chosen in (short, ~short))
+        late = _late(few, host, *_first_calls(profile, device))
         first = [
             intersect(idle, loader),
             intersect(subtract(idle, loader), io),
             intersect(rest, setup),
             Intervals(after.start[caused], after.stop[caused]),
-            intersect(few, host),
+            late,
             intersect(many, host),
-            subtract(gaps, host),
+            subtract(subtract(gaps, late), intersect(many, host)),
         ]
         sums += [length(part) for part in first]
     count = max(len(devices), 1)
@@ -168,6 +170,34 @@ def _behind(rest: Intervals, busy: Intervals, waits: Waits, behind: Int64s) -> B
     caused = (last >= 0) & (stops[found] >= rest.start - _RETURN_NS) & began & works_again
     np.add.at(behind, wait[caused], (rest.stop - rest.start)[caused])
     return caused
+
+
+def _first_calls(profile: Profile, device: int) -> tuple[Int64s, Int64s]:
+    """The starts of a device's work, and where the host's call for it ended; -1 where no call was recorded."""
+    starts, returned = list[Int64s](), list[Int64s]()
+    tables: list[Kernels | Copies] = [profile.kernels, profile.memcpys, profile.memsets]
+    for table in tables:
+        here = table.device == device
+        starts.append(table.gpu_start[here])
+        returned.append(np.where(table.launched[here] != 0, table.api_stop[here], -1))
+    start, stop = np.concatenate(starts), np.concatenate(returned)
+    order = np.argsort(start, kind="stable")
+    return start[order], stop[order]
+
+
+def _late(gaps: Intervals, host: Intervals, start: Int64s, returned: Int64s) -> Intervals:
+    """The moments of short gaps that launching too slowly caused.
+
+    The whole gap where the call for the work that ends it returned after the gap had begun: with the interpreter's time
+    between ops. Where that call is not recorded, what of the gap the host spent in ops and calls.
+    """
+    if not len(start):
+        return intersect(gaps, host)
+    next_work = np.minimum(np.searchsorted(start, gaps.stop), len(start) - 1)
+    answer = np.where(start[next_work] == gaps.stop, returned[next_work], -1)
+    unknown = intersect(Intervals(gaps.start[answer < 0], gaps.stop[answer < 0]), host)
+    late = answer > gaps.start
+    return union(np.append(gaps.start[late], unknown.start), np.append(gaps.stop[late], unknown.stop))
 
 
 def _waits(profile: Profile) -> Waits:
@@ -233,12 +263,14 @@ def exposed(profile: Profile, aggregation: Aggregation, chosen: Bools) -> int:
     return total // max(len(devices), 1)
 
 
-def exposed_copies(profile: Profile, aggregation: Aggregation) -> int:
+def exposed_copies(profile: Profile, aggregation: Aggregation, *, since_first_kernel: bool = False) -> int:
     """Nanoseconds of copies between host and device beside which no kernel runs; mean over the devices in use."""
     windows = union(aggregation.iterations.start_ns, aggregation.iterations.stop_ns)
     devices = aggregation.devices.device_id[aggregation.devices.in_use].tolist()
     kernels, copies, total = profile.kernels, profile.memcpys, 0
     between = np.isin(copies.copy_kind, (1, DEVICE_TO_HOST))
+    if since_first_kernel and len(kernels.gpu_start):
+        between &= copies.gpu_start >= kernels.gpu_start.min()
     for device in devices:
         here = (copies.device == device) & between
         working = kernels.device == device

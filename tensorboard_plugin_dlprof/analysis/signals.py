@@ -12,11 +12,12 @@ from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools, Part
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.gaps import Idle, exposed, exposed_copies, idle_time
-from tensorboard_plugin_dlprof.analysis.tables import Evidence
+from tensorboard_plugin_dlprof.analysis.tables import Evidence, Pool
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
 from tensorboard_plugin_dlprof.efficiency.rates import TRANSPOSES
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
+from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS
 from tensorboard_plugin_dlprof.events.tables import Device, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Op, Profile
 
@@ -53,6 +54,17 @@ class Signals:
     def busy_fraction(self) -> float:
         """Share of the time with a kernel running."""
         return self.aggregation.busy_ns / self.wall_ns if self.wall_ns else 0.0
+
+    @cached_property
+    def busy_while_active_fraction(self) -> float:
+        """``busy_fraction``; without marked iterations, of the time from the first to the last work of the GPUs."""
+        if self.marked:
+            return self.busy_fraction
+        kernels, copies, graphs = self.profile.kernels, self.profile.memcpys, self.profile.graphs
+        starts = [int(table.gpu_start.min()) for table in (kernels, copies, graphs) if len(table.gpu_start)]
+        stops = [int(table.gpu_stop.max()) for table in (kernels, copies, graphs) if len(table.gpu_stop)]
+        active = min(max(stops, default=0) - min(starts, default=0), self.wall_ns)
+        return min(self.aggregation.busy_ns / active, 1.0) if active > 0 else 0.0
 
     @cached_property
     def idle(self) -> Idle:
@@ -135,6 +147,12 @@ class Signals:
         wanted = [index for index, precision in enumerate(facts.precisions) if precision in precisions]
         return np.isin(facts.precision[self.kernel], wanted)
 
+    def of_library(self, *libraries: str) -> Bools:
+        """Which of them are of these libraries."""
+        facts = self.efficiency.facts
+        wanted = [index for index, library in enumerate(facts.libraries) if library in libraries]
+        return np.isin(facts.library[self.kernel], wanted)
+
     def of_ops(self, chosen: Bools) -> Bools:
         """Which of them belong to ops chosen by row of ``Profile.ops``."""
         found: Bools = chosen[self.profile.kernels.op[self.kernel]] if len(self.kernel) else np.zeros(0, np.bool_)
@@ -183,9 +201,47 @@ class Signals:
         return exposed(self.profile, self.aggregation, chosen)
 
     @cached_property
+    def beside_collectives_fraction(self) -> float:
+        """Share of the time with other kernels in which a collective runs as well."""
+        collectives = self.of_family("collective")
+        if not collectives.any():
+            return 0.0
+        others = np.ones(len(self.profile.kernels.op), np.bool_)
+        others[self.kernel[collectives]] = False
+        time = self.aggregation.busy_ns - self.exposed_communication_ns
+        return max(1 - exposed(self.profile, self.aggregation, others) / time, 0.0) if time > 0 else 0.0
+
+    @cached_property
+    def products(self) -> Bools:
+        """Aggregated kernels that multiply matrices."""
+        return self.of_family(*PRODUCTS) & ~self.transposing
+
+    @cached_property
+    def pools(self) -> dict[Pool, float]:
+        """Wall time in all iterations, by what a gain can be taken from."""
+        idle, beside = self.idle, 1 - self.beside_collectives_fraction
+        other = ~(self.products | self.transposing | self.of_family("collective"))
+        return {
+            Pool.DATA_LOADER: idle.data_loader_ns,
+            Pool.IO: idle.io_ns,
+            Pool.SETUP: idle.setup_ns,
+            Pool.SYNC: idle.sync_ns,
+            Pool.LAUNCH: idle.launch_ns,
+            Pool.HOST: idle.host_ns,
+            Pool.COPIES: self.exposed_copies_ns,
+            Pool.COMMUNICATION: self.exposed_communication_ns,
+            Pool.PRODUCTS: self.on_gpu(self.time(self.products)) * beside,
+            Pool.LAYOUT: self.on_gpu(self.time(self.transposing)) * beside,
+            Pool.OTHER_KERNELS: self.on_gpu(self.time(other)) * beside,
+        }
+
+    @cached_property
     def exposed_copies_ns(self) -> int:
-        """Time in copies between host and GPU beside which no kernel runs."""
-        return exposed_copies(self.profile, self.aggregation)
+        """Time in copies between host and GPU beside which no kernel runs.
+
+        Without marked iterations those before the first kernel set the model up, once.
+        """
+        return exposed_copies(self.profile, self.aggregation, since_first_kernel=not self.marked)
 
     @cached_property
     def memory_used(self) -> tuple[int, int] | None:

@@ -39,6 +39,31 @@ class Evidence:
     detail: str = ""
 
 
+class Pool(enum.Enum):
+    """What a gain is taken from: parts of the wall time that exclude one another (``gaps.py``), kernels by kind."""
+
+    DATA_LOADER = "data_loader"
+    IO = "io"
+    SETUP = "setup"
+    SYNC = "sync"
+    LAUNCH = "launch"
+    HOST = "host"
+    COPIES = "copies"
+    COMMUNICATION = "communication"
+    PRODUCTS = "products"
+    LAYOUT = "layout"
+    OTHER_KERNELS = "other_kernels"
+
+
+@dataclass(slots=True, frozen=True)
+class Claim:
+    """What a finding takes from one pool, per iteration."""
+
+    pool: Pool
+    low_ns: int
+    high_ns: int
+
+
 @dataclass(slots=True, frozen=True)
 class Gain:
     """What an iteration would become shorter by."""
@@ -48,6 +73,8 @@ class Gain:
     """Per iteration."""
     reasoning: str
     """How the range was found, one or two sentences."""
+    claims: tuple[Claim, ...] = ()
+    """Where it comes from; they add up to it."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -58,7 +85,7 @@ class Finding:
     severity: Severity
     confidence: Confidence
     area: str
-    """Findings of one area gain the same time in different ways: of these the largest counts."""
+    """Findings of one area are different ways to the same gain: of these the largest counts."""
     problem: str
     recommendation: str
     numbers: Mapping[str, Number]
@@ -108,4 +135,6 @@ class Verdict:
     """Mean length of the aggregated iterations: what gains are a share of."""
     total_low_ns: int = 0
     total_high_ns: int = 0
-    """Per iteration: of each area the best finding alone, never more than the iteration."""
+    """Per iteration, overlapping gains not added (``gains.together``); never more than the iteration."""
+    marked: bool = True
+    """False where no iterations are marked: the one iteration is the whole capture."""

@@ -88,8 +88,5 @@ PAGEABLE_FRACTION = 0.012
 PROFILER_LAUNCH_FRACTION = 0.2
 """Share of time waiting for the host above which recording stacks, which slows the host, distorts the picture."""
 
-MIN_ITERATIONS = 2
-"""An iteration alone cannot be compared with others."""
-
 EVIDENCE_ROWS = 20
 """Rows of evidence that are kept for a finding; the numbers count all."""

@@ -20,6 +20,7 @@ def kernel_facts(profile: Profile) -> KernelFacts:
     names, position = np.unique(kernels.long_name, return_inverse=True)
     classes = [_class_of(profile, int(name)) for name in names.tolist()]
     precisions, families = _numbered([c.precision for c in classes]), _numbered([c.family for c in classes])
+    libraries = _numbered([c.library for c in classes])
     precision, family = _of_names(precisions[1], position), _of_names(families[1], position)
     product = np.array([c.family in PRODUCTS for c in classes], np.bool_)
     launch = _launches(profile)
@@ -30,6 +31,8 @@ def kernel_facts(profile: Profile) -> KernelFacts:
         precisions=precisions[0],
         family=family,
         families=families[0],
+        library=_of_names(libraries[1], position),
+        libraries=libraries[0],
         occupancy=launch[0],
         waves=launch[1],
         tail=launch[2],

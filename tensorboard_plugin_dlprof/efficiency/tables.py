@@ -132,6 +132,9 @@ class KernelFacts:
     family: Int64s
     """Index of ``families``."""
     families: list[str]
+    library: Int64s
+    """Index of ``libraries``."""
+    libraries: list[str]
     occupancy: Floats
     waves: Floats
     tail: Floats

@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.queries.numbers import fraction, number, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
 MAX_FINDINGS = 1_000
-MAX_EVIDENCE = 100
+MAX_EVIDENCE = 20
 
 
 class Evidence(TypedDict):

@@ -26,6 +26,7 @@ STEP_NS = 1_000_000
 STEPS = 3
 
 GOOD = "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn"
+NCCL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)"
 A100 = Device(0, "NVIDIA A100-SXM4-40GB", 8, 0, 108, 42_405_855_232)
 H100 = Device(0, "NVIDIA H100 80GB HBM3", 9, 0, 132, 85_018_279_936)
 T4 = Device(0, "Tesla T4", 7, 5, 40, 15_835_398_144)

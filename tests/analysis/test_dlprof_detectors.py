@@ -6,7 +6,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
-from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
+from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tests.aggregation.drafts import Call, DraftOp, Work, profile_of
 
@@ -17,14 +17,12 @@ def _profile(
     data_type: str = "float16",
     work: list[Work] | None = None,
     devices: tuple[int, ...] = (0,),
-    dlprof_markers: bool = True,
-    source: str = "whole_capture",
     op: str = "LINEAR",
 ) -> Profile:
     """One eligible op on a busy GPU, of a half type: nothing to say but that iterations and DALI are missing."""
     call = Call(0, 1_000, BUSY if work is None else work)
     draft = DraftOp(f"{op}_1", f"/net/{op.lower()}", [call], Eligibility.ELIGIBLE, data_type)
-    return profile_of([draft], devices=devices, dlprof_markers=dlprof_markers, source=source)
+    return profile_of([draft], devices=devices, dlprof_markers=True, source="whole_capture")
 
 
 def _detected(profile: Profile) -> list[str]:
@@ -75,34 +73,6 @@ def test_little_memory_is_up_to_a_quarter(used: int, fires: bool) -> None:
 
 @pytest.mark.parametrize(("busy", "fires"), [(499, True), (500, False)])
 def test_the_gpu_is_underutilised_below_half(busy: int, fires: bool) -> None:
-    """Of the wall time of 1,000 ns; for either kind of capture."""
-    for markers in (True, False):
-        profile = _profile(work=[Work("kernel", (0, busy), (0, 1))], dlprof_markers=markers)
-        assert ("underutilized_gpu_detector" in _detected(profile)) == fires
-
-
-def test_other_captures_get_only_what_their_data_shows() -> None:
-    """A PyTorch trace has no DALI markers and may have iterations; a busy GPU has no problem."""
-    assert _detected(_profile(dlprof_markers=False, source="profiler_step")) == []
-    assert _detected(_profile(dlprof_markers=False)) == ["no_iterations_detector"]
-    assert _detected(_profile("float32", dlprof_markers=False, source="profiler_step")) == ["amp_detector"]
-
-
-def test_tf32_is_no_bad_data_type() -> None:
-    """A float32 op that ran on Tensor Cores has nothing to gain from the list of bad types."""
-    work = [Work("kernel", (0, 900), (0, 1), unit=MatrixUnit.YES)]
-    assert _detected(_profile("float32", work, dlprof_markers=False, source="profiler_step")) == []
-
-
-def test_the_advice_names_the_largest_other_share() -> None:
-    """Here the CPU: the op runs all the time."""
-    profile = _profile(work=[Work("kernel", (0, 100), (0, 1))], dlprof_markers=False)
-    row = detect(profile, aggregate(profile))[0]
-    assert row.problem == "A kernel is running for only 10.0 % of the time."
-    assert row.recommendation.startswith("Ops and calls on the CPU")
-    assert "90.0 %" in row.recommendation
-
-
-def test_without_gpu_work_nothing_is_said_of_its_use() -> None:
-    """A CPU-only profile is no badly used GPU."""
-    assert _detected(_profile(work=[], dlprof_markers=False, source="profiler_step")) == []
+    """Of the wall time of 1,000 ns."""
+    profile = _profile(work=[Work("kernel", (0, busy), (0, 1))])
+    assert ("underutilized_gpu_detector" in _detected(profile)) == fires

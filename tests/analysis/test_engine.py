@@ -9,22 +9,37 @@ import pytest
 from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.analysis.dlprof_detectors import Feedback
 from tensorboard_plugin_dlprof.analysis.engine import feedback, judge
-from tensorboard_plugin_dlprof.analysis.rules import Rule
+from tensorboard_plugin_dlprof.analysis.rules import RULES, Rule
 from tensorboard_plugin_dlprof.analysis.signals import Signals, source_line
-from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Gain, Lacks, Severity, Verdict
+from tensorboard_plugin_dlprof.analysis.tables import (
+    Claim,
+    Confidence,
+    Evidence,
+    Finding,
+    Gain,
+    Lacks,
+    Pool,
+    Severity,
+    Verdict,
+)
 from tensorboard_plugin_dlprof.analysis.wording import duration, filled, percentage, size
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.profile.tables import Op
-from tests.analysis.scenes import STEP_NS, Step, scene, signals
+from tests.analysis.scenes import NCCL, STEP_NS, T4, Step, scene, signals, verdict
+
+RULE = dict(RULES)
 
 
-def gaining(low: float, high: float, area: str, severity: Severity = Severity.ADVICE) -> Rule:
+def gaining(
+    low: float, high: float, area: str, severity: Severity = Severity.ADVICE, *, pool: Pool = Pool.PRODUCTS
+) -> Rule:
     """A rule that always finds a gain, in shares of an iteration."""
 
     def rule(_signals: Signals) -> Finding:
-        gain = Gain(round(low * STEP_NS), round(high * STEP_NS), "made up")
+        claim = Claim(pool, round(low * STEP_NS), round(high * STEP_NS))
+        gain = Gain(claim.low_ns, claim.high_ns, "made up", (claim,))
         return Finding(f"{area} {low}", severity, Confidence.HIGH, area, "problem", "advice", {}, (), gain)
 
     return rule
@@ -56,10 +71,58 @@ def test_the_most_gain_comes_first_and_findings_without_gain_last_by_severity() 
 
 
 def test_gains_of_one_area_are_not_added_and_no_total_exceeds_an_iteration() -> None:
-    """Two ways to make the same kernels faster make them faster once."""
-    said = verdict_of(gaining(0.1, 0.2, "a"), gaining(0.15, 0.18, "a"), gaining(0.1, 0.3, "b"))
+    """Two ways to make the same kernels faster make them faster once; idle time is another matter."""
+    said = verdict_of(gaining(0.1, 0.2, "a"), gaining(0.15, 0.18, "a"), gaining(0.1, 0.3, "b", pool=Pool.SYNC))
     assert (said.total_low_ns, said.total_high_ns) == (0.25 * STEP_NS, 0.5 * STEP_NS)
-    assert verdict_of(gaining(0.6, 0.9, "a"), gaining(0.6, 0.9, "b")).total_high_ns == STEP_NS
+    assert verdict_of(gaining(0.6, 0.9, "a"), gaining(0.6, 0.9, "b", pool=Pool.SYNC)).total_high_ns == STEP_NS
+
+
+def test_what_one_finding_saves_another_cannot_save_again() -> None:
+    """Of products that take the whole step: half of them gone, then half of what is left."""
+    said = verdict_of(gaining(0.0, 0.5, "a"), gaining(0.0, 0.5, "b"))
+    assert said.total_high_ns == 0.75 * STEP_NS
+
+
+def test_kernels_behind_a_collective_gain_nothing_by_being_shorter() -> None:
+    """A product in FP32 for the half of a step; beside a collective, for all or half of that time, the gain shrinks."""
+
+    def gain(beside: float) -> int:
+        def body(step: Step) -> None:
+            step.op("aten::mm", "volta_sgemm_128x64_nn", 0, STEP_NS / 2)
+            if beside:
+                step.op("c10d::allreduce_", NCCL, 0, beside * STEP_NS / 2, gpu="gpu0/9")
+
+        found = RULE["amp_detector"](signals(scene(body, device=T4)))
+        assert isinstance(found, Finding)
+        assert found.gain is not None
+        return found.gain.high_ns
+
+    assert gain(0.5) == pytest.approx(gain(0) / 2)
+    assert gain(1) == 0
+
+
+def showing(rows: tuple[Evidence, ...]) -> Rule:
+    """A rule with this evidence."""
+    return lambda _signals: Finding("x", Severity.INFO, Confidence.LOW, "x", "problem", "advice", {}, rows)
+
+
+def test_evidence_is_as_much_as_is_shown_and_of_every_kind() -> None:
+    """Thirty ops after five lines: all lines, and ops for the rest."""
+    lines = tuple(Evidence("line", f"a.py({number}): f") for number in range(5))
+    ops = tuple(Evidence("op", f"ADD_{number}") for number in range(30))
+    assert verdict_of(showing(lines + ops)).findings[0].evidence == lines + ops[:15]
+    assert verdict_of(showing(ops + lines)).findings[0].evidence == ops[:15] + lines
+    assert verdict_of(showing(lines)).findings[0].evidence == lines
+
+
+def test_a_capture_without_iterations_is_not_called_one() -> None:
+    """Its findings speak of the capture."""
+    profile = scene(lambda step: step.op("aten::mm", "volta_sgemm_128x64_nn", 0, STEP_NS), device=T4, marked=False)
+    first = verdict(profile).findings[0]
+    assert "of the capture (100 %)" in first.problem_text()
+    rows = feedback(verdict(profile))
+    assert " of the capture (" in rows[0].recommendation
+    assert not any("each iteration" in row.problem + row.recommendation for row in rows[:1])
 
 
 def test_a_gain_that_no_measurement_would_show_is_left_out() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.signals import Signals
-from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
 _CONVOLUTION = re.compile(r"conv", re.IGNORECASE)
@@ -38,7 +38,7 @@ def layout(signals: Signals) -> Finding | Lacks | None:
         },
         signals.kernel_evidence(chosen),
         kernel_gain(
-            signals, 0.5 * time, 1.2 * time,
+            signals, {Pool.LAYOUT: (0.5 * time, time), Pool.OTHER_KERNELS: (0, 0.2 * time)},
             "The kernels themselves; some may stay at the edges of the network, while normalisations in NHWC are "
             "faster.",
         ),
@@ -80,7 +80,7 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
         {"ops": len(slow), "convolutions_ns": signals.per_iteration(time)},
         signals.op_evidence(slow),
         kernel_gain(
-            signals, 0.0, min(max(time - ideal / 0.6, 0.0), 0.5 * time),
+            signals, {Pool.PRODUCTS: (0, min(max(time - ideal / 0.6, 0.0), 0.5 * time))},
             "At best these convolutions take half the time, and reach no more than 60 % of the rate; the search may "
             "also "
             "find nothing.",

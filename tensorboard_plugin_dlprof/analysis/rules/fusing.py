@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain, wall_gain
 from tensorboard_plugin_dlprof.analysis.signals import Signals
-from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
 _ZERO = re.compile(r"zero_grad", re.IGNORECASE)
@@ -23,12 +23,16 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
     chosen = signals.optimizer
     if not chosen.any():
         if signals.backward and "ops" in signals.recorded and not signals.of_family("optimizer").any():
-            return Lacks("where the optimizer works", "PyTorch's profiler marks Optimizer.step by itself.")
+            return Lacks(
+                "where the optimizer works",
+                "Record whole iterations with Optimizer.step in them; PyTorch's profiler marks it by itself.",
+            )
         return None
     kernels = signals.of_ops(chosen)
     count = int(kernels.sum())
     time = signals.time(kernels)
     span = _span(signals, kernels)
+    waiting = max(span - time, 0)
     if signals.share(span) < thresholds.OPTIMIZER_FRACTION or not signals.optimizer_is_slow:
         return None
     return Finding(
@@ -49,7 +53,8 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
         },
         signals.op_evidence(_rows(signals, chosen)),
         wall_gain(
-            signals, max(span - time, 0) * 0.7, max(span - 0.35 * time, 0),
+            signals,
+            {Pool.LAUNCH: (0.7 * waiting, waiting), Pool.OTHER_KERNELS: (0, 0.65 * min(time, span))},
             "A fused step needs about ten launches, so that the gaps between kernels go; at best it also reads and "
             "writes "
             "each tensor once, which takes about a third of the kernels' time.",
@@ -63,7 +68,7 @@ def zero_grad(signals: Signals) -> Finding | Lacks | None:
     chosen = signals.ops_where(_ZERO)
     kernels = signals.of_ops(chosen)
     count = int(kernels.sum())
-    span = _span(signals, kernels)
+    span, time = _span(signals, kernels), signals.on_gpu(signals.time(kernels))
     if (
         signals.per_iteration(count) < thresholds.ZERO_GRAD_KERNELS
         or signals.share(span) < thresholds.MIN_GAIN_FRACTION
@@ -79,7 +84,8 @@ def zero_grad(signals: Signals) -> Finding | Lacks | None:
         {"kernels": signals.per_iteration(count), "span_ns": signals.per_iteration(span)},
         signals.op_evidence(_rows(signals, chosen)),
         wall_gain(
-            signals, signals.on_gpu(signals.time(kernels)) * 0.9, span,
+            signals,
+            {Pool.LAUNCH: (0, max(span - time, 0)), Pool.OTHER_KERNELS: (0.9 * time, time)},
             "Nothing is launched any more: their kernels' time, at best with the gaps between.",
         ),
         "https://pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html",
@@ -92,8 +98,8 @@ def elementwise(signals: Signals) -> Finding | Lacks | None:
     if "ops" not in signals.recorded and not directed.any():
         return None
     chosen = signals.of_family("elementwise", "normalisation", "softmax", "copy", "reduction", "random")
-    compiled = signals.of_ops(signals.ops_where(re.compile(r"triton_", re.IGNORECASE), of="op_type"))
-    chosen &= ~compiled & ~signals.transposing  # What changes layouts has a finding of its own.
+    # What a compiler made is fused already; what changes layouts has a finding of its own.
+    chosen &= ~signals.of_library("triton") & ~signals.transposing
     optimizer_ops = signals.of_ops(signals.optimizer | signals.ops_where(_ZERO))
     chosen &= ~optimizer_ops
     time = signals.time(chosen)
@@ -117,7 +123,7 @@ def elementwise(signals: Signals) -> Finding | Lacks | None:
         },
         signals.kernel_evidence(chosen),
         kernel_gain(
-            signals, 0.2 * time, 0.6 * time,
+            signals, {Pool.OTHER_KERNELS: (0.2 * time, 0.6 * time)},
             "Two neighbours in one kernel move half of what they moved; compilers fuse a third to most of them.",
         ),
         "https://pytorch.org/docs/stable/torch.compiler.html",
@@ -153,7 +159,7 @@ def attention(signals: Signals) -> Finding | Lacks | None:
         },
         signals.op_evidence(_rows(signals, found.between | found.products)),
         kernel_gain(
-            signals, 0.5 * time, time + 0.3 * products,
+            signals, {Pool.OTHER_KERNELS: (0.5 * time, time), Pool.PRODUCTS: (0, 0.3 * products)},
             "The kernels between the products go, at best with the part of the products that moves the scores; in "
             "FP32 the "
             "fused kernel saves less.",

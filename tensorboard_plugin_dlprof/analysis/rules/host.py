@@ -9,15 +9,20 @@ import numpy as np
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.gains import wall_gain
 from tensorboard_plugin_dlprof.analysis.signals import Signals
-from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Pool, Severity
 
 
 def underutilized(signals: Signals) -> Finding | Lacks | None:
-    """A kernel runs only in a part of the time: which cause takes the most of the rest."""
-    if not signals.devices or signals.busy_fraction >= thresholds.UNDERUTILIZED_FRACTION:
+    """Kernels other than collectives run only in a part of the time: which cause takes the most of the rest."""
+    if not signals.devices:
+        return None
+    waiting_ns = signals.exposed_communication_ns
+    busy = signals.busy_fraction - signals.share(waiting_ns)
+    if busy >= thresholds.UNDERUTILIZED_FRACTION:
         return None
     idle = signals.idle
     causes = {
+        "collectives: the GPU waits for other GPUs, or for what they send": waiting_ns,
         "the data loader": idle.data_loader_ns,
         "files or the network": idle.io_ns,
         "setting up: memory, modules, and what comes before the GPU's first and after its last work": idle.setup_ns,
@@ -33,11 +38,13 @@ def underutilized(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING,
         Confidence.HIGH,
         "idle",
-        "A kernel runs in {busy_fraction} of the time. Most of the rest ({largest_fraction} of the time) goes to "
-        "{largest}.",
+        "A kernel{which} runs in {busy_fraction} of the time. Most of the rest ({largest_fraction} of the time) goes "
+        "to {largest}.",
         "{advice}",
         {
-            "busy_fraction": signals.busy_fraction,
+            "which": " other than collectives" if waiting_ns else "",
+            "busy_fraction": max(busy, 0.0),
+            "communication_ns": signals.per_iteration(waiting_ns),
             "largest": largest,
             "largest_fraction": signals.share(causes[largest]),
             "advice": _ADVICE[largest.split(":")[0].split(",")[0]],
@@ -63,6 +70,7 @@ def underutilized(signals: Signals) -> Finding | Lacks | None:
 
 
 _ADVICE = {
+    "collectives": "Look at the finding about communication first.",
     "the data loader": "Look at the finding about the data loader first: faster kernels would only wait longer.",
     "files or the network": "Look at the finding about input and output first.",
     "synchronisation": "Look at the finding about synchronisation first: its lines are where the host waits.",
@@ -121,7 +129,7 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         },
         lines + ops,
         wall_gain(
-            signals, 0.3 * time, time,
+            signals, {Pool.SYNC: (0.3 * time, time)},
             "The idle time of the GPU from such a call to the next kernel; part of it may be the host's own work, "
             "which "
             "stays.",
@@ -163,7 +171,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         },
         signals.idle_evidence(of_op) + signals.kernel_evidence(short)[:5],
         wall_gain(
-            signals, 0.4 * time, 0.95 * time,
+            signals, {Pool.LAUNCH: (0.4 * time, 0.95 * time)},
             "A replayed graph launches everything in one call, so that the GPU does not wait between kernels; what the "
             "host does besides launching stays.",
         ),
@@ -176,7 +184,8 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
     time = signals.idle.host_ns
     if signals.share(time) < thresholds.LAUNCH_FRACTION:
         return None
-    reasoning = "What part of the host's work can go or move is not known from times alone."
+    reasoning = "What part of the host's work can go or move is not known from times alone"
+    reasoning += "." if signals.marked else ", and without marked iterations not even whether it happens again."
     return Finding(
         "host_detector",
         Severity.WARNING if signals.marked else Severity.ADVICE,
@@ -190,8 +199,7 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
         "up that happens once. Move the first to the GPU or a thread, and leave the last out of the profile.",
         {"idle_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
         signals.idle_evidence(signals.idle_of_op(signals.idle.host_gaps)),
-        # Without iterations nobody knows whether it happens again.
-        wall_gain(signals, 0.2 * time, 0.8 * time, reasoning) if signals.marked else None,
+        wall_gain(signals, {Pool.HOST: (0.2 * time if signals.marked else 0, 0.8 * time)}, reasoning),
     )
 
 
@@ -213,7 +221,7 @@ def setting_up(signals: Signals) -> Finding | Lacks | None:
         "keep shapes stable, and set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
         {"idle_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
         signals.idle_evidence(signals.idle_of_op(signals.idle.setup_gaps)),
-        wall_gain(signals, 0.5 * time, time, "A loop that has warmed up makes no such calls."),
+        wall_gain(signals, {Pool.SETUP: (0.5 * time, time)}, "A loop that has warmed up makes no such calls."),
         "https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
     )
 

@@ -27,9 +27,13 @@ def small_batch(signals: Signals) -> Finding | Lacks | None:
         "batch",
         "At most {used_bytes} of the GPU's {total_bytes} of memory are in use ({used_fraction}).",
         "Try a larger batch: twice the size, then again while the time for a sample falls. It makes kernels longer, "
-        "which "
-        "fills the GPU and hides launching; adapt the learning rate.",
-        {"used_bytes": used, "total_bytes": total, "used_fraction": fraction},
+        "which fills the GPU and hides launching{training}.",
+        {
+            "used_bytes": used,
+            "total_bytes": total,
+            "used_fraction": fraction,
+            "training": "; adapt the learning rate" if signals.backward else "",
+        },
     )
 
 

@@ -8,7 +8,7 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.precision_gain import saving
 from tensorboard_plugin_dlprof.analysis.signals import Signals
-from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.analysis.wording import Number
 from tensorboard_plugin_dlprof.efficiency.tables import Cause
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -54,7 +54,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
         numbers,
         signals.op_evidence(rows),
         kernel_gain(
-            signals, low, high + 0.4 * others,
+            signals, {Pool.PRODUCTS: (low, high), Pool.OTHER_KERNELS: (0, 0.4 * others)},
             ("Each product from its FLOPs, bytes and the device's published rates, of which kernels reach 20 to 60 %, "
              "less the time to cast its operands at worst"
              if modelled else "Products become 1.4 to 3.3 times as fast with AMP on most models")
@@ -92,7 +92,7 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
         },
         signals.op_evidence(rows),
         kernel_gain(
-            signals, low, high,
+            signals, {Pool.PRODUCTS: (low, high)},
             "Each product from its FLOPs, bytes and the device's published TF32 rate, of which kernels reach 20 to "
             "60 %.",
         ),
@@ -103,7 +103,7 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
 def double_precision(signals: Signals) -> Finding | Lacks | None:
     """Kernels in FP64, which models rarely mean to use."""
     chosen = signals.of_precision("fp64")
-    time = signals.time(chosen)
+    time, products = signals.time(chosen), signals.time(chosen & signals.products)
     if signals.share(signals.on_gpu(time)) < thresholds.FP64_FRACTION:
         return None
     return Finding(
@@ -116,7 +116,14 @@ def double_precision(signals: Signals) -> Finding | Lacks | None:
         "cast them to float32 where they are made.",
         {"kernels_ns": signals.per_iteration(time), "share_fraction": signals.share(signals.on_gpu(time))},
         signals.kernel_evidence(chosen),
-        kernel_gain(signals, 0.3 * time, 0.7 * time, "FP32 moves half the bytes and computes at least twice as fast."),
+        kernel_gain(
+            signals,
+            {
+                Pool.PRODUCTS: (0.3 * products, 0.7 * products),
+                Pool.OTHER_KERNELS: (0.3 * (time - products), 0.7 * (time - products)),
+            },
+            "FP32 moves half the bytes and computes at least twice as fast.",
+        ),
     )
 
 
@@ -153,7 +160,7 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
         },
         signals.op_evidence(rows),
         kernel_gain(
-            signals, 0.1 * time, 0.35 * time,
+            signals, {Pool.PRODUCTS: (0.1 * time, 0.35 * time)},
             "Twice the rate, less what casting and scaling cost: reports of training give 1.1 to 1.5 times.",
         ),
         "https://docs.nvidia.com/deeplearning/transformer-engine/user-guide/examples/fp8_primer.html",

@@ -41,6 +41,7 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
     numbers: dict[str, int | float | str] = {
         "outside": int(outside.sum()),
         "all": len(outside),
+        "are": "is" if outside.sum() == 1 else "are",
         "reason": proposal.reason,
         "start": proposal.iter_start,
         "stop": proposal.iter_stop,
@@ -52,7 +53,7 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
         Severity.INFO,
         Confidence.HIGH,
         "iterations",
-        "{outside} of {all} aggregated iterations are unlike the others. {reason}",
+        "{outside} of {all} aggregated iterations {are} unlike the others. {reason}",
         "Aggregate the iterations {start} to {stop} alone.",
         numbers,
         tuple(
@@ -90,6 +91,13 @@ def recorded_ops(signals: Signals) -> Finding | Lacks | None:
     if not signals.devices:
         return Lacks("any GPU work", "Record it: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA].")
     total = signals.time(np.ones(len(signals.kernel), np.bool_))
+    graphs = signals.profile.graphs
+    in_graphs = int((graphs.gpu_stop - graphs.gpu_start).sum())
+    if in_graphs > total:
+        return Lacks(
+            f"the kernels of {in_graphs / (in_graphs + total):.0%} of the GPU time, which is inside of CUDA graphs",
+            "Record their nodes: nsys profile --cuda-graph-trace=node.",
+        )
     if not total:
         return None
     outside = signals.time(~signals.of_ops(signals.associated))

@@ -9,7 +9,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.signals import Signals
-from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS
 
@@ -63,7 +63,8 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
         },
         signals.op_evidence(rows),
         kernel_gain(
-            signals, 0.05 * (time - lost) + 0.5 * lost, 0.4 * (time - lost) + 0.85 * lost,
+            signals,
+            {Pool.PRODUCTS: (0.05 * (time - lost) + 0.5 * lost, 0.4 * (time - lost) + 0.85 * lost)},
             "Products that miss the units entirely gain a half to 85 %, those that use them with unaligned loads 5 to "
             "40 %, by the alignment chart of NVIDIA's guide.",
         ),

@@ -10,7 +10,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Bools, Part
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.gains import wall_gain
 from tensorboard_plugin_dlprof.analysis.signals import Signals
-from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
 _LOADING = re.compile(r"DataLoader|dali|tf\.data", re.IGNORECASE)
@@ -38,7 +38,7 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
         },
         _iteration_evidence(signals, Part.DATA_LOADER),
         wall_gain(
-            signals, 0.5 * time, time,
+            signals, {Pool.DATA_LOADER: (0.5 * time, time)},
             "Workers that keep up hide all of it; half, where the CPU or the storage is what limits.",
         ),
         "https://pytorch.org/docs/stable/data.html#multi-process-data-loading",
@@ -62,7 +62,11 @@ def io(signals: Signals) -> Finding | Lacks | None:
         "a thread.",
         {"io_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
         _iteration_evidence(signals, Part.IO),
-        wall_gain(signals, 0.5 * time, time, "Reading ahead hides all of it; half, where the storage is what limits."),
+        wall_gain(
+            signals,
+            {Pool.IO: (0.5 * time, time)},
+            "Reading ahead hides all of it; half, where the storage is what limits.",
+        ),
     )
 
 
@@ -85,7 +89,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         {"copies_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
         _copying_ops(signals, between),
         wall_gain(
-            signals, 0.4 * time, time,
+            signals, {Pool.COPIES: (0.4 * time, time)},
             "Copies that run beside kernels cost no time; some cannot, where the next kernel needs them.",
         ),
         "https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
@@ -120,7 +124,7 @@ def pageable(signals: Signals) -> Finding | Lacks | None:
         },
         _copying_ops(signals, chosen & inside),
         wall_gain(
-            signals, 0.2 * time, 0.9 * time,
+            signals, {Pool.COPIES: (0.2 * time, 0.9 * time)},
             "Pinned memory is copied two to three times as fast, and beside the kernels.",
         ),
         "https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
@@ -152,7 +156,7 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         },
         signals.kernel_evidence(chosen),
         wall_gain(
-            signals, 0.2 * time, 0.9 * time,
+            signals, {Pool.COMMUNICATION: (0.2 * time, 0.9 * time)},
             "What is hidden costs nothing; how much can be is unknown from one rank, and waiting for a late rank "
             "stays.",
         ),

@@ -1,0 +1,301 @@
+"""How every rule is triggered: a profile by a number, and the number from which on the rule speaks."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks
+from tensorboard_plugin_dlprof.events.tables import Device
+from tensorboard_plugin_dlprof.profile.tables import Profile
+from tests.analysis.scenes import A100, GOOD, H100, NCCL, STEP_NS, T4, Step, scene, with_memory
+
+SGEMM = "ampere_sgemm_128x64_nn"
+ADD = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)"
+Make = Callable[[float], Profile]
+"""A share of the time -> a profile in which one thing takes it."""
+
+
+def kernel(name: str, op: str = "aten::mm", *, device: Device = A100, also: str = "", **options: object) -> Make:
+    """One kernel takes the share, the good product the rest; ``also`` is a kernel of a tenth that must be there."""
+
+    def make(share: float) -> Profile:
+        def body(step: Step) -> None:
+            cut = (1 - share) * STEP_NS
+            if also:
+                step.op("aten::convolution", also, 0, 0.1 * STEP_NS)
+            step.good(0.1 * STEP_NS if also else 0, cut)
+            step.op(op, name, cut, STEP_NS, **options)
+
+        return scene(body, device=device)
+
+    return make
+
+
+def many(name: str, op: str, count: int, *, around: str = "") -> Make:
+    """Many kernels share the share; ``around`` is an annotation around their ops."""
+
+    def make(share: float) -> Profile:
+        def body(step: Step) -> None:
+            cut = (1 - share) * STEP_NS
+            step.good(0, cut, at=10)
+            each = (STEP_NS - cut) / count
+            if around:
+                step.line("main", "annotation", 90, 100 + 55 * count, around)
+            for number in range(count):
+                step.op(op, name, cut + number * each, cut + (number + 1) * each, at=100 + 50 * number)
+
+        return scene(body)
+
+    return make
+
+
+def idle(cause: Callable[[Step, float, float], None], *, step_ns: int = STEP_NS) -> Make:
+    """The GPU idles for the share, in the middle of the step, with a cause drawn into the gap."""
+
+    def make(share: float) -> Profile:
+        def body(step: Step) -> None:
+            begin = 0.3 * step_ns
+            stop = begin + share * step_ns
+            step.good(0, begin, at=10)
+            cause(step, begin, stop)
+            step.good(stop, step_ns, at=stop - 1_000)
+
+        return scene(body, step_ns=step_ns)
+
+    return make
+
+
+def _loader(step: Step, begin: float, stop: float) -> None:
+    name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+    step.line("main", "annotation", begin, stop - 1_100, name)
+    step.line("main", "annotation", stop - 1_100, stop, name)
+
+
+def _sync(step: Step, begin: float, stop: float) -> None:
+    step.line("main", "op", 1_000, begin + 60, "aten::item")
+    step.line("main", "call", 1_100, begin + 50, "cudaStreamSynchronize")
+
+
+def _host(step: Step, begin: float, stop: float) -> None:
+    step.line("main", "op", begin - 1_000, stop - 1_100, "aten::unique")
+
+
+def _malloc(step: Step, begin: float, stop: float) -> None:
+    step.line("main", "op", begin - 1_000, stop - 1_050, "aten::empty")
+    step.line("main", "call", begin, stop - 1_100, "cudaMalloc")
+
+
+def _nothing(step: Step, begin: float, stop: float) -> None:
+    """The program is elsewhere."""
+
+
+def _io(step: Step, begin: float, stop: float) -> None:
+    step.line("main", "os", begin, stop - 1, "read")
+
+
+def copy(*, alone: bool, name: str = "Memcpy HtoD (Pinned -> Device)") -> Make:
+    """A copy from the host takes the share, alone or beside the good product."""
+
+    def make(share: float) -> Profile:
+        def body(step: Step) -> None:
+            stop = share * STEP_NS
+            step.line("main", "op", 10, 30, "aten::copy_")
+            step.line("main", "call", 12, 20, "cudaMemcpyAsync", corr=77 + step.number)
+            options = {"corr": 77 + step.number, "copy": 1, "bytes": 1_000_000}
+            step.line("gpu0/9", "memcpy", 0, stop, name, **options)
+            step.good(stop if alone else 0, STEP_NS)
+
+        return scene(body)
+
+    return make
+
+
+def launches(share: float) -> Profile:
+    """Hundred short kernels, each launched too late by its part of the share."""
+
+    def body(step: Step) -> None:
+        each = STEP_NS / 100
+        for number in range(100):
+            begin = number * each
+            end = begin + each * (1 - share)
+            step.op("aten::add", GOOD, begin, end, at=max(begin - 20, 1), host_ns=round(each) - 10)
+
+    return scene(body)
+
+
+def collective(share: float) -> Profile:
+    """A collective that runs alone for the share."""
+
+    def body(step: Step) -> None:
+        cut = (1 - share) * STEP_NS
+        step.good(0, cut)
+        step.op("c10d::allreduce_", NCCL, cut - 100, STEP_NS)
+
+    return scene(body)
+
+
+def attention(share: float) -> Profile:
+    """Product, softmax, product; what is between takes the share."""
+
+    def body(step: Step) -> None:
+        cut = (1 - share) * STEP_NS
+        step.good(0, cut / 2, at=100)
+        step.op("aten::softmax", "softmax_warp_forward<float>", cut / 2, cut / 2 + share * STEP_NS, at=200)
+        step.op("aten::matmul", GOOD, cut / 2 + share * STEP_NS, STEP_NS, at=300)
+
+    def with_matmul(step: Step) -> None:
+        body(step)
+        step.lines = [line.replace("aten::mm", "aten::matmul") for line in step.lines]
+
+    return scene(with_matmul)
+
+
+SLOW_CONVOLUTION = {
+    "shapes": "[[8,64,56,56],[64,64,3,3],[],[],[],[],[],[],[]]",
+    "dtypes": '["c10::BFloat16","c10::BFloat16","","Scalar","Scalar","Scalar","Scalar","Scalar","Scalar"]',
+    "parameters": '["","","[1, 1]","[1, 1]","[1, 1]","1","False","False","False"]',
+}
+CONVOLUTION = "sm80_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_tilesize128x128x32_stage4_warpsize2x2x1"
+HGEMM = "ampere_hgemm_128x64_nn"
+UNALIGNED = {"shapes": "[[4096,1001],[1001,4096]]", "dtypes": '["c10::Half","c10::Half"]'}
+
+LARGE = {"shapes": "[[4096,4096],[4096,4096]]", "dtypes": '["c10::BFloat16","c10::BFloat16"]'}
+NVJET = "nvjet_tst_128x256_64x4_2x1_v_bz_coopA_NTN"
+
+
+def good() -> Profile:
+    """Nothing to say."""
+    return scene(lambda step: step.good(0, STEP_NS))
+
+
+def memory(share: float) -> Profile:
+    """A share of the GPU's memory is held."""
+    return with_memory(good(), round(share * A100.memory_bytes))
+
+
+def recorded_with_stacks(share: float) -> Profile:
+    """The host limits, and the profiler recorded stacks."""
+    profile = launches(share)
+    profile.info.recorded = frozenset({"ops", "stacks"})
+    return profile
+
+
+def data_parallel(gpus: float) -> Profile:
+    """The annotation of DataParallel in a process that works with one or two GPUs."""
+
+    def body(step: Step) -> None:
+        step.line("main", "annotation", 90, 900, "DataParallel.forward")
+        step.good(0, STEP_NS, at=100)
+        if gpus > 1:
+            step.op("aten::mm", GOOD, 0, STEP_NS, at=200, gpu="gpu1")
+
+    return scene(body)
+
+
+def warm_up(factor: float) -> Profile:
+    """Six steps, of which the first takes so many times as long as the others."""
+    profile = scene(lambda step: step.good(0, STEP_NS), steps=6)
+    steps = dataclasses.replace(profile.iterations[0])
+    each = round(6 * STEP_NS / (5 + factor))
+    steps.start_ns = np.concatenate(([0], 6 * STEP_NS - each * np.arange(5, 0, -1)))
+    steps.stop_ns = np.append(steps.start_ns[1:], 6 * STEP_NS)
+    profile.iterations = [steps, *profile.iterations[1:]]
+    return profile
+
+
+def listed_gpus(count: float) -> Profile:
+    """The capture lists so many GPUs, of which one works."""
+    profile = good()
+    profile.devices = [dataclasses.replace(A100, device_id=number) for number in range(round(count))]
+    return profile
+
+
+def outside_of_ops(share: float) -> Profile:
+    """A share of the kernel time was launched by no recorded op."""
+
+    def body(step: Step) -> None:
+        step.good(0, (1 - share) * STEP_NS)
+        step.line("gpu0", "kernel", (1 - share) * STEP_NS, STEP_NS, GOOD, short=GOOD)
+
+    return scene(body)
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """How a rule is triggered."""
+
+    make: Make
+    threshold: float
+    """Of what ``make`` is given."""
+    below: float = 0.9
+    """Just under the threshold, as a multiple of it."""
+    above: float = 1.1
+    alone: float = 2.0
+    """Where its gain is worth a sentence; never more than 60 % of the time."""
+    also: tuple[str, ...] = ()
+    """Detectors that cannot but speak with it, before it."""
+    detector: str = ""
+    """Whose finding it writes, where that is not its own name."""
+    answer: type[Finding] | type[Lacks] = Finding
+
+
+CASES: dict[str, Case] = {
+    "amp_detector": Case(kernel("volta_sgemm_128x64_nn", device=T4), thresholds.PRODUCT_FRACTION),
+    # What TF32 would do, 16 bits would do better.
+    "tf32_detector": Case(kernel(SGEMM), thresholds.PRODUCT_FRACTION, also=("amp_detector",)),
+    "fp8_detector": Case(kernel(NVJET, device=H100, **LARGE), thresholds.FP8_FRACTION),
+    "fp64_detector": Case(
+        kernel("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<double, double>>(int)", "aten::sum"),
+        thresholds.FP64_FRACTION,
+    ),
+    "shape_detector": Case(kernel(HGEMM, **UNALIGNED), thresholds.SHAPE_FRACTION),
+    "layout_detector": Case(
+        kernel("nchwToNhwcKernel", "aten::convolution", also=CONVOLUTION), thresholds.LAYOUT_FRACTION
+    ),
+    "cudnn_benchmark_detector": Case(
+        kernel(CONVOLUTION, "aten::cudnn_convolution", **SLOW_CONVOLUTION), thresholds.SLOW_CONVOLUTION_FRACTION
+    ),
+    "dataloader_detector": Case(idle(_loader), thresholds.DATA_LOADER_FRACTION),
+    "io_detector": Case(idle(_io), thresholds.IO_FRACTION),
+    "copy_detector": Case(copy(alone=True), thresholds.COPY_FRACTION),
+    "pageable_copy_detector": Case(
+        copy(alone=False, name="Memcpy HtoD (Pageable -> Device)"), thresholds.PAGEABLE_FRACTION
+    ),
+    "communication_detector": Case(collective, thresholds.COMMUNICATION_FRACTION),
+    "underutilized_gpu_detector": Case(idle(_nothing), 1 - thresholds.UNDERUTILIZED_FRACTION),
+    "sync_detector": Case(idle(_sync, step_ns=10 * STEP_NS), thresholds.SYNC_FRACTION),
+    "launch_detector": Case(launches, thresholds.LAUNCH_FRACTION),
+    "host_detector": Case(idle(_host, step_ns=20 * STEP_NS), thresholds.LAUNCH_FRACTION),
+    "allocation_detector": Case(idle(_malloc), thresholds.SYNC_FRACTION),
+    "data_parallel_detector": Case(data_parallel, 2, below=0.5, above=1, alone=1),
+    "profiler_overhead_detector": Case(
+        recorded_with_stacks, thresholds.PROFILER_LAUNCH_FRACTION, also=("launch_detector",)
+    ),
+    "optimizer_detector": Case(
+        many(ADD, "aten::add_", 60, around="Optimizer.step#SGD.step"), thresholds.OPTIMIZER_FRACTION
+    ),
+    "zero_grad_detector": Case(
+        many(ADD, "aten::zero_", 30, around="Optimizer.zero_grad#SGD.zero_grad"), thresholds.MIN_GAIN_FRACTION
+    ),
+    "fusion_detector": Case(kernel(ADD.replace("float", "c10::BFloat16"), "aten::add"), thresholds.FUSION_FRACTION),
+    "attention_detector": Case(attention, thresholds.ATTENTION_FRACTION),
+    "batch_size_detector": Case(memory, thresholds.SMALL_MEMORY_FRACTION, below=1.04, above=0.96, alone=0.5),
+    "memory_full_detector": Case(memory, thresholds.FULL_MEMORY_FRACTION, below=0.99, above=1.01, alone=1.1),
+    "no_iterations_detector": Case(
+        lambda marks: scene(lambda step: step.good(0, STEP_NS), marked=marks > 0, steps=1), 1, 1, 0, 0
+    ),
+    "iteration_range_detector": Case(warm_up, 1.5, alone=3),
+    "unused_gpu_detector": Case(listed_gpus, 2, 0.5, 1, 1, detector="underutilized_gpu_detector"),
+    "coverage_detector": Case(outside_of_ops, 0.5, answer=Lacks),
+}  # fmt: skip
+"""Detector -> how it is triggered by a number, and from which number on."""
+
+
+def well_over(case: Case) -> float:
+    """What ``make`` is given where its rule has to speak alone."""
+    over = case.alone * case.threshold
+    return min(over, 0.6) if case.threshold < 0.6 and case.alone > 1 else min(over, 1.0) if case.threshold < 1 else over
