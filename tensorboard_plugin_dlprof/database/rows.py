@@ -19,7 +19,7 @@ Value: TypeAlias = "int | float | str | None"
 ROWS_A_STATEMENT = 32
 """More is no faster. Times the columns it stays below the 999 variables that any SQLite allows."""
 
-_ROWS_A_CHUNK = 32_768
+_ROWS_A_CHUNK = 4_096
 
 
 def insert_integers(
