@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+import gc
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,6 +48,19 @@ class ImportResult:
     """What ended the iterations; empty where none was named, or it was left out."""
 
 
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """What is made here by the million never refers to itself; looking for what does takes a tenth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@_collector_at_rest()
 def import_source(source: Path, database: Path, options: ImportOptions, progress: Progress) -> ImportResult:
     """Converts ``source`` and puts the finished ``database`` in place atomically.
 
@@ -126,6 +141,7 @@ class Aggregated:
     is_new: bool
 
 
+@_collector_at_rest()
 def aggregate_database(database: Path, target: Path, choice: Choice, progress: Progress) -> Aggregated:
     """Puts a copy of ``database``, ours or NVIDIA's, with one more aggregation in place atomically.
 

@@ -8,6 +8,7 @@ A database that was made from the same source is kept; one that was made otherwi
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.cli import exit_codes
-from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, say_bug
+from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, say_bug, tell
 from tensorboard_plugin_dlprof.cli.sources import find_sources
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists, OutputNotWritable, ProfileError
 from tensorboard_plugin_dlprof.naming import database_name
@@ -41,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Imports one source after the other; one line for each on stdout, what went wrong on stderr."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads for what it is not asked to do
     from tensorboard_plugin_dlprof.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
 
@@ -117,7 +119,7 @@ def _import(job: Job, options: ImportOptions, scalars: bool, alone: bool) -> Non
         if _chosen(options) or not is_current(job.database, job.source):
             raise OutputExists(f"{job.database} exists; give --force to replace it, or -o DIR for another folder.")
         announce(job.database, scalars, alone)
-        print(f"{job.source} -> {job.database} (up to date; --force imports it again)", flush=True)
+        tell(f"{job.source} -> {job.database} (up to date; --force imports it again)")
         return
     try:
         job.database.parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +133,7 @@ def _import(job: Job, options: ImportOptions, scalars: bool, alone: bool) -> Non
     for warning in result.warnings:
         say(f"warning: {job.source}: {warning}")
     announce(result.database, scalars, alone)
-    print(f"{job.source} -> {result.database}", flush=True)
+    tell(f"{job.source} -> {result.database}")
 
 
 def _chosen(options: ImportOptions) -> bool:

@@ -121,9 +121,13 @@ def _threads(tables: EventTables) -> list[Thread]:
 
 
 def _only_process(calls: Kept[CallRows], threads: Sequence[Thread]) -> int:
-    """The process of all calls; 0 where there are several, as device work does not tell whose it is."""
+    """The process of all calls; 0 where there are several, as device work does not tell whose it is.
+
+    A number that no operating system gives is none either.
+    """
     used = {threads[row].process_id for row in _used(np.frombuffer(calls.rows.thread, np.int32))}
-    return used.pop() if len(used) == 1 else 0
+    process = used.pop() if len(used) == 1 else 0
+    return process if abs(process) <= np.iinfo(np.int32).max else 0
 
 
 def _ranges(parts: Sequence[Kept[HostRows]], times: Times, strings: Strings, adopted: Mapping[int, int]) -> Ranges:

@@ -35,11 +35,19 @@ class _Ignored(msgspec.Struct, frozen=True, gc=False):
 
     cat: ClassVar[str] = ""
     kind: ClassVar[Kind] = Kind.IGNORED
+    ts: ClassVar[float] = math.nan
+
+
+class _Unknown(_Ignored, frozen=True, gc=False):
     ph: str = ""
-    ts: float = math.nan
 
 
-class _Span(_Ignored, frozen=True, gc=False):
+class _Timed(_Ignored, frozen=True, gc=False):
+    ph: str = ""
+    ts: float = math.nan  # type: ignore[misc]
+
+
+class _Span(_Timed, frozen=True, gc=False):
     name: str = ""
     pid: int | str = -1
     tid: int | str = -1
@@ -112,7 +120,7 @@ class _Instant(_Span, frozen=True, gc=False):
     args: _MemoryArgs = _MemoryArgs()
 
 
-class _Flow(_Ignored, frozen=True, gc=False):
+class _Flow(_Timed, frozen=True, gc=False):
     pid: int | str = -1
     tid: int | str = -1
     id: int | str = -1
@@ -120,7 +128,7 @@ class _Flow(_Ignored, frozen=True, gc=False):
 
 _CLASSES: dict[Kind, type[msgspec.Struct]] = {
     Kind.IGNORED: _Ignored,
-    Kind.UNKNOWN: _Ignored,
+    Kind.UNKNOWN: _Unknown,
     Kind.OLD_OP: _Op,
     Kind.OP: _Op,
     Kind.ANNOTATION: _Op,

@@ -8,16 +8,27 @@ from __future__ import annotations
 
 import math
 import re
+import struct
 from array import array
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import repeat
+from itertools import compress, repeat
+from typing import Any
 
 import msgspec
+from msgspec.structs import astuple
 
 from tensorboard_plugin_dlprof.events.tables import Strings, WorkKind
 from tensorboard_plugin_dlprof.importers.kineto_events import NO_TEXT, Event, valid_text, whole_number
+
+Columns = dict[str, tuple[Any, ...]]
+"""Field of a class of events, or of their ``args`` -> its values."""
+
+
+def columns_of(structs: Sequence[msgspec.Struct]) -> Columns:
+    """The fields of structs of one class: all at once, in half the time that one after the other takes."""
+    return dict(zip(structs[0].__struct_fields__, zip(*map(astuple, structs), strict=True), strict=True))
 
 
 class TextIds(dict[object, int]):
@@ -42,7 +53,9 @@ class TextIds(dict[object, int]):
         return list(map(self.__getitem__, values))
 
     def of_raw(self, values: Sequence[msgspec.Raw]) -> list[int]:
-        """The ids of some pieces of JSON."""
+        """The ids of some pieces of JSON, often all absent."""
+        if values.count(NO_TEXT) == len(values):
+            return [0] * len(values)
         return [0 if text is NO_TEXT else self[bytes(text)] for text in values]
 
 
@@ -58,12 +71,10 @@ class ThreadIds(dict[tuple[int | str, int | str], int]):
         row = self[key] = self.rows.setdefault(thread_key(*key), len(self.rows))
         return row
 
-    def of(self, events: Sequence[Event]) -> list[int]:
+    def of(self, pids: Sequence[int | str], tids: Sequence[int | str]) -> list[int]:
         """The rows of the threads of some events, most often of one."""
-        pids = [event.pid for event in events]
-        tids = [event.tid for event in events]
-        if events and pids.count(pids[0]) == len(pids) and tids.count(tids[0]) == len(tids):
-            return [self[pids[0], tids[0]]] * len(events)
+        if pids and pids.count(pids[0]) == len(pids) and tids.count(tids[0]) == len(tids):
+            return [self[pids[0], tids[0]]] * len(pids)
         return list(map(self.__getitem__, zip(pids, tids, strict=True)))
 
 
@@ -89,7 +100,7 @@ def track_number(value: object, fallback: object) -> int:
     return -1
 
 
-def extend_tracks(column: array[int], values: list[object], fallbacks: Sequence[object]) -> None:
+def extend_tracks(column: array[int], values: Sequence[object], fallbacks: Sequence[object]) -> None:
     """Appends numbers of devices or streams."""
     if {type(value) for value in values} == {int} and min(values) >= 0:  # type: ignore[type-var, operator]
         extend_whole(column, values)
@@ -97,11 +108,23 @@ def extend_tracks(column: array[int], values: list[object], fallbacks: Sequence[
         extend_whole(column, list(map(track_number, values, fallbacks)))
 
 
-def extend_whole(column: array[int], values: list[object], missing: int = -1) -> None:
+def extend(column: array[Any], values: Sequence[Any]) -> None:
+    """Appends numbers that fit the column: twice as fast as its own methods.
+
+    Raises:
+        struct.error: one does not fit, or is no number.
+    """
+    column.frombytes(struct.pack(f"{len(values)}{column.typecode}", *values))
+
+
+def extend_whole(column: array[int], values: Sequence[object], missing: int = -1) -> None:
     """Appends whole numbers; what is none, or does not fit the column, is ``missing``."""
+    if values and values[0] == -1 and values.count(-1) == len(values):  # absent from all, most often
+        column.extend(array(column.typecode, [-1]) * len(values))
+        return
     try:
-        column.fromlist(values)  # type: ignore[arg-type]
-    except (TypeError, OverflowError):
+        extend(column, values)
+    except struct.error:
         limit = 1 << (8 * column.itemsize - 1)
         numbers = (whole_number(value, missing) for value in values)
         column.extend(number if -limit <= number < limit else missing for number in numbers)
@@ -138,11 +161,11 @@ class SpanRows:
         self.duration_us = array("d")
         self.name = array("i")
 
-    def add(self, events: Sequence[Event]) -> None:
+    def add(self, events: Columns, args: Columns) -> None:
         """Appends complete events."""
-        self.start_us.fromlist([event.ts for event in events])
-        self.duration_us.fromlist([event.dur for event in events])
-        self.name.fromlist(self._texts.of([event.name for event in events]))
+        extend(self.start_us, events["ts"])
+        extend(self.duration_us, events["dur"])
+        extend(self.name, self._texts.of(events["name"]))
 
 
 class HostRows(SpanRows):
@@ -153,10 +176,10 @@ class HostRows(SpanRows):
         self._threads = threads
         self.thread = array("i")
 
-    def add(self, events: Sequence[Event]) -> None:
+    def add(self, events: Columns, args: Columns) -> None:
         """Appends complete events."""
-        super().add(events)
-        self.thread.fromlist(self._threads.of(events))
+        super().add(events, args)
+        extend(self.thread, self._threads.of(events["pid"], events["tid"]))
 
 
 class OpRows(HostRows):
@@ -172,19 +195,25 @@ class OpRows(HostRows):
         self.sequence = array("q")
         self.forward_thread = array("q")
 
-    def add(self, events: Sequence[Event]) -> None:
+    def add(self, events: Columns, args: Columns) -> None:
         """Appends complete events."""
-        super().add(events)
+        super().add(events, args)
         texts = self._texts
-        args = [event.args for event in events]
-        shapes = [a.input_dims if a.input_dims_2020 is NO_TEXT else a.input_dims_2020 for a in args]
-        self.shapes.fromlist(texts.of_raw(shapes))
-        self.dtypes.fromlist(texts.of_raw([a.input_type for a in args]))
-        self.parameters.fromlist(texts.of_raw([a.concrete_inputs for a in args]))
-        self.stack.fromlist(texts.of([a.call_stack for a in args]))
-        self.group.fromlist(texts.of([a.group_name or a.group_id for a in args]))
-        extend_whole(self.sequence, [a.sequence for a in args])
-        extend_whole(self.forward_thread, [a.forward_thread for a in args])
+        extend(self.shapes, texts.of_raw(_either(args["input_dims_2020"], args["input_dims"], NO_TEXT)))
+        extend(self.dtypes, texts.of_raw(args["input_type"]))
+        extend(self.parameters, texts.of_raw(args["concrete_inputs"]))
+        extend(self.stack, texts.of(args["call_stack"]))
+        groups = zip(args["group_name"], args["group_id"], strict=True)
+        extend(self.group, texts.of([name or number for name, number in groups]))
+        extend_whole(self.sequence, args["sequence"])
+        extend_whole(self.forward_thread, args["forward_thread"])
+
+
+def _either(values: Sequence[Any], fallbacks: Sequence[Any], absent: object) -> Sequence[Any]:
+    """``values``, and the fallback of those that are absent."""
+    if values.count(absent) == len(values):
+        return fallbacks
+    return [fallback if value == absent else value for value, fallback in zip(values, fallbacks, strict=True)]
 
 
 class CallRows(HostRows):
@@ -195,21 +224,19 @@ class CallRows(HostRows):
         self.correlation = array("q")
         self.external_id = array("q")
 
-    def add(self, events: Sequence[Event]) -> None:
+    def add(self, events: Columns, args: Columns) -> None:
         """Appends complete events."""
-        super().add(events)
-        extend_correlations(self.correlation, self.external_id, events)
+        super().add(events, args)
+        extend_correlations(self.correlation, self.external_id, args)
 
 
-def extend_correlations(correlation: array[int], external_id: array[int], events: Sequence[Event]) -> None:
+def extend_correlations(correlation: array[int], external_id: array[int], args: Columns) -> None:
     """Appends correlation ids, and operator ids (under today's name or that of 2020) in case there are none."""
-    args = [event.args for event in events]
-    correlations: list[object] = [a.correlation for a in args]
-    extend_whole(correlation, correlations)
-    if -1 in correlations:
-        extend_whole(external_id, [a.external_id if a.external_id != -1 else a.external_id_2020 for a in args])
+    extend_whole(correlation, args["correlation"])
+    if -1 in args["correlation"]:
+        extend_whole(external_id, _either(args["external_id"], args["external_id_2020"], -1))
     else:
-        external_id.extend(repeat(-1, len(args)))
+        external_id.extend(array("q", [-1]) * len(args["correlation"]))
 
 
 class DeviceRows(SpanRows):
@@ -222,12 +249,12 @@ class DeviceRows(SpanRows):
         self.correlation = array("q")
         self.external_id = array("q")
 
-    def add(self, events: Sequence[Event]) -> None:
+    def add(self, events: Columns, args: Columns) -> None:
         """Appends complete events."""
-        super().add(events)
-        extend_tracks(self.device, [event.args.device for event in events], [event.pid for event in events])
-        extend_tracks(self.stream, [event.args.stream for event in events], [event.tid for event in events])
-        extend_correlations(self.correlation, self.external_id, events)
+        super().add(events, args)
+        extend_tracks(self.device, args["device"], events["pid"])
+        extend_tracks(self.stream, args["stream"], events["tid"])
+        extend_correlations(self.correlation, self.external_id, args)
 
 
 _COPY_DIRECTION = re.compile(r"\b(Host|Device|Array|Peer|[HDAP])[Tt]o(Host|Device|Array|Peer|[HDAP])\b")
@@ -266,22 +293,22 @@ class WorkRows(DeviceRows):
         self.copy_kind = array("i")
         self.graph_node = array("q")
 
-    def add_work(self, kind: WorkKind, events: Sequence[Event]) -> None:
+    def add_work(self, kind: WorkKind, events: Columns, args: Columns) -> None:
         """Appends complete events of one kind of work."""
-        self.add(events)
-        args = [event.args for event in events]
-        self.kind.extend(repeat(kind, len(events)))
+        self.add(events, args)
+        count = len(events["ts"])
+        self.kind.extend(repeat(kind, count))
         triples = self.triples
-        self.grid.fromlist([triples[bytes(a.grid)] for a in args])
-        self.block.fromlist([triples[bytes(a.block)] for a in args])
-        extend_whole(self.registers, [a.registers for a in args])
-        extend_whole(self.shared_bytes, [a.shared_memory for a in args])
-        extend_whole(self.num_bytes, [a.num_bytes for a in args])
-        extend_whole(self.graph_node, [a.graph_node for a in args])
+        extend(self.grid, [triples[text] for text in map(bytes, args["grid"])])
+        extend(self.block, [triples[text] for text in map(bytes, args["block"])])
+        extend_whole(self.registers, args["registers"])
+        extend_whole(self.shared_bytes, args["shared_memory"])
+        extend_whole(self.num_bytes, args["num_bytes"])
+        extend_whole(self.graph_node, args["graph_node"])
         if kind is WorkKind.MEMCPY:
-            self.copy_kind.fromlist([copy_kind(event.name, event.args.kind) for event in events])
+            extend(self.copy_kind, list(map(copy_kind, events["name"], args["kind"])))
         else:
-            self.copy_kind.extend(repeat(-1, len(events)))
+            self.copy_kind.extend(array("i", [-1]) * count)
 
 
 class SyncRows(DeviceRows):
@@ -292,11 +319,12 @@ class SyncRows(DeviceRows):
         self.sync_type = array("i")
         self.event_id = array("q")
 
-    def add(self, events: Sequence[Event]) -> None:
+    def add(self, events: Columns, args: Columns) -> None:
         """Appends complete events."""
-        super().add(events)
-        self.sync_type.fromlist([sync_type(event.args.sync_kind or event.name) for event in events])
-        extend_whole(self.event_id, [event.args.event_id for event in events])
+        super().add(events, args)
+        names = zip(args["sync_kind"], events["name"], strict=True)
+        extend(self.sync_type, [sync_type(kind or name) for kind, name in names])
+        extend_whole(self.event_id, args["event_id"])
 
 
 _SYNC_TYPES = {"event sync": 1, "stream wait event": 2, "stream sync": 3, "context sync": 4}
@@ -320,19 +348,25 @@ class MemoryRows:
         self.allocated_bytes = array("q")
         self.reserved_bytes = array("q")
 
-    def add(self, events: Sequence[Event], skipped: Counter[str]) -> None:
+    def add(self, events: Columns, args: Columns, skipped: Counter[str]) -> None:
         """Appends instants; one without a size is skipped."""
-        sized = [event for event in events if event.args.memory_bytes is not None]
-        if len(sized) < len(events):
-            skipped["memory events without a size"] += len(events) - len(sized)
-        args = [event.args for event in sized]
-        self.start_us.fromlist([event.ts for event in sized])
-        self.thread.fromlist(self._threads.of(sized))
+        if missing := args["memory_bytes"].count(None):
+            skipped["memory events without a size"] += missing
+            sized = [size is not None for size in args["memory_bytes"]]
+            events, args = _chosen(events, sized), _chosen(args, sized)
+        extend(self.start_us, events["ts"])
+        extend(self.thread, self._threads.of(events["pid"], events["tid"]))
         # Device Type 0 is the CPU, whose Device Id is -1; 1 is CUDA and HIP alike.
-        extend_whole(self.device, [whole_number(a.device_id) if whole_number(a.device_type) > 0 else -1 for a in args])
-        extend_whole(self.num_bytes, [a.memory_bytes for a in args], missing=0)
-        extend_whole(self.allocated_bytes, [a.allocated for a in args])
-        extend_whole(self.reserved_bytes, [a.reserved for a in args])
+        types = map(whole_number, args["device_type"])
+        numbers = map(whole_number, args["device_id"])
+        extend_whole(self.device, [number if kind > 0 else -1 for kind, number in zip(types, numbers, strict=True)])
+        extend_whole(self.num_bytes, args["memory_bytes"], missing=0)
+        extend_whole(self.allocated_bytes, args["allocated"])
+        extend_whole(self.reserved_bytes, args["reserved"])
+
+
+def _chosen(columns: Columns, chosen: Sequence[bool]) -> Columns:
+    return {name: tuple(compress(values, chosen)) for name, values in columns.items()}
 
 
 class FlowRows:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import msgspec
 
@@ -13,6 +14,7 @@ from tensorboard_plugin_dlprof.importers.kineto_events import Event
 from tensorboard_plugin_dlprof.importers.kineto_pieces import kind_of_class
 from tensorboard_plugin_dlprof.importers.kineto_rows import (
     CallRows,
+    Columns,
     FlowRows,
     HostRows,
     MemoryRows,
@@ -21,6 +23,7 @@ from tensorboard_plugin_dlprof.importers.kineto_rows import (
     TextIds,
     ThreadIds,
     WorkRows,
+    columns_of,
     thread_key,
 )
 
@@ -69,52 +72,61 @@ class EventTables:
         self._kinds_of_classes = _KindsOfClasses()
         self._halves: list[tuple[Kind, Event]] = []
         """Begin and end events; rare, so they wait until all are known."""
-        self._add_complete: dict[Kind, Callable[[Sequence[Event]], None]] = {
+        self._add_complete: dict[Kind, Callable[[Columns, Columns], None]] = {
             Kind.OLD_OP: self.old_ops.add,
             Kind.OP: self.ops.add,
             Kind.ANNOTATION: self.annotations.add,
             Kind.FRAME: self.frames.add,
             Kind.CALL: self.calls.add,
-            Kind.KERNEL: lambda events: self.work.add_work(WorkKind.KERNEL, events),
-            Kind.MEMCPY: lambda events: self.work.add_work(WorkKind.MEMCPY, events),
-            Kind.MEMSET: lambda events: self.work.add_work(WorkKind.MEMSET, events),
+            Kind.KERNEL: partial(self.work.add_work, WorkKind.KERNEL),
+            Kind.MEMCPY: partial(self.work.add_work, WorkKind.MEMCPY),
+            Kind.MEMSET: partial(self.work.add_work, WorkKind.MEMSET),
             Kind.SYNC: self.syncs.add,
         }
 
     def add(self, events: list[Event]) -> None:
         """Sorts some hundred events into their tables."""
-        groups = self._by_kind(events)
-        for kind, add in self._add_complete.items():
-            if group := groups[kind]:
-                add(group if all_complete(group) else self._complete(kind, group))
-        if group := groups[Kind.FLOW]:
-            self.flows.add(group)
-        if group := groups[Kind.INSTANT]:
-            self._add_instants(group)
-        if group := groups[Kind.UNNAMED]:
-            self._add_unnamed(group)
-        if group := groups[Kind.UNKNOWN]:
-            self.categories.update(event.cat for event in group if event.ph in ("X", "B"))
+        for kind, group in sorted(self._by_kind(events), key=_kind):
+            if kind in self._add_complete:
+                self._add_ranges(kind, group)
+            elif kind is Kind.FLOW:
+                self.flows.add(group)
+            elif kind is Kind.INSTANT:
+                self._add_instants([event for event in group if event.name == "[memory]"])
+            elif kind is Kind.UNNAMED:
+                self._add_unnamed(group)
+            elif kind is Kind.UNKNOWN:
+                self.categories.update(event.cat for event in group if event.ph in ("X", "B"))
 
-    def _by_kind(self, events: list[Event]) -> list[list[Event]]:
+    def _by_kind(self, events: list[Event]) -> Iterator[tuple[Kind, list[Event]]]:
+        """Events of one class and one kind."""
         by_class: defaultdict[type, list[Event]] = defaultdict(list)
         for event in events:
             by_class[type(event)].append(event)
-        groups: list[list[Event]] = [[] for _ in Kind]
         for event_class, group in by_class.items():
             kind = self._kinds_of_classes[event_class]
             if kind is not None:
-                groups[kind] += group
+                yield kind, group
                 continue
-            kinds = self._kinds
+            by_kind: defaultdict[Kind, list[Event]] = defaultdict(list)
             for event in group:
-                groups[kinds[event.cat]].append(event)
-        return groups
+                by_kind[self._kinds[event.cat]].append(event)
+            yield from by_kind.items()
+
+    def _add_ranges(self, kind: Kind, events: list[Event]) -> None:
+        columns = columns_of(events)
+        if not all_complete(columns):
+            self._halves.extend((kind, event) for event in events if event.ph in ("B", "E"))
+            events = [event for event in events if event.ph == "X"]
+            if not events:
+                return
+            columns = columns_of(events)
+        self._add_complete[kind](columns, columns_of(columns["args"]) if "args" in columns else {})
 
     def finish(self) -> None:
         """Joins begin and end events, and counts what no table wanted."""
         for kind, event in self._joined_halves():
-            self._add_complete[kind]([event])
+            self._add_ranges(kind, [event])
         for category, count in self.categories.items():
             self.skipped[f"events of the unknown category {category[:60]!r}"] += count
 
@@ -122,11 +134,6 @@ class EventTables:
         """Whether there is no event of use."""
         tables = (self.old_ops, self.ops, self.annotations, self.frames, self.calls, self.work, self.syncs, self.memory)
         return not any(len(table.start_us) for table in tables)
-
-    def _complete(self, kind: Kind, events: list[Event]) -> list[Event]:
-        """The complete events among ``events``; begin and end events wait."""
-        self._halves.extend((kind, event) for event in events if event.ph in ("B", "E"))
-        return [event for event in events if event.ph == "X"]
 
     def _joined_halves(self) -> Iterator[tuple[Kind, Event]]:
         stacks: dict[int, list[tuple[Kind, Event]]] = {}
@@ -144,9 +151,9 @@ class EventTables:
             self.skipped[NO_PARTNER] += left
 
     def _add_instants(self, events: list[Event]) -> None:
-        memory = [event for event in events if event.name == "[memory]"]
-        if memory:
-            self.memory.add(memory, self.skipped)
+        if events:
+            columns = columns_of(events)
+            self.memory.add(columns, columns_of(columns["args"]), self.skipped)
 
     def _add_unnamed(self, events: list[Event]) -> None:
         memory, ops = [], []
@@ -165,11 +172,14 @@ class EventTables:
             elif event.ph not in ("i", "I", "C"):
                 self.skipped[NO_TYPE] += 1
         if ops:
-            self.old_ops.add(ops)
-        if memory:
-            self.memory.add(memory, self.skipped)
+            self._add_ranges(Kind.OLD_OP, ops)
+        self._add_instants(memory)
 
 
-def all_complete(events: list[Event]) -> bool:
+def _kind(group: tuple[Kind, list[Event]]) -> Kind:
+    return group[0]
+
+
+def all_complete(events: Columns) -> bool:
     """Whether these are complete events only (``ph: X``), the one type that a profiler writes for ranges."""
-    return [event.ph for event in events].count("X") == len(events)
+    return events["ph"].count("X") == len(events["ph"])

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.opening.byte_stream import read_start
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, reading, real_tables
 
@@ -40,7 +41,7 @@ def looks_like(path: Path, head: bytes) -> str:
         damaged = path.stat().st_size > 0
         return f"is {'damaged: its gzip data cannot be read' if damaged else 'empty'}; record or copy the profile again"
     if head.startswith(_SQLITE):
-        return _database(_tables(path, head))
+        return _database(path, head)
     for start, what in _STARTS:
         if head.startswith(start):
             return what
@@ -52,22 +53,23 @@ def looks_like(path: Path, head: bytes) -> str:
     return _text(head)
 
 
-def _tables(path: Path, head: bytes) -> set[str]:
-    """Names of the tables; of a damaged database those that its first pages list, as the text that created them."""
+def _database(path: Path, head: bytes) -> str:
+    if not read_start(path).startswith(_SQLITE):
+        return "is a compressed SQLite database; expand it first"
+    damage = ""
     try:
-        with closing(open_untrusted(path)) as con, reading(shown(path)):
-            return {table.lower() for table in real_tables(con)}
-    except (ProfileError, OSError):
-        return {name.decode("ascii", "replace").lower() for name in _CREATED.findall(head)}
-
-
-def _database(tables: set[str]) -> str:
-    if "rocpd_api" in tables or "rocpd_op" in tables or any(table.startswith("rocpd_") for table in tables):
+        with closing(open_untrusted(path)) as con, reading(con.shown_name):
+            tables = {table.lower() for table in real_tables(con)}
+    except (ProfileError, OSError) as error:
+        # What its first pages list, as the text that created the tables.
+        tables = {name.decode("ascii", "replace").lower() for name in _CREATED.findall(head)}
+        damage = str(error).removeprefix(f"{shown(path)} ").rstrip(".")
+    if any(table.startswith("rocpd_") for table in tables):
         return "is a profile of ROCm (rpd), which is not read; record it with the PyTorch profiler"
     if "db_version" in tables or any(table.startswith("read_only_") for table in tables):
-        return "is a DLProf database: it needs no import, open it directly"
-    if not tables:
-        return "is an SQLite database without tables"
+        return damage or "is a DLProf database: it needs no import, open it directly"
+    if damage or not tables:
+        return damage or "is an SQLite database without tables"
     return f"is another SQLite database (it has the table {min(tables)})"
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.metadata import EVENT_FILE_NAME, PLUGIN_NAME
 from tensorboard_plugin_dlprof.naming import event_file_name
+from tensorboard_plugin_dlprof.run_metadata.records import record
 
 if TYPE_CHECKING:
     from tensorboard.compat.proto.event_pb2 import Event
@@ -49,8 +50,6 @@ def write_event_file(folder: Path, metadata: ProfileMetadata, scalars: Sequence[
     Raises:
         OutputNotWritable: the folder cannot be written to.
     """
-    from tensorboard.summary.writer.record_writer import RecordWriter
-
     from tensorboard_plugin_dlprof.database.publishing import host
 
     path = folder / event_file_name(metadata.database_name)
@@ -59,9 +58,8 @@ def write_event_file(folder: Path, metadata: ProfileMetadata, scalars: Sequence[
     try:
         try:
             with unfinished.open("wb") as file:
-                writer = RecordWriter(file)
                 for event in _events(metadata, scalars):
-                    writer.write(event.SerializeToString())
+                    file.write(record(event.SerializeToString()))
                 file.flush()
                 os.fsync(file.fileno())
             unfinished.replace(path)
@@ -107,16 +105,19 @@ def find_event_files(folder: Path) -> list[Path]:
 
 
 def _events(metadata: ProfileMetadata, scalars: Sequence[ScalarSeries]) -> Iterator[Event]:
-    import numpy as np
     from tensorboard.compat.proto.event_pb2 import Event, SourceMetadata
-    from tensorboard.compat.proto.summary_pb2 import DATA_CLASS_SCALAR, DATA_CLASS_TENSOR, Summary, SummaryMetadata
-    from tensorboard.plugins.scalar.metadata import create_summary_metadata
-    from tensorboard.util.tensor_util import make_tensor_proto
+    from tensorboard.compat.proto.summary_pb2 import DATA_CLASS_TENSOR, Summary, SummaryMetadata
+    from tensorboard.compat.proto.tensor_pb2 import TensorProto
+    from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
+    from tensorboard.compat.proto.types_pb2 import DT_STRING
 
     # Of now, not of the capture: the earliest time in a run is the run's place in TensorBoard's list.
     now = time.time()
     yield Event(
         wall_time=now, file_version="brain.Event:2", source_metadata=SourceMetadata(writer="tensorboard_plugin_dlprof")
+    )
+    name = TensorProto(
+        dtype=DT_STRING, tensor_shape=TensorShapeProto(), string_val=[metadata.database_name.encode("utf-8", "replace")]
     )
     # The slow reader loses the data of all runs over a tag of this class without a value, so there is one.
     yield Event(
@@ -132,11 +133,22 @@ def _events(metadata: ProfileMetadata, scalars: Sequence[ScalarSeries]) -> Itera
                         ),
                         data_class=DATA_CLASS_TENSOR,
                     ),
-                    tensor=make_tensor_proto(metadata.database_name),
+                    tensor=name,
                 )
             ]
         ),
     )
+    if scalars:
+        yield from _scalar_events(scalars, now)
+
+
+def _scalar_events(scalars: Sequence[ScalarSeries], wall_time: float) -> Iterator[Event]:
+    import numpy as np
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import DATA_CLASS_SCALAR, Summary
+    from tensorboard.plugins.scalar.metadata import create_summary_metadata
+    from tensorboard.util.tensor_util import make_tensor_proto
+
     for series in scalars:
         about = create_summary_metadata(display_name=None, description=series.description)
         about.data_class = DATA_CLASS_SCALAR
@@ -144,4 +156,4 @@ def _events(metadata: ProfileMetadata, scalars: Sequence[ScalarSeries]) -> Itera
             point = Summary.Value(tag=series.tag, tensor=make_tensor_proto(np.float32(value)))
             if position == 0:
                 point.metadata.CopyFrom(about)
-            yield Event(wall_time=now, step=step, summary=Summary(value=[point]))
+            yield Event(wall_time=wall_time, step=step, summary=Summary(value=[point]))
