@@ -36,3 +36,7 @@ class KernelClass:
     """Math precision: ``fp64``, ``fp32``, ``tf32``, ``fp16``, ``bf16``, ``fp8``, ``fp4``, ``int8``, ``mixed``."""
     rule: str
     """Name of the rule that decided, for the user who doubts it."""
+    accumulator: str = ""
+    """Type in which the products are added up: ``fp16``, ``fp32``, ``fp64``, ``int32``."""
+    architecture: str = ""
+    """Generation that the kernel was written for: ``sm_90``, ``gfx942``."""

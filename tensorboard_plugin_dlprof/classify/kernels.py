@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from tensorboard_plugin_dlprof.classify.accumulator import accumulator_of
+from tensorboard_plugin_dlprof.classify.architecture import architecture_of
 from tensorboard_plugin_dlprof.classify.classes import KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.classify.kernel_names import KernelName, library_of, parse
 from tensorboard_plugin_dlprof.classify.precision import DECODERS
@@ -31,7 +33,15 @@ def classify(long_name: str, short_name: str = "") -> KernelClass:
     name = parse(long_name or short_name)
     rule = _deciding_rule(name)
     library = library_of(name) if rule.library == "@namespace" else rule.library
-    return KernelClass(rule.matrix_unit, rule.family, library, _precision(rule, name), rule.name)
+    return KernelClass(
+        rule.matrix_unit,
+        rule.family,
+        library,
+        _precision(rule, name),
+        rule.name,
+        accumulator_of(name),
+        architecture_of(name),
+    )
 
 
 def explanation(rule_name: str) -> str:

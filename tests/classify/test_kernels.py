@@ -72,7 +72,7 @@ def test_corpus_is_wide() -> None:
     """At least 600 distinct names, with every answer and nearly every family among them."""
     assert len({expected.name for expected in CORPUS}) >= 600
     assert {expected.matrix_unit for expected in CORPUS} == {"yes", "no", "unknown"}
-    assert {expected.family for expected in CORPUS} - {"?"} >= FAMILIES - {"graph"}
+    assert {expected.family for expected in CORPUS} - {"?"} == FAMILIES
 
 
 @pytest.mark.parametrize("file_name", ["recorded_names.tsv", "public_names.tsv"])
@@ -167,6 +167,53 @@ def test_head_of_mangled_and_wrapped_names() -> None:
         parse("std::enable_if<!(false), void>::type internal::gemvx::kernel<int>()").head == "internal::gemvx::kernel"
     )
     assert parse("loop_convert_fusion.kd").head == "loop_convert_fusion"
+
+
+@pytest.mark.parametrize(
+    ("library", "name"),
+    [
+        ("cublas", "volta_sgemm_128x64_nn"),
+        ("cublas", "nvjet_sm90_hss_320x128_64x3_1x2_h_bz_coopB_NNT"),
+        ("cudnn", "sm80_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize64x64x64_tensor16x8x16_cudnn"),
+        ("cutlass", "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_64x256_16x4_nn_align4>(T1::Params)"),
+        ("cutlass", "cutlass3x_sm90_tensorop_s64x128x16gemm_bf16_bf16_f32_bf16_bf16_128x128x64_1x2x1_0_tnn_align8"),
+        ("flash_attention", "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4>>(Flash_fwd_params)"),
+        (
+            "flash_attention",
+            "void cutlass::device_kernel<flash::enable_sm90<flash::FlashAttnFwdSm90<int>>>(T1::Params)",
+        ),
+        (
+            "xformers",
+            "attention_kernel_batched_impl<AttentionKernel<cutlass::half_t, cutlass::arch::Sm80, true>>(Params)",
+        ),
+        ("flashinfer", "void flashinfer::BatchPrefillWithPagedKVCacheKernel<int>(Params)"),
+        ("triton", "triton_poi_fused_add_0"),
+        ("tensorrt", "generatedNativePointwise"),
+        ("tensorrt_llm", "fmhaSm100fKernel_QkvBfloat16OBfloat16H64PagedKvCausal"),
+        ("deep_gemm", "void deep_gemm::sm90_fp8_gemm_1d2d_impl<0u>(float*)"),
+        ("transformer_engine", "void transformer_engine::normalization::rmsnorm_fwd_general_kernel<int>(int)"),
+        ("marlin", "void marlin::Marlin<__nv_bfloat16, 256, 1, 8, 8, false>(int4 const*)"),
+        ("machete", "void machete::PrepackedLayoutKernel<int>(int)"),
+        ("nccl", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
+        ("rccl", "rcclGenericKernel"),
+        ("nvshmem", "nvshmemi_transfer_amo_nonfetch"),
+        ("tensile", "Cijk_Alik_Bljk_HHS_BH_MT128x128x32_MI32x32x8x1_SE"),
+        ("composable_kernel", "void ck_tile::kentry<1, ck_tile::GemmKernel<int>>(ck_tile::GemmKernelArgs)"),
+        ("aiter", "_ZN5aiter33f4gemm_bf16_per1x32Fp4_tn_256x256E"),
+        ("miopen", "igemm_fwd_gtcx_nhwc_fp16_bx0_ex1_bt256x128x32"),
+        ("pytorch", "void at::native::vectorized_elementwise_kernel<4, int>(int)"),
+        ("tensorflow", "void tensorflow::BiasNHWCKernel<float>(int, float const*)"),
+        ("onnxruntime", "void onnxruntime::contrib::cuda::SkipLayerNormKernelSmall<__half, 256, 8>(int)"),
+    ],
+)
+def test_libraries_are_told_apart(library: str, name: str) -> None:
+    """Every library that a user may have to look into has its name."""
+    assert classify(name).library == library
+
+
+def test_every_precision_occurs() -> None:
+    """The corpora hold kernels of every precision that is told apart."""
+    assert {classify(expected.name).precision for expected in CORPUS} >= PRECISIONS - {"int4"}
 
 
 def test_rules_are_well_formed() -> None:

@@ -62,6 +62,9 @@ RULES: Final = (
     Rule("cupy", NO, "elementwise", "cupy",
          r"^cupy_(?!\w*(?:matmul|tensordot|gemm|einsum))\w+$",
          note="a universal function of CuPy, which calls libraries for products", knows_better=True),
+    Rule("graph-condition", NO, "graph", "@namespace",
+         r"\bset_(?:if|if_else|case|for|while)_condition\w*|\bset_conditional_handle\w*",
+         note="tells a CUDA graph which branch to take", knows_better=True),
     # XLA. Dots and convolutions go to libraries (or to the Triton names above); a fusion holds the rest.
     Rule("xla-normalisation", NO, "softmax", "xla", r"^(?:softmax|input_softmax)\w*fusion"),
     Rule("xla-reduction", NO, "reduction", "xla",

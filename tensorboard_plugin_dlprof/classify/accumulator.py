@@ -1,0 +1,44 @@
+"""The type in which a kernel adds up its products, where its name tells: ``fp16``, ``fp32``, ``fp64``, ``int32``."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from tensorboard_plugin_dlprof.classify.kernel_names import KernelName
+
+_TYPES: Final[dict[str, str]] = {
+    "f16": "fp16", "fp16": "fp16", "f32": "fp32", "fp32": "fp32", "f64": "fp64", "fp64": "fp64",
+    "i32": "int32", "s32": "int32", "int32": "int32",
+}  # fmt: skip
+_LETTERS: Final[dict[str, str]] = {
+    "h": "fp16", "s": "fp32", "c": "fp32", "d": "fp64", "z": "fp64", "i": "int32",
+}  # fmt: skip
+_SHAPE = r"(?:884|1688|16816|161616|8816|8832|16832|16864|88128|\d+x\d+x\d+)"
+
+_PATTERNS: Final[tuple[tuple[re.Pattern[str], dict[str, str]], ...]] = (
+    # xmma: two operands, the type that is multiplied and the one that is added up, the one that is scaled.
+    (re.compile(r"xmma_\w*?_(?:[a-z]+\d+[a-z0-9]*?){2}_(?:c?(?:bf16|tf32|f16|f32|f64|i8|e4m3|e5m2))c?(f16|f32|f64|i32)_"),
+     _TYPES),
+    # CUTLASS's instructions: the result is named first.
+    (re.compile(r"(?:SM|sm)\d+_\d+x\d+x\d+_(F32|F16|S32|F64)"), _TYPES),
+    # A letter before the instruction: ``h884``, ``s16816gemm``, ``s64x128x16gemm``.
+    (re.compile(rf"(?:^|_|<)(?:g)?([shidcz])(?:{_SHAPE})(?:bf16|f16|tf32)?(?:sp)?"
+                r"(?:gemm|cudnn|fprop|dgrad|wgrad|conv|symm|syrk|trmm|herk|_|$)"), _LETTERS),
+    # nvjet's letters: operands, then the accumulator, then the result.
+    (re.compile(r"nvjet(?:_sm\d+)?_[a-z]*([shd])[a-z]_"), _LETTERS),
+    # TensorRT-LLM's generated products: result, operands, accumulator.
+    (re.compile(r"^(?:bmm|gemm|gemmGatedAct|fusedMoe)_[A-Za-z0-9]+_[A-Za-z0-9]+_(Fp32|Fp16|Int32)_"), _TYPES),
+    (re.compile(r"fmha_v2_\w*?(?:fp16|bf16|e4m3|int8)_(fp32|fp16|int32)_"), _TYPES),
+    # Tensile: the last of three or more letters of type.
+    (re.compile(r"Cijk_[A-Z][a-z]+_[A-Z][a-z]+_(?:[A-Z]\d?){2,3}([SHDI])_"), _LETTERS),
+)  # fmt: skip
+
+
+def accumulator_of(name: KernelName) -> str:
+    """The accumulator's type; empty where the name does not say."""
+    for pattern, types in _PATTERNS:
+        found = pattern.search(name.text)
+        if found:
+            return types[found[1].lower()]
+    return ""

@@ -1,0 +1,39 @@
+"""The GPU generation that a kernel was written for, as far as its name tells.
+
+That is the generation of the kernel, not of the GPU that ran it: Hopper runs many kernels that are called ``ampere_``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from tensorboard_plugin_dlprof.classify.kernel_names import KernelName
+
+_CAPABILITIES: Final = (
+    "35", "37", "50", "52", "53", "60", "61", "62", "70", "72", "75", "80", "86", "87", "88", "89", "90", "100", "101",
+    "103", "110", "120", "121",
+)  # fmt: skip
+_CAPABILITY = "|".join(sorted(_CAPABILITIES, key=len, reverse=True))
+_NUMBERED = re.compile(
+    rf"(?<![a-z])(?:[a-z]+S|S|s)[mM]_?({_CAPABILITY})(?:[af](?![a-z]))?(?!\d)|(?<![a-zA-Z0-9])SM({_CAPABILITY})_"
+    rf"|cutlass_({_CAPABILITY})_"
+)
+_GENERATION: Final[dict[str, str]] = {
+    "kepler": "35", "maxwell": "50", "pascal": "60", "volta": "70", "turing": "75", "ampere": "80", "ada": "89",
+    "hopper": "90", "blackwell": "100",
+}  # fmt: skip
+_NAMED = re.compile(rf"(?:^|_|::|\b)(?i:({'|'.join(_GENERATION)}))(?=_|\b)")
+_AMD = re.compile(r"(?<![a-z])gfx(\d{3,4}|90[a-c]|9[0-9a-f]{2})(?![0-9a-z])|_ISA(?!0+_)(\d{3,4}|90[a-c])(?=_|$)")
+
+
+def architecture_of(name: KernelName) -> str:
+    """``sm_90``, ``gfx942``; empty where the name does not say."""
+    amd = _AMD.search(name.text)
+    if amd:
+        return f"gfx{amd[1] or amd[2]}"
+    numbered = _NUMBERED.search(name.text)
+    if numbered:
+        return f"sm_{next(filter(None, numbered.groups()))}"
+    named = _NAMED.search(name.head) or _NAMED.search(name.text)
+    return f"sm_{_GENERATION[named[1].lower()]}" if named else ""

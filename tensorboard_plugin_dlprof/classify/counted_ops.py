@@ -1,0 +1,16 @@
+"""PyTorch's own ops that multiply matrices: those that a dispatcher sees last, and that are counted where no kernel is."""
+
+from __future__ import annotations
+
+from typing import Final
+
+COUNTED: Final = frozenset({
+    "mm", "addmm", "addmm_", "bmm", "baddbmm", "baddbmm_", "mv", "addmv", "addmv_", "dot", "vdot", "_addmm_activation",
+    "_scaled_mm", "_int_mm", "convolution", "_convolution", "convolution_backward",
+    "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_backward",
+    "_scaled_dot_product_efficient_attention", "_scaled_dot_product_efficient_attention_backward",
+    "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_cudnn_attention_backward",
+    "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention_for_cpu_backward",
+})  # fmt: skip
+"""Bare names. ``efficiency`` has a formula for each; where one stands inside another, as ``_convolution`` in
+``convolution``, the inner one counts."""
