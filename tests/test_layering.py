@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "database": {"aggregation", "analysis", "classify", "efficiency", "events", "opening", "profile"},
     "queries": {"classify"},
     "pipeline": PIPELINE_PARTS | {"analysis", "opening"},
-    "run_metadata": {"database", "queries"},
+    "run_metadata": {"database", "opening", "queries"},
     "reports": {"queries"},
     "running": set(),
     "exports": {"queries"},

@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli import exit_codes
-from tensorboard_plugin_dlprof.cli.messages import ProgressBar
+from tensorboard_plugin_dlprof.cli.messages import ProgressBar, tell
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists
 
 NAME = "aggregate"
@@ -52,10 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         progress.clear()
     if result.is_new:
-        print(f"{arguments.output or arguments.database}: aggregation {result.aggregation}", flush=True)
+        tell(f"{arguments.output or arguments.database}: aggregation {result.aggregation}")
     else:
-        print(
-            f"{arguments.database}: has this as aggregation {result.aggregation} already; nothing was written",
-            flush=True,
-        )
+        tell(f"{arguments.database}: has this as aggregation {result.aggregation} already; nothing was written")
     return exit_codes.SUCCESS

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar
+from tensorboard_plugin_dlprof.opening.regular_file import printable
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.checking.findings import Report
@@ -55,12 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _write_text(report: Report) -> None:
     print(f"{report.file}: {report.kind}, {'all is well' if report.passed else 'something is WRONG'}")
     for finding in report.findings:
-        message = f": {_printable(finding.message)}" if finding.message else ""
+        message = f": {printable(finding.message)}" if finding.message else ""
         print(f"  {_MARKS[finding.verdict.value]} {finding.check}{message}")
     if report.holds:
         print("  holds: " + "; ".join(f"{name} {_shown(value)}" for name, value in report.holds.items()))
     for sentence in report.missing:
-        print(f"  missing: {_printable(sentence)}")
+        print(f"  missing: {printable(sentence)}")
     sys.stdout.flush()
 
 
@@ -79,9 +80,4 @@ def _as_json(report: Report) -> dict[str, Any]:
 
 
 def _shown(value: int | str) -> str:
-    return f"{value:,}" if isinstance(value, int) else _printable(value)
-
-
-def _printable(text: str) -> str:
-    """Texts of the file may hold letters that act on a terminal."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+    return f"{value:,}" if isinstance(value, int) else printable(value)

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
 import time
 import traceback
 
+from tensorboard_plugin_dlprof.opening.regular_file import printable
+
 DEBUG_VARIABLE = "DLPROF_DEBUG"
 """Set to show where an error of the program itself comes from."""
 
 
 def say(message: str) -> None:
-    """One message."""
-    print(f"dlprof: {message}", file=sys.stderr, flush=True)
+    """One message, in one line: names of files, which others chose, may hold letters that act on a terminal."""
+    print(f"dlprof: {printable(message)}", file=sys.stderr, flush=True)
+
+
+def tell(result: str) -> None:
+    """One line of results; scripts get the names of files byte for byte, a terminal gets what it can show."""
+    if sys.stdout.isatty():
+        result = printable(result)
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="surrogateescape")
+    print(result, flush=True)
 
 
 def say_bug(subject: str, error: Exception) -> None:
@@ -34,7 +46,7 @@ class ProgressBar:
     BAR_WIDTH = 24
 
     def __init__(self, label: str) -> None:
-        self._label = label
+        self._label = printable(label)
         self._shown = sys.stderr.isatty()
         self._last = 0.0
         self._stage = ""

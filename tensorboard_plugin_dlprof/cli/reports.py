@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.databases import database_of
+from tensorboard_plugin_dlprof.cli.messages import tell
 
 NAME = "reports"
 
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     ):
         scope = find_scope(connection, arguments.aggregation)
         for path in write_reports(connection, scope, reports, formats, target):
-            print(path, flush=True)
+            tell(str(path))
             # The budget is that of one question; a file is one.
             connection.authorizer_calls = 0
     return exit_codes.SUCCESS

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.import_profiles import Job, import_all
-from tensorboard_plugin_dlprof.cli.messages import say
+from tensorboard_plugin_dlprof.cli.messages import say, tell
 from tensorboard_plugin_dlprof.cli.recording import NO_NSYS, rank_prefix, report_files, words
 from tensorboard_plugin_dlprof.errors import BadRequest, ProfileError
 from tensorboard_plugin_dlprof.naming import database_name
@@ -168,7 +168,7 @@ def _import(
             prefix = rank_prefix(arguments.profile_name or "dlprof", job.source, len(jobs) == 1)
             try:
                 for path in report_files(job.database, reports, formats, folder, prefix, arguments.force):
-                    print(path, flush=True)
+                    tell(str(path))
             except ProfileError as error:
                 say(f"error: {error}")
                 done = min(done, len(jobs) - 1)

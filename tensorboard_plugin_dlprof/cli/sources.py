@@ -39,7 +39,7 @@ def _meant_by(argument: str) -> list[Path]:
             raise BadRequest(f"{argument}: there is no profile below this folder; name a trace or an Nsight export.")
         return sources
     if os.path.lexists(path):
-        if fnmatch(path.name, DATABASE_GLOB):
+        if fnmatch(path.name, DATABASE_GLOB) and _is_database(path):
             raise BadRequest(f"{argument} is a DLProf database already; TensorBoard shows it as it is.")
         return [path]
     if glob.has_magic(argument):
@@ -59,6 +59,13 @@ def _below(folder: Path) -> Iterator[Path]:
             path = Path(parent, name)
             if name.lower().endswith(LIKELY_SUFFIXES) and not fnmatch(name, DATABASE_GLOB) and _is_source(path):
                 yield path
+
+
+def _is_database(path: Path) -> bool:
+    """Whether it is what its name says; another file is imported, or its importer says what is wrong with it."""
+    from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
+
+    return is_dlprof_database(path)
 
 
 def _is_source(path: Path) -> bool:

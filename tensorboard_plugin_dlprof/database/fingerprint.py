@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.opening.regular_file import open_regular
+from tensorboard_plugin_dlprof.opening.regular_file import open_regular, shown
 
 _SAMPLE_BYTES = 1 << 20
 
@@ -17,7 +17,7 @@ class SourceIdentity:
     """A source file, as it was when it was imported."""
 
     name: str
-    """File name, without its folder."""
+    """File name, without its folder, as text that can be stored."""
     size_bytes: int
     mtime_ns: int
     fingerprint: str
@@ -38,7 +38,7 @@ def identify(source: Path) -> SourceIdentity:
         if status.st_size > 2 * _SAMPLE_BYTES:
             file.seek(-_SAMPLE_BYTES, os.SEEK_END)
         digest.update(file.read(_SAMPLE_BYTES))
-    return SourceIdentity(source.name, status.st_size, status.st_mtime_ns, digest.hexdigest())
+    return SourceIdentity(shown(Path(source.name)), status.st_size, status.st_mtime_ns, digest.hexdigest())
 
 
 def source_fingerprint(source: Path) -> str:

@@ -117,12 +117,17 @@ def read_head(path: Path, size: int = 1 << 16) -> bytes:
         UnsafeFile: not a regular file, or it may not be read.
         BrokenSource: the storage fails.
     """
+    raw = read_start(path, size + 4096)  # gzip may be a little longer than what it holds
+    return _expand(raw, size) if raw.startswith(GZIP_MAGIC) else raw[:size]
+
+
+def read_start(path: Path, size: int = 64) -> bytes:
+    """The first ``size`` bytes of a file as they lie there; raises as ``read_head`` does."""
     with open_regular(path) as file:
         try:
-            raw = file.read(size + 4096)  # gzip may be a little longer than what it holds
+            return file.read(size)
         except OSError as error:
             raise _unreadable(shown(path), error) from None
-    return _expand(raw, size) if raw.startswith(GZIP_MAGIC) else raw[:size]
 
 
 def _unreadable(name: str, error: OSError) -> BrokenSource:

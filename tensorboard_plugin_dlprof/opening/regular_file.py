@@ -47,7 +47,13 @@ def shown(path: Path) -> str:
 
     File names may hold line breaks, terminal escapes and bytes that are not UTF-8.
     """
-    text = os.fsencode(path).decode("utf-8", "replace")
+    return printable(os.fsencode(path).decode("utf-8", "replace"))
+
+
+def printable(text: str) -> str:
+    """The text without letters that act on a terminal, break a line or cannot be encoded."""
+    if text.isprintable():
+        return text
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 
 from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
+from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.queries.extension import info, is_extended
 from tensorboard_plugin_dlprof.queries.headline import headline, source_facts
 from tensorboard_plugin_dlprof.queries.iteration_shares import iteration_shares
@@ -31,7 +33,7 @@ def describe(connection: sqlite3.Connection, database_name: str) -> ProfileMetad
     # A field that is given as None is not set, and so is an empty text, which means unknown as well.
     return ProfileMetadata(
         schema_version=SCHEMA_VERSION,
-        database_name=database_name,
+        database_name=shown(Path(database_name)),
         source_name=facts["source_name"] or None,
         source_fingerprint=stored.get("source_fingerprint") or None,
         source_format=facts["format"] or None,

@@ -142,7 +142,7 @@ def _made_from(source: File, facts: Facts | None) -> bool:
     if facts is None or facts.source is None:
         return facts is None or not facts.message
     name, size_bytes = facts.source["source_name"], facts.source["source_size_bytes"]
-    return name in ("", source.name) and size_bytes in (None, source.size_bytes)
+    return name in ("", source.shown_name) and size_bytes in (None, source.size_bytes)
 
 
 def _with_facts(profile: FoundProfile, facts: Facts | None) -> FoundProfile:
@@ -172,9 +172,9 @@ def _with_hints(run: str, found: list[FoundProfile], hints: list[Hint]) -> list[
     profiles = list(found)
     for hint in hints:
         for position, profile in enumerate(profiles):
-            if hint.database_name in (profile.database.name if profile.database else "", profile.name) or (
-                hint.source_name and hint.source_name == profile.name
-            ):
+            database = profile.database.shown_name if profile.database else ""
+            name = profile.file.shown_name if profile.file else profile.name
+            if hint.database_name in (database, name) or (hint.source_name and hint.source_name == name):
                 profiles[position] = dataclasses.replace(
                     profile,
                     rank=profile.rank if profile.rank is not None else hint.rank,

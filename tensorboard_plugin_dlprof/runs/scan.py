@@ -11,7 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB
-from tensorboard_plugin_dlprof.opening.regular_file import unmoved
+from tensorboard_plugin_dlprof.opening.regular_file import shown, unmoved
 
 MAX_NAMED = 10_000
 """Files that are profiles by their names."""
@@ -64,6 +64,11 @@ class File:
     def name(self) -> str:
         """File name."""
         return self.path.name
+
+    @property
+    def shown_name(self) -> str:
+        """File name as databases and event files hold it."""
+        return shown(Path(self.name))
 
     @property
     def identity(self) -> tuple[int, int, int, int]:

@@ -199,10 +199,34 @@ def test_wrong_options_are_explained(tmp_path: Path, capsys: Captured, arguments
 
 @pytest.mark.parametrize("name", ["dlprof_dldb.sqlite", "a.dlprof_dldb.sqlite"])
 def test_a_database_is_no_source(tmp_path: Path, capsys: Captured, name: str) -> None:
-    """It needs no import, and the user is told so."""
-    (tmp_path / name).touch()
+    """It needs no import, and the user is told so; a file that only has the name of one is told what it is."""
+    (tmp_path / name).write_bytes(b"<html>")
+    assert main(["import", str(tmp_path / name)]) == 1
+    assert "is HTML" in capsys.readouterr().err
+    source = write_trace(tmp_path / "made" / "a.json")
+    assert main(["import", str(source)]) == 0
+    (made,) = source.parent.glob("*.sqlite")
+    made.replace(tmp_path / name)
     assert main(["import", str(tmp_path / name)]) == 1
     assert "is a DLProf database already" in capsys.readouterr().err
+
+
+def test_names_of_files_do_not_act_on_the_terminal(tmp_path: Path) -> None:
+    """Errors are one line each, whatever the files are called; results name them byte for byte."""
+    bad = tmp_path / "bad\n\x1b[31m\u202e.json"
+    bad.write_bytes(b"nothing")
+    good = write_trace(Path(os.fsdecode(os.fsencode(tmp_path) + b"/good\xff.json")))
+    done = subprocess.run(
+        [sys.executable, "-m", "tensorboard_plugin_dlprof", "import", bad, good],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
+        check=False,
+    )
+    assert done.returncode == 3
+    (line,) = done.stderr.decode("utf-8").splitlines()
+    assert line.isprintable()
+    assert "bad" in line
+    assert done.stdout.startswith(os.fsencode(good) + b" -> ")
 
 
 def test_a_terminal_shows_a_progress_bar_that_goes_away(tmp_path: Path) -> None:

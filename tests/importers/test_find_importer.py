@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -87,6 +89,26 @@ def test_a_strange_database_is_described(tmp_path: Path, tables: list[str], sent
     connection.execute("PRAGMA user_version = 1")
     connection.commit()
     connection.close()
+    with pytest.raises(UnknownFormat, match=sentence):
+        find_importer(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda content: content[:-100], "truncated"),
+        (lambda content: content[:50] + b"\xff" * 60 + content[110:], "damaged|truncated"),
+        (gzip.compress, "compressed SQLite database; expand it first"),
+    ],
+)
+def test_a_database_that_cannot_be_opened_says_why(
+    tmp_path: Path, change: Callable[[bytes], bytes], sentence: str
+) -> None:
+    """Not that it is without tables."""
+    path = tmp_path / "strange.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE notes (id INTEGER)")
+    path.write_bytes(change(path.read_bytes()))
     with pytest.raises(UnknownFormat, match=sentence):
         find_importer(path)
 

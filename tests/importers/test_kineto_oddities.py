@@ -11,6 +11,7 @@ import pytest
 from tensorboard_plugin_dlprof.events.tables import Capture, RangeKind, WorkKind
 from tensorboard_plugin_dlprof.importers import kineto_text
 from tests.importers.kineto_traces import GPU, MAIN, kernel, op, read, texts, trace, x
+from tests.imports.traces import write_trace
 
 LAUNCH = x("cuda_runtime", "cudaLaunchKernel", 11, 1, correlation=1)
 
@@ -329,6 +330,18 @@ def test_odd_types_that_make_sense_are_read(tmp_path: Path, oddity: str, text: b
     """A piece that the fast decoder refuses is read event by event."""
     capture = read(b'{"traceEvents": [' + json.dumps(op(ts=5)).encode() + b"," + text + b"]}", tmp_path)
     assert spans(capture)[1] == (name, 5000, 10_000), oddity
+    assert capture.skipped == {}
+
+
+@pytest.mark.parametrize("number", [1 << 31, (1 << 63) - 1, -(1 << 40), 10**30])
+def test_a_process_number_that_no_system_gives(tmp_path: Path, number: int) -> None:
+    """Device work is of an unknown process then; nothing is lost."""
+    trace = json.loads(write_trace(tmp_path / "made.json").read_text())
+    for event in trace["traceEvents"]:
+        event["pid"] = number if event["pid"] else 0
+    capture = read(json.dumps(trace).encode(), tmp_path)
+    assert len(capture.work.start_ns) == 6
+    assert set(capture.work.process.tolist()) <= {0, -1}
     assert capture.skipped == {}
 
 

@@ -54,7 +54,7 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
         return None
     if signals.profile.dlprof_markers:
         return _as_recorded(signals, rows)
-    known = rows[(ops.product_flops[rows] > 0) & ~np.isnan(ops.peak_flops[rows])]
+    known = rows[(ops.product_flops[rows] > 0) & (ops.measured_ns[rows] > 0) & ~np.isnan(ops.peak_flops[rows])]
     if not len(known):
         return Lacks(
             "whether cudnn.benchmark is on, and the FLOPs of convolutions that would show slow ones",
