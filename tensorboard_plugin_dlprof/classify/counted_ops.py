@@ -1,4 +1,4 @@
-"""PyTorch's own ops that multiply matrices: those that a dispatcher sees last, and that are counted where no kernel is."""
+"""PyTorch's own ops that multiply matrices: what a dispatcher sees last, counted where no kernel was launched."""
 
 from __future__ import annotations
 

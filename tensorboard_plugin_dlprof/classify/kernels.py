@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -18,47 +19,60 @@ _COMPILED: Final = tuple(compile_rule(rule) for rule in RULES)
 _PRODUCTS: Final = frozenset(("gemm", "convolution", "attention"))
 
 
-@lru_cache(maxsize=65_536)
-def classify(long_name: str, short_name: str = "") -> KernelClass:
-    """What a kernel's name tells.
+class Classifier:
+    """The rules of this package behind those of a user.
 
     Args:
-        long_name: Demangled, mangled or plain name, with template arguments where the source has them.
-        short_name: Name without template arguments; used where there is no long name.
-
-    Returns:
-        The answer of the first rule that applies. ``matrix_unit`` is ``UNKNOWN`` where the name cannot tell, and
-        ``rule`` names the rule, of which ``explanation`` gives the reason.
+        user_rules: Tried first, in order; see ``user_rules.load_user_rules``.
     """
-    name = parse(long_name or short_name)
-    rule = _deciding_rule(name)
-    library = library_of(name) if rule.library == "@namespace" else rule.library
-    return KernelClass(
-        rule.matrix_unit,
-        rule.family,
-        library,
-        _precision(rule, name),
-        rule.name,
-        accumulator_of(name),
-        architecture_of(name),
-    )
 
+    def __init__(self, user_rules: Sequence[Rule] = ()) -> None:
+        self.user_rules: Final = tuple(user_rules)
+        self._compiled: Final = (*(compile_rule(rule) for rule in user_rules), *_COMPILED)
+        # Profiles repeat their names a million times, and many long names share one function name.
+        self._class_of = lru_cache(maxsize=65_536)(self._decide)
+        self._candidates = lru_cache(maxsize=65_536)(self._possible)
 
-def explanation(rule_name: str) -> str:
-    """Why the rule of that name answers as it does; empty where its name says it all or there is none."""
-    return next((rule.note for rule in RULES if rule.name == rule_name), "")
+    def classify(self, long_name: str, short_name: str = "") -> KernelClass:
+        """What a kernel's name tells.
 
+        Args:
+            long_name: Demangled, mangled or plain name, with template arguments where the source has them.
+            short_name: Name without template arguments; used where there is no long name.
 
-@lru_cache(maxsize=65_536)
-def _candidates(head: str) -> tuple[CompiledRule, ...]:
-    """The rules that a function name leaves possible, in order: many long names share one function name."""
-    candidates = []
-    for compiled in _COMPILED:
-        if compiled.head.search(head) and _is_believed(compiled.rule, head):
-            candidates.append(compiled)
-            if compiled.text is None:
-                break
-    return tuple(candidates)
+        Returns:
+            The answer of the first rule that applies. ``matrix_unit`` is ``UNKNOWN`` where the name cannot tell, and
+            ``rule`` names the rule, of which ``explanation`` gives the reason.
+        """
+        return self._class_of(long_name or short_name)
+
+    def explanation(self, rule_name: str) -> str:
+        """Why the rule of that name answers as it does; empty where its name says it all or there is none."""
+        return next((rule.note for rule in (*self.user_rules, *RULES) if rule.name == rule_name), "")
+
+    def _decide(self, text: str) -> KernelClass:
+        name = parse(text)
+        # The last rule has no patterns, so that one always applies.
+        rule = next(r for r, _, pattern in self._candidates(name.head) if pattern is None or pattern.search(name.text))
+        return KernelClass(
+            rule.matrix_unit,
+            rule.family,
+            library_of(name) if rule.library == "@namespace" else rule.library,
+            DECODERS[rule.precision[1:]](name) if rule.precision.startswith("@") else rule.precision,
+            rule.name,
+            accumulator_of(name),
+            architecture_of(name),
+        )
+
+    def _possible(self, head: str) -> tuple[CompiledRule, ...]:
+        """The rules that a function name leaves possible, in order."""
+        candidates = []
+        for compiled in self._compiled:
+            if compiled.head.search(head) and _is_believed(compiled.rule, head):
+                candidates.append(compiled)
+                if compiled.text is None:
+                    break
+        return tuple(candidates)
 
 
 def _is_believed(rule: Rule, head: str) -> bool:
@@ -75,12 +89,8 @@ def _is_unknown_library(head: str) -> bool:
     return library_of(KernelName(head, head)) == "custom"
 
 
-def _deciding_rule(name: KernelName) -> Rule:
-    # The last rule has no patterns, so that one always applies.
-    return next(rule for rule, _, text in _candidates(name.head) if text is None or text.search(name.text))
+DEFAULT: Final = Classifier()
+"""Without rules of a user."""
 
-
-def _precision(rule: Rule, name: KernelName) -> str:
-    if rule.precision.startswith("@"):
-        return DECODERS[rule.precision[1:]](name)
-    return rule.precision
+classify = DEFAULT.classify
+explanation = DEFAULT.explanation

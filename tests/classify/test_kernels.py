@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tensorboard_plugin_dlprof.classify import vocabulary
 from tensorboard_plugin_dlprof.classify.classes import KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.classify.kernel_names import parse
 from tensorboard_plugin_dlprof.classify.kernels import classify, explanation
@@ -20,29 +21,8 @@ from tests.classify.raw_profiles import kernel_times, raw_profiles
 from tests.shared_data import shared_data, shared_data_or_none
 
 HERE = Path(__file__).parent
-FAMILIES = frozenset(
-    (
-        "gemm",
-        "convolution",
-        "attention",
-        "normalisation",
-        "softmax",
-        "elementwise",
-        "reduction",
-        "optimizer",
-        "copy",
-        "embedding",
-        "sort",
-        "random",
-        "collective",
-        "memory",
-        "graph",
-        "other",
-    )
-)
-PRECISIONS = frozenset(
-    ("", "fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "int4", "mixed"),
-)
+FAMILIES = frozenset(vocabulary.FAMILIES)
+PRECISIONS = frozenset(("", *vocabulary.PRECISIONS))
 
 
 class Expected(NamedTuple):

@@ -1,0 +1,133 @@
+"""A user's own rules for kernels, from a JSON file.
+
+::
+
+    {"rules": [
+      {"name": "our-gemm", "function": "^acme::.*gemm", "matrix_unit": "yes", "family": "gemm",
+       "library": "acme", "precision": "bf16", "note": "wgmma on bf16"},
+      {"name": "our-norm", "function": "^acme::", "full_name": "RmsNorm", "matrix_unit": "no",
+       "family": "normalisation"}
+    ]}
+
+``name``, ``matrix_unit`` (yes, no or unknown), ``family`` and one of ``function`` and ``full_name`` are needed. Both
+are regular expressions of Python, found anywhere: ``function`` in the qualified name without template arguments,
+``full_name`` in all of it. A rule applies where both are found, the first that applies decides, and all of them come
+before the rules of this package. The rule is shown as ``user:`` and its name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.classify.rules.rule import Rule
+from tensorboard_plugin_dlprof.classify.vocabulary import FAMILIES, PRECISIONS
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
+
+MAXIMUM_BYTES: Final = 1 << 20
+_KEYS: Final = ("name", "function", "full_name", "matrix_unit", "family", "library", "precision", "note")
+_UNITS: Final = {unit.name.lower(): unit for unit in MatrixUnit}
+_HELP: Final = "the README of the folder classify describes the format"
+
+
+def load_user_rules(path: Path) -> tuple[Rule, ...]:
+    """The rules of a file, in order.
+
+    Raises:
+        NotFound: there is no such file.
+        BadRequest: it is no file of rules; the sentence says which rule is wrong, and why.
+    """
+    try:
+        if not path.is_file():
+            raise NotFound(f"{path}: there is no such file of kernel rules.")
+        with path.open("rb") as file:
+            content = file.read(MAXIMUM_BYTES + 1)
+    except OSError as error:
+        raise BadRequest(f"{path}: the kernel rules cannot be read: {error.strerror}.") from None
+    if len(content) > MAXIMUM_BYTES:
+        raise BadRequest(f"{path}: this is no file of kernel rules: it has more than 1 MB; {_HELP}.")
+    return parse_user_rules(content, str(path))
+
+
+def parse_user_rules(content: bytes, shown: str) -> tuple[Rule, ...]:
+    """The rules of a file's content; ``shown`` is how sentences call it.
+
+    Raises:
+        BadRequest: see ``load_user_rules``.
+    """
+    try:
+        document = json.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise BadRequest(f"{shown}: the kernel rules are not UTF-8 text; save the file as UTF-8.") from None
+    except (json.JSONDecodeError, RecursionError) as error:
+        where = f" in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise BadRequest(f"{shown}: the kernel rules are no valid JSON{where}; {_HELP}.") from None
+    entries = document.get("rules") if isinstance(document, dict) else None
+    if not isinstance(entries, list):
+        raise BadRequest(f'{shown}: the kernel rules need a list called "rules"; {_HELP}.')
+    rules: list[Rule] = []
+    for number, entry in enumerate(entries, 1):
+        try:
+            rules.append(_rule(entry))
+        except _Wrong as wrong:
+            raise BadRequest(f"{shown}: kernel rule {number} {wrong}; {_HELP}.") from None
+        if any(rule.name == rules[-1].name for rule in rules[:-1]):
+            name = rules[-1].name.removeprefix("user:")
+            raise BadRequest(f'{shown}: kernel rule {number} is the second called "{name}"; give each its own name.')
+    return tuple(rules)
+
+
+def digest_of(rules: Sequence[Rule]) -> str:
+    """What tells one set of rules from another, in sixteen letters; empty for none."""
+    return hashlib.sha256(repr(tuple(rules)).encode()).hexdigest()[:16] if rules else ""
+
+
+class _Wrong(Exception):
+    """What is wrong with a rule; continues a sentence."""
+
+
+def _rule(entry: Any) -> Rule:
+    if not isinstance(entry, dict):
+        raise _Wrong("is no object")
+    unknown = [key for key in entry if key not in _KEYS]
+    if unknown:
+        raise _Wrong(f'has an unknown key "{unknown[0]}" (there are {", ".join(_KEYS)})')
+    texts = {key: entry.get(key, "") for key in _KEYS}
+    wrong = [key for key, value in texts.items() if not isinstance(value, str)]
+    if wrong:
+        raise _Wrong(f'has a "{wrong[0]}" that is no text')
+    if not texts["name"]:
+        raise _Wrong("has no name")
+    if not texts["function"] and not texts["full_name"]:
+        raise _Wrong('has neither "function" nor "full_name"')
+    return Rule(
+        f"user:{texts['name']}",
+        _UNITS[_one_of(texts["matrix_unit"], tuple(_UNITS), "matrix_unit")],
+        _one_of(texts["family"], FAMILIES, "family"),
+        texts["library"] or "custom",
+        _pattern(texts["function"], "function"),
+        _one_of(texts["precision"], ("", *PRECISIONS), "precision"),
+        _pattern(texts["full_name"], "full_name"),
+        texts["note"],
+        knows_better=True,
+    )
+
+
+def _one_of(value: str, allowed: Sequence[str], key: str) -> str:
+    if value not in allowed:
+        has = f'has the {key} "{value}"' if value else f"has no {key}"
+        raise _Wrong(f"{has}; it must be one of {', '.join(filter(None, allowed))}")
+    return value
+
+
+def _pattern(text: str, key: str) -> str:
+    try:
+        re.compile(text)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise _Wrong(f'has a "{key}" that is no regular expression: {error}') from None
+    return text

@@ -1,0 +1,12 @@
+"""The words that a class is made of."""
+
+from __future__ import annotations
+
+from typing import Final
+
+FAMILIES: Final = (
+    "gemm", "convolution", "attention", "normalisation", "softmax", "elementwise", "reduction", "optimizer", "copy",
+    "embedding", "sort", "random", "collective", "memory", "graph", "other",
+)  # fmt: skip
+
+PRECISIONS: Final = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "int4", "mixed")

@@ -1,0 +1,94 @@
+"""Rules that a user adds by a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.classify.kernels import Classifier, classify
+from tensorboard_plugin_dlprof.classify.user_rules import digest_of, load_user_rules, parse_user_rules
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
+
+GOOD = {"name": "ours", "function": "^acme::", "matrix_unit": "yes", "family": "gemm", "precision": "bf16"}
+
+
+def _content(*rules: Any) -> bytes:
+    return json.dumps({"rules": rules}).encode()
+
+
+def test_user_rules_come_first_and_in_order(tmp_path: Path) -> None:
+    """A user's rule decides before ours; the first of two decides; other kernels are told as ever."""
+    path = tmp_path / "rules.json"
+    second = {"name": "late", "full_name": "sgemm", "matrix_unit": "unknown", "family": "gemm", "library": "acme"}
+    path.write_bytes(_content(GOOD, second))
+    classifier = Classifier(load_user_rules(path))
+    found = classifier.classify("void acme::sgemm_sm90<float>(float*)")
+    assert (found.matrix_unit, found.family, found.library, found.precision) == (
+        MatrixUnit.YES,
+        "gemm",
+        "custom",
+        "bf16",
+    )
+    assert (found.rule, found.architecture) == ("user:ours", "sm_90")
+    assert classifier.classify("volta_sgemm_128x64_nn").rule == "user:late"
+    assert classifier.classify("volta_dgemm_64x64_nn") == classify("volta_dgemm_64x64_nn")
+
+
+def test_user_may_say_no_of_a_product() -> None:
+    """Who wrote the kernel knows better than the words of its name."""
+    rule = {"name": "slow", "function": "my_gemm_relu", "matrix_unit": "no", "family": "elementwise", "note": "FMA"}
+    classifier = Classifier(parse_user_rules(_content(rule), "r"))
+    assert classify("my_gemm_relu(float*)").matrix_unit == MatrixUnit.UNKNOWN
+    assert classifier.classify("my_gemm_relu(float*)").matrix_unit == MatrixUnit.NO
+    assert classifier.explanation("user:slow") == "FMA"
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"\xff\xfe", "r: the kernel rules are not UTF-8 text; save the file as UTF-8."),
+        (b"{\n\n!", "r: the kernel rules are no valid JSON in line 3; "),
+        (b"[" * 100_000, "r: the kernel rules are no valid JSON"),
+        (b"[]", 'r: the kernel rules need a list called "rules"; '),
+        (_content(GOOD, 7), "r: kernel rule 2 is no object; "),
+        (_content({**GOOD, "head": "x"}), 'r: kernel rule 1 has an unknown key "head" (there are name, function, '),
+        (_content({**GOOD, "note": 1}), 'r: kernel rule 1 has a "note" that is no text; '),
+        (_content({**GOOD, "name": ""}), "r: kernel rule 1 has no name; "),
+        (_content({**GOOD, "function": ""}), 'r: kernel rule 1 has neither "function" nor "full_name"; '),
+        (_content({**GOOD, "function": "("}), 'r: kernel rule 1 has a "function" that is no regular expression: '),
+        (_content({**GOOD, "matrix_unit": "true"}), 'the matrix_unit "true"; it must be one of no, yes, unknown; '),
+        (_content({**GOOD, "family": "conv"}), 'r: kernel rule 1 has the family "conv"; it must be one of gemm, '),
+        (_content({**GOOD, "precision": "half"}), 'has the precision "half"; it must be one of fp64, fp32, '),
+        (_content(GOOD, GOOD), 'r: kernel rule 2 is the second called "ours"; give each its own name.'),
+    ],
+)
+def test_bad_file_gets_one_clear_sentence(content: bytes, sentence: str) -> None:
+    """The sentence names the file, the rule and what is wrong with it."""
+    with pytest.raises(BadRequest) as caught:
+        parse_user_rules(content, "r")
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_and_huge_files_are_refused(tmp_path: Path) -> None:
+    """A file that is not there, a folder and a profile given by mistake are not read."""
+    with pytest.raises(NotFound, match="there is no such file of kernel rules"):
+        load_user_rules(tmp_path / "none.json")
+    with pytest.raises(NotFound):
+        load_user_rules(tmp_path)
+    big = tmp_path / "trace.json"
+    big.write_bytes(b" " * (1 << 20) + b"{}")
+    with pytest.raises(BadRequest, match="more than 1 MB"):
+        load_user_rules(big)
+
+
+def test_digest_tells_rules_apart() -> None:
+    """The same rules have one digest whatever the file's layout; others have another; none has an empty one."""
+    rules = parse_user_rules(_content(GOOD), "r")
+    assert digest_of(rules) == digest_of(parse_user_rules(b" " + _content(GOOD), "other"))
+    assert digest_of(rules) != digest_of(parse_user_rules(_content({**GOOD, "matrix_unit": "no"}), "r"))
+    assert digest_of(()) == ""
