@@ -2,7 +2,8 @@
 
 ``python -m tensorboard_plugin_dlprof.running.torch_recorder [options] script.py arguments``, or ``-m module``.
 ``dlprof run`` starts this file by its path instead, with the interpreter of the program, which need not have our
-package: so it uses nothing but the standard library and, once the program has imported it, torch.
+package: so it and ``program_hooks``, which lies beside it, use nothing but the standard library and, once the program
+has imported it, torch.
 
 The recording begins with the first forward pass of a module, when the program has chosen its device, and a step ends
 with each step of the first optimizer. Without ``--steps`` the first steps are kept only in case there are no more than
@@ -12,8 +13,6 @@ those before the range that is wanted.
 from __future__ import annotations
 
 import argparse
-import functools
-import importlib.abc
 import importlib.util
 import os
 import runpy
@@ -45,6 +44,19 @@ VALUE_OPTIONS = ("--output-dir", "--steps", "--range")
 FAILURE = 1
 
 
+def _beside(name: str) -> Any:
+    """A module of this folder, under a name that hides none of the program's."""
+    spec = importlib.util.spec_from_file_location(f"_dlprof_{name}", Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+hooks = _beside("program_hooks")
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Records the program that the command line names, which ends as it would have ended alone."""
     options, program = parse(sys.argv[1:] if argv is None else argv)
@@ -56,7 +68,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.exit(FAILURE)
     recording = Recording(options)
     os.register_at_fork(after_in_child=recording.forget)
-    after_import_of_torch(recording.attach)
+    hooks.after_import("torch", recording.attach)
+    sys.meta_path.append(hooks.EmptyMarkers())
     try:
         run(program)
     finally:
@@ -125,38 +138,6 @@ def run(program: list[str]) -> None:
     runpy.run_path(program[0], run_name="__main__")
 
 
-class AfterImport(importlib.abc.MetaPathFinder):
-    """Calls back when a module has been imported, once."""
-
-    def __init__(self, name: str, callback: Callable[[], None]) -> None:
-        self._name = name
-        self._callback = callback
-
-    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
-        """The module's own spec, whose loader calls back at the end."""
-        if name != self._name:
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def execute_and_call_back(module: Any) -> None:
-                execute(module)
-                self._callback()
-
-            spec.loader.exec_module = execute_and_call_back  # type: ignore[method-assign]
-        return spec
-
-
-def after_import_of_torch(callback: Callable[[], None]) -> None:
-    """Calls back once torch is there: importing it for the program would be too early for the variables it reads."""
-    if "torch" in sys.modules:
-        callback()
-    else:
-        sys.meta_path.insert(0, AfterImport("torch", callback))
-
-
 class Recording:
     """The profiler of this process, from its start to the file that it leaves.
 
@@ -187,18 +168,11 @@ class Recording:
         self._guarded(self._attach)
 
     def _attach(self) -> None:
-        import torch
         from torch.optim import optimizer
 
-        compile_ = torch.compile
-
-        @functools.wraps(compile_)
-        def compile_and_note(*arguments: Any, **keywords: Any) -> Any:
-            self._compiles = True
-            self._detach_forward()
-            return compile_(*arguments, **keywords)
-
-        torch.compile = compile_and_note
+        hooks.before_compiling(self._compilation_begins)
+        hooks.without_markers()
+        hooks.before_other_profilers(lambda profiler: profiler is self._profiler, self._give_way)
         if self._options.steps == WHOLE:
             self._start()
         else:
@@ -207,6 +181,23 @@ class Recording:
             self._optimizer_hook = optimizer.register_optimizer_step_post_hook(self._optimizer_stepped)
         else:
             say("this PyTorch does not tell of optimizer steps (2.1 and newer do): they are no iterations")
+
+    def _compilation_begins(self) -> None:
+        self._compiles = True
+        self._detach_forward()
+
+    def _give_way(self) -> None:
+        """The program profiles itself: it must get what it would get alone, so ours ends with what there is."""
+        if self._over:
+            return
+        if self._profiler is not None:
+            self._guarded(self._profiler.stop)
+        self._over = True
+        self._detach()
+        say(
+            "the program starts the PyTorch profiler itself, so the recording ends"
+            f"{' there' if self._kept else ' before it has begun; import the trace that the program writes'}."
+        )
 
     def forget(self) -> None:
         """In a copy of the process (a worker of a data loader) nothing is recorded."""
@@ -268,6 +259,9 @@ class Recording:
 
     def _start(self) -> None:
         if self._profiler is not None:
+            return
+        if hooks.other_profiler_runs():
+            self._give_way()
             return
         from torch import profiler
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
+import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tensorboard_plugin_dlprof.running import torch_recorder
 from tensorboard_plugin_dlprof.running.torch_recorder import parse, step_counts, step_range
-from tests.running.programs import torch_python
+from tests.running.recording import events, record, spans, steps
 
 TRAIN = """
 import sys
@@ -65,45 +63,6 @@ print(counters["stats"]["unique_graphs"], dict(counters["graph_break"]))
 """
 
 
-def record(
-    folder: Path, program: str, *arguments: str, options: tuple[str, ...] = ()
-) -> subprocess.CompletedProcess[str]:
-    """A program under the recorder, with warnings as errors: it must not notice it."""
-    (folder / "program.py").write_text(program)
-    recorder = [torch_recorder.__file__, "--output-dir", str(folder / "out"), *options]
-    return subprocess.run(
-        [torch_python(), "-W", "error", *recorder, "program.py", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
-def events(folder: Path) -> list[dict[str, Any]]:
-    """The complete events of the only trace."""
-    (trace,) = (folder / "out").iterdir()
-    assert trace.name.endswith(".pt.trace.json.gz")
-    with gzip.open(trace) as stream:
-        found = [event for event in json.load(stream)["traceEvents"] if event.get("ph") == "X"]
-    return sorted(found, key=lambda event: float(event["ts"]))
-
-
-def spans(folder: Path, name: str) -> dict[str, tuple[float, float]]:
-    """Start and end of the events whose name begins so; of the same name the last."""
-    return {
-        event["name"]: (event["ts"], event["ts"] + event["dur"])
-        for event in events(folder)
-        if event["name"].startswith(name)
-    }
-
-
-def steps(folder: Path) -> list[int]:
-    """Numbers of the recorded steps."""
-    return [int(name.partition("#")[2]) for name in spans(folder, "ProfilerStep#")]
-
-
 def test_the_programs_options_are_none_of_ours() -> None:
     """What follows the program is its own."""
     options, program = parse(["--steps", "1:2:3", "--stacks", "train.py", "--steps", "9"])
@@ -139,7 +98,10 @@ def test_without_torch_one_sentence_says_how_to_go_on(tmp_path: Path) -> None:
 def test_it_needs_nothing_of_ours_and_hides_no_module_of_others() -> None:
     """It runs in the interpreter of the program, and its folder is the first that Python looks for modules in."""
     source = Path(torch_recorder.__file__)
-    assert "tensorboard_plugin_dlprof import" not in source.read_text().replace("``", "")
+    for name in (source.name, "program_hooks.py"):
+        assert not re.search(
+            r"^\s*(from|import) tensorboard_plugin_dlprof", source.with_name(name).read_text(), re.MULTILINE
+        )
     assert not {path.stem for path in source.parent.glob("*.py")} & (sys.stdlib_module_names | {"torch", "numpy"})
 
 

@@ -1,0 +1,122 @@
+"""What the recorder changes in the program that it records. Of the standard library only, as ``torch_recorder``.
+
+* It is told when torch has been imported: importing it for the program would be too early for the variables it reads.
+* PyTorch has one profiler for each thread. Where the program starts its own, ours has to be gone before; where the
+  program's runs already, ours must not start.
+* Programs that were made for DLProf mark their ops with NVTX: ``emit_nvtx`` of PyTorch, which is such a profiler too,
+  and the package ``nvidia_dlprof_pytorch_nvtx``, which exists for no PyTorch of today. Nobody listens to either here,
+  so the one does nothing, and where the other is not installed an empty one takes its place.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+MARKERS = "nvidia_dlprof_pytorch_nvtx"
+"""DLProf's package; programs import it and call its ``init``."""
+
+
+class AfterImport(importlib.abc.MetaPathFinder):
+    """Calls back when a module has been imported, once."""
+
+    def __init__(self, name: str, callback: Callable[[], None]) -> None:
+        self._name = name
+        self._callback = callback
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        """The module's own spec, whose loader calls back at the end."""
+        if name != self._name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def execute_and_call_back(module: Any) -> None:
+                execute(module)
+                self._callback()
+
+            spec.loader.exec_module = execute_and_call_back  # type: ignore[method-assign]
+        return spec
+
+
+def after_import(name: str, callback: Callable[[], None]) -> None:
+    """Calls back once a module is there."""
+    if name in sys.modules:
+        callback()
+    else:
+        sys.meta_path.insert(0, AfterImport(name, callback))
+
+
+class EmptyMarkers(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Takes the place of DLProf's package of markers where nothing else can be found under its name."""
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        """A spec for that name only."""
+        return importlib.machinery.ModuleSpec(name, self) if name == MARKERS else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Gives it the one function that programs call."""
+        module.init = lambda *_arguments, **_options: None  # type: ignore[attr-defined]
+
+
+def before_compiling(callback: Callable[[], None]) -> None:
+    """Calls back before the program compiles anything. Call it when torch has been imported."""
+    import torch
+
+    compile_ = torch.compile
+
+    @functools.wraps(compile_)
+    def call_back_and_compile(*arguments: Any, **keywords: Any) -> Any:
+        callback()
+        return compile_(*arguments, **keywords)
+
+    torch.compile = call_back_and_compile
+
+
+def without_markers() -> None:
+    """Lets programs run that mark their ops for DLProf. Call it when torch has been imported."""
+    from torch.autograd import profiler
+
+    initialise = profiler.emit_nvtx.__init__
+
+    @functools.wraps(initialise)
+    def disabled(self: Any, enabled: bool = True, *arguments: Any, **options: Any) -> None:
+        initialise(self, False, *arguments, **options)
+
+    profiler.emit_nvtx.__init__ = disabled
+
+
+def before_other_profilers(is_ours: Callable[[Any], bool], give_way: Callable[[], None]) -> None:
+    """Calls ``give_way`` before a profiler of the program starts. Call it when torch has been imported."""
+    from torch import profiler
+    from torch.autograd import profiler as autograd_profiler
+
+    for kind, method in ((profiler.profile, "start"), (autograd_profiler.profile, "__enter__")):
+        _call_before(kind, method, is_ours, give_way)
+
+
+def _call_before(kind: Any, method: str, is_ours: Callable[[Any], bool], give_way: Callable[[], None]) -> None:
+    start = getattr(kind, method)
+
+    @functools.wraps(start)
+    def give_way_and_start(self: Any) -> Any:
+        if not is_ours(self):
+            give_way()
+        return start(self)
+
+    setattr(kind, method, give_way_and_start)
+
+
+def other_profiler_runs() -> bool:
+    """Whether the program has a profiler running in this thread."""
+    import torch
+
+    return bool(torch.autograd._profiler_enabled())
