@@ -29,6 +29,8 @@ _LAYOUTS = {
     "_scaled_dot_product_flash_attention": Layout(0, True, 4),
     "_scaled_dot_product_efficient_attention": Layout(0, True, 6),
     "_scaled_dot_product_cudnn_attention": Layout(0, True, 6),
+    "_scaled_dot_product_flash_attention_for_cpu": Layout(0, True, 4),
+    "_scaled_dot_product_flash_attention_for_cpu_backward": Layout(1, True, 7, True),
     "_scaled_dot_product_flash_attention_backward": Layout(1, True, 11, True),
     "_scaled_dot_product_efficient_attention_backward": Layout(1, True, 11, True),
     "_scaled_dot_product_cudnn_attention_backward": Layout(1, True, 14, True),

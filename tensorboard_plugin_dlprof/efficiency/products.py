@@ -100,7 +100,8 @@ def _broadcast(one: Shape, other: Shape) -> Shape | None:
 FORMULAS: dict[str, Callable[[Call], Work | None]] = {
     **dict.fromkeys(("mm", "bmm", "matmul", "__matmul__", "mv", "_scaled_mm", "_int_mm", "dot", "vdot", "inner"),
                     of_two(0, 1)),
-    **dict.fromkeys(("addmm", "addmm_", "baddbmm", "baddbmm_", "addmv", "_addmm_activation"), of_two(1, 2, 0)),
+    **dict.fromkeys(("addmm", "addmm_", "baddbmm", "baddbmm_", "addmv", "addmv_", "_addmm_activation"),
+                    of_two(1, 2, 0)),
     "linear": linear,
     "einsum": einsum,
 }  # fmt: skip

@@ -2,7 +2,8 @@
 
 They say what was really computed: in which data type (autocast casts inside the op), on which shapes (the
 backward of a product is two products), with which stride and padding. Only ops that launched device work
-and have recorded shapes are kept, the innermost around each launch.
+and have recorded shapes are kept, the innermost around each launch. In a capture of the CPU alone nothing is launched:
+there the innermost ops that multiply matrices are kept.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.classify.counted_ops import COUNTED
 from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.combining import combine, distinct_values, numbered
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
@@ -30,6 +32,8 @@ def find_sub_ops(
     capture: Capture, nesting: Nesting, links: Links, drafts: Drafts, owners: Owners, tables: OpTables
 ) -> SubOps:
     """The sub-ops of all instances, by instance, then start."""
+    if not len(links.work_call):
+        return _described(capture, nesting, tables, *_products(capture, nesting, drafts))
     ranges = capture.ranges
     calls = distinct_values(links.work_call[links.work_call >= 0])
     draft = owners.of_call[calls]
@@ -40,7 +44,29 @@ def find_sub_ops(
     is_op = (ranges.kind[nesting.row] == RangeKind.OP) & (ranges.shapes[nesting.row] > 0)
     place = nesting.inherit(is_op)[links.call_place[calls]]
     inside = place >= drafts.place[draft]
-    place, draft = place[inside], draft[inside]
+    return _described(capture, nesting, tables, place[inside].astype(np.int64), draft[inside])
+
+
+def _products(capture: Capture, nesting: Nesting, drafts: Drafts) -> tuple[Int64s, Int64s]:
+    """Places of the ops that are counted where no kernels tell, and the drafts that they are in."""
+    ranges = capture.ranges
+    names_here = np.unique(ranges.name[ranges.kind == RangeKind.OP]).tolist()
+    counted = [text for text in names_here if names.bare_name(capture.strings[text]) in COUNTED]
+    row = nesting.row
+    own = (ranges.kind[row] == RangeKind.OP) & (ranges.shapes[row] > 0) & np.isin(ranges.name[row], counted)
+    around = nesting.above(nesting.inherit(own))[own]
+    own[around[around >= 0]] = False
+    of_place = np.full(len(row), -1, np.int32)
+    described = np.flatnonzero(drafts.place >= 0)
+    of_place[drafts.place[described]] = described
+    draft = nesting.inherit(of_place >= 0, of_place)
+    place = np.flatnonzero(own & (draft >= 0))
+    return place, draft[place].astype(np.int64)
+
+
+def _described(capture: Capture, nesting: Nesting, tables: OpTables, place: Int64s, draft: Int64s) -> SubOps:
+    """The table of the ops at these places, of the instances that these drafts became."""
+    ranges = capture.ranges
     if not len(place):
         return no_sub_ops()
     first = np.searchsorted(tables.instances.op, np.arange(len(tables.ops)))

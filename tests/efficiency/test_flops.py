@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tensorboard_plugin_dlprof.aggregation import aggregate
+from tensorboard_plugin_dlprof.classify.counted_ops import COUNTED
 from tensorboard_plugin_dlprof.efficiency import attention, convolutions, products
 from tensorboard_plugin_dlprof.efficiency.calls import parse_call
 from tensorboard_plugin_dlprof.efficiency.convolutions import Outputs, learn
 from tensorboard_plugin_dlprof.efficiency.formulas import work_of
+from tensorboard_plugin_dlprof.efficiency.measure import measure
+from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.efficiency.work import Work
+from tensorboard_plugin_dlprof.events.build import build_profile
+from tensorboard_plugin_dlprof.importers import find_importer
+from tensorboard_plugin_dlprof.importers.importer import ReadOptions
+from tests.running.programs import torch_python
 
-ROWS: list[dict[str, Any]] = json.loads((Path(__file__).parent / "flop_counter.json").read_text(encoding="utf-8"))
+FOLDER = Path(__file__).parent
+ROOT = FOLDER.parent.parent
+MODELS = "tests.efficiency.torch_models"
+ROWS: list[dict[str, Any]] = json.loads((FOLDER / "flop_counter.json").read_text(encoding="utf-8"))
 
 
 def call(row: dict[str, Any]) -> Work | None:
@@ -38,6 +50,49 @@ def test_the_golden_numbers_hold_every_kind_of_op() -> None:
     names = {row["name"] for row in ROWS}
     assert {"mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward"} <= names
     assert {"_scaled_dot_product_efficient_attention", "_scaled_dot_product_flash_attention"} <= names
+
+
+MORE_THAN_COUNTED = {
+    # The CPU's fused attention, of which FlopCounterMode knows nothing: two products forward, five backward.
+    "encoder": 7 * 2 * 3 * 4 * 17 * 17 * 8,
+    "decoder": 7 * 2 * 2 * 4 * 8 * 11 * (11 + 9),
+    # The weight gradients of grouped convolutions, which it counts once for every group.
+    "grouped": -(2 * 2 * 81 * 12 * 2 * 9 * 3 + 2 * 2 * 81 * 12 * 25 * 11),
+}
+"""Where we differ from ``FlopCounterMode`` (2.13) and mean to."""
+
+
+def test_whole_steps_of_models_have_the_flops_that_flop_counter_mode_counts() -> None:
+    """Through the importer, from a trace of PyTorch's profiler on a CPU in which each step is another model."""
+    assert steps(FOLDER / "steps.pt.trace.json.gz") == expected(json.loads((FOLDER / "steps.json").read_text()))
+
+
+def test_so_have_steps_recorded_here_and_now(tmp_path: Path) -> None:
+    """By whatever PyTorch there is."""
+    trace = tmp_path / "steps.pt.trace.json.gz"
+    record = f"models.record_steps(pathlib.Path({str(trace)!r}))"
+    program = f"import json, pathlib, {MODELS} as models; print(json.dumps({record}))"
+    done = subprocess.run(
+        [torch_python(), "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=600, check=True
+    )
+    assert steps(trace) == expected(json.loads(done.stdout.splitlines()[-1]))
+
+
+def steps(trace: Path) -> list[int]:
+    """The FLOPs of each step of a trace."""
+    profile = build_profile(find_importer(trace).read(trace, ReadOptions(), lambda _what, _fraction: None))
+    found = efficiency(profile, measure(profile), aggregate(profile)).iterations
+    return (found.product_flops + found.masked_flops).tolist()
+
+
+def expected(counts: dict[str, int]) -> list[int]:
+    """What we mean to find."""
+    return [count + MORE_THAN_COUNTED.get(name, 0) for name, count in counts.items()]
+
+
+def test_what_is_counted_without_kernels_has_a_formula() -> None:
+    """The importer keeps these ops, by names that efficiency knows."""
+    assert {*products.FORMULAS, *convolutions.FORMULAS, *attention.FORMULAS} >= COUNTED
 
 
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")

@@ -1,11 +1,13 @@
 """Runs models under PyTorch's profiler and ``FlopCounterMode``. Needs torch; imported only where that is.
 
 ``python -m tests.efficiency.torch_models`` writes ``flop_counter.json`` anew: each recorded op with the count that
-``FlopCounterMode`` gives for that op alone.
+``FlopCounterMode`` gives for that op alone; and ``steps.pt.trace.json.gz``, in which each step is one of the models,
+with the counts of whole steps in ``steps.json``.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import tempfile
 from collections.abc import Callable, Iterator
@@ -14,10 +16,13 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.profiler import ProfilerActivity, profile
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.profiler import ProfilerActivity, profile, schedule
 from torch.utils.flop_counter import FlopCounterMode
 
 GOLDEN = Path(__file__).parent / "flop_counter.json"
+TRACE = GOLDEN.with_name("steps.pt.trace.json.gz")
+STEPS = GOLDEN.with_name("steps.json")
 
 COUNTED = (
     "aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::convolution", "aten::convolution_backward",
@@ -103,6 +108,148 @@ class First(nn.Module):
     def forward(self, x: Any) -> Any:
         """The step of the model."""
         return self.inner(x)[0]
+
+
+class Decoder(nn.Module):
+    """Embedding, fused attention on itself and on a memory; written out in products where ``fused`` is false."""
+
+    def __init__(self, fused: bool) -> None:
+        super().__init__()
+        self.fused = fused
+        self.embedding = nn.Embedding(50, 32)
+        self.layer = nn.TransformerDecoderLayer(32, 4, 64, batch_first=True, dropout=0.0)
+
+    def forward(self, x: Any) -> Any:
+        """The step of the model."""
+        tokens = self.embedding((x.abs() * 10).long())
+        mask = nn.Transformer.generate_square_subsequent_mask(tokens.shape[1])
+        with sdpa_kernel(SDPBackend.FLASH_ATTENTION if self.fused else SDPBackend.MATH):
+            return self.layer(tokens, tokens[:, :9], tgt_mask=None if self.fused else mask)
+
+
+class MoreConvolutions(nn.Module):
+    """Transposed in one and three dimensions, without bias, without a batch, padded to the same size."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.one = nn.ConvTranspose1d(4, 6, 5, stride=3, padding=2, output_padding=1)
+        self.three = nn.ConvTranspose3d(2, 3, 3, stride=2)
+        self.flat = nn.Conv3d(2, 4, (1, 3, 3), stride=(1, 2, 2), padding=(0, 1, 1))
+        self.same = nn.Conv2d(3, 5, 3, bias=False, padding="same")
+        self.norm = nn.BatchNorm2d(5)
+
+    def forward(self, x: Any) -> Any:
+        """The step of the model."""
+        others = self.one(torch.ones(2, 4, 11)).sum() + self.three(torch.ones(1, 2, 3, 4, 5)).sum()
+        return (
+            self.norm(self.same(x)).sum() + self.same(x[0]).sum() + self.flat(torch.ones(1, 2, 4, 9, 9)).sum() + others
+        )
+
+
+class Products(nn.Module):
+    """Every way to write a product that ends in one of those which ``FlopCounterMode`` counts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(6, 7))
+
+    def forward(self, x: Any) -> Any:
+        """The step of the model."""
+        weight = self.weight
+        rows = torch.einsum("bij,jk->bik", x, weight)
+        scores = torch.einsum("bij,bkj->bik", rows, rows)
+        parts = (
+            torch.bmm(scores, x), torch.baddbmm(torch.zeros(3, 5, 6), scores, x), torch.matmul(x, weight),
+            x[0] @ weight,
+            torch.tensordot(x, weight, dims=1), torch.einsum("ij,kj,kl->il", x[0], x[1], x[1]), torch.cdist(x[0], x[1]),
+            torch.linalg.multi_dot([weight, weight.T, weight]), nn.functional.linear(x, weight.T),
+        )  # fmt: skip
+        return torch.stack([part.sum() for part in parts])
+
+
+class Scaled(nn.Module):
+    """A product in FP8, which has no backward pass of its own."""
+
+    def forward(self, x: Any) -> Any:
+        """The step of the model."""
+        left = x.detach().to(torch.float8_e4m3fn)
+        one = torch.ones(())
+        return torch._scaled_mm(left, left.t(), one, one, out_dtype=torch.bfloat16).float() * x.sum()
+
+
+class Bags(nn.Module):
+    """Sums of embeddings, and a product from them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bags, self.out = nn.EmbeddingBag(50, 8, mode="sum"), nn.Linear(8, 50)
+
+    def forward(self, x: Any) -> Any:
+        """The step of the model."""
+        return self.out(self.bags((x.abs() * 10).long()))
+
+
+WHOLE: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
+    **MODELS,
+    "gru": (lambda: First(nn.GRU(10, 20, num_layers=2)), (5, 3, 10)),
+    "self_attention": (lambda: SelfAttention(), (2, 7, 32)),
+    "decoder_of_products": (lambda: Decoder(fused=False), (2, 11)),
+    "more_convolutions": (MoreConvolutions, (2, 3, 8, 9)),
+    "products": (Products, (3, 5, 6)),
+    "scaled": (Scaled, (32, 64)),
+    "bags": (Bags, (4, 6)),
+    "decoder": (lambda: Decoder(fused=True), (2, 11)),
+    "grouped": (Grouped, (2, 8, 9, 9)),
+}
+"""Models whose whole steps are counted. Of the last two ``FlopCounterMode`` counts something else than we do."""
+
+
+class SelfAttention(nn.Module):
+    """Several heads, as a module."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heads = nn.MultiheadAttention(32, 4, batch_first=True)
+
+    def forward(self, x: Any) -> Any:
+        """The step of the model."""
+        return self.heads(x, x, x)[0]
+
+
+def record_steps(trace: Path) -> dict[str, int]:
+    """Writes a trace with one step of training of each model; gives ``FlopCounterMode``'s count of each."""
+    torch.manual_seed(0)
+    models = {name: (make(), torch.randn(shape, requires_grad=True)) for name, (make, shape) in WHOLE.items()}
+    counts = {}
+    for name, (model, data) in models.items():
+        with FlopCounterMode(display=False) as counter:
+            model(data).sum().backward()
+        counts[name] = counter.get_total_flops()
+    with profile(
+        activities=[ProfilerActivity.CPU],
+        record_shapes=True,
+        schedule=schedule(wait=0, warmup=1, active=len(models), repeat=1),
+        on_trace_ready=lambda done: done.export_chrome_trace(str(trace)),
+    ) as recorded:
+        recorded.step()
+        for model, data in models.values():
+            model(data).sum().backward()
+            recorded.step()
+    keep_what_counts(trace)
+    return counts
+
+
+def keep_what_counts(trace: Path) -> None:
+    """Leaves nothing of the machine in the trace: its ops and steps alone."""
+    with gzip.open(trace, "rt", encoding="utf-8") as file:
+        recorded = json.load(file)
+    kept = {key: recorded[key] for key in ("schemaVersion", "deviceProperties", "record_shapes", "displayTimeUnit")}
+    kept["baseTimeNanoseconds"] = 0
+    kept["traceEvents"] = [
+        event for event in recorded["traceEvents"] if event.get("cat") in ("cpu_op", "user_annotation")
+    ]
+    with gzip.GzipFile(trace, "wb", mtime=0) as file:
+        file.write(json.dumps(kept, separators=(",", ":")).encode())
 
 
 def run(make: Callable[[], nn.Module], shape: tuple[int, ...]) -> tuple[list[dict[str, Any]], int]:
@@ -196,3 +343,4 @@ def _alone(op: dict[str, Any]) -> int:
 
 if __name__ == "__main__":
     GOLDEN.write_text(json.dumps(golden(), indent=1) + "\n", encoding="utf-8")
+    STEPS.write_text(json.dumps(record_steps(TRACE), indent=1) + "\n", encoding="utf-8")
