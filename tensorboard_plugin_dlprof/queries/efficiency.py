@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TypedDict
 
@@ -11,6 +12,26 @@ from tensorboard_plugin_dlprof.queries.numbers import fraction, number, plus, wh
 from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Table
+
+CAUSES: Mapping[str, str] = MappingProxyType(
+    {
+        "fp64": "FP64",
+        "fp32_type": "FP32 tensors",
+        "tf32_off": "TF32 is off",
+        "dimension": "Dimension",
+        "layout": "Layout",
+        "too_small": "Too small",
+        "library_choice": "Library's choice",
+        "unknown": "Cause unknown",
+    }
+)
+"""Why eligible ops do not use matrix units: the key in the database, and what users read."""
+
+_CAUSE_IN_WORDS = (
+    "CASE rate.cause WHEN '' THEN NULL "
+    + " ".join(f"WHEN '{key}' THEN '{words.replace(chr(39), chr(39) * 2)}'" for key, words in CAUSES.items())
+    + " ELSE rate.cause END"
+)
 
 MAX_DOTS = 1_000
 MAX_ITERATIONS = 1_000
@@ -42,6 +63,8 @@ class CauseTime(TypedDict):
     """Kernel time of the eligible ops that do not use matrix units for one cause."""
 
     cause: str
+    label: str
+    """The cause in words, as in the table."""
     ops: int | None
     kernel_ns: int | None
 
@@ -142,7 +165,9 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
             ).fetchmany(100)
         ],
         causes=[
-            CauseTime(cause=str(row[0]), ops=whole(row[1]), kernel_ns=whole(row[2]))
+            CauseTime(
+                cause=str(row[0]), label=CAUSES.get(row[0], str(row[0])), ops=whole(row[1]), kernel_ns=whole(row[2])
+            )
             for row in connection.execute(
                 "SELECT cause, count(*), sum(kernel_ns) FROM ext_op_efficiency WHERE aggr_id = ? AND cause <> '' "
                 "GROUP BY cause ORDER BY sum(kernel_ns) DESC",
@@ -234,15 +259,13 @@ EFFICIENCY = Table(
         Column("bound", "Bound", "text", "What limits it: compute, memory, or latency where kernels are too short.",
                "nullif(rate.bound, '')", _RATE, nullable=True),
         Column("eligibility", "Eligibility", "text",
-               "Whether the op could use matrix units: eligible, not_eligible, or unknown for work outside of ops.",
-               "rate.eligibility", _RATE),
-        Column("matrix_unit", "Matrix Unit", "text", "Whether most of its product kernels' time is on matrix units.",
+               "Whether the op could use Tensor Cores: eligible, not eligible, or unknown for work outside of ops.",
+               "replace(rate.eligibility, '_', ' ')", _RATE),
+        Column("matrix_unit", "Using TC", "text", "Whether most of its product kernels' time is on Tensor Cores.",
                "CASE rate.matrix_unit WHEN 1 THEN 'yes' WHEN 0 THEN 'no' ELSE 'unknown' END", _RATE),
         Column("cause", "Cause", "text",
-               "Why an eligible op does not use matrix units, or not well: fp64, fp32_type, tf32_off, dimension, "
-               "layout, "
-               "too_small, library_choice, unknown.",
-               "nullif(rate.cause, '')", _RATE, nullable=True),
+               f"Why an eligible op does not use Tensor Cores, or not well: {'; '.join(CAUSES.values())}.",
+               _CAUSE_IN_WORDS, _RATE, nullable=True),
         Column("dimension", "Dimension", "text", "Length that does not fit the data type, and the next that would.",
                "CASE WHEN rate.length IS NOT NULL THEN rate.dimension || ' ' || rate.length || ' -> ' || "
                "rate.padded_length END", _RATE, nullable=True),

@@ -6,8 +6,14 @@ import sqlite3
 from collections import Counter
 from typing import TypedDict
 
+from tensorboard_plugin_dlprof.metadata import VERSION
+
+_HIP = "HIP "
+"""How the version of AMD's runtime begins, which stands where DLProf has CUDA's."""
+
 _CONFIG_LABELS = (
     ("profile_name", "Profile Name"),
+    ("num_gpus", "GPU Count"),
     ("cpu_model", "CPU"),
     ("driver_version", "GPU Driver"),
     ("framework", "Framework"),
@@ -27,23 +33,30 @@ class SystemFact(TypedDict):
 
 
 def system_facts(connection: sqlite3.Connection) -> list[SystemFact]:
-    """What is known about the machine and the software; what is not known is left out."""
-    facts = []
+    """What is known about the machine and the software, and what shows it; what is not known is left out."""
     cursor = connection.execute(f"SELECT {', '.join(key for key, _ in _CONFIG_LABELS)} FROM view_system_config")
     config = cursor.fetchone() or ("",) * len(_CONFIG_LABELS)
     facts = [
-        SystemFact(key=key, label=label, value=str(value))
+        _fact(key, label, str(value))
         for (key, label), value in zip(_CONFIG_LABELS, config, strict=True)
-        if value not in (None, "")
+        if value not in (None, "", 0, "0")
     ]
     names = gpu_names(connection)
     if names:
         counted = [f"{count} x {name}" if count > 1 else name for name, count in Counter(names).items()]
-        facts.insert(0, SystemFact(key="gpu_name", label="GPU", value=", ".join(counted)))
+        place = sum(fact["key"] in ("profile_name", "num_gpus") for fact in facts)
+        facts.insert(place, SystemFact(key="gpu_name", label="GPU", value=", ".join(counted)))
     versions = connection.execute("SELECT current_version FROM view_db_version").fetchone()
     if versions and versions[0]:
         facts.append(SystemFact(key="database_version", label="Database", value=str(versions[0])))
+    facts.append(SystemFact(key="viewer_version", label="Viewer", value=VERSION))
     return facts
+
+
+def _fact(key: str, label: str, value: str) -> SystemFact:
+    if key == "cuda_version" and value.startswith(_HIP):
+        return SystemFact(key=key, label="ROCm (HIP)", value=value.removeprefix(_HIP))
+    return SystemFact(key=key, label=label, value=value)
 
 
 def profile_title(connection: sqlite3.Connection) -> str:
@@ -64,4 +77,4 @@ def matrix_unit(connection: sqlite3.Connection) -> str:
     if any("AMD" in name or "Instinct" in name or "Radeon" in name for name in gpu_names(connection)):
         return "Matrix Core"
     row = connection.execute("SELECT cuda_version FROM view_system_config").fetchone()
-    return "Matrix Core" if row and str(row[0]).startswith("HIP") else "Tensor Core"
+    return "Matrix Core" if row and str(row[0]).startswith(_HIP) else "Tensor Core"

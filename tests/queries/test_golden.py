@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.queries import summary
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
@@ -92,6 +93,8 @@ def test_the_rest_of_the_dashboard(golden: UntrustedConnection) -> None:
     assert iteration_source(golden, scope)["kind"] == "whole_capture"
     facts = {fact["key"]: fact["value"] for fact in system_facts(golden)}
     assert facts["gpu_name"] == "NVIDIA GeForce RTX 2070 SUPER"
+    assert list(facts)[:3] == ["num_gpus", "gpu_name", "cpu_model"]
+    assert (facts["num_gpus"], facts["viewer_version"]) == ("1", VERSION)
     assert "cudnn_version" not in facts
     assert len(summary.recommendations(golden, scope)) in (4, 5)
     assert coverage_notes(golden, scope) == []

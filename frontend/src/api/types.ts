@@ -381,7 +381,7 @@ export interface EfficiencyResponse {
   hint: string;
   peaks: Peak[];
   precisions: PrecisionTime[];
-  causes: { cause: string; ops: number | null; kernel_ns: number | null }[];
+  causes: { cause: string; label: string; ops: number | null; kernel_ns: number | null }[];
   dots: Dot[];
   left_out_dots: number;
   iterations: IterationRate[];

@@ -18,7 +18,10 @@ export interface Graph {
 export const NODE = { width: 216, height: 42 } as const;
 const PITCH = { x: NODE.width + 56, y: NODE.height + 10 } as const;
 
-/** Children stand one below the other, each parent in the middle of its own. */
+/** How far a parent stands below the first of many children: far enough to look central, near enough to be seen with it. */
+const FARTHEST = 4 * PITCH.y;
+
+/** Children stand one below the other, each parent in the middle of its own, or near the first of many. */
 export function layOut(rows: Rows, isOpen: (row: TreeRow) => boolean): Graph {
   const nodes: GraphNode[] = [];
   const edges: { from: GraphNode; to: GraphNode }[] = [];
@@ -31,7 +34,7 @@ export function layOut(rows: Rows, isOpen: (row: TreeRow) => boolean): Graph {
     const [first] = below;
     const last = below.at(-1);
     if (first === undefined || last === undefined) bottom += PITCH.y;
-    else node.y = (first.y + last.y) / 2;
+    else node.y = Math.min((first.y + last.y) / 2, first.y + FARTHEST);
     for (const to of below) edges.push({ from: node, to });
     return node;
   };
@@ -70,18 +73,16 @@ export interface Place {
 
 const READABLE = 0.72;
 
-/** The whole graph in the middle of the view, never larger than life; where that would be too small to read, from its root on. */
-export function fitted(graph: Pick<Graph, "width" | "height" | "nodes">, width: number, height: number): Place {
+/**
+ * The whole graph in the middle of the view, never larger than life; where that would be too small to read, from its root and its first
+ * nodes, the longest, on.
+ */
+export function fitted(graph: Pick<Graph, "width" | "height">, width: number, height: number): Place {
   const fits = Math.min((width - 32) / Math.max(graph.width, 1), (height - 32) / Math.max(graph.height, 1), 1);
   if (fits >= READABLE)
     return { scale: fits, left: (width - graph.width * fits) / 2, top: (height - graph.height * fits) / 2 };
-  const root = graph.nodes.reduce<GraphNode | null>((first, node) => (node.x === 0 ? (first ?? node) : first), null);
-  const middle = ((root?.y ?? 0) + NODE.height / 2) * READABLE;
-  return {
-    scale: READABLE,
-    left: 16,
-    top: graph.height * READABLE <= height - 32 ? (height - graph.height * READABLE) / 2 : height / 2 - middle,
-  };
+  const fitsBelow = graph.height * READABLE <= height - 32;
+  return { scale: READABLE, left: 16, top: fitsBelow ? (height - graph.height * READABLE) / 2 : 16 };
 }
 
 /** Scaled by `factor` with the point at `x`, `y` of the view kept where it is. */

@@ -276,10 +276,17 @@ export function chainOf(row: TreeRow | null): TreeRow[] {
   return chain;
 }
 
-/** The number of levels that rows can be opened to, and the most that fill about one screen. */
+/** With fewer rows of the model than this, a picture says nothing. */
+const TOO_FEW = 4;
+
+/**
+ * The number of levels that rows can be opened to, and the most that fill about one screen; more where these would show next to
+ * nothing of the model, as a single group with hundreds of ops in it does.
+ */
 export function levels(rows: Rows, screen: number): { deepest: number; fitting: number } {
   let shown = rows.roots;
   let count = shown.length;
+  let ofModel = shown.filter(({ isOp }) => !isOp).length;
   let deepest = 1;
   let fitting = 1;
   for (;;) {
@@ -287,6 +294,7 @@ export function levels(rows: Rows, screen: number): { deepest: number; fitting: 
     if (shown.length === 0) return { deepest, fitting };
     deepest += 1;
     count += shown.length;
-    if (count <= screen) fitting = deepest;
+    if (count <= screen || ofModel < TOO_FEW) fitting = deepest;
+    ofModel += shown.length;
   }
 }

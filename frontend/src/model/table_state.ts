@@ -90,6 +90,18 @@ export function ambiguousPaths(rows: readonly Row[], column: string): ReadonlySe
   return new Set([...ids].filter(([, ops]) => ops.size > 1).map(([path]) => path));
 }
 
+/** The columns in the words of the GPU's vendor: the server names all of them after NVIDIA's Tensor Cores. */
+export function forUnit(columns: readonly Column[], matrixUnit: string): readonly Column[] {
+  if (matrixUnit === "Tensor Core") return columns;
+  const letters = matrixUnit.replace(/[^A-Z]/g, "");
+  const inWords = (text: string): string => text.replace(/\bTC\b/g, letters).replaceAll("Tensor Core", matrixUnit);
+  return columns.map((column) => ({
+    ...column,
+    label: inWords(column.label),
+    description: inWords(column.description),
+  }));
+}
+
 /** The columns as a view wants them at first: only `first` where it names some, and none that stands in another's meter. */
 export function byDefault(
   columns: readonly Column[],

@@ -1,7 +1,7 @@
-/** Widths of columns: a default by type, and what the user dragged, remembered in this browser. */
-import { useCallback, useState } from "preact/hooks";
+/** Widths of columns: by type, of short texts by what they say, and what the user dragged, remembered in this browser. */
+import { useCallback, useRef, useState } from "preact/hooks";
 
-import type { Column, ColumnType } from "../../api/types";
+import type { Column, ColumnType, TableResponse } from "../../api/types";
 
 const DEFAULT_WIDTH: Record<ColumnType, number> = {
   text: 108,
@@ -34,9 +34,18 @@ const widthAtFirst = ({ type, label }: Column): number =>
 
 const METER_WIDTH = 236;
 
+/** About what a letter takes: measuring every cell would take longer than drawing it. */
+const LETTER_WIDTH = 7.3;
+const CELL_PADDING = 20;
+const WIDEST_TEXT = 220;
+
+const textWidth = (letters: number): number =>
+  Math.min(Math.max(Math.ceil(letters * LETTER_WIDTH) + CELL_PADDING, 96), WIDEST_TEXT);
+
 export function useColumnWidths(
   table: string,
   meters: Readonly<Record<string, string>>,
+  data: TableResponse | null,
 ): {
   widthOf: (column: Column) => number;
   setWidth: (column: string, width: number) => void;
@@ -56,8 +65,19 @@ export function useColumnWidths(
       }),
     [key],
   );
+  // The longest text so far, so that columns only ever grow while the user turns pages.
+  const letters = useRef(new Map<string, number>());
+  for (const column of data?.columns.filter(({ type }) => type === "text") ?? [])
+    for (const row of data?.rows ?? []) {
+      const { length } = String(row[column.key] ?? "");
+      if (length > (letters.current.get(column.key) ?? 0)) letters.current.set(column.key, length);
+    }
+  const atFirst = (column: Column): number => {
+    if (column.key in meters) return METER_WIDTH;
+    return column.type === "text" ? textWidth(letters.current.get(column.key) ?? 0) : widthAtFirst(column);
+  };
   return {
-    widthOf: (column) => widths[column.key] ?? (column.key in meters ? METER_WIDTH : widthAtFirst(column)),
+    widthOf: (column) => widths[column.key] ?? atFirst(column),
     setWidth,
   };
 }

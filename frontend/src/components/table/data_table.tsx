@@ -16,6 +16,7 @@ import { copyText } from "../../host/tensorboard";
 import {
   ambiguousPaths,
   byDefault,
+  forUnit,
   forgotten,
   isNumeric,
   nextSort,
@@ -69,8 +70,6 @@ export function DataTable(props: DataTableProps) {
   const state = readTableState(useUrl(), name, pageSize);
   const change = (changes: Partial<TableState>): void =>
     navigate(tableChanges(name, state, { ...state, ...changes }, pageSize));
-  const { widthOf, setWidth } = useColumnWidths(table, meters);
-
   const asked = {
     profile,
     table,
@@ -85,6 +84,7 @@ export function DataTable(props: DataTableProps) {
   };
   const query = useQuery<TableResponse>(JSON.stringify([asked, scope.round]), (signal) => fetchTable(asked, signal));
   const { data, error, loading } = query;
+  const { widthOf, setWidth } = useColumnWidths(table, meters, data);
 
   // A filter or another profile can leave the page of the link behind the last one.
   const beyond = data !== null && !loading && data.rows.length === 0 && data.filtered > 0 && state.page > 0;
@@ -96,7 +96,7 @@ export function DataTable(props: DataTableProps) {
 
   if (data === null) return error === null ? <Loading what={noun} /> : <ErrorBox error={error} retry={query.reload} />;
 
-  const known = byDefault(data.columns, props.first, Object.values(meters));
+  const known = byDefault(forUnit(data.columns, scope.matrixUnit), props.first, Object.values(meters));
   const columns = visibleColumns(known, state.toggled);
   const select = (key: string): void =>
     navigate(Object.assign({ [`${name}.row`]: key }, ...(props.below ?? []).map(forgotten)) as Record<string, string>);
@@ -105,16 +105,18 @@ export function DataTable(props: DataTableProps) {
     <section class="data-table" aria-label={title}>
       <div class="table-tools">
         <h2>{title}</h2>
-        <div class="search">
-          <Icon name="search" />
-          <DelayedInput
-            kind="search"
-            label={`Search ${noun}`}
-            placeholder={`Search ${noun}`}
-            value={state.search}
-            onChange={(search) => change({ search, page: 0 })}
-          />
-        </div>
+        {known.some(({ searchable }) => searchable) && (
+          <div class="search">
+            <Icon name="search" />
+            <DelayedInput
+              kind="search"
+              label={`Search ${noun}`}
+              placeholder={`Search ${noun}`}
+              value={state.search}
+              onChange={(search) => change({ search, page: 0 })}
+            />
+          </div>
+        )}
         {narrowed && (
           <button type="button" class="button" onClick={() => change({ search: "", where: {}, page: 0 })}>
             <Icon name="close" /> Clear filters

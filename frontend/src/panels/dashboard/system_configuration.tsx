@@ -1,22 +1,18 @@
 import type { DashboardResponse } from "../../api/types";
 import { Panel } from "../../components/panel";
 
+/** What is known of the machine and the software; the server leaves out what is not. */
 export function SystemConfiguration({ data }: { data: DashboardResponse }) {
-  const known = data.system.filter(({ value }) => value !== "");
   return (
     <Panel title="System Configuration">
-      {known.length === 0 ? (
-        <p class="nothing">The recording does not say on what it was made.</p>
-      ) : (
-        <dl class="properties">
-          {known.map(({ key, label, value }) => (
-            <div key={key}>
-              <dt>{label}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      <dl class="properties">
+        {data.system.map(({ key, label, value }) => (
+          <div key={key}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
     </Panel>
   );
 }

@@ -4,7 +4,7 @@ import { Duration } from "../../components/value";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { formatCount } from "../../format/number";
-import { causeAbout, causeLabel } from "../../model/causes";
+import { causeAbout } from "../../model/causes";
 
 /** Why eligible ops do not use matrix units well; a row narrows the table to these ops. */
 export function Causes({ rates }: { rates: EfficiencyResponse }) {
@@ -29,17 +29,17 @@ export function Causes({ rates }: { rates: EfficiencyResponse }) {
           </tr>
         </thead>
         <tbody>
-          {rates.causes.map(({ cause, ops, kernel_ns: time }) => (
-            <tr key={cause}>
+          {rates.causes.map(({ label, ops, kernel_ns: time }) => (
+            <tr key={label}>
               <th scope="row">
                 <button
                   type="button"
                   class="link-button"
-                  aria-pressed={chosen === cause}
-                  data-tip={causeAbout(cause)}
-                  onClick={() => navigate({ "eff.where.cause": chosen === cause ? null : cause, "eff.page": null })}
+                  aria-pressed={chosen === label}
+                  data-tip={causeAbout(label)}
+                  onClick={() => navigate({ "eff.where.cause": chosen === label ? null : label, "eff.page": null })}
                 >
-                  {causeLabel(cause)}
+                  {label}
                 </button>
               </th>
               <td class="right number">{formatCount(ops)}</td>

@@ -10,7 +10,7 @@ import { useQuery } from "../../frame/use_query";
 import { formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
-import { causeAbout, causeLabel } from "../../model/causes";
+import { causeAbout } from "../../model/causes";
 import { precisionLabel } from "../../model/precisions";
 
 const numberOf = (row: Row, key: string): number | null => {
@@ -95,8 +95,7 @@ function OpRates({ row }: { row: Row }) {
       </p>
       {cause !== "" && (
         <p>
-          <strong>{causeLabel(cause)}.</strong> {causeAbout(cause)}{" "}
-          {dimension !== "" && `${dimension.replace("->", "→")}.`}
+          <strong>{cause}.</strong> {causeAbout(cause)} {dimension !== "" && `${dimension.replace("->", "→")}.`}
         </p>
       )}
     </div>
