@@ -12,8 +12,12 @@ VERSION = "0.1.0"
 DLPROF_VERSION = "1.8.0"
 """Version of DLProf's database layout that we read natively and write."""
 
-EXTENSION_VERSION = 2
+EXTENSION_VERSION = 3
 """Version of our own ``ext_*`` tables. A database of ours of another version is imported again."""
+
+CLASSIFICATION_VERSION = 2
+"""Version of the rules by which kernels are told from their names. Servers import traces again that were read by
+others."""
 
 DATABASE_SUFFIX = ".dlprof_dldb.sqlite"
 """``<source stem>`` + this is the database of a source."""

@@ -87,7 +87,10 @@ INVARIANTS: tuple[Invariant, ...] = (
     ),
     Invariant(
         "Every kernel has its further facts",
-        "SELECT abs((SELECT count(*) FROM read_only_kernels) - (SELECT count(*) FROM ext_kernels))",
+        "SELECT (SELECT count(*) FROM ext_kernels WHERE launch_id NOT IN (SELECT id FROM ext_launches)) + "
+        "(SELECT count(*) FROM ext_kernels WHERE kernel_id NOT IN (SELECT id FROM read_only_kernels)) + "
+        "(SELECT coalesce(min(id), 0) <> 0 FROM read_only_kernels "
+        "WHERE id < (SELECT coalesce(min(kernel_id), 1 << 62) FROM ext_kernels))",
         ours=True,
     ),
 )

@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.database.connection import has_extensions, open_d
 from tensorboard_plugin_dlprof.database.copying import copied
 from tensorboard_plugin_dlprof.database.coverage import broken_rows
 from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_extensions
+from tensorboard_plugin_dlprof.database.kernel_orders import write_kernel_orders
 from tensorboard_plugin_dlprof.database.lookups import integers
 from tensorboard_plugin_dlprof.database.rows import insert_rows
 from tensorboard_plugin_dlprof.database.texts import Dictionary
@@ -93,6 +94,7 @@ def add_aggregation(
         insert_rows(new, "dictionary", ("id", "string"), dictionary.rows())
         if has_extensions(new):
             write_aggregated_extensions(new, aggr_id, aggregation)
+            write_kernel_orders(new, aggr_id, profile, aggregation)
             broken = broken_rows(profile.coverage.broken_rules)
             new.executemany("INSERT OR IGNORE INTO ext_coverage (key, value, message) VALUES (?, ?, ?)", broken)
             if advice is not None:

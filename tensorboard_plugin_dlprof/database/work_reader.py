@@ -6,6 +6,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.database.extension_rows import MEMCPY, MEMSET
+from tensorboard_plugin_dlprof.database.launch_rows import launch_of_kernels
 from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, integers
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
@@ -25,7 +26,6 @@ class WorkReader:
 
     def kernels(self) -> Kernels:
         """Kernels, in the order of their ids."""
-        extra = "kernel_id, stream, registers, static_shared_bytes, dynamic_shared_bytes, launched"
         (
             op, instance, name, long_name, uses, api_start, api_stop, gpu_start, gpu_stop, grid, block, device, process,
             thread, ident,
@@ -35,7 +35,7 @@ class WorkReader:
             "gpu_stop, grid_id, block_id, device_id, process_id, thread_id, id FROM read_only_kernels ORDER BY id",
             15,
         )  # fmt: skip
-        more = self._beside(ident, f"SELECT {extra} FROM ext_kernels ORDER BY kernel_id", 6)
+        more = self._of_launches(len(ident))
         grid_ids, x, y, z = integers(self._con, "SELECT id, x, y, z FROM read_only_grid_block ORDER BY id", 4)
         triples, triple = np.stack([x, y, z], axis=1).astype(np.int32), Ids(grid_ids)
         shown = self._con.shown_name
@@ -187,6 +187,23 @@ class WorkReader:
             )
             unit[(uses == 0) & np.isin(long_name, unknown)] = MatrixUnit.UNKNOWN
         return unit
+
+    def _of_launches(self, kernels: int) -> list[Int64s]:
+        """Stream, registers, static and dynamic shared bytes, and whether launched, of each kernel; -1 if unknown."""
+        if not self._extended:
+            return [np.full(kernels, -1, np.int64) for _ in range(5)]
+        ids, *values = integers(
+            self._con,
+            "SELECT id, stream, registers, static_shared_bytes, dynamic_shared_bytes, launched "
+            "FROM ext_launches ORDER BY id",
+            6,
+        )
+        launch = launch_of_kernels(self._con, kernels)
+        place = np.searchsorted(ids, launch)
+        known = np.append(ids, 0)[place] == launch
+        # The last row is for kernels without a launch, which only a damaged file has.
+        place[~known] = len(ids)
+        return [np.append(value, -1)[place] for value in values]
 
     def _beside(self, ident: Int64s, query: str, columns: int) -> list[Int64s]:
         """Columns of an ext table, whose first column is the id, in the order of ``ident``; -1 where it has no row."""

@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.database.coverage import warnings
 from tensorboard_plugin_dlprof.database.efficiency_rows import write_device_peaks
 from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_extensions, write_raw_extensions
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, identify
+from tensorboard_plugin_dlprof.database.kernel_orders import write_kernel_orders
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.raw_rows import write_raw_tables
 from tensorboard_plugin_dlprof.database.rows import insert_rows, storable
@@ -85,6 +86,7 @@ def _write_rows(
         write_who_and_when(con, number)
         writer.write(number, aggregation, feedback[number - 1] if feedback else ())
         write_aggregated_extensions(con, number, aggregation)
+        write_kernel_orders(con, number, profile, aggregation)
         if advice:
             if number == 1:
                 write_device_peaks(con, advice[0].efficiency.peaks)

@@ -133,11 +133,8 @@ def _read(connection: sqlite3.Connection, scope: Scope, group: str) -> list[_Nod
 
 def _kernel_times(connection: sqlite3.Connection, scope: Scope) -> dict[int, tuple[int, int]]:
     """Plain sums of the durations of an op's kernels, all and those on Tensor Cores."""
-    if "ext_iteration_ops" in extension_tables(connection):
-        query = (
-            "SELECT read_only_ops_id, sum(kernel_ns), sum(tc_kernel_ns) FROM ext_iteration_ops "
-            "WHERE aggr_id = ? AND -1 <> ? GROUP BY read_only_ops_id"
-        )
+    if "ext_op_kernels" in extension_tables(connection):
+        query = "SELECT read_only_ops_id, kernel_ns, tc_kernel_ns FROM ext_op_kernels WHERE aggr_id = ? AND -1 <> ?"
     else:
         query = (
             "SELECT kernel.read_only_ops_id, sum(time.sum), sum((kernel.uses_tc <> 0) * time.sum) "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from types import MappingProxyType
 
+from tensorboard_plugin_dlprof.queries.packed import Packed
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
 ITERATION_LINK = "iteration"
@@ -20,20 +21,45 @@ def _part(key: str, label: str, meaning: str, column: str) -> Column:
 ITERATIONS = Table(
     name="iterations",
     key="iteration",
-    base=(
-        "iteration_aggregation_list AS part JOIN iteration_list AS iteration "
-        "ON iteration.aggr_id = part.aggr_id AND iteration.iter_value = part.iter_value "
-        "JOIN kernel_iteration_stats AS stats ON stats.aggr_id = part.aggr_id AND stats.iter_value = part.iter_value"
-    ),
+    base="iteration_aggregation_list AS part",
     row_id="part.id",
-    where="part.aggr_id = :aggregation AND stats.domain_id = :domain",
+    where=(
+        "part.aggr_id = :aggregation AND EXISTS (SELECT 1 FROM model_summary AS summary "
+        "WHERE summary.aggr_id = :aggregation AND summary.domain_id = :domain)"
+    ),
+    joins=MappingProxyType(
+        {
+            "iteration": (
+                "LEFT JOIN iteration_list AS iteration "
+                "ON iteration.aggr_id = part.aggr_id AND iteration.iter_value = part.iter_value"
+            ),
+            "stats": (
+                "LEFT JOIN kernel_iteration_stats AS stats ON stats.aggr_id = part.aggr_id "
+                "AND stats.domain_id = :domain AND stats.iter_value = part.iter_value"
+            ),
+        }
+    ),
     default_sort="iteration",
     columns=(
         Column("iteration", "Iteration", "integer", "Number of the iteration.", "part.iter_value"),
-        Column("start_ns", "Timestamp", "duration_ns", "When the iteration started.", "iteration.start_time"),
-        Column("duration_ns", "Duration", "duration_ns", "How long the iteration took.", _LENGTH),
-        Column("kernels", "Total Kernels", "integer", "Kernels of the iteration.", "stats.total_count"),
-        Column("tensor_core_kernels", "TC Kernels", "integer", "Kernels that use Tensor Cores.", "stats.uses_tc_count"),
+        Column(
+            "start_ns",
+            "Timestamp",
+            "duration_ns",
+            "When the iteration started.",
+            "iteration.start_time",
+            ("iteration",),
+        ),
+        Column("duration_ns", "Duration", "duration_ns", "How long the iteration took.", _LENGTH, ("iteration",)),
+        Column("kernels", "Total Kernels", "integer", "Kernels of the iteration.", "stats.total_count", ("stats",)),
+        Column(
+            "tensor_core_kernels",
+            "TC Kernels",
+            "integer",
+            "Kernels that use Tensor Cores.",
+            "stats.uses_tc_count",
+            ("stats",),
+        ),
         Column(
             "gpu_time_ns",
             "Average GPU Time",
@@ -47,6 +73,7 @@ ITERATIONS = Table(
             "fraction",
             "Average GPU time over the duration of the iteration.",
             f"{_BUSY} * 1.0 / nullif({_LENGTH}, 0)",
+            ("iteration",),
             nullable=True,
         ),
         Column(
@@ -62,6 +89,7 @@ ITERATIONS = Table(
             "fraction",
             "Average Tensor Core GPU time over the duration of the iteration.",
             f"part.tc_duration * 1.0 / nullif({_LENGTH}, 0)",
+            ("iteration",),
             nullable=True,
         ),
         _part("other_kernel_ns", "Other Kernels", "Time with other kernels alone.", "non_tc_duration"),
@@ -76,6 +104,7 @@ ITERATIONS = Table(
             "duration_ns",
             "Plain sum of the durations of the kernels on all GPUs.",
             "stats.total_gpu_time",
+            ("stats",),
             hidden=True,
         ),
         Column(
@@ -84,6 +113,7 @@ ITERATIONS = Table(
             "duration_ns",
             "Plain sum of the durations of the Tensor Core kernels on all GPUs.",
             "stats.tc_gpu_time",
+            ("stats",),
             hidden=True,
         ),
     ),
@@ -92,9 +122,7 @@ ITERATIONS = Table(
 _KERNELS = Table(
     name="kernels_of_iteration",
     key="kernel_id",
-    base=(
-        "kernel_iteration_node AS node CROSS JOIN read_only_kernels AS kernel ON kernel.id = node.read_only_kernel_id"
-    ),
+    base="kernel_iteration_node AS node",
     row_id="node.id",
     where=(
         "node.aggr_id = :aggregation AND node.domain_id = :domain AND node.iter_value = CAST(:iteration AS INTEGER)"
@@ -103,6 +131,7 @@ _KERNELS = Table(
     default_sort="timestamp_ns",
     joins=MappingProxyType(
         {
+            "kernel": "CROSS JOIN read_only_kernels AS kernel ON kernel.id = node.read_only_kernel_id",
             "op": "JOIN read_only_ops AS op ON op.id = node.read_only_ops_id",
             "name": "JOIN dictionary AS name ON name.id = kernel.name_id",
             "long_name": "LEFT JOIN dictionary AS long_name ON long_name.id = kernel.long_name_id",
@@ -121,7 +150,7 @@ _KERNELS = Table(
             "kernel_name",
             "Name of the kernel without template arguments and parameters.",
             "name.string",
-            ("name",),
+            ("kernel", "name"),
             "kernel.name_id",
             searchable=True,
         ),
@@ -131,18 +160,19 @@ _KERNELS = Table(
             "kernel_name",
             "Name with template arguments and parameters.",
             "long_name.string",
-            ("long_name",),
+            ("kernel", "long_name"),
             "kernel.long_name_id",
             nullable=True,
             hidden=True,
         ),
-        Column("device_id", "Device ID", "integer", "Number of the GPU.", "kernel.device_id"),
+        Column("device_id", "Device ID", "integer", "Number of the GPU.", "kernel.device_id", ("kernel",)),
         Column(
             "timestamp_ns",
             "Kernel Timestamp",
             "duration_ns",
             "Start of the call that launched the kernel, on the host.",
             "kernel.api_start",
+            ("kernel",),
         ),
         Column(
             "gpu_start_ns",
@@ -150,6 +180,7 @@ _KERNELS = Table(
             "duration_ns",
             "When the kernel started on the GPU.",
             "kernel.gpu_start",
+            ("kernel",),
             hidden=True,
         ),
         Column(
@@ -158,20 +189,34 @@ _KERNELS = Table(
             "duration_ns",
             "How long the kernel ran on the GPU.",
             "kernel.gpu_stop - kernel.gpu_start",
+            ("kernel",),
         ),
         Column(
-            "using_tensor_cores", "Uses TC", "boolean", "The kernel uses Tensor Cores.", "kernel.uses_tc", nullable=True
+            "using_tensor_cores",
+            "Uses TC",
+            "boolean",
+            "The kernel uses Tensor Cores.",
+            "kernel.uses_tc",
+            ("kernel",),
+            nullable=True,
         ),
-        Column("grid", "Grid", "text", "Blocks of the grid.", "grid.x || ', ' || grid.y || ', ' || grid.z", ("grid",)),
+        Column(
+            "grid",
+            "Grid",
+            "text",
+            "Blocks of the grid.",
+            "grid.x || ', ' || grid.y || ', ' || grid.z",
+            ("kernel", "grid"),
+        ),
         Column(
             "block",
             "Block",
             "text",
             "Threads of a block.",
             "block.x || ', ' || block.y || ', ' || block.z",
-            ("block",),
+            ("kernel", "block"),
         ),
-        Column("kernel_id", "Kernel ID", "integer", "Number of the launch.", "kernel.id", hidden=True),
+        Column("kernel_id", "Kernel ID", "integer", "Number of the launch.", "kernel.id", ("kernel",), hidden=True),
     ),
 )
 
@@ -181,15 +226,28 @@ _KERNELS_EXTENDED = dataclasses.replace(
         {
             **_KERNELS.joins,
             "class": "LEFT JOIN ext_kernel_names AS class ON class.name_id = kernel.long_name_id",
-            "launch": "LEFT JOIN ext_kernels AS launch ON launch.kernel_id = kernel.id",
+            "launch": (
+                "LEFT JOIN ext_launches AS launch ON launch.id = (SELECT run.launch_id FROM ext_kernels AS run "
+                "WHERE run.kernel_id <= kernel.id ORDER BY run.kernel_id DESC LIMIT 1)"
+            ),
         }
+    ),
+    packed=Packed(
+        base="ext_launches AS launch JOIN read_only_kernels AS kernel ON kernel.id = launch.kernel_id",
+        row_id="launch.id",
+        joins=MappingProxyType(
+            {"kernel": "", "op": "JOIN read_only_ops AS op ON op.id = launch.read_only_ops_id", "launch": ""}
+        ),
+        orders=MappingProxyType(
+            {"timestamp_ns": "api_start", "gpu_start_ns": "gpu_start", "gpu_time_ns": "duration", "kernel_id": "node"}
+        ),
     ),
     columns=(
         *(
             dataclasses.replace(
                 column,
                 sql="CASE WHEN kernel.uses_tc THEN 1 WHEN class.matrix_unit = 2 THEN NULL ELSE 0 END",
-                joins=("class",),
+                joins=("kernel", "class"),
                 description="The kernel uses Tensor Cores; empty where no rule can tell.",
             )
             if column.key == "using_tensor_cores"
@@ -202,7 +260,7 @@ _KERNELS_EXTENDED = dataclasses.replace(
             "integer",
             "Number of the CUDA stream.",
             "nullif(launch.stream, -1)",
-            ("launch",),
+            ("kernel", "launch"),
             nullable=True,
             hidden=True,
         ),
@@ -218,32 +276,51 @@ def kernels_of_iteration(extended: bool) -> Table:
 def kernels_of_iteration_op(extended: bool) -> Table:
     """The kernels of one op (link ``op``, its id) in one iteration."""
     table = kernels_of_iteration(extended)
+    # By number, so that the index of the iteration finds the rows of the op in it.
+    op = (
+        "(SELECT op.id FROM read_only_ops AS op "
+        "WHERE op.domain_id = :domain AND op.op_id_id = (SELECT id FROM dictionary WHERE string = :op))"
+    )
     return dataclasses.replace(
         table,
         name="kernels_of_iteration_op",
-        # By number, so that the index of the iteration finds the rows of the op in it.
-        where=(
-            f"{table.where} AND node.read_only_ops_id = (SELECT op.id FROM read_only_ops AS op "
-            "WHERE op.domain_id = :domain AND op.op_id_id = (SELECT id FROM dictionary WHERE string = :op))"
-        ),
+        where=f"{table.where} AND node.read_only_ops_id = {op}",
+        packed=dataclasses.replace(table.packed, where=f"launch.read_only_ops_id = {op}") if table.packed else None,
         links=(ITERATION_LINK, "op"),
         columns=tuple(column for column in table.columns if column.key not in ("op", "op_id")),
     )
 
 
-_TOTALS = (
-    "SELECT min(node.id) AS id, node.read_only_ops_id AS op, node.total_count AS kernels, "
+_NUMBER = "CAST(:iteration AS INTEGER)"
+
+_FROM_KERNELS = (
+    "SELECT node.read_only_ops_id AS id, node.read_only_ops_id AS op, node.total_count AS kernels, "
     "node.uses_tc_count AS tc_kernels, node.total_gpu_time AS kernel_ns, node.tc_gpu_time AS tc_kernel_ns "
     "FROM kernel_iteration_node AS node WHERE node.aggr_id = :aggregation AND node.domain_id = :domain "
-    "AND node.iter_value = CAST(:iteration AS INTEGER) "
-    "GROUP BY node.read_only_ops_id, node.total_count, node.uses_tc_count, node.total_gpu_time, node.tc_gpu_time"
+    "AND node.iter_value = {iteration} GROUP BY node.read_only_ops_id"
 )
 """DLProf repeats the totals of an op on each of its kernels."""
 
-_STORED_TOTALS = (
-    "SELECT read_only_ops_id AS id, read_only_ops_id AS op, kernels, tc_kernels, kernel_ns, tc_kernel_ns "
-    "FROM ext_iteration_ops WHERE aggr_id = :aggregation AND iter_value = CAST(:iteration AS INTEGER) AND kernels > 0"
+_TOTALS = _FROM_KERNELS.format(iteration=_NUMBER)
+
+_FEW_KERNELS = 20_000
+
+_IS_LARGE = (
+    "(SELECT total_count FROM kernel_iteration_stats WHERE aggr_id = :aggregation AND domain_id = :domain "
+    f"AND iter_value = {_NUMBER}) > {_FEW_KERNELS}"
 )
+
+_STORED_TOTALS = (
+    # No iteration has the number NULL, so one half or the other finds nothing, at once.
+    f"{_FROM_KERNELS.format(iteration=f'CASE WHEN {_IS_LARGE} THEN NULL ELSE {_NUMBER} END')} "
+    "UNION ALL SELECT stored.read_only_ops_id, stored.read_only_ops_id, stored.kernels, stored.tc_kernels, "
+    "stored.kernel_ns, stored.tc_kernel_ns FROM op_nodes AS called CROSS JOIN ext_iteration_ops AS stored "
+    "ON stored.aggr_id = called.aggr_id AND stored.read_only_ops_id = called.read_only_ops_id "
+    f"AND stored.iter_value = {_NUMBER} "
+    f"WHERE called.aggr_id = CASE WHEN {_IS_LARGE} THEN :aggregation END AND stored.kernels > 0"
+)
+"""The kernels of one iteration are few among those of all and lie side by side, so their index is the short way; where
+one iteration has most of them, the short way is to ask for every op."""
 
 
 def ops_of_iteration(extended: bool) -> Table:

@@ -9,11 +9,13 @@ from tensorboard_plugin_dlprof.queries.table import Column, Table
 
 _OF_NAME = "kernel.read_only_ops_id = summary.read_only_ops_id AND kernel.name_id = summary.kernel_name_id"
 
-_LONG_NAME_ID = (
-    f"(SELECT kernel.long_name_id FROM read_only_kernels AS kernel WHERE {_OF_NAME} "
-    "ORDER BY kernel.long_name_id LIMIT 1)"
-)
-"""The first in the index of our databases: a name may have been launched a million times."""
+
+def _long_name_id(kernels: str) -> str:
+    return f"(SELECT min(kernel.long_name_id) FROM {kernels} AS kernel WHERE {_OF_NAME})"
+
+
+_LONG_NAME_ID = _long_name_id("ext_launches")
+"""Not of the kernels themselves: a name may have been launched a million times."""
 
 _BASIC = Table(
     name="kernels_of_op",
@@ -44,7 +46,7 @@ _BASIC = Table(
             "Full Name",
             "kernel_name",
             "Name with template arguments and parameters; one of them where several share the short name.",
-            f"SELECT text.string FROM dictionary AS text WHERE text.id = {_LONG_NAME_ID}",
+            f"SELECT text.string FROM dictionary AS text WHERE text.id = {_long_name_id('read_only_kernels')}",
             sortable=False,
             filterable=False,
             hidden=True,
@@ -78,10 +80,26 @@ _BASIC = Table(
 
 _USING_OR_UNKNOWN = (
     "CASE WHEN summary.uses_tc THEN 1 WHEN EXISTS (SELECT 1 FROM ext_kernel_names AS class WHERE class.matrix_unit = 2 "
-    f"AND EXISTS (SELECT 1 FROM read_only_kernels AS kernel WHERE {_OF_NAME} "
+    f"AND EXISTS (SELECT 1 FROM ext_launches AS kernel WHERE {_OF_NAME} "
     "AND kernel.long_name_id = class.name_id)) THEN NULL ELSE 0 END"
 )
-"""Asks for each of the few unknown names whether it is there, not for each launch whether it is unknown."""
+"""Empty where some launch of the name is of a kind that no rule can tell."""
+
+
+def _of_launches(column: Column) -> Column:
+    """The column, asked of the launches."""
+    if column.key == "long_name":
+        return dataclasses.replace(
+            column, sql=f"SELECT text.string FROM dictionary AS text WHERE text.id = {_LONG_NAME_ID}"
+        )
+    if column.key == "using_tensor_cores":
+        return dataclasses.replace(
+            column,
+            sql=_USING_OR_UNKNOWN,
+            description="The kernel uses Tensor Cores; empty where no rule can tell.",
+        )
+    return column
+
 
 _CLASS_COLUMNS = (
     Column(
@@ -105,16 +123,7 @@ _EXTENDED = dataclasses.replace(
         }
     ),
     columns=(
-        *(
-            dataclasses.replace(
-                column,
-                sql=_USING_OR_UNKNOWN,
-                description="The kernel uses Tensor Cores; empty where no rule can tell.",
-            )
-            if column.key == "using_tensor_cores"
-            else column
-            for column in _BASIC.columns
-        ),
+        *map(_of_launches, _BASIC.columns),
         *(dataclasses.replace(column, hidden=True) for column in _CLASS_COLUMNS),
     ),
 )

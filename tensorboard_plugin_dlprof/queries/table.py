@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, ColumnType, condition, like_pattern
+from tensorboard_plugin_dlprof.queries.packed import Packed, PackedIteration, Question, TimeRange, time_range
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
 Cell: TypeAlias = str | int | float | bool | None
@@ -45,7 +46,8 @@ class Column:
     joins: tuple[str, ...] = ()
     """Names of the table's joins that the expression reads."""
     text_id: str = ""
-    """Expression of the dictionary id behind a text: a filter then reads each distinct text once."""
+    """Expression of the dictionary id behind a text: a filter then reads each distinct text once. It reads all but the
+    last of the joins, which is that of the dictionary."""
     nullable: bool = False
     """Unknown values are sorted last."""
     sortable: bool = True
@@ -74,6 +76,8 @@ class Table:
     """Name -> JOIN clause, in the order in which they are joined. None may add or drop rows."""
     links: tuple[str, ...] = ()
     """Parameters that a request must give, bound as texts."""
+    packed: Packed | None = None
+    """How rows are found in an iteration of which the orders are stored."""
 
     def column(self, key: str) -> Column:
         """The column of this key.
@@ -125,9 +129,18 @@ def page(
         BadRequest: an unknown column, a column that cannot be sorted or filtered, a filter that is not understood.
     """
     query = _Query(table, scope, request)
+    rows: list[Row] = []
+    stored = query.stored(connection, counts)
+    if stored is not None:
+        question, chosen = query.question(), None
+        total = query.stored_count(stored, False, counts)
+        filtered = query.stored_count(stored, True, counts) if query.conditions else total
+        if request.limit and request.offset < filtered:
+            chosen = stored.chosen(question)
+            rows = query.rows(connection, stored.page(question, chosen, request.offset, request.limit))
+        return Page(rows, total, filtered, query.sort)
     total = query.count(connection, False, counts)
     filtered = query.count(connection, True, counts) if query.conditions else total
-    rows: list[Row] = []
     if request.limit and request.offset < filtered:
         cursor = connection.execute(query.ids(few=filtered <= FEW_ROWS, paged=True), query.values)
         rows = query.rows(connection, [row[0] for row in cursor.fetchmany(request.limit)])
@@ -143,12 +156,22 @@ def count(
 ) -> int:
     """How many rows pass search and filters; ``counts`` as for ``page``."""
     query = _Query(table, scope, request)
+    stored = query.stored(connection, counts)
+    if stored is not None:
+        return query.stored_count(stored, bool(query.conditions), counts)
     return query.count(connection, bool(query.conditions), counts)
 
 
 def stream(connection: sqlite3.Connection, table: Table, scope: Scope, request: Request) -> Iterator[Row]:
     """All rows that pass search and filters, in order, in constant memory; ``offset`` and ``limit`` do not count."""
     query = _Query(table, scope, request)
+    stored = query.stored(connection, {})
+    if stored is not None:
+        question = query.question()
+        for places in stored.places(question, stored.chosen(question)):
+            for start in range(0, len(places), _IDS_AT_ONCE):
+                yield from query.rows(connection, stored.ids(places[start : start + _IDS_AT_ONCE]))
+        return
     cursor = connection.execute(query.ids(few=True, paged=False), query.values)
     while ids := [row[0] for row in cursor.fetchmany(_IDS_AT_ONCE)]:
         yield from query.rows(connection, ids)
@@ -183,6 +206,8 @@ class _Query:
         if not self._sorted_by.sortable:
             raise BadRequest(f"The column {self._sorted_by.key} cannot be sorted by.")
         self.conditions: list[list[_Alternative]] = []
+        self._ranges: list[TimeRange] = []
+        self._of_launches: list[list[_Alternative]] = []
         self._filter_joins: set[str] = set()
         self._add_search(request.search.strip())
         for key, text in request.filters.items():
@@ -192,9 +217,9 @@ class _Query:
     def _add_search(self, text: str) -> None:
         if text:
             name = self._bind(like_pattern(text))
-            self.conditions.append(
-                [self._contains(column, name) for column in self._table.columns if column.searchable]
-            )
+            found = [self._contains(column, name) for column in self._table.columns if column.searchable]
+            self.conditions.append(found)
+            self._of_launches.append(found)
 
     def _add_filter(self, column: Column, text: str) -> None:
         if not column.filterable:
@@ -205,13 +230,20 @@ class _Query:
         names = [self._bind(value) for value in found.values]
         if column.type in TEXT_TYPES:
             self.conditions.append([self._contains(column, names[0])])
+            self._of_launches.append(self.conditions[-1])
             return
         self._filter_joins.update(column.joins)
         sql = found.sql.replace("?", "%s") % tuple(names)
         self.conditions.append([_Alternative(sql.format(f"({column.sql})"))])
+        packed = self._table.packed
+        if packed is not None and column.key in packed.orders:
+            self._ranges.append(time_range(packed.orders[column.key], column.sql, found))
+        else:
+            self._of_launches.append(self.conditions[-1])
 
     def _contains(self, column: Column, name: str) -> _Alternative:
         if column.text_id:
+            self._filter_joins.update(column.joins[:-1])
             names = rf"(SELECT id FROM dictionary WHERE string LIKE {name} ESCAPE '\')"
             return _Alternative(f"{column.text_id} IN {names}", by_name=True)
         self._filter_joins.update(column.joins)
@@ -249,6 +281,63 @@ class _Query:
         if counts is not None:
             counts[key] = number
         return number
+
+    def stored(
+        self, connection: sqlite3.Connection, counts: MutableMapping[CountKey, int] | None
+    ) -> PackedIteration | None:
+        """The stored orders, where the import stored them and the rows are too many to do without."""
+        packed = self._table.packed
+        if packed is None:
+            return None
+        found = PackedIteration(connection, int(self.values["aggregation"]), int(self.values["iteration"]))
+        few = not found.kernels or self.stored_count(found, False, counts) <= FEW_ROWS
+        return None if few else found
+
+    def stored_count(self, found: PackedIteration, filtered: bool, counts: MutableMapping[CountKey, int] | None) -> int:
+        """How many rows there are, or pass."""
+        question = self.question(filtered)
+        values = self.values if filtered else self._scope_values
+        key = (
+            f"{question.launches} {question.ranges}",
+            tuple(sorted((name, value) for name, value in values.items() if name not in ("limit", "offset"))),
+        )
+        if counts is not None and key in counts:
+            return counts[key]
+        number = found.count(question)
+        if counts is not None:
+            counts[key] = number
+        return number
+
+    def question(self, filtered: bool = True) -> Question:
+        """The request as one about the stored orders."""
+        packed, column = self._table.packed, self._sorted_by
+        if packed is None:
+            raise ValueError(f"The orders of {self._table.name} are not stored.")
+        conditions = [" OR ".join(part.text(True) for part in parts) or "0" for parts in self._of_launches]
+        where = [packed.where, *(conditions if filtered else ())]
+        order = packed.orders.get(column.key, "")
+        direction = "DESC" if self.sort.startswith("-") else "ASC"
+        return Question(
+            launches=""
+            if where == ["1"]
+            else f"SELECT {packed.row_id} FROM {self._from_launches(self._filter_joins)} "
+            f"WHERE {' AND '.join(f'({part})' for part in where)}",
+            sorted_launches=""
+            if order
+            else f"SELECT {packed.row_id}, ({column.sql}) AS value FROM {self._from_launches(column.joins)} "
+            f"ORDER BY value IS NULL, value {direction}",
+            order=order,
+            descending=direction == "DESC",
+            ranges=self._ranges if filtered else [],
+            values=self.values,
+        )
+
+    def _from_launches(self, joins: Iterable[str]) -> str:
+        packed, wanted = self._table.packed, set(joins)
+        if packed is None:
+            return ""
+        texts = {**self._table.joins, **packed.joins}
+        return " ".join([packed.base, *(text for name, text in texts.items() if name in wanted)])
 
     def ids(self, few: bool, paged: bool) -> str:
         column, table = self._sorted_by, self._table

@@ -145,7 +145,7 @@ _TOTALS = (
 """DLProf repeats the totals of an op in an iteration on each of its kernels."""
 
 _STORED_TOTALS = (
-    "SELECT read_only_ops_id AS op, kernel_ns AS total, tc_kernel_ns AS on_tensor_cores FROM ext_iteration_ops "
+    "SELECT read_only_ops_id AS op, kernel_ns AS total, tc_kernel_ns AS on_tensor_cores FROM ext_op_kernels "
     "WHERE aggr_id = :aggregation"
 )
 

@@ -30,13 +30,25 @@ CREATE TABLE ext_devices (
     memory_bytes  INTEGER NOT NULL      -- bytes; 0 where not recorded
 );
 
-CREATE TABLE ext_kernels (
-    kernel_id             INTEGER PRIMARY KEY,  -- read_only_kernels.id
+-- What launches have in common: an op, a kernel, its grid and block, its device and all that follows.
+CREATE TABLE ext_launches (
+    id                    INTEGER PRIMARY KEY,
+    kernel_id             INTEGER NOT NULL,     -- read_only_kernels.id of the first kernel launched so
+    read_only_ops_id      INTEGER NOT NULL,     -- read_only_ops.id, as that kernel has it
+    name_id               INTEGER NOT NULL,     -- dictionary.id of the short name, as that kernel has it
+    long_name_id          INTEGER NOT NULL,     -- dictionary.id of the long name, as that kernel has it
     stream                INTEGER NOT NULL,     -- number of the CUDA stream
     registers             INTEGER NOT NULL,     -- registers a thread
     static_shared_bytes   INTEGER NOT NULL,     -- bytes
     dynamic_shared_bytes  INTEGER NOT NULL,     -- bytes
-    launched              INTEGER NOT NULL      -- boolean: the launch call was recorded
+    launched              INTEGER NOT NULL,     -- boolean: the launch call was recorded
+    UNIQUE (read_only_ops_id, name_id, long_name_id, id)
+);
+
+-- Kernels without a row were launched as the last one before them that has one.
+CREATE TABLE ext_kernels (
+    kernel_id  INTEGER PRIMARY KEY,     -- read_only_kernels.id
+    launch_id  INTEGER NOT NULL         -- ext_launches.id
 );
 
 -- What the long name of a kernel tells.
@@ -176,8 +188,8 @@ CREATE TABLE ext_device_times (
 -- Every op in every aggregated iteration that calls it. The last four are those of kernel_iteration_node.
 CREATE TABLE ext_iteration_ops (
     aggr_id           INTEGER NOT NULL, -- aggregations.id
-    iter_value        INTEGER NOT NULL, -- number of the iteration
     read_only_ops_id  INTEGER NOT NULL, -- read_only_ops.id
+    iter_value        INTEGER NOT NULL, -- number of the iteration
     instances         INTEGER NOT NULL, -- calls
     cpu_time_ns       INTEGER NOT NULL, -- ns
     gpu_time_ns       INTEGER NOT NULL, -- ns, sum of the calls' GPU times
@@ -185,8 +197,30 @@ CREATE TABLE ext_iteration_ops (
     tc_kernels        INTEGER NOT NULL, -- kernels
     kernel_ns         INTEGER NOT NULL, -- ns, plain sum
     tc_kernel_ns      INTEGER NOT NULL, -- ns, plain sum
-    PRIMARY KEY (aggr_id, iter_value, read_only_ops_id)
+    PRIMARY KEY (aggr_id, read_only_ops_id, iter_value)
 ) WITHOUT ROWID;
+
+-- The same over all aggregated iterations, of ops with kernels.
+CREATE TABLE ext_op_kernels (
+    aggr_id           INTEGER NOT NULL, -- aggregations.id
+    read_only_ops_id  INTEGER NOT NULL, -- read_only_ops.id
+    kernel_ns         INTEGER NOT NULL, -- ns, plain sum
+    tc_kernel_ns      INTEGER NOT NULL, -- ns, plain sum
+    PRIMARY KEY (aggr_id, read_only_ops_id)
+) WITHOUT ROWID;
+
+-- The kernels of iterations that have too many to sort when somebody asks (database/kernel_orders.py). Numbers of
+-- four bytes, least significant first, 65536 of them in a part.
+CREATE TABLE ext_kernel_orders (
+    id          INTEGER PRIMARY KEY,
+    aggr_id     INTEGER NOT NULL,       -- aggregations.id
+    iter_value  INTEGER NOT NULL,       -- number of the iteration
+    kind        TEXT NOT NULL,          -- node: kernel_iteration_node.id, ascending; launch: ext_launches.id of each;
+                                        -- api_start, gpu_start, duration: places in node (from 0) in that order
+    part        INTEGER NOT NULL,       -- number of the part, from 0
+    data        BLOB NOT NULL,
+    UNIQUE (aggr_id, iter_value, kind, part)
+);
 
 -- Recorded ops inside the calls of ops that launched work (addmm in linear): what FLOPs are counted from.
 CREATE TABLE ext_sub_op_inputs (

@@ -1,7 +1,8 @@
 -- Indexes, made after the rows. Each says which question it answers.
 --
--- A profile may hold ten million kernels, at a budget of about 150 bytes each: 60 for the row (85 of a long capture), 30
--- for its row in kernel_iteration_node, 16 in ext_kernels, which leaves two narrow indexes of 12 each.
+-- A profile may hold ten million kernels, at a budget of about 150 bytes each: 60 for the row, 30 for its row in
+-- kernel_iteration_node, up to 11 in ext_kernels (next to nothing where kernels are launched alike), which leaves two
+-- narrow indexes of 11 and 15, and 20 for ext_kernel_orders where all of them are in a few iterations.
 -- 1.8's unique index over (api_start, gpu_start, thread_id, read_only_ops_id) alone would take 30, and traces
 -- with whole microseconds break it; so do kernels without a recorded launch.
 
@@ -11,8 +12,8 @@ CREATE UNIQUE INDEX unique_dictionary ON dictionary (string);
 CREATE UNIQUE INDEX unique_read_only_ops ON read_only_ops (domain_id, op_id_id);
 -- Calls of one op.
 CREATE INDEX op_instances_of_op ON read_only_op_instances (read_only_ops_id);
--- Kernels of one op, and the long names of one of its kernels without reading every launch: 13 bytes a kernel.
-CREATE INDEX kernels_of_op ON read_only_kernels (read_only_ops_id, name_id, long_name_id);
+-- Kernels of one op.
+CREATE INDEX kernels_of_op ON read_only_kernels (read_only_ops_id);
 
 -- Ops of one aggregation, and the aggregated row of one op.
 CREATE UNIQUE INDEX unique_op_nodes ON op_nodes (aggr_id, read_only_ops_id);

@@ -1,0 +1,125 @@
+"""A profile of millions of kernels from a small one: its work again and again in time, written without an import.
+
+Importing ten million kernels takes minutes and gigabytes; what is measured on the result are questions, which do not
+care how it was made.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.profile.tables import (
+    Calls,
+    Copies,
+    GraphLaunches,
+    Instances,
+    IterationCandidate,
+    Kernels,
+    Profile,
+    SubOps,
+    Syncs,
+    TimeSpans,
+)
+
+_GAP_NS = 100_000
+
+_Rows = TypeVar("_Rows", Instances, Kernels, Copies, Syncs, Calls, GraphLaunches)
+
+_TIMES = ("cpu_start", "cpu_stop", "api_start", "api_stop", "gpu_start", "gpu_stop")
+
+
+def tile_profile(profile: Profile, kernels: int, *, iterations: bool = True) -> Profile:
+    """The profile with at least as many kernels.
+
+    Args:
+        profile: one with kernels.
+        kernels: how many there shall be.
+        iterations: cut every copy as the profile is cut; else all of it is one iteration.
+    """
+    copies = max(1, -(-kernels // len(profile.kernels.op)))
+    period = profile.info.end_ns + _GAP_NS
+    calls = np.bincount(profile.instances.op, minlength=len(profile.ops))
+    end = copies * period
+
+    def tiled(rows: _Rows) -> _Rows:
+        return _tiled(rows, copies, period, calls)
+
+    return dataclasses.replace(
+        profile,
+        info=dataclasses.replace(profile.info, end_ns=end),
+        instances=tiled(profile.instances),
+        kernels=tiled(profile.kernels),
+        memcpys=tiled(profile.memcpys),
+        memsets=tiled(profile.memsets),
+        syncs=tiled(profile.syncs),
+        calls=tiled(profile.calls),
+        graphs=tiled(profile.graphs),
+        data_loader=_spans(profile.data_loader, copies, period),
+        io=_spans(profile.io, copies, period),
+        iterations=[_candidate(found, copies, period) for found in profile.iterations]
+        if iterations
+        else [IterationCandidate("whole_capture", "", *(np.array([value]) for value in (0, 0, end)))],
+        sub_ops=_sub_ops(profile, copies),
+    )
+
+
+def _order(op: npt.NDArray[np.int32], group: npt.NDArray[Any], copies: int) -> npt.NDArray[np.int64]:
+    """Places of the copies' rows so that those of one group of one op lie side by side, copy after copy."""
+    starts = np.flatnonzero(np.append(True, (op[1:] != op[:-1]) | (group[1:] != group[:-1])))
+    lengths = np.diff(np.append(starts, len(op)))
+    tiled = [
+        (np.arange(start, start + length) + np.arange(copies)[:, None] * len(op)).reshape(-1)
+        for start, length in zip(starts.tolist(), lengths.tolist(), strict=True)
+    ]
+    return np.concatenate(tiled)
+
+
+def _tiled(rows: _Rows, copies: int, period: int, calls: npt.NDArray[np.int64]) -> _Rows:
+    count = len(rows.op)
+    if not count:
+        return rows
+    number = np.repeat(np.arange(copies, dtype=np.int64), count)
+    name = rows.op if isinstance(rows, (Instances, GraphLaunches)) else rows.name
+    order = _order(rows.op, name, copies)
+    columns: dict[str, Any] = {}
+    for field in dataclasses.fields(rows):
+        column = getattr(rows, field.name)
+        if column is None:
+            continue
+        whole = np.tile(column, (copies, 1) if column.ndim == 2 else copies)
+        if field.name in _TIMES:
+            whole = whole + number * period
+        elif field.name == "instance":
+            whole = (whole + number * np.tile(calls[rows.op], copies)).astype(column.dtype)
+        columns[field.name] = whole[order]
+    return dataclasses.replace(rows, **columns)
+
+
+def _spans(spans: TimeSpans, copies: int, period: int) -> TimeSpans:
+    moved = np.repeat(np.arange(copies, dtype=np.int64) * period, len(spans.start_ns))
+    return TimeSpans(np.tile(spans.start_ns, copies) + moved, np.tile(spans.stop_ns, copies) + moved)
+
+
+def _candidate(found: IterationCandidate, copies: int, period: int) -> IterationCandidate:
+    moved = np.repeat(np.arange(copies, dtype=np.int64), len(found.values))
+    stride = int(found.values[-1] - found.values[0]) + 1
+    return IterationCandidate(
+        found.source,
+        found.label,
+        np.tile(found.values, copies) + moved * stride,
+        np.tile(found.start_ns, copies) + moved * period,
+        np.tile(found.stop_ns, copies) + moved * period,
+    )
+
+
+def _sub_ops(profile: Profile, copies: int) -> SubOps:
+    """Those of the first copy: what they tell does not grow."""
+    instances = profile.instances
+    order = _order(instances.op, instances.op, copies)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return dataclasses.replace(profile.sub_ops, instance=place[: len(instances.op)][profile.sub_ops.instance])
