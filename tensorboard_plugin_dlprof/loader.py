@@ -55,6 +55,14 @@ class DlprofLoader(base_plugin.TBLoader):  # type: ignore[misc]
             help="Memory that one import or aggregation may use, in GB (default: half of the machine's, at most 8).",
         )
         group.add_argument(
+            "--dlprof_kernel_rules",
+            metavar="FILE",
+            type=str,
+            default="",
+            help="JSON file of your own rules for kernels, used where a trace is imported; the environment variable "
+            "DLPROF_KERNEL_RULES may name one, too.",
+        )
+        group.add_argument(
             "--dlprof_allowed_dirs",
             metavar="DIR[,DIR]",
             type=str,
@@ -71,6 +79,16 @@ class DlprofLoader(base_plugin.TBLoader):  # type: ignore[misc]
             "the name of this machine are always allowed; without a list, a server for the whole network (--bind_all, "
             "--host) takes any name. The environment variable DLPROF_ALLOWED_HOSTS adds to the list.",
         )
+
+    def fix_flags(self, flags: argparse.Namespace) -> None:
+        """Ends TensorBoard with a sentence where the file of rules is wrong: nobody would read it in the log."""
+        from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
+        from tensorboard_plugin_dlprof.errors import ProfileError
+
+        try:
+            chosen_rules(getattr(flags, "dlprof_kernel_rules", "") or "")
+        except ProfileError as error:
+            raise base_plugin.FlagsError(str(error)) from None
 
     def load(self, context: Any) -> DlprofPlugin:
         """The plugin."""

@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
     from tensorboard_plugin_dlprof.analysis.dlprof_detectors import Feedback
+    from tensorboard_plugin_dlprof.classify.rules.rule import Rule
     from tensorboard_plugin_dlprof.database.advice_rows import Advice
     from tensorboard_plugin_dlprof.profile.tables import Profile
 
@@ -32,6 +33,8 @@ class ImportOptions:
     """Command line to store, already masked."""
     lenient: bool = False
     """Whether a key op or a range that the profile does not have is left out, with a warning, and is no error."""
+    kernel_rules: tuple[Rule, ...] = ()
+    """A user's rules for kernels, tried before ours."""
     simple: bool = False
     """DLProf's simple mode: one op stands for the whole program."""
     read: ReadOptions = field(default_factory=ReadOptions)
@@ -70,6 +73,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
     from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
     from tensorboard_plugin_dlprof.aggregation.selection import fitting
+    from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
     from tensorboard_plugin_dlprof.database.fingerprint import identify
     from tensorboard_plugin_dlprof.database.writer import write_database
     from tensorboard_plugin_dlprof.errors import BrokenSource
@@ -79,7 +83,11 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
 
     importer = find_importer(source)
     before = identify(source)
-    profile = build_profile(importer.read(source, options.read, progress), simple=options.simple)
+    profile = build_profile(
+        importer.read(source, options.read, progress),
+        simple=options.simple,
+        classifier=Classifier(options.kernel_rules) if options.kernel_rules else DEFAULT,
+    )
     if identify(source) != before:
         # The database would pass for one of the whole file.
         raise BrokenSource(f"{shown(source)} changed while it was read; import it again when it is complete.")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules, content_of, digest_of
 from tensorboard_plugin_dlprof.imports.cache import DEFAULT_MAX_BYTES, Cache
 from tensorboard_plugin_dlprof.imports.manager import GIGABYTE, ImportManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager
@@ -38,15 +39,21 @@ def make_services(
     reaggregate_mode: str = "on",
     opened: Opened | None = None,
     hosts: Hosts | None = None,
+    kernel_rules: str = "",
 ) -> Services:
-    """What the routes work with, for profiles below ``roots``."""
-    cache = Cache(cache_folder, cache_bytes)
+    """What the routes work with, for profiles below ``roots``; ``kernel_rules`` is a file or empty.
+
+    Raises:
+        ProfileError: the file of rules for kernels is wrong.
+    """
+    rules = chosen_rules(kernel_rules)
+    cache = Cache(cache_folder, cache_bytes, digest_of(rules))
 
     def cached_database(source: File) -> Path | None:
         return cache.find(source.real, source.size_bytes, source.mtime_ns)
 
     catalog = Catalog(roots, allowed, read_hints, cached_database)
-    imports = ImportManager(cache, memory_bytes, finished=lambda _profile: catalog.rescan())
+    imports = ImportManager(cache, memory_bytes, lambda _profile: catalog.rescan(), content_of(rules))
     aggregations = ReaggregationManager(cache, imports.memory_bytes, imports.turn, finished=catalog.rescan)
     return Services(
         catalog, imports, aggregations, import_mode, reaggregate_mode, opened, hosts=hosts if hosts else Hosts()
@@ -70,6 +77,7 @@ def services_of_tensorboard(context: Any) -> Services:
         int(cache_gb * GIGABYTE) if cache_gb > 0 else DEFAULT_MAX_BYTES,
         getattr(flags, "dlprof_reaggregate", "on") or "on",
         hosts=hosts_of_tensorboard(flags),
+        kernel_rules=getattr(flags, "dlprof_kernel_rules", "") or "",
     )
 
 

@@ -85,6 +85,18 @@ def test_flags_have_our_prefix_and_defaults() -> None:
         parser.parse_args(["--dlprof_import", "maybe"])
 
 
+def test_a_wrong_file_of_rules_ends_tensorboard_with_a_sentence(tmp_path: Path) -> None:
+    """Before it serves anything; a right one, or none, does not."""
+    parser = ArgumentParser()
+    DlprofLoader().define_flags(parser)
+    rules = tmp_path / "rules.json"
+    rules.write_text('{"rules": []}')
+    DlprofLoader().fix_flags(parser.parse_args(["--dlprof_kernel_rules", str(rules)]))
+    DlprofLoader().fix_flags(parser.parse_args([]))
+    with pytest.raises(base_plugin.FlagsError, match="there is no such file of kernel rules"):
+        DlprofLoader().fix_flags(parser.parse_args(["--dlprof_kernel_rules", str(tmp_path / "none")]))
+
+
 @pytest.mark.parametrize("broken", [None, object(), base_plugin.TBContext()])
 def test_the_constructor_never_raises(broken: Any) -> None:
     """Nor does asking whether it is active, whatever the host hands over."""

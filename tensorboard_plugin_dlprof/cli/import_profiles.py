@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 NAME = "import"
 
+KERNEL_RULES_HELP = "JSON file of your own rules for kernels (default: the one that DLPROF_KERNEL_RULES names)"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
@@ -38,11 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--iter-start", metavar="N", type=int, help="first iteration to aggregate (default: the first)")
     parser.add_argument("--iter-stop", metavar="N", type=int, help="last iteration to aggregate, inclusive")
     parser.add_argument("--profile-name", metavar="NAME", default="", help="title of the profile")
+    parser.add_argument("--kernel-rules", metavar="FILE", default="", help=KERNEL_RULES_HELP)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Imports one source after the other; one line for each on stdout, what went wrong on stderr."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads for what it is not asked to do
+    from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
     from tensorboard_plugin_dlprof.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
 
@@ -56,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         iter_stop=arguments.iter_stop,
         profile_name=arguments.profile_name,
         original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
+        kernel_rules=chosen_rules(arguments.kernel_rules),
     )
     sources, errors = find_sources(arguments.sources)
     for error in errors:
@@ -138,4 +143,5 @@ def _import(job: Job, options: ImportOptions, scalars: bool, alone: bool) -> Non
 
 def _chosen(options: ImportOptions) -> bool:
     """Whether the user chose something that an existing database may have been made without."""
-    return bool(options.key_op or options.profile_name or (options.iter_start, options.iter_stop) != (None, None))
+    named = options.key_op or options.profile_name or options.kernel_rules
+    return bool(named or (options.iter_start, options.iter_stop) != (None, None))

@@ -20,13 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.cli import exit_codes
-from tensorboard_plugin_dlprof.cli.import_profiles import Job, import_all
+from tensorboard_plugin_dlprof.cli.import_profiles import KERNEL_RULES_HELP, Job, import_all
 from tensorboard_plugin_dlprof.cli.messages import say, tell
 from tensorboard_plugin_dlprof.cli.recording import NO_NSYS, rank_prefix, report_files, words
 from tensorboard_plugin_dlprof.errors import BadRequest, ProfileError
 from tensorboard_plugin_dlprof.naming import database_name
 
 if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.classify.rules.rule import Rule
     from tensorboard_plugin_dlprof.reports.catalog import Report
     from tensorboard_plugin_dlprof.running.record import Recorded, Recorder
 
@@ -46,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--iter-start", metavar="N", type=int, help="first iteration to aggregate (default: the first)")
     parser.add_argument("--iter-stop", metavar="N", type=int, help="last iteration to aggregate, inclusive")
     parser.add_argument("--profile-name", metavar="NAME", default="", help="title of the profile")
+    parser.add_argument("--kernel-rules", metavar="FILE", default="", help=KERNEL_RULES_HELP)
     parser.add_argument("--reports", metavar="LIST", default="", help="reports to write, or all (default: none)")
     parser.add_argument("--formats", metavar="LIST", default="csv", help="formats of the reports (default: csv)")
     nsys = parser.add_argument_group("with Nsight Systems")
@@ -71,6 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program; its exit code, or ours where it succeeded and we did not."""
+    from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
     from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
     from tensorboard_plugin_dlprof.reports.files import chosen_formats
     from tensorboard_plugin_dlprof.running.record import Destination, record
@@ -84,6 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"--iter-start {arguments.iter_start} is after --iter-stop {arguments.iter_stop}; give them in order."
         )
     reports, formats = chosen_reports(words(arguments.reports)), chosen_formats(words(arguments.formats))
+    rules = chosen_rules(arguments.kernel_rules)
     recorder = _recorder(arguments)
     folder = arguments.output_dir or Path(RUNS, time.strftime("%Y%m%d-%H%M%S"))
     recorded = record(command, recorder, Destination(folder, replace=arguments.force))
@@ -92,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
     if recorded.told_to_end:
         say(f"told to end: nothing is imported; what was recorded is in {folder}")
         return recorded.code or exit_codes.FAILURE
-    code = _import(recorded, arguments, reports, formats, folder)
+    code = _import(recorded, arguments, rules, reports, formats, folder)
     return recorded.code or code
 
 
@@ -146,7 +150,12 @@ def _torch_arguments(arguments: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _import(
-    recorded: Recorded, arguments: argparse.Namespace, reports: list[Report], formats: list[str], folder: Path
+    recorded: Recorded,
+    arguments: argparse.Namespace,
+    rules: tuple[Rule, ...],
+    reports: list[Report],
+    formats: list[str],
+    folder: Path,
 ) -> int:
     from tensorboard_plugin_dlprof.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
@@ -160,6 +169,7 @@ def _import(
         iter_stop=arguments.iter_stop,
         profile_name=arguments.profile_name,
         original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
+        kernel_rules=rules,
     )
     jobs = [Job(source, folder / database_name(source.name), force=True) for source in recorded.sources]
     done = import_all(jobs, options, scalars=False)

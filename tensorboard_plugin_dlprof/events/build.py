@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
+from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
 from tensorboard_plugin_dlprof.events import dlprof_markers, work_tables
 from tensorboard_plugin_dlprof.events.cleaning import cleaned
 from tensorboard_plugin_dlprof.events.combining import numbered
@@ -32,13 +33,16 @@ def _silent(what: str, fraction: float) -> None:
     """Progress that nobody watches."""
 
 
-def build_profile(capture: Capture, progress: Progress = _silent, *, simple: bool = False) -> Profile:
+def build_profile(
+    capture: Capture, progress: Progress = _silent, *, simple: bool = False, classifier: Classifier = DEFAULT
+) -> Profile:
     """The profile of a capture.
 
     Args:
         capture: What an importer read. New texts are interned in its ``strings``, else it is left as it is.
         progress: Told what is being done; may raise to cancel.
         simple: DLProf's simple mode: no ranges are read, and one op stands for the whole program.
+        classifier: What tells kernels by their names: rules of a user before ours.
     """
     progress("Nesting ranges", 0.0)
     capture = without_empty_frames(cleaned(capture))
@@ -51,7 +55,7 @@ def build_profile(capture: Capture, progress: Progress = _silent, *, simple: boo
     drafts, owners, tables, iterations = find(capture, nesting, links)
     progress("Filling tables", 0.8)
     placed = Placed(capture, links, owners, tables)
-    kernels, classes = work_tables.kernels(placed, one_long_name=marked)
+    kernels, classes = work_tables.kernels(placed, classifier, one_long_name=marked)
     _judge_by_kernels(drafts, tables, kernels, classes)
     syncs, calls = work_tables.syncs_and_calls(placed)
     profile = Profile(

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
-from tensorboard_plugin_dlprof.classify.kernels import classify
+from tensorboard_plugin_dlprof.classify.kernels import Classifier
 from tensorboard_plugin_dlprof.events.combining import combine, numbered
 from tensorboard_plugin_dlprof.events.drafts import Owners
 from tensorboard_plugin_dlprof.events.linking import Links
@@ -72,11 +72,12 @@ def name_ranks(strings: Strings, name: npt.NDArray[Any]) -> Int64s:
     return rank[inverse]
 
 
-def kernels(placed: Placed, one_long_name: bool) -> tuple[Kernels, dict[int, KernelClass]]:
+def kernels(placed: Placed, classifier: Classifier, one_long_name: bool) -> tuple[Kernels, dict[int, KernelClass]]:
     """The kernel launches, and the classes of their long names.
 
     Args:
         placed: The capture.
+        classifier: What tells kernels by their names.
         one_long_name: DLProf's quirk: kernels of one op and short name all get the long name of the last launch.
     """
     work = placed.capture.work
@@ -92,7 +93,7 @@ def kernels(placed: Placed, one_long_name: bool) -> tuple[Kernels, dict[int, Ker
         long_name = long_name[last[np.searchsorted(last, np.arange(len(rows)))]]
     strings = placed.capture.strings
     short_of = dict(zip(long_name.tolist(), name.tolist(), strict=True))
-    classes = {text: classify(strings[text], strings[short]) for text, short in short_of.items()}
+    classes = {text: classifier.classify(strings[text], strings[short]) for text, short in short_of.items()}
     unit = np.zeros(len(strings), np.int8)
     unit[list(classes)] = [found.matrix_unit for found in classes.values()]
     api_start, api_stop, process, thread = placed.api(rows)

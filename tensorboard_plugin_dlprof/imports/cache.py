@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
-from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, EXTENSION_VERSION, VERSION
+from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, DATABASE_SUFFIX, EXTENSION_VERSION, VERSION
 
 FOLDER_NAME = "tensorboard_plugin_dlprof"
 DEFAULT_MAX_BYTES = 10 << 30
@@ -53,13 +53,16 @@ class Cache:
     our version.
     """
 
-    def __init__(self, folder: Path | None = None, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
-        self.folder = folder if folder is not None else default_folder()
+    def __init__(self, folder: Path | None = None, max_bytes: int = DEFAULT_MAX_BYTES, rules_digest: str = "") -> None:
+        self.folder = Path(os.path.realpath(folder if folder is not None else default_folder()))
         self.max_bytes = max_bytes
+        self.rules_digest = rules_digest
+        """Of the user's rules for kernels: with others, a database has other contents."""
 
     def path(self, real: Path, size_bytes: int, mtime_ns: int) -> Path:
         """Where the database of this version of a source is, or would be."""
-        key = "\0".join((os.fspath(real), str(size_bytes), str(mtime_ns), VERSION, str(EXTENSION_VERSION)))
+        versions = (VERSION, str(EXTENSION_VERSION), str(CLASSIFICATION_VERSION), self.rules_digest)
+        key = "\0".join((os.fspath(real), str(size_bytes), str(mtime_ns), *versions))
         digest = hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()[:40]
         return self.folder / f"{digest}{DATABASE_SUFFIX}"
 

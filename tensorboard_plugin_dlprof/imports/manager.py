@@ -87,17 +87,23 @@ class ImportManager:
     Args:
         cache: where the databases go.
         memory_bytes: what one import may use.
+        kernel_rules: content of the user's file of rules for kernels; empty for none.
         finished: called after every import, with the id of the profile.
     """
 
     def __init__(
-        self, cache: Cache, memory_bytes: int | None = None, finished: Callable[[str], None] = lambda _id: None
+        self,
+        cache: Cache,
+        memory_bytes: int | None = None,
+        finished: Callable[[str], None] = lambda _id: None,
+        kernel_rules: str = "",
     ) -> None:
         self.cache = cache
         self.memory_bytes = memory_bytes or default_memory_bytes()
         self.turn = threading.Lock()
         """Held while a worker process runs: one at a time, whatever it does."""
         self._finished = finished
+        self._kernel_rules = kernel_rules
         self._lock = threading.Lock()
         self._jobs = _Jobs()
         self._thread: threading.Thread | None = None
@@ -217,6 +223,7 @@ class ImportManager:
                 "source": os.fspath(job.source.real),
                 "database": os.fspath(work / _DATABASE),
                 "memory_bytes": self.memory_bytes,
+                "kernel_rules": self._kernel_rules,
             }
             job.child = child = Child(order, work)
 

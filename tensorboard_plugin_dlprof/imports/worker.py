@@ -79,9 +79,13 @@ Progress = Callable[[str, float], None]
 
 
 def _import(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    from tensorboard_plugin_dlprof.classify.user_rules import parse_user_rules
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 
-    result = import_source(_source(job), Path(job["database"]), ImportOptions(), progress)
+    rules = parse_user_rules(job["kernel_rules"].encode(), "kernel rules") if job["kernel_rules"] else ()
+    options = ImportOptions(kernel_rules=rules)
+    result = import_source(_source(job), Path(job["database"]), options, progress)
+    _source(job)
     return {"warnings": result.warnings}
 
 
@@ -108,7 +112,7 @@ _DO: dict[str, Callable[[dict[str, Any], Progress], dict[str, Any]]] = {
 
 
 def _source(job: dict[str, Any]) -> Path:
-    """Nobody may have put a link in its place since the server looked."""
+    """Nobody may have put a link in its place since the server looked, nor while it was read."""
     from tensorboard_plugin_dlprof.opening.regular_file import unmoved
 
     source = Path(job["source"])

@@ -10,7 +10,13 @@ import pytest
 
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.classify.kernels import Classifier, classify
-from tensorboard_plugin_dlprof.classify.user_rules import digest_of, load_user_rules, parse_user_rules
+from tensorboard_plugin_dlprof.classify.user_rules import (
+    chosen_rules,
+    content_of,
+    digest_of,
+    load_user_rules,
+    parse_user_rules,
+)
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
 
 GOOD = {"name": "ours", "function": "^acme::", "matrix_unit": "yes", "family": "gemm", "precision": "bf16"}
@@ -84,6 +90,24 @@ def test_missing_and_huge_files_are_refused(tmp_path: Path) -> None:
     big.write_bytes(b" " * (1 << 20) + b"{}")
     with pytest.raises(BadRequest, match="more than 1 MB"):
         load_user_rules(big)
+
+
+def test_option_goes_before_the_environment(tmp_path: Path) -> None:
+    """The option names the file, else the variable does, else there is none."""
+    named, of_environment = tmp_path / "a.json", tmp_path / "b.json"
+    named.write_bytes(_content(GOOD))
+    of_environment.write_bytes(_content({**GOOD, "name": "other"}))
+    environment = {"DLPROF_KERNEL_RULES": str(of_environment)}
+    assert [rule.name for rule in chosen_rules(str(named), environment)] == ["user:ours"]
+    assert [rule.name for rule in chosen_rules("", environment)] == ["user:other"]
+    assert chosen_rules("", {}) == ()
+
+
+def test_rules_survive_the_way_to_another_process() -> None:
+    """What the server sends to the process that imports are the rules that it read."""
+    rules = parse_user_rules(_content(GOOD, {**GOOD, "name": "b", "full_name": "x", "note": "why"}), "r")
+    assert parse_user_rules(content_of(rules).encode(), "r") == rules
+    assert content_of(()) == ""
 
 
 def test_digest_tells_rules_apart() -> None:

@@ -57,6 +57,25 @@ def test_a_second_import_of_the_same_source_keeps_the_database(tmp_path: Path, c
     assert databases(tmp_path) == ["a.dlprof_dldb.sqlite", "b.dlprof_dldb.sqlite"]
 
 
+def test_rules_of_the_user_decide(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The option and the variable name a file; a wrong one is refused before anything is imported."""
+    source = write_trace(tmp_path / "a.json")
+    rules = tmp_path / "rules.txt"
+    rules.write_text('{"rules": [{"name": "mine", "function": "sgemm", "matrix_unit": "yes", "family": "gemm"}]}')
+    assert main(["import", str(source), "--kernel-rules", str(rules)]) == 0
+    with closing(open_database(tmp_path / "a.dlprof_dldb.sqlite")) as connection:
+        assert ("user:mine",) in connection.execute("SELECT rule FROM ext_kernel_names").fetchall()
+    monkeypatch.setenv("DLPROF_KERNEL_RULES", str(rules))
+    other = write_trace(tmp_path / "b.json")
+    assert main(["import", str(other)]) == 0
+    with closing(open_database(tmp_path / "b.dlprof_dldb.sqlite")) as connection:
+        assert ("user:mine",) in connection.execute("SELECT rule FROM ext_kernel_names").fetchall()
+    rules.write_text("{")
+    capsys.readouterr()
+    assert main(["import", str(source), "--force"]) != 0
+    assert "the kernel rules are no valid JSON in line 1" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("option", [["--profile-name", "x"], ["--iter-start", "1"]])
 def test_a_database_that_was_made_otherwise_is_replaced_only_with_force(
     tmp_path: Path, capsys: Captured, option: list[str]

@@ -26,6 +26,14 @@ def test_a_database_is_found_by_the_version_of_its_source(tmp_path: Path) -> Non
         assert cache.find(*other) is None
 
 
+def test_other_rules_for_kernels_are_another_version(tmp_path: Path) -> None:
+    """A database that was made with other rules of a user is not found."""
+    plain, ruled = Cache(tmp_path), Cache(tmp_path, rules_digest="0123456789abcdef")
+    plain.path(SOURCE, 10, 20).write_bytes(b"database")
+    assert plain.find(SOURCE, 10, 20) is not None
+    assert ruled.find(SOURCE, 10, 20) is None
+
+
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
 def test_the_folder_is_nobody_elses(tmp_path: Path) -> None:
     """Even where it was there before, with another mode."""

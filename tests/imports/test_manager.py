@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -65,6 +66,20 @@ def test_a_source_becomes_a_database_in_the_cache(tmp_path: Path) -> None:
         assert connection.execute("SELECT count(*) FROM read_only_kernels").fetchone() == (6,)
     assert list((tmp_path / "cache").iterdir()) == [database]
     assert [path.name for path in (tmp_path / "logs").iterdir()] == ["a.json"]
+
+
+def test_a_source_is_imported_with_the_rules_of_the_user(tmp_path: Path) -> None:
+    """The process that imports knows the rules that the server read when it started."""
+    source = source_of(write_trace(tmp_path / "a.json"))
+    rule = {"name": "mine", "function": "vectorized", "matrix_unit": "yes", "family": "gemm"}
+    manager = ImportManager(Cache(tmp_path / "cache"), kernel_rules=json.dumps({"rules": [rule]}))
+    manager.start(source)
+    wait_for(lambda: is_settled(manager))
+    database = cached(manager, source)
+    assert database is not None
+    with closing(open_database(database)) as connection:
+        assert connection.execute("SELECT matrix_unit, rule FROM ext_kernel_names").fetchall() == [(1, "user:mine")]
+        assert connection.execute("SELECT DISTINCT uses_tc FROM read_only_kernels").fetchall() == [(1,)]
 
 
 def test_the_second_time_it_is_there_at_once(tmp_path: Path) -> None:
