@@ -12,6 +12,7 @@ from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules, content_
 from tensorboard_plugin_dlprof.imports.cache import DEFAULT_MAX_BYTES, Cache
 from tensorboard_plugin_dlprof.imports.manager import GIGABYTE, ImportManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager
+from tensorboard_plugin_dlprof.masking import mask_command_line
 from tensorboard_plugin_dlprof.routes.app import Services
 from tensorboard_plugin_dlprof.routes.hosts import Hosts, allowed_hosts, is_loopback
 from tensorboard_plugin_dlprof.routes.opened import Opened
@@ -26,6 +27,7 @@ _MOST_GB = 1e6
 """Whatever a flag says; infinity is no size."""
 
 _URI = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://.*")
+_REMOTE_PART = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://[^,]*")
 
 
 def make_services(
@@ -40,6 +42,7 @@ def make_services(
     opened: Opened | None = None,
     hosts: Hosts | None = None,
     kernel_rules: str = "",
+    remote: Sequence[str] = (),
 ) -> Services:
     """What the routes work with, for profiles below ``roots``; ``kernel_rules`` is a file or empty.
 
@@ -56,7 +59,14 @@ def make_services(
     imports = ImportManager(cache, memory_bytes, lambda _profile: catalog.rescan(), content_of(rules))
     aggregations = ReaggregationManager(cache, imports.memory_bytes, imports.turn, finished=catalog.rescan)
     return Services(
-        catalog, imports, aggregations, import_mode, reaggregate_mode, opened, hosts=hosts if hosts else Hosts()
+        catalog,
+        imports,
+        aggregations,
+        import_mode,
+        reaggregate_mode,
+        opened,
+        hosts=hosts or Hosts(),
+        remote=tuple(remote),
     )
 
 
@@ -78,7 +88,14 @@ def services_of_tensorboard(context: Any) -> Services:
         getattr(flags, "dlprof_reaggregate", "on") or "on",
         hosts=hosts_of_tensorboard(flags),
         kernel_rules=getattr(flags, "dlprof_kernel_rules", "") or "",
+        remote=remote_roots(context.logdir or "", getattr(flags, "logdir_spec", "") or ""),
     )
+
+
+def remote_roots(logdir: str, logdir_spec: str) -> list[str]:
+    """The log directories of remote storage, which are not searched, without credentials."""
+    parts = [logdir] if logdir else _REMOTE_PART.findall(logdir_spec)
+    return [mask_command_line(part) for part in parts if _URI.match(part)]
 
 
 def hosts_of_tensorboard(flags: Any) -> Hosts:

@@ -169,6 +169,21 @@ def test_roots_are_named_as_tensorboard_names_them(logdir: str, spec: str, expec
     assert roots_of(logdir, spec) == expected
 
 
+@pytest.mark.parametrize(
+    ("logdir", "spec", "expected"),
+    [
+        ("gs://bucket/logs", "", ["gs://bucket/logs"]),
+        ("s3://key:secret@bucket/logs", "", ["s3://***@bucket/logs"]),
+        ("", "a:gs://bucket,/local,s3://other/x", ["gs://bucket", "s3://other/x"]),
+        ("/logs", "", []),
+    ],
+)
+def test_remote_folders_are_told(logdir: str, spec: str, expected: list[str]) -> None:
+    """So that the page can say why it shows nothing; credentials stay where they are."""
+    services = services_of_tensorboard(context(logdir, logdir_spec=spec))
+    assert list(services.remote) == expected
+
+
 # ---- a real TensorBoard
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, UnknownFormat, UnsafeFile
 from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB
+from tensorboard_plugin_dlprof.opening.regular_file import is_remote, remote_refusal
 
 LIKELY_SUFFIXES = (".json", ".json.gz", ".gz", ".sqlite", ".sqlite3", ".db")
 """Of the files in a folder only these are opened; a file that is named itself may be called anything."""
@@ -33,6 +34,8 @@ def find_sources(arguments: Sequence[str]) -> tuple[list[Path], list[ProfileErro
 
 def _meant_by(argument: str) -> list[Path]:
     path = Path(argument)
+    if is_remote(argument) and not os.path.lexists(path):
+        raise NotFound(remote_refusal(argument))
     if path.is_dir():
         sources = list(_below(path))
         if not sources:

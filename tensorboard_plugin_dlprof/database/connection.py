@@ -32,21 +32,23 @@ _INDISPENSABLE = frozenset({"aggregations", "db_version", "dictionary", "model_s
 """Without these not even an old version has anything to show."""
 
 
-def open_database(path: Path) -> UntrustedConnection:
+def open_database(path: Path, follow_links: bool = True) -> UntrustedConnection:
     """Open a DLProf database for reading.
 
     The 23 ``view_*`` of the connection are ours, never the file's. A table or column that a version before
     1.8 lacks reads as empty or NULL. The connection can do nothing but SELECT; use it inside
     ``opening.sqlite_file.reading`` and, where a user waits, ``deadline``.
 
+    ``follow_links`` is false where the path was resolved and checked before.
+
     Raises:
-        NotFound: there is no such file.
+        NotFound: there is no such file, or a link is in the way that may not be followed.
         UnsafeFile: it is not a regular file, or may not be read.
         TooOld, TooNew: older than 1.3 or of a smaller major version; newer than known.
         NotADatabase: not SQLite, or not a DLProf database.
         UnfitDatabase: truncated or damaged.
     """
-    con = _open_sqlite(path)
+    con = _open_sqlite(path, follow_links)
     try:
         with reading(con.shown_name, UnfitDatabase):
             _make_tables_fit(con, _checked_minor_version(con))
@@ -60,9 +62,9 @@ def open_database(path: Path) -> UntrustedConnection:
     return con
 
 
-def _open_sqlite(path: Path) -> UntrustedConnection:
+def _open_sqlite(path: Path, follow_links: bool) -> UntrustedConnection:
     try:
-        return open_untrusted(path, UnfitDatabase)
+        return open_untrusted(path, UnfitDatabase, follow_links)
     except UnfitDatabase as error:
         with open_regular(path) as file:
             if file.read(len(MAGIC)) == MAGIC:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
 from tensorboard_plugin_dlprof.errors import NotFound, UnsafeFile
+from tensorboard_plugin_dlprof.masking import MASK
 
 _READ_ONLY = (
     os.O_RDONLY
@@ -23,6 +25,12 @@ _READ_ONLY = (
     | getattr(os, "O_NOFOLLOW", 0)
 )
 """Not every platform has each flag. ``O_NONBLOCK`` returns at once from a FIFO."""
+
+
+_ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:/")
+"""Drives of Windows have one letter."""
+
+_CREDENTIALS = re.compile(r"(:/+)[^/@\s]+@")
 
 
 def open_regular(path: Path) -> BinaryIO:
@@ -45,9 +53,10 @@ def open_regular(path: Path) -> BinaryIO:
 def shown(path: Path) -> str:
     """The path as one line of text that every terminal, log and JSON encoder takes.
 
-    File names may hold line breaks, terminal escapes and bytes that are not UTF-8.
+    File names may hold line breaks, terminal escapes and bytes that are not UTF-8, addresses credentials.
     """
-    return printable(os.fsencode(path).decode("utf-8", "replace"))
+    text = printable(os.fsencode(path).decode("utf-8", "replace"))
+    return _CREDENTIALS.sub(rf"\g<1>{MASK}@", text) if is_remote(text) else text
 
 
 def printable(text: str) -> str:
@@ -68,6 +77,19 @@ def resolved(path: Path) -> Path:
         return Path(os.path.realpath(path))
     except (OSError, ValueError):
         raise UnsafeFile(f"{shown(path)} cannot name a file; name a profile file.") from None
+
+
+def is_remote(text: str) -> bool:
+    """Whether the text is an address, such as ``s3://bucket/run``; a path of pathlib's has lost one of the slashes."""
+    return _ADDRESS.match(text) is not None
+
+
+def remote_refusal(text: str) -> str:
+    """Why an address is not read, and what to do; credentials in it are hidden."""
+    return (
+        f"{shown(Path(text))} lies on remote storage, which is not read; copy it to this machine first, "
+        "or mount it as a folder."
+    )
 
 
 def unmoved(path: Path, real: Path) -> Path:
@@ -99,6 +121,8 @@ def _is_under(path: str, root: str) -> bool:
 
 def _refusal(path: Path, error: OSError) -> UnsafeFile | NotFound:
     name = shown(path)
+    if is_remote(os.fspath(path)):
+        return NotFound(remote_refusal(os.fspath(path)))
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return NotFound(f"{name} does not exist.")
     if error.errno == errno.ELOOP:

@@ -15,10 +15,11 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.opening import sqlite_header
-from tensorboard_plugin_dlprof.opening.regular_file import open_regular, resolved, shown
+from tensorboard_plugin_dlprof.opening.regular_file import open_regular, resolved, shown, unmoved
 
 _log = logging.getLogger(__name__)
 
@@ -30,6 +31,9 @@ MOST_COLUMNS = 200
 
 MOST_AUTHORIZER_CALLS = 5_000
 """For one statement or ``deadline``. Real views need at most 93; more is a fan-out of nested views."""
+
+_RACES = 3
+"""A file that is published anew is opened at the second attempt."""
 
 _LIMITS = {
     "LENGTH": LONGEST_VALUE_BYTES,
@@ -81,21 +85,56 @@ class UntrustedConnection(sqlite3.Connection):
     """Calls so far, of ``MOST_AUTHORIZER_CALLS``."""
 
 
-def open_untrusted(path: Path, refusal: type[ProfileError] = BrokenSource) -> UntrustedConnection:
+def open_untrusted(
+    path: Path, refusal: type[ProfileError] = BrokenSource, follow_links: bool = True
+) -> UntrustedConnection:
     """Open an SQLite file for reading, never creating or changing anything beside it.
 
     Args:
         path: the file, or a symbolic link to it.
         refusal: what to raise when it is no usable SQLite database.
+        follow_links: false where the path was resolved and checked before: a link in it was put there since.
 
     Raises:
-        NotFound: there is no such file.
+        NotFound: there is no such file, or a link is in the way that may not be followed.
         UnsafeFile: it is not a regular file, or may not be read.
         ProfileError: the given ``refusal``: not SQLite, truncated, being written, or damaged.
     """
-    real = resolved(path)
-    _check_content(path, refusal)
-    _refuse_unfinished_transaction(path, real, refusal)
+    real = resolved(path) if follow_links else unmoved(path, path)
+    for _ in range(_RACES):
+        con = _open_checked(path, real, refusal)
+        if con is not None:
+            return con
+    raise refusal(f"{shown(path)} was replaced again and again while it was opened; try again when it is complete.")
+
+
+def _open_checked(path: Path, real: Path, refusal: type[ProfileError]) -> UntrustedConnection | None:
+    """A connection to the very file that was checked; nothing where another took its place meanwhile.
+
+    SQLite opens a file by its name alone, so the name may lead elsewhere by then: to a file that nobody checked, or
+    that the owner of the log directory may not read.
+    """
+    with open_regular(path) as file:
+        checked = _identity(os.fstat(file.fileno()))
+        _check_content(file, path, refusal)
+        _refuse_unfinished_transaction(path, real, refusal)
+        con = _connect(path, real, refusal)
+        is_same = False
+        try:
+            is_same = _identity(unmoved(path, real).lstat()) == checked
+        except OSError:
+            pass  # It is gone; opening it again says so.
+        finally:
+            if not is_same:
+                con.close()
+    return con if is_same else None
+
+
+def _identity(status: os.stat_result) -> tuple[int, int, int, int]:
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def _connect(path: Path, real: Path, refusal: type[ProfileError]) -> UntrustedConnection:
     with reading(shown(path), refusal):
         con = sqlite3.connect(
             # By hand, a file named "a.sqlite?mode=rwc&x=" would open for writing.
@@ -114,14 +153,13 @@ def open_untrusted(path: Path, refusal: type[ProfileError] = BrokenSource) -> Un
     return con
 
 
-def _check_content(path: Path, refusal: type[ProfileError]) -> None:
-    with open_regular(path) as file:
-        try:
-            sqlite_header.check(file, os.fstat(file.fileno()).st_size)
-        except sqlite_header.BadHeader as reason:
-            raise refusal(f"{shown(path)} {reason}.") from None
-        except OSError:
-            raise refusal(f"{shown(path)} cannot be read; check its storage.") from None
+def _check_content(file: BinaryIO, path: Path, refusal: type[ProfileError]) -> None:
+    try:
+        sqlite_header.check(file, os.fstat(file.fileno()).st_size)
+    except sqlite_header.BadHeader as reason:
+        raise refusal(f"{shown(path)} {reason}.") from None
+    except OSError:
+        raise refusal(f"{shown(path)} cannot be read; check its storage.") from None
 
 
 def _refuse_unfinished_transaction(path: Path, real: Path, refusal: type[ProfileError]) -> None:

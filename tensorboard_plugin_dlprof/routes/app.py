@@ -63,6 +63,8 @@ class Services:
     """The names that requests may call the server by."""
 
 
+    remote: tuple[str, ...] = ()
+    """Log directories on remote storage, which are not searched."""
 class App:
     """The plugin's server side."""
 
@@ -125,7 +127,7 @@ class App:
         return responses.success(
             request,
             {
-                **profile_list(snapshot, services.imports, services.import_mode),
+                **profile_list(snapshot, services.imports, services.import_mode, services.remote),
                 "reaggregate_mode": services.reaggregate_mode,
                 "opened": services.opened.shown(snapshot) if services.opened is not None else None,
             },

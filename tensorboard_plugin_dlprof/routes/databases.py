@@ -108,7 +108,7 @@ class Databases:
                 kept.counts.clear()
             if kept.idle:
                 return kept.idle.pop(), kept.counts
-        connection = open_database(path)
+        connection = open_database(path, follow_links=False)
         connection.text_factory = _shown_text
         return connection, kept.counts
 

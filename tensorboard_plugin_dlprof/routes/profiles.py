@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from tensorboard_plugin_dlprof.runs.catalog import Snapshot
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
 
 
-def profile_list(snapshot: Snapshot, imports: ImportManager, import_mode: str) -> dict[str, Any]:
+def profile_list(
+    snapshot: Snapshot, imports: ImportManager, import_mode: str, remote: Sequence[str] = ()
+) -> dict[str, Any]:
     """The body of ``./profiles``."""
     return {
         "profiles": [entry(profile, imports) for profile in snapshot.profiles],
@@ -23,6 +26,7 @@ def profile_list(snapshot: Snapshot, imports: ImportManager, import_mode: str) -
             "finished_at": snapshot.finished_at or None,
             "truncated": snapshot.truncated,
             "refused": [{"run": _text(refusal.run), "name": _text(refusal.name)} for refusal in snapshot.refused],
+            "remote": list(remote),
         },
         "import_mode": import_mode,
         "version": VERSION,

@@ -211,7 +211,7 @@ def _read_facts(path: Path, profile: FoundProfile) -> Facts:
     name = file.name if file else "The database"
     try:
         with reading(name, UnfitDatabase):
-            connection = open_database(profile.database.place() if profile.database else path)
+            connection = open_database(profile.database.place() if profile.database else path, follow_links=False)
             try:
                 with deadline(connection, 5.0):
                     return Facts(source_facts(connection), headline(connection))

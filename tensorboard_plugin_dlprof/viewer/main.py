@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _serve(profile: Path, address: str, port: int, names: str) -> int:
-    from tensorboard_plugin_dlprof.opening.regular_file import shown
+    from tensorboard_plugin_dlprof.opening.regular_file import is_remote, remote_refusal, shown
     from tensorboard_plugin_dlprof.routes.app import App
     from tensorboard_plugin_dlprof.routes.opened import Opened
     from tensorboard_plugin_dlprof.runs.scan import Root
@@ -80,6 +80,8 @@ def _serve(profile: Path, address: str, port: int, names: str) -> int:
 
     path = Path(os.path.abspath(profile))  # noqa: PTH100 - a link keeps its own name
     if not path.exists():
+        if is_remote(os.fspath(profile)):
+            raise NotFound(remote_refusal(os.fspath(profile)))
         raise NotFound(f"{shown(profile)}: there is no such file or folder; check the path.")
     if path.is_dir():
         services = make_services([Root(path)], opened=Opened(path))

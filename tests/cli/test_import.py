@@ -230,6 +230,15 @@ def test_a_database_is_no_source(tmp_path: Path, capsys: Captured, name: str) ->
     assert "is a DLProf database already" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["import", "check", "reports", "summary", "aggregate"])
+def test_remote_storage_is_named_as_such(capsys: Captured, command: str) -> None:
+    """By every command, and credentials in the address are hidden."""
+    assert main([command, "s3://key:planted@bucket/run/a.pt.trace.json"]) == 1
+    said = "".join(capsys.readouterr())
+    assert "remote storage" in said
+    assert "planted" not in said
+
+
 def test_names_of_files_do_not_act_on_the_terminal(tmp_path: Path) -> None:
     """Errors are one line each, whatever the files are called; results name them byte for byte."""
     bad = tmp_path / "bad\n\x1b[31m\u202e.json"

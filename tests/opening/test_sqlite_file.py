@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -401,6 +402,66 @@ def test_a_message_that_cannot_be_decoded_is_a_sentence_too() -> None:
         raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
     with pytest.raises(BrokenSource, match="more memory"), reading("it"):
         raise MemoryError
+
+
+SWAPPING = """
+import os, sys
+from pathlib import Path
+from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted
+
+kind, path, other, spare = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), Path(sys.argv[4])
+swaps = 0
+
+def swap(event, arguments):
+    global swaps
+    if event != "sqlite3.connect" or (swaps and kind != "every time"):
+        return
+    swaps += 1
+    if kind == "link":
+        spare.symlink_to(other)
+    else:
+        spare.write_bytes(other.read_bytes() + bytes(0))
+        os.utime(spare, ns=(0, swaps))
+    os.replace(spare, path)
+
+sys.addaudithook(swap)
+try:
+    print(open_untrusted(path).execute("SELECT name FROM work").fetchone()[0])
+except ProfileError as error:
+    print(error)
+"""
+"""Puts another file in the place of the checked one at the very moment when SQLite is about to open it."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("link", "leads to another file than when it was found"), ("once", "other"), ("every time", "again and again")],
+)
+def test_a_file_that_is_swapped_while_it_is_opened(tmp_path: Path, kind: str, words: str) -> None:
+    """What SQLite opens is what was checked: a new version is checked again, a link to elsewhere is refused."""
+    path, other = (
+        database(tmp_path / f"{name}.sqlite", f"CREATE TABLE work(name TEXT); INSERT INTO work VALUES ('{name}')")
+        for name in ("mine", "other")
+    )
+    arguments = [kind, str(path), str(other), str(tmp_path / "spare")]
+    done = subprocess.run(
+        [sys.executable, "-c", SWAPPING, *arguments], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert words in done.stdout
+
+
+def test_no_link_is_followed_where_the_path_was_resolved_before(tmp_path: Path) -> None:
+    """Someone has put it there since, also in the place of a folder."""
+    (tmp_path / "real").mkdir()
+    real = filled(tmp_path / "real" / "a.sqlite")
+    open_untrusted(real, follow_links=False).close()
+    (tmp_path / "folder").symlink_to(tmp_path / "real")
+    (tmp_path / "real" / "b.sqlite").symlink_to(real)
+    for path in (tmp_path / "folder" / "a.sqlite", tmp_path / "real" / "b.sqlite"):
+        open_untrusted(path).close()
+        with pytest.raises(NotFound):
+            open_untrusted(path, follow_links=False)
 
 
 def test_no_absolute_path_that_the_caller_did_not_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
