@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -25,16 +26,29 @@ _ROWS_A_CHUNK = 4_096
 def insert_integers(
     con: sqlite3.Connection, table: str, columns: Mapping[str, npt.NDArray[np.integer] | int], count: int
 ) -> None:
-    """Add rows of integers. A column that is one number has it in every row."""
+    """Add rows of integers. A column that is one number has it in every row.
+
+    What is the same in every row, be it given as one number or not, stands in the statement: most of the time goes
+    into handing over values.
+    """
+    same: dict[str, int] = {}
+    varying: dict[str, npt.NDArray[np.integer]] = {}
+    for name, column in columns.items():
+        if isinstance(column, int):
+            same[name] = column
+        elif varying and count and (column == column[0]).all():
+            same[name] = int(column[0])
+        else:
+            varying[name] = column
+    one, several = (_statement(table, tuple(varying), rows, same) for rows in (1, ROWS_A_STATEMENT))
     for begin in range(0, count, _ROWS_A_CHUNK):
         rows = min(_ROWS_A_CHUNK, count - begin)
-        chunk = np.empty((rows, len(columns)), np.int64)
-        for position, column in enumerate(columns.values()):
-            chunk[:, position] = column if isinstance(column, int) else column[begin : begin + rows]
+        chunk = np.empty((rows, len(varying)), np.int64)
+        for position, column in enumerate(varying.values()):
+            chunk[:, position] = column[begin : begin + rows]
         whole = rows - rows % ROWS_A_STATEMENT
-        several = chunk[:whole].reshape(-1, ROWS_A_STATEMENT * len(columns))
-        con.executemany(_statement(table, tuple(columns), ROWS_A_STATEMENT), several.tolist())
-        con.executemany(_statement(table, tuple(columns), 1), chunk[whole:].tolist())
+        con.executemany(several, chunk[:whole].reshape(-1, ROWS_A_STATEMENT * len(varying)).tolist())
+        con.executemany(one, chunk[whole:].tolist())
 
 
 def insert_rows(con: sqlite3.Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> None:
@@ -55,7 +69,7 @@ def storable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _statement(table: str, columns: tuple[str, ...], rows: int) -> str:
-    """``table`` and ``columns`` are names of our own schema, never of a file."""
-    row = f"({', '.join('?' * len(columns))})"
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([row] * rows)}"
+def _statement(table: str, columns: tuple[str, ...], rows: int, same: Mapping[str, int] = MappingProxyType({})) -> str:
+    """``table`` and the names of columns are those of our own schema, never of a file."""
+    row = f"({', '.join([*'?' * len(columns), *map(str, same.values())])})"
+    return f"INSERT INTO {table} ({', '.join([*columns, *same])}) VALUES {', '.join([row] * rows)}"
