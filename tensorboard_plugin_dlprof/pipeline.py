@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
 
@@ -198,3 +198,22 @@ def delete_aggregation(database: Path, target: Path, aggregation: int, progress:
     from tensorboard_plugin_dlprof.database.adding import leave_out_aggregation
 
     leave_out_aggregation(database, target, aggregation, lambda fraction: progress("Writing the database", fraction))
+
+
+def judge_database(database: Path, choice: Choice, progress: Progress) -> dict[str, Any]:
+    """What our rules say about iterations of a database, which may be NVIDIA's: ``engine.as_data`` of the verdict.
+
+    Raises:
+        ProfileError: with the sentence to show.
+    """
+    from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
+    from tensorboard_plugin_dlprof.analysis.engine import as_data
+    from tensorboard_plugin_dlprof.database.connection import open_database
+    from tensorboard_plugin_dlprof.database.reader import read_profile
+
+    progress("Reading the database", 0.0)
+    with closing(open_database(database)) as connection:
+        profile = read_profile(connection)
+    progress("Aggregating", 0.5)
+    aggregation = aggregate(profile, Selection(choice.key_op, choice.iter_start, choice.iter_stop, choice.candidate))
+    return as_data(_advice(profile, aggregation)[1].verdict)

@@ -104,10 +104,17 @@ def _delete(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return {"aggregation": job["aggregation"], "is_new": True}
 
 
+def _judge(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    from tensorboard_plugin_dlprof.pipeline import Choice, judge_database
+
+    return judge_database(_source(job), Choice(job["iter_start"], job["iter_stop"]), progress)
+
+
 _DO: dict[str, Callable[[dict[str, Any], Progress], dict[str, Any]]] = {
     "import": _import,
     "aggregate": _aggregate,
     "delete": _delete,
+    "judge": _judge,
 }
 
 

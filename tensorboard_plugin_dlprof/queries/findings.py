@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from typing import TypedDict
+from collections.abc import Mapping
+from typing import Any, TypedDict
 
 from tensorboard_plugin_dlprof.queries.extension import extension_tables
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, whole
@@ -70,7 +71,7 @@ class Findings(TypedDict):
 
 
 def findings(connection: sqlite3.Connection, scope: Scope) -> Findings:
-    """All findings. A database of NVIDIA's has sentences alone, in the order of its detectors."""
+    """All findings that are stored. A database of NVIDIA's has sentences alone, in the order of its detectors."""
     tables = extension_tables(connection)
     verdict = None
     if "ext_verdicts" in tables:
@@ -92,6 +93,52 @@ def findings(connection: sqlite3.Connection, scope: Scope) -> Findings:
         total_high_ns=whole(verdict[2]),
         findings=_stored(connection, scope, iteration_ns),
         undecided=_undecided(connection, scope),
+    )
+
+
+def aggregated(connection: sqlite3.Connection, scope: Scope) -> tuple[int | None, int | None]:
+    """First and last iteration of the aggregation."""
+    row = connection.execute(
+        "SELECT iter_start, iter_stop FROM view_aggregations WHERE aggr_id = ?", (scope.aggregation,)
+    ).fetchone()
+    return (whole(row[0]), whole(row[1])) if row is not None else (None, None)
+
+
+def with_verdict(stored: Findings, verdict: Mapping[str, Any]) -> Findings:
+    """What the rules said (``pipeline.judge_database``), and after it what the database's own detectors alone say."""
+    if not verdict:
+        return stored
+    iteration_ns = whole(verdict["iteration_ns"])
+    ours = [
+        Finding(
+            detector=str(found["detector"]),
+            severity=str(found["severity"]),
+            confidence=str(found["confidence"]),
+            area=str(found["area"]),
+            problem=str(found["problem"]),
+            recommendation=str(found["recommendation"]),
+            numbers=found["numbers"],
+            gain=_gain(whole(found["low_ns"]), whole(found["high_ns"]), str(found["reasoning"]), iteration_ns),
+            link=_address(found["link"]),
+            evidence=[
+                Evidence(
+                    kind=row["kind"], key=row["key"], time_ns=row["time_ns"], count=row["count"], detail=row["detail"]
+                )
+                for row in found["evidence"][:MAX_EVIDENCE]
+            ],
+        )
+        for found in verdict["findings"][:MAX_FINDINGS]
+    ]
+    said = {finding["detector"] for finding in ours}
+    return Findings(
+        iteration_ns=iteration_ns,
+        total_low_ns=whole(verdict["total_low_ns"]),
+        total_high_ns=whole(verdict["total_high_ns"]),
+        findings=ours + [finding for finding in stored["findings"] if finding["detector"] not in said],
+        undecided=[
+            Undecided(detector=each["detector"], missing=each["missing"], hint=each["hint"])
+            for each in verdict["undecided"]
+        ],
     )
 
 

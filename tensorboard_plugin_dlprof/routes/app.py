@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 from werkzeug.wrappers import Request
 
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, error_of
+from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager, Subject
 from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.queries.findings import aggregated, with_verdict
 from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
 from tensorboard_plugin_dlprof.queries.scope import aggregations as known_aggregations
@@ -72,6 +74,7 @@ class App:
         self._services = services
         self._databases = Databases()
         self._heavy = threading.BoundedSemaphore(HEAVY_AT_ONCE)
+        self._advisor = Advisor(services.imports.cache, services.imports.memory_bytes)
 
     def routes(self) -> dict[str, WSGIApplication]:
         """Path below the plugin's prefix -> application. ``*`` at the end stands for anything."""
@@ -82,7 +85,7 @@ class App:
             "/groups": self._application(self._scoped(views.groups), _READS),
             "/op": self._application(self._scoped(views.op), _READS),
             "/iterations": self._application(self._scoped(views.iterations), _READS),
-            "/findings": self._application(self._scoped(views.findings), _READS),
+            "/findings": self._application(self._findings, _READS),
             "/efficiency": self._application(self._scoped(views.efficiency), _READS),
             "/export": self._application(self._export, _READS),
             "/import": self._application(self._import, _CHANGES),
@@ -159,6 +162,21 @@ class App:
 
         return lambda request: self._from_database(request, body)
 
+    def _findings(self, request: Request) -> Response:
+        """What the database holds, else what our rules say about it now."""
+
+        def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
+            scope = find_scope(borrowed.connection, _aggregation(parameters), parameters.text("domain") or None)
+            return scope.aggregation, views.findings(borrowed.connection, scope), aggregated(borrowed.connection, scope)
+
+        def worked_out(path: Path, found: Any) -> Any:
+            number, answer, iterations = found
+            if answer["iteration_ns"] is not None:
+                return answer
+            return with_verdict(answer, self._advisor.findings(path, number, *iterations))
+
+        return self._from_database(request, body, worked_out)
+
     def _export(self, request: Request) -> Response:
         """A download. Only its beginning counts as heavy: the rest goes at the pace of the browser."""
         parameters = Parameters(request)
@@ -192,8 +210,16 @@ class App:
         finally:
             self._heavy.release()
 
-    def _from_database(self, request: Request, body: Body) -> Response:
-        """An answer from a profile's database, sent again only when the database or the question changes."""
+    def _from_database(
+        self, request: Request, body: Body, then: Callable[[Path, Any], Any] = lambda _path, answer: answer
+    ) -> Response:
+        """An answer from a profile's database, sent again only when the database or the question changes.
+
+        Args:
+            request: With the profile.
+            body: Asks the database.
+            then: Finishes what ``body`` gave, when the database is given back: it may take its time.
+        """
         parameters = Parameters(request)
         profile = self._services.catalog.find(parameters.profile())
         path = self._path(profile)
@@ -202,7 +228,8 @@ class App:
         if known is not None:
             return known
         with self._heavy_place(), self._databases.borrow(path, shown(Path(profile.name))) as borrowed:
-            answer = body(borrowed, profile, parameters)
+            found = body(borrowed, profile, parameters)
+        answer = then(path, found)
         if path.parent == self._services.imports.cache.folder:
             self._services.imports.cache.touch(path)
         return responses.success(request, answer, tag)

@@ -27,8 +27,8 @@ def op(connection: sqlite3.Connection, scope: Scope, parameters: Parameters) -> 
     return op_detail(connection, scope, parameters.required("op"))
 
 
-def findings(connection: sqlite3.Connection, scope: Scope, _parameters: Parameters) -> Any:
-    """The body of ``./findings``."""
+def findings(connection: sqlite3.Connection, scope: Scope) -> Any:
+    """The body of ``./findings``, as far as the database holds it."""
     return all_findings(connection, scope)
 
 
