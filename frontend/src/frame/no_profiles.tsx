@@ -15,7 +15,7 @@ tensorboard --logdir LOGDIR`;
 
 /** The log directory holds nothing of ours: how to record something. */
 export function NoProfiles({ scan }: { scan: ProfilesResponse["scan"] }) {
-  const { directories, refused } = scan;
+  const { directories, refused, remote } = scan;
   return (
     <Message icon="search" title="No GPU profile in the log directory">
       <p>
@@ -30,6 +30,12 @@ export function NoProfiles({ scan }: { scan: ProfilesResponse["scan"] }) {
           Not followed, because they lead out of the log directory:{" "}
           {refused.map(({ run, name }) => `${run}/${name}`).join(", ")}. Start TensorBoard with{" "}
           <code>--dlprof_allowed_dirs</code> to allow more folders.
+        </p>
+      )}
+      {remote.length > 0 && (
+        <p>
+          Not searched, because profiles are not read from remote storage: {remote.join(", ")}. Copy them to a folder of
+          this machine, or mount the storage as one, and name that folder with <code>--logdir</code>.
         </p>
       )}
       <h3>PyTorch profiler</h3>
