@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import statistics
-from typing import TypedDict
+from collections.abc import Sequence
+from typing import Any, TypedDict
 
 from tensorboard_plugin_dlprof.queries.extension import extension_tables
 from tensorboard_plugin_dlprof.queries.numbers import plus, whole
@@ -61,42 +62,72 @@ def iteration_rows(connection: sqlite3.Connection, scope: Scope) -> tuple[list[I
     ).fetchone()
     if count > MAX_ROWS and last - first + 1 == count:
         # Numbered without gaps: SQLite sums a hundred thousand in the time in which Python reads ten thousand.
-        return _rows(connection, scope, first, -(-count // (MAX_ROWS - 2))), True
-    rows = _rows(connection, scope, first or 0, 1)
+        return _bins(connection, scope, first, -(-count // (MAX_ROWS - 2))), True
+    rows = _rows(connection, scope, first or 0, last or 0)
     return (rows, False) if count <= MAX_ROWS else (binned(rows), True)
 
 
-def _rows(connection: sqlite3.Connection, scope: Scope, first: int, size: int) -> list[IterationRow]:
-    """The iterations, ``size`` of them to a row; a row ends where aggregated iterations begin or end."""
-    parts = ", ".join(f"sum(part.{column}_duration)" for column in RESOURCE_COLUMNS)
+def _bins(connection: sqlite3.Connection, scope: Scope, first: int, size: int) -> list[IterationRow]:
+    """``size`` iterations to a row; a row ends where aggregated iterations begin or end."""
+    # The two tables apart, in the order in which they lie in the file: that is three times as fast as joined.
+    sums = ", ".join(f"sum({column}_duration)" for column in RESOURCE_COLUMNS)
+    number = "(iter_value - :first) / :size AS number"
+    values = {"aggregation": scope.aggregation, "first": first, "size": size}
+    aggregated = {
+        row[0]: row[1:]
+        for row in connection.execute(
+            f"SELECT {number}, count(*), {sums} FROM iteration_aggregation_list NOT INDEXED "
+            "WHERE aggr_id = :aggregation GROUP BY number",
+            values,
+        )
+    }
     cursor = connection.execute(
-        "SELECT min(iteration.iter_value), max(iteration.iter_value), min(iteration.start_time), "
-        f"sum(iteration.stop_time - iteration.start_time), part.iter_value IS NOT NULL AS profiled, {parts} "
-        "FROM iteration_list AS iteration LEFT JOIN iteration_aggregation_list AS part "
-        "ON part.aggr_id = iteration.aggr_id AND part.iter_value = iteration.iter_value "
-        "WHERE iteration.aggr_id = :aggregation "
-        "GROUP BY (iteration.iter_value - :first) / :size, profiled ORDER BY min(iteration.iter_value)",
-        {"aggregation": scope.aggregation, "first": first, "size": size},
+        f"SELECT {number}, count(*), min(iter_value), max(iter_value), min(start_time), sum(stop_time - start_time) "
+        "FROM iteration_list NOT INDEXED WHERE aggr_id = :aggregation GROUP BY number ORDER BY number",
+        values,
     )
     rows: list[IterationRow] = []
-    while some := cursor.fetchmany(1_000):
-        rows.extend(
-            IterationRow(
-                iteration=whole(row[0]),
-                stop_iteration=whole(row[1]),
-                start_ns=whole(row[2]),
-                duration_ns=whole(row[3]),
-                profiled=bool(row[4]),
-                parts=dict(zip(RESOURCES, map(whole, row[5:]), strict=True)) if row[4] else None,
-            )
-            for row in some
-        )
+    for bin_number, count, low, high, start, duration in cursor.fetchall():
+        profiled, *parts = aggregated.get(bin_number, (0,))
+        if profiled not in (0, count):
+            rows.extend(binned(_rows(connection, scope, low, high), size))
+            continue
+        rows.append(_row((low, high, start, duration, profiled, *parts)))
     return rows
 
 
-def binned(rows: list[IterationRow]) -> list[IterationRow]:
+def _rows(connection: sqlite3.Connection, scope: Scope, low: int, high: int) -> list[IterationRow]:
+    """One row for each iteration with these numbers."""
+    parts = ", ".join(f"part.{column}_duration" for column in RESOURCE_COLUMNS)
+    cursor = connection.execute(
+        "SELECT iteration.iter_value, iteration.iter_value, iteration.start_time, "
+        f"iteration.stop_time - iteration.start_time, part.iter_value IS NOT NULL, {parts} "
+        "FROM iteration_list AS iteration LEFT JOIN iteration_aggregation_list AS part "
+        "ON part.aggr_id = iteration.aggr_id AND part.iter_value = iteration.iter_value "
+        "WHERE iteration.aggr_id = ? AND iteration.iter_value BETWEEN ? AND ? ORDER BY iteration.iter_value",
+        (scope.aggregation, low, high),
+    )
+    rows: list[IterationRow] = []
+    while some := cursor.fetchmany(1_000):
+        rows.extend(map(_row, some))
+    return rows
+
+
+def _row(row: Sequence[Any]) -> IterationRow:
+    """First and last number, start, duration, whether aggregated, parts."""
+    return IterationRow(
+        iteration=whole(row[0]),
+        stop_iteration=whole(row[1]),
+        start_ns=whole(row[2]),
+        duration_ns=whole(row[3]),
+        profiled=bool(row[4]),
+        parts=dict(zip(RESOURCES, map(whole, row[5:]), strict=True)) if row[4] else None,
+    )
+
+
+def binned(rows: list[IterationRow], size: int = 0) -> list[IterationRow]:
     """At most ``MAX_ROWS`` rows, each the sum of neighbours; a bin ends where aggregated iterations begin or end."""
-    size = -(-len(rows) // (MAX_ROWS - 2))
+    size = size or -(-len(rows) // (MAX_ROWS - 2))
     bins: list[IterationRow] = []
     count = 0
     for row in rows:

@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
-from tensorboard_plugin_dlprof.queries.iterations import MAX_ROWS, IterationRow, _derived_proposal, binned
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from benchmarks.tiled_profile import tile_profile
+from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
+from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.database.reader import read_profile
+from tensorboard_plugin_dlprof.database.writer import write_database
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries.iterations import (
+    MAX_ROWS,
+    IterationRow,
+    _derived_proposal,
+    _rows,
+    binned,
+    iteration_rows,
+)
+from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tests.imports.traces import write_trace
 
 
 def row(iteration: int, duration_ns: int, profiled: bool = True) -> IterationRow:
@@ -40,3 +60,30 @@ def test_nothing_is_proposed_where_all_are_alike_or_few() -> None:
     assert _derived_proposal([row(number, 100) for number in range(10)]) is None
     assert _derived_proposal([row(0, 500), row(1, 100)]) is None
     assert _derived_proposal([row(number, 0) for number in range(10)]) is None
+
+
+@pytest.mark.parametrize("aggregated", [(0, 4_999), (1_003, 2_512), (7, 7)])
+def test_sums_of_sqlite_are_those_of_the_rows(tmp_path: Path, aggregated: tuple[int, int]) -> None:
+    """Every iteration is in one row, aggregated ones with their parts; rows are no more than a page draws."""
+    source, small, large = (tmp_path / name for name in ("a.json", "small.sqlite", "large.sqlite"))
+    write_trace(source, steps=5, adds_per_step=1)
+    import_source(source, small, ImportOptions(), lambda _stage, _fraction: None)
+    with closing(open_database(small)) as con:
+        profile = tile_profile(read_profile(con), 5_000)
+    write_database(large, source, profile, [aggregate(profile, Selection(None, *aggregated))])
+    with closing(open_database(large)) as con:
+        scope = find_scope(con)
+        rows, is_binned = iteration_rows(con, scope)
+        single = _rows(con, scope, 0, 10**9)
+    assert is_binned
+    assert len(rows) <= MAX_ROWS
+    assert len(single) == 5_000
+    assert [row["iteration"] for row in rows] == [0, *(row["stop_iteration"] + 1 for row in rows[:-1])]
+    assert rows[-1]["stop_iteration"] == 4_999
+    assert sum(row["duration_ns"] for row in rows) == sum(row["duration_ns"] for row in single)
+    low, high = aggregated
+    inside = [row for row in rows if row["profiled"]]
+    assert (inside[0]["iteration"], inside[-1]["stop_iteration"]) == (low, high)
+    assert all(row["parts"] is None for row in rows if not row["profiled"])
+    for part in ("memory", "other"):
+        assert sum(row["parts"][part] for row in inside) == sum(row["parts"][part] for row in single[low : high + 1])
