@@ -29,7 +29,7 @@ class Devices:
             self._add_gpu(row)
         for row in export.rows("TARGET_INFO_CUDA_DEVICE", ("gpuId", "cudaId", "pid")):
             gpu, ordinal, process = (_number(row[name], -1) for name in ("gpuId", "cudaId", "pid"))
-            if gpu >= 0 and ordinal >= 0:
+            if 0 <= gpu < _MOST_DEVICES and ordinal >= 0:
                 self._by_process[process, ordinal] = gpu
 
     def ids(self, process: Int64s, ordinal: Int64s) -> Int32s:

@@ -288,13 +288,14 @@ def deadline(con: UntrustedConnection, seconds: float) -> Iterator[None]:
 def reading(path_shown: str, refusal: type[ProfileError] = BrokenSource) -> Iterator[None]:
     """Turn what SQLite raises into one sentence about the file; SQLite's own words may hold absolute paths.
 
-    ``UnicodeDecodeError`` is among them: the sqlite3 module raises it when a message quotes a damaged name.
+    ``UnicodeDecodeError`` is among them: the sqlite3 module raises it when a message quotes a damaged name. So is
+    ``OverflowError``, for a number that was worked out from those of the file and is none of SQLite's any more.
     """
     try:
         yield
     except MemoryError:
         raise refusal(f"{path_shown} needs more memory than there is; profile fewer steps.") from None
-    except (sqlite3.Error, UnicodeDecodeError) as error:
+    except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
         _log.debug("%s: %s", path_shown, error)
         raise refusal(f"{path_shown} {_reason(error)}.") from None
 
@@ -303,6 +304,8 @@ def _reason(error: Exception) -> str:
     words = str(error)
     if "interrupted" in words:
         return "took too long to read; select less, or try again when the machine is less busy"
+    if isinstance(error, OverflowError):
+        return "holds numbers that no profile has; copy it again, or make it again"
     if isinstance(error, sqlite3.DataError) or "too big" in words:
         return f"holds a value of more than {LONGEST_VALUE_BYTES // 1_000_000} MB, which no profile has"
     if "not authorized" in words or "prohibited" in words or "too complex" in words:

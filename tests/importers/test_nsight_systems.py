@@ -334,6 +334,13 @@ def test_ordinals_lead_to_gpus_through_their_process(tmp_path: Path) -> None:
     assert capture.devices[3] == Device(3, "A100", 8, 0, 108, 40 << 30)
 
 
+@pytest.mark.parametrize("gpu", [1 << 16, 1 << 31, (1 << 63) - 1, -5])
+def test_a_gpu_number_that_cannot_be_leads_nowhere(tmp_path: Path, gpu: int) -> None:
+    """The ordinal itself counts then."""
+    tables = {**kernels(kernel(0, 1, device=1, pid=7)), "TARGET_INFO_CUDA_DEVICE": ("gpuId cudaId pid", [[gpu, 1, 7]])}
+    assert read_tables(tmp_path, tables).work.device.tolist() == [1]
+
+
 def test_ordinals_lead_to_gpus_by_cuda_device_on_older_exports(tmp_path: Path) -> None:
     """One ordinal for all processes."""
     tables = {

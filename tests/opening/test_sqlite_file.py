@@ -404,6 +404,13 @@ def test_a_message_that_cannot_be_decoded_is_a_sentence_too() -> None:
         raise MemoryError
 
 
+def test_a_number_beyond_those_of_sqlite_is_a_sentence_too(tmp_path: Path) -> None:
+    """A query may take one that was worked out from the file's own."""
+    with closing(open_untrusted(filled(tmp_path / "a.sqlite"))) as con:
+        with pytest.raises(BrokenSource, match="a.sqlite holds numbers that no profile has"), reading("a.sqlite"):
+            con.execute("SELECT ?", (2**63,))
+
+
 SWAPPING = """
 import os, sys
 from pathlib import Path
