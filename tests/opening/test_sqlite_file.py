@@ -406,9 +406,12 @@ def test_a_message_that_cannot_be_decoded_is_a_sentence_too() -> None:
 
 def test_a_number_beyond_those_of_sqlite_is_a_sentence_too(tmp_path: Path) -> None:
     """A query may take one that was worked out from the file's own."""
-    with closing(open_untrusted(filled(tmp_path / "a.sqlite"))) as con:
-        with pytest.raises(BrokenSource, match="a.sqlite holds numbers that no profile has"), reading("a.sqlite"):
-            con.execute("SELECT ?", (2**63,))
+    with (
+        closing(open_untrusted(filled(tmp_path / "a.sqlite"))) as con,
+        pytest.raises(BrokenSource, match="it holds numbers that no profile has"),
+        reading("it"),
+    ):
+        con.execute("SELECT ?", (2**63,))
 
 
 SWAPPING = """
