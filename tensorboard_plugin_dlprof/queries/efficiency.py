@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, plus, whole
 from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -118,7 +118,9 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
     if "ext_op_efficiency" not in extension_tables(connection):
         return EfficiencySummary(
             product_flops=None, masked_flops=None, flops_per_second=None, mfu_fraction=None, measured_fraction=None,
-            hint="Import the source of this profile: NVIDIA's databases do not hold what FLOPs are counted from.",
+            hint="Another version of this plug-in made this database: import its source again."
+            if is_of_another_version(connection)
+            else "Import the source of this profile: NVIDIA's databases do not hold what FLOPs are counted from.",
             peaks=[], precisions=[], causes=[], dots=[], left_out_dots=0, iterations=[],
         )  # fmt: skip
     aggregation = (scope.aggregation,)
@@ -287,8 +289,14 @@ EFFICIENCY = Table(
         Column("occupancy_fraction", "Occupancy", "fraction",
                "Theoretical: warps that fit on a multiprocessor, of those that it can hold; mean by time.",
                "rate.occupancy_fraction", _RATE, nullable=True),
+        Column("achieved_fraction", "Achieved Occupancy", "fraction",
+               "Warps that were resident, of those that the GPU can hold, as the profiler estimated it from the number of "
+               "blocks; mean by time.", "rate.achieved_fraction", _RATE, nullable=True),
         Column("waves", "Waves", "number", "How often a launch fills the GPU with blocks; mean by time.", "rate.waves",
                _RATE, nullable=True),
+        Column("tail_fraction", "Tail", "fraction",
+               "Places for blocks that stay empty in the last wave, of those of all waves; mean by time.",
+               "rate.tail_fraction", _RATE, nullable=True),
         _OP["calls"],
         _OP["kernel_calls"],
         _OP["data_type"],

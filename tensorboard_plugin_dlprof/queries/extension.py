@@ -16,6 +16,12 @@ def extension_tables(connection: sqlite3.Connection) -> frozenset[str]:
     return names
 
 
+def is_of_another_version(connection: sqlite3.Connection) -> bool:
+    """Whether another version of this package made the database, whose own tables are not read."""
+    (found,) = connection.execute("SELECT count(*) FROM main.sqlite_master WHERE name = 'ext_info'").fetchone()
+    return bool(found) and not extension_tables(connection)
+
+
 def is_extended(connection: sqlite3.Connection) -> bool:
     """Whether the database was made by this package."""
     return bool(extension_tables(connection))

@@ -89,8 +89,14 @@ def real_run(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture
+def hosts() -> frozenset[str]:
+    """The names of this machine that a page may ask."""
+    return frozenset({"localhost", "127.0.0.1"})
+
+
 @pytest.fixture(autouse=True)
-def complaints(page: Page) -> Iterator[list[str]]:
+def complaints(page: Page, hosts: frozenset[str]) -> Iterator[list[str]]:
     """Nothing may fail in the page: no error, no violation of the content security policy, no request to elsewhere.
 
     A test that makes the server refuse something removes the browser's line about it.
@@ -104,7 +110,7 @@ def complaints(page: Page) -> Iterator[list[str]]:
 
     def on_request(request: Request) -> None:
         address = urlsplit(request.url)
-        if address.scheme in ("http", "https", "ws", "wss") and address.hostname not in ("localhost", "127.0.0.1"):
+        if address.scheme in ("http", "https", "ws", "wss") and address.hostname not in hosts:
             complaints.append(f"request to {request.url}")
 
     page.on("pageerror", lambda error: complaints.append(f"page error: {error}"))

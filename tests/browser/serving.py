@@ -1,9 +1,10 @@
-"""Starts TensorBoard on a log directory, as a user would."""
+"""Starts TensorBoard and dlprofviewer, as a user would."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -31,7 +32,7 @@ VIEWS = (
 """The views as the URL names them."""
 
 START_WITHIN_S = 120
-ADDRESS = re.compile(r" at (http://localhost:\d+/)")
+ADDRESS = re.compile(r" at (http://[\w.]+:\d+/)")
 
 
 class TensorBoard:
@@ -79,18 +80,42 @@ def _hash(state: dict[str, str]) -> str:
     )
 
 
+class Viewer(TensorBoard):
+    """A running ``dlprofviewer``, which has no page but its own."""
+
+    def page(self, **state: str) -> str:
+        """The address of the page, showing a state."""
+        return f"{self.address}{_hash(state)}"
+
+
 @contextlib.contextmanager
 def running(logdir: Path, cache: Path, *flags: str) -> Iterator[TensorBoard]:
     """TensorBoard on ``logdir``, ended afterwards."""
     command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), "--port", "0"]
-    command += ["--dlprof_cache_dir", str(cache), *flags]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    with _started([*command, "--dlprof_cache_dir", str(cache), *flags], {}) as (address, process_id):
+        yield TensorBoard(address, process_id)
+
+
+@contextlib.contextmanager
+def viewing(profile: Path, cache: Path, *flags: str) -> Iterator[Viewer]:
+    """``dlprofviewer`` on a file or folder, ended afterwards."""
+    command = [sys.executable, "-m", "tensorboard_plugin_dlprof.viewer", "-p", "0", *flags, str(profile)]
+    with _started(command, {"XDG_CACHE_HOME": str(cache)}) as (address, process_id):
+        yield Viewer(address, process_id)
+
+
+@contextlib.contextmanager
+def _started(command: list[str], environment: dict[str, str]) -> Iterator[tuple[str, int]]:
+    """A server, with the address that it says it is at, and its process id."""
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **environment}
+    )
     said: list[str] = []
     found = threading.Event()
 
     def listen() -> None:
-        assert process.stderr is not None
-        for line in process.stderr:
+        assert process.stdout is not None
+        for line in process.stdout:
             said.append(line)
             if ADDRESS.search(line):
                 found.set()
@@ -101,8 +126,8 @@ def running(logdir: Path, cache: Path, *flags: str) -> Iterator[TensorBoard]:
     try:
         found.wait(START_WITHIN_S)
         address = next((match.group(1) for line in said if (match := ADDRESS.search(line))), None)
-        assert address is not None, "TensorBoard did not start:\n" + "".join(said[-20:])
-        yield TensorBoard(address, process.pid)
+        assert address is not None, "The server did not start:\n" + "".join(said[-20:])
+        yield address, process.pid
     finally:
         process.terminate()
         try:
@@ -111,5 +136,5 @@ def running(logdir: Path, cache: Path, *flags: str) -> Iterator[TensorBoard]:
             process.kill()
             process.wait()
         listener.join()
-        if process.stderr is not None:
-            process.stderr.close()
+        if process.stdout is not None:
+            process.stdout.close()

@@ -100,6 +100,29 @@ def test_boundaries_move_in_every_way(opened: Page) -> None:
     expect(field).to_have_value(str(first))
 
 
+def test_back_restores_the_earlier_range(opened: Page) -> None:
+    """Back undoes a drag as a whole, and a typed boundary."""
+    start = boundary(opened, "Iter Start")
+    first = str(start.get_attribute("aria-valuenow"))
+    grip, end = start.locator("path").bounding_box(), boundary(opened, "Iter Stop").locator("path").bounding_box()
+    assert grip is not None
+    assert end is not None
+    opened.mouse.move(grip["x"] + 4, grip["y"] + 6)
+    opened.mouse.down()
+    opened.mouse.move((grip["x"] + end["x"]) / 2, grip["y"] + 6, steps=8)
+    opened.mouse.up()
+    expect(start).not_to_have_attribute("aria-valuenow", first)
+    dragged = str(start.get_attribute("aria-valuenow"))
+    opened.get_by_label("Select Iter Stop").fill(dragged)
+    expect(boundary(opened, "Iter Stop")).to_have_attribute("aria-valuenow", dragged)
+    opened.go_back()
+    expect(boundary(opened, "Iter Stop")).not_to_have_attribute("aria-valuenow", dragged)
+    expect(start).to_have_attribute("aria-valuenow", dragged)
+    opened.go_back()
+    expect(start).to_have_attribute("aria-valuenow", first)
+    expect(start).to_be_visible()
+
+
 def test_zoom_and_pan(opened: Page) -> None:
     """Keys, wheel and buttons zoom; the URL keeps what is visible; All iterations shows all again."""
     show_all = opened.get_by_role("button", name="All iterations")

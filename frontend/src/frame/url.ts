@@ -30,6 +30,18 @@ export function navigate(changes: Readonly<Record<string, string | null>>, push 
   goTo(withValues(current, changes), push);
 }
 
+/** Changes that follow within this time belong to one step. */
+const STEP_MS = 1000;
+let step = { keys: "", at: -Infinity };
+
+/** As `navigate`, for what is dragged, turned or typed: Back undoes the whole step, not each pixel of it. */
+export function navigateStep(changes: Readonly<Record<string, string | null>>): void {
+  const keys = Object.keys(changes).sort().join(" ");
+  const now = performance.now();
+  navigate(changes, keys !== step.keys || now - step.at > STEP_MS);
+  step = { keys, at: now };
+}
+
 export function useUrl(): UrlState {
   const [state, setState] = useState(current);
   useLayoutEffect(() => {

@@ -1,6 +1,6 @@
 /** What the user has chosen for a new aggregation; everything not chosen is as in the one that is shown. */
 import type { AggregateRequest, DashboardResponse, IterationsResponse } from "../../api/types";
-import { navigate, useUrl } from "../../frame/url";
+import { navigateStep, useUrl } from "../../frame/url";
 import { rangeProblem } from "../../model/iteration_window";
 
 export interface Choice {
@@ -66,13 +66,14 @@ export function useChoice(data: DashboardResponse, iterations: IterationsRespons
       candidate: keyOp === "" && candidate !== "" ? candidate : null,
     },
     setRange: (range) =>
-      navigate({
+      navigateStep({
         ...("start" in range ? { "iterations.start": text(range.start, iterations.iter_start) } : {}),
         ...("stop" in range ? { "iterations.stop": text(range.stop, iterations.iter_stop) } : {}),
       }),
-    setKeyOp: (op) => navigate({ ...reset, "iterations.key": op === current.keyOp ? null : op, "iterations.by": null }),
+    setKeyOp: (op) =>
+      navigateStep({ ...reset, "iterations.key": op === current.keyOp ? null : op, "iterations.by": null }),
     setCandidate: (kind) =>
-      navigate({ ...reset, "iterations.key": null, "iterations.by": kind === current.candidate ? null : kind }),
-    reset: () => navigate({ ...reset, "iterations.key": null, "iterations.by": null }),
+      navigateStep({ ...reset, "iterations.key": null, "iterations.by": kind === current.candidate ? null : kind }),
+    reset: () => navigateStep({ ...reset, "iterations.key": null, "iterations.by": null }),
   };
 }

@@ -1,0 +1,202 @@
+"""``dlprofviewer`` in a browser: a database, a source, a folder, what is wrong with them, another address."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OTHER_SAMPLES, sample
+from tests.browser.serving import VIEWS, Viewer, viewing
+from tests.imports.traces import write_long_trace
+
+IMPORTED_WITHIN_MS = 90_000
+
+
+def _network_address() -> str:
+    """The address of this machine on a network; the loopback address where it is on none."""
+    with closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as probe:
+        try:
+            # Says which way a packet would go; none is sent.
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return "127.0.0.1"
+        return str(probe.getsockname()[0])
+
+
+@pytest.fixture
+def hosts() -> frozenset[str]:
+    """The network's name of this machine too."""
+    return frozenset({"localhost", "127.0.0.1", _network_address()})
+
+
+@pytest.fixture
+def database(logdir: Path, tmp_path: Path) -> Path:
+    """A database of its own, which a test may change."""
+    return Path(shutil.copy(next((logdir / "amp").glob("*.sqlite")), tmp_path / "profile.sqlite"))
+
+
+@pytest.fixture
+def viewer(database: Path, tmp_path: Path) -> Iterator[Viewer]:
+    """Shows ``database``."""
+    with viewing(database, tmp_path / "cache") as server:
+        yield server
+
+
+def test_a_database(page: Page, viewer: Viewer, database: Path) -> None:
+    """The page opens on the named file, every view is a click away, and the brand leads back."""
+    page.goto(viewer.address)
+    expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
+    expect(page.locator(".picker-button")).to_contain_text(database.name)
+    menu = page.get_by_role("navigation", name="Views").get_by_role("button")
+    expect(menu).to_have_count(len(VIEWS) - 1)  # GPUs only where there are several
+    for number in range(len(VIEWS) - 1):
+        menu.nth(number).click()
+        expect(menu.nth(number)).to_have_attribute("aria-current", "page")
+        expect(page.locator(".panel, .data-table").first).to_be_visible()
+        expect(page.locator(".skeleton")).to_have_count(0)
+    page.get_by_role("button", name="GPU Summary: to the Dashboard").click()
+    expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
+
+
+def test_a_source(page: Page, tmp_path: Path) -> None:
+    """A trace is imported and shown without a click."""
+    source = Path(shutil.copy(sample(OTHER_SAMPLES["fp32"]), tmp_path))
+    with viewing(source, tmp_path / "cache") as viewer:
+        page.goto(viewer.address)
+        expect(page.get_by_role("region", name="Performance Summary")).to_be_visible(timeout=IMPORTED_WITHIN_MS)
+
+
+def test_a_folder(page: Page, logdir: Path, tmp_path: Path) -> None:
+    """Everything below it is in the picker."""
+    for run in ("amp", "cpu"):
+        shutil.copytree(logdir / run, tmp_path / "runs" / run)
+    with viewing(tmp_path / "runs", tmp_path / "cache") as viewer:
+        page.goto(viewer.address)
+        page.locator(".picker-button").click()
+        expect(page.get_by_role("option")).to_have_count(2)
+
+
+def test_a_database_that_is_deleted_meanwhile(
+    page: Page, viewer: Viewer, database: Path, complaints: list[str]
+) -> None:
+    """The page says that the file is not there and what to do; once it is back, Refresh shows it again."""
+    page.goto(viewer.page(view="ops"))
+    expect(page.get_by_role("grid", name="Ops", exact=True)).to_be_visible()
+    kept = database.rename(database.with_suffix(".kept"))
+    page.get_by_role("button", name="Refresh").click()
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("dlprofviewer PATH")
+    expect(alert).to_contain_text(database.name)
+    kept.rename(database)
+    page.get_by_role("button", name="Refresh").click()
+    expect(page.get_by_role("grid", name="Ops", exact=True)).to_be_visible()
+    complaints[:] = [each for each in complaints if "status of 404" not in each]
+
+
+def test_a_file_that_is_no_profile(page: Page, tmp_path: Path) -> None:
+    """The page names the file and says what opens here."""
+    path = tmp_path / "notes.txt"
+    path.write_text("no profile at all, and quite some text " * 10)
+    with viewing(path, tmp_path / "cache") as viewer:
+        page.goto(viewer.address)
+        alert = page.get_by_role("alert")
+        expect(alert.get_by_role("heading")).to_contain_text("notes.txt is not a DLProf database")
+        expect(alert.get_by_role("list", name="What to do").get_by_role("listitem").first).to_be_visible()
+
+
+def test_an_import_is_cancelled(page: Page, tmp_path: Path) -> None:
+    """Cancel ends an import, the page offers it again, and it is not started by itself."""
+    with viewing(write_long_trace(tmp_path / "long.json"), tmp_path / "cache") as viewer:
+        page.goto(viewer.address)
+        expect(page.get_by_role("progressbar", name=re.compile("^Importing"))).to_be_visible()
+        page.get_by_role("button", name="Cancel").click()
+        button = page.get_by_role("button", name="Import", exact=True)
+        expect(button).to_be_visible()
+        page.get_by_role("button", name="Refresh").click()
+        expect(button).to_be_visible()
+        button.click()
+        expect(page.get_by_role("region", name="Performance Summary")).to_be_visible(timeout=IMPORTED_WITHIN_MS)
+
+
+def test_domains(page: Page, database: Path, tmp_path: Path) -> None:
+    """A database with two NVTX domains has a menu of them; each shows its own numbers, and the link keeps which."""
+    with closing(sqlite3.connect(database)) as connection:
+        (last,) = connection.execute("SELECT max(id) FROM dictionary").fetchone()
+        connection.execute("INSERT INTO dictionary (id, string) VALUES (?, 'second-domain')", (last + 1,))
+        connection.execute("INSERT INTO read_only_domains (id, domain_name_id) VALUES (7, ?)", (last + 1,))
+        names = [row[1] for row in connection.execute("PRAGMA table_info(model_summary)")]
+        changed = {"id": "1000 + id", "domain_id": "7", "gpu_utilization": "12.5"}
+        connection.execute(
+            f"INSERT INTO model_summary ({', '.join(names)}) "
+            f"SELECT {', '.join(changed.get(name, name) for name in names)} FROM model_summary"
+        )
+        connection.commit()
+    with viewing(database, tmp_path / "cache") as viewer:
+        page.goto(viewer.address)
+        menu = page.get_by_label("Domain")
+        expect(menu.get_by_role("option")).to_have_text(["default-domain", "second-domain"])
+        page.get_by_role("button", name="Op Types").click()
+        types = page.get_by_role("grid", name="Op Type Summary")
+        expect(types.locator("tbody tr").first).to_be_visible()
+        menu.select_option("second-domain")
+        expect(types.locator("tbody tr")).to_have_count(0)
+        page.reload()
+        expect(menu).to_have_value("second-domain")
+        expect(types.locator("tbody tr")).to_have_count(0)
+        page.go_back()
+        expect(menu).to_have_value("default-domain")
+        expect(types.locator("tbody tr").first).to_be_visible()
+
+
+@pytest.mark.parametrize("real_run", ["dlprof"], indirect=True)
+def test_several_aggregations_of_nvidias_own_database(page: Page, logdir: Path, real_run: str, tmp_path: Path) -> None:
+    """What the command line adds to NVIDIA's database stands in the menu, with its key node on hover, and is shown."""
+    path = Path(shutil.copy(logdir / real_run / "dlprof_dldb.sqlite", tmp_path))
+    command = [sys.executable, "-m", "tensorboard_plugin_dlprof", "aggregate", str(path), "--key-op", "LINEAR_1"]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    with viewing(path, tmp_path / "cache") as viewer:
+        first, second = viewer.dashboard(".")["aggregations"]
+        page.goto(viewer.address)
+        button = page.get_by_role("button", name=re.compile("^Aggregation:"))
+        button.click()
+        entries = page.get_by_role("group", name="Aggregations").locator(".menu-item")
+        expect(entries.locator(".number")).to_have_text(
+            [f"{each['iter_start']} .. {each['iter_stop']}" for each in (first, second)]
+        )
+        expect(entries.nth(1)).to_have_attribute("data-tip", re.compile("LINEAR_1"))
+        entries.nth(1).click()
+        expect(page).to_have_url(re.compile(f"aggregation={second['id']}"))
+        expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
+        page.go_back()
+        expect(page).not_to_have_url(re.compile("aggregation="))
+
+
+def test_the_address_of_another_machine(page: Page, database: Path, tmp_path: Path) -> None:
+    """On a plain http:// address that is not localhost the page works, and copying too, without the clipboard API."""
+    address = _network_address()
+    if address.startswith("127."):
+        pytest.skip("this machine is on no network")
+    with viewing(database, tmp_path / "cache", "-b", "0.0.0.0") as viewer:
+        page.goto(viewer.page(view="ops").replace("0.0.0.0", address))
+        grid = page.get_by_role("grid", name="Ops", exact=True)
+        expect(grid.locator("tbody tr").first).to_be_visible()
+        assert page.evaluate("window.isSecureContext") is False
+        cell = grid.locator("tbody td[tabindex='0']")
+        cell.focus()
+        page.keyboard.press("Control+c")
+        expect(page.get_by_text("Copied", exact=True).first).to_be_visible()
+        expect(cell).to_be_focused()
+        search = page.get_by_label("Search ops")
+        search.focus()
+        page.keyboard.press("Control+v")
+        expect(search).to_have_value(re.compile(r"^\d+$"))
