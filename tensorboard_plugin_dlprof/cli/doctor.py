@@ -54,7 +54,8 @@ def _facts() -> Iterator[tuple[str, str]]:
 
     yield "dlprof", f"{VERSION} in {Path(__file__).resolve().parents[1]}"
     yield "Python", f"{platform.python_version()} ({platform.python_implementation()}) at {sys.executable}"
-    yield "system", f"{platform.platform()}, {os.cpu_count()} CPUs"
+    # platform.platform() would start the program uname.
+    yield "system", f"{platform.system()} {platform.release()} on {platform.machine()}, {os.cpu_count()} CPUs"
     yield (
         "SQLite",
         f"{sqlite3.sqlite_version}, limits {'yes' if hasattr(sqlite3.Connection, 'setlimit') else 'no'}, "
