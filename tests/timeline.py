@@ -175,6 +175,7 @@ def _work(drawing: _Drawing) -> DeviceWork:
         registers=drawing.numbers("work", "registers", -1, np.int32),
         static_shared_bytes=drawing.numbers("work", "static", -1),
         dynamic_shared_bytes=drawing.numbers("work", "dynamic", -1),
+        occupancy_percent=drawing.numbers("work", "occupancy", -1, np.int32),
         num_bytes=drawing.numbers("work", "bytes", -1),
         copy_kind=drawing.numbers("work", "copy", -1, np.int32),
         graph_node=drawing.numbers("work", "node", -1),

@@ -33,19 +33,38 @@ def write_efficiency(
     insert_rows(
         con,
         "ext_kernel_efficiency",
-        ("aggr_id", "read_only_ops_id", "kernel_name_id", "occupancy_fraction", "waves", "tail_fraction", "limiter"),
         (
-            (aggr_id, op + 1, int(text[name]), _known(occupancy), _known(waves), _known(tail), limiter)
-            for op, name, occupancy, waves, tail, limiter in zip(
+            "aggr_id",
+            "read_only_ops_id",
+            "kernel_name_id",
+            "occupancy_fraction",
+            "achieved_fraction",
+            "waves",
+            "tail_fraction",
+            "limiter",
+        ),
+        (
+            (
+                aggr_id,
+                op + 1,
+                int(text[name]),
+                _known(occupancy),
+                _known(achieved),
+                _known(waves),
+                _known(tail),
+                limiter,
+            )
+            for op, name, occupancy, achieved, waves, tail, limiter in zip(
                 summaries.op.tolist(),
                 summaries.name.tolist(),
                 kernels.occupancy.tolist(),
+                kernels.achieved.tolist(),
                 kernels.waves.tolist(),
                 kernels.tail.tolist(),
                 kernels.limiter,
                 strict=True,
             )
-            if not math.isnan(occupancy)
+            if not (math.isnan(occupancy) and math.isnan(achieved))
         ),
     )
     iterations = found.iterations
@@ -72,7 +91,7 @@ _OP_COLUMNS = (
     "aggr_id", "read_only_ops_id", "device_id", "family", "kernel_ns", "measured_ns", "flops", "product_flops",
     "masked_flops", "min_bytes", "precision", "matrix_unit", "peak_flops_per_second", "peak_bytes_per_second",
     "ideal_ns", "best_ns", "bound", "eligibility", "cause", "dimension", "length", "padded_length",
-    "occupancy_fraction", "waves",
+    "occupancy_fraction", "achieved_fraction", "waves", "tail_fraction",
 )  # fmt: skip
 
 
@@ -83,12 +102,11 @@ def _op_rows(aggr_id: int, profile: Profile, found: Efficiency) -> Iterator[tupl
         ops.op.tolist(), ops.device.tolist(), ops.kernel_ns.tolist(), ops.measured_ns.tolist(), ops.flops.tolist(),
         ops.product_flops.tolist(), ops.masked_flops.tolist(), ops.min_bytes.tolist(), ops.matrix_unit.tolist(),
         ops.peak_flops.tolist(), ops.peak_bytes.tolist(), ops.ideal_ns.tolist(), ops.best_ns.tolist(),
-        ops.occupancy.tolist(),
-        ops.waves.tolist(), strict=True,
+        ops.occupancy.tolist(), ops.achieved.tolist(), ops.waves.tolist(), ops.tail.tolist(), strict=True,
     )  # fmt: skip
     for row, (
         op, device, kernel_ns, measured_ns, flops, products, masked, moved, unit, peak_flops, peak_bytes, ideal, best,
-        occupancy, waves,
+        occupancy, achieved, waves, tail,
     ) in enumerate(numbers):  # fmt: skip
         if not kernel_ns and flops < 0 and moved < 0:
             continue
@@ -98,7 +116,7 @@ def _op_rows(aggr_id: int, profile: Profile, found: Efficiency) -> Iterator[tupl
             masked, _there(moved), ops.precision[row], unit, _known(peak_flops), _known(peak_bytes), _known(ideal),
             _known(best), ops.bound[row].value, _eligibility(profile, op, unit), ops.cause[row].value,
             wrong.dimension if wrong else None, wrong.length if wrong else None, wrong.padded if wrong else None,
-            _known(occupancy), _known(waves),
+            _known(occupancy), _known(achieved), _known(waves), _known(tail),
         )  # fmt: skip
 
 

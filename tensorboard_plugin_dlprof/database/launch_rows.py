@@ -66,6 +66,7 @@ def write_launches(con: sqlite3.Connection, kernels: Kernels, text: Int64s) -> N
             "static_shared_bytes": kernels.static_shared_bytes[first],
             "dynamic_shared_bytes": kernels.dynamic_shared_bytes[first],
             "launched": kernels.launched[first],
+            "occupancy_percent": kernels.occupancy_percent[first],
         },
         len(first),
     )
@@ -93,6 +94,7 @@ def _columns(kernels: Kernels) -> list[npt.NDArray[np.integer]]:
         kernels.static_shared_bytes,
         kernels.dynamic_shared_bytes,
         kernels.launched,
+        kernels.occupancy_percent,
         *(kernels.grid[:, axis] for axis in range(3)),
         *(kernels.block[:, axis] for axis in range(3)),
     ]

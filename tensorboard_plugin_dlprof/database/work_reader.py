@@ -60,6 +60,7 @@ class WorkReader:
             static_shared_bytes=more[2],
             dynamic_shared_bytes=more[3],
             launched=np.where(more[4] == 0, 0, 1).astype(np.int8),
+            occupancy_percent=more[5].astype(np.int32),
         )
 
     def memcpys(self) -> Copies:
@@ -189,14 +190,14 @@ class WorkReader:
         return unit
 
     def _of_launches(self, kernels: int) -> list[Int64s]:
-        """Stream, registers, static and dynamic shared bytes, and whether launched, of each kernel; -1 if unknown."""
+        """Stream, registers, shared bytes (static, dynamic), whether launched, occupancy of each kernel; -1 unknown."""
         if not self._extended:
-            return [np.full(kernels, -1, np.int64) for _ in range(5)]
+            return [np.full(kernels, -1, np.int64) for _ in range(6)]
         ids, *values = integers(
             self._con,
-            "SELECT id, stream, registers, static_shared_bytes, dynamic_shared_bytes, launched "
+            "SELECT id, stream, registers, static_shared_bytes, dynamic_shared_bytes, launched, occupancy_percent "
             "FROM ext_launches ORDER BY id",
-            6,
+            7,
         )
         launch = launch_of_kernels(self._con, kernels)
         place = np.searchsorted(ids, launch)

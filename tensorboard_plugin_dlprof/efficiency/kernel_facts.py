@@ -34,6 +34,7 @@ def kernel_facts(profile: Profile) -> KernelFacts:
         library=_of_names(libraries[1], position),
         libraries=libraries[0],
         occupancy=launch[0],
+        achieved=np.where(kernels.occupancy_percent >= 0, np.minimum(kernels.occupancy_percent, 100) / 100, np.nan),
         waves=launch[1],
         tail=launch[2],
         limiter=launch[3],

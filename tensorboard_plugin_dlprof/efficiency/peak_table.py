@@ -2,8 +2,9 @@
 
 One row a product. TFLOP/s (TOP/s of integers): ``vector`` is plain arithmetic, ``matrix`` Tensor Cores or matrix
 cores with FP32 accumulation, which is what PyTorch uses; GeForce cards do half as much with it as with FP16
-accumulation, and the half is what stands here. A product of two chips that a program sees as two devices (MI250,
-MI250X) stands as one of them.
+accumulation, of FP16 and FP8 alike, and the half is what stands here. Where a maker publishes rates of a board or a
+rack, a row is the part of one GPU; where it publishes rates with sparsity, the half. A product of two chips that a
+program sees as two devices (MI250, MI250X) stands as one of them.
 A product that is not here, or of which a number was never published, is unknown and not guessed: power-limited
 laptop GPUs above all, of which only those that a line card lists with a rate of their own are here.
 
@@ -39,6 +40,7 @@ _TURING = (
     "https://images.nvidia.com/aem-dam/en-zz/Solutions/design-visualization/technologies/turing-architecture/"
     "NVIDIA-Turing-Architecture-Whitepaper.pdf"
 )
+_TURING_SUPER = "https://www.nvidia.com/en-us/geforce/graphics-cards/rtx-2060-super/"
 _T4 = "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/tesla-t4/t4-tensor-core-product-brief.pdf"
 _A100 = "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/a100/pdf/nvidia-a100-datasheet-us-nvidia-1758950-r4-web.pdf"
 _A100_40 = "https://images.nvidia.com/aem-dam/en-zz/Solutions/data-center/nvidia-ampere-architecture-whitepaper.pdf"
@@ -58,6 +60,10 @@ _H200 = "https://resources.nvidia.com/en-us-data-center-overview-mc/en-us-data-c
 _GH200 = "https://resources.nvidia.com/en-us-grace-cpu/grace-hopper-superchip"
 _BLACKWELL = "https://resources.nvidia.com/en-us-blackwell-architecture/blackwell-architecture-technical-brief"
 _RTX50 = "https://images.nvidia.com/aem-dam/Solutions/geforce/blackwell/nvidia-rtx-blackwell-gpu-architecture.pdf"
+_RTX5060 = "https://www.nvidia.com/en-us/geforce/graphics-cards/50-series/rtx-5060-family/"
+_GB300 = "https://www.nvidia.com/en-us/data-center/gb300-nvl72/"
+_HGX = "https://www.nvidia.com/en-us/data-center/hgx/"
+_PRO_SERVER = "https://www.nvidia.com/en-us/data-center/rtx-pro-6000-blackwell-server-edition/"
 _PRO = "https://www.nvidia.com/en-us/products/workstations/professional-desktop-gpus/rtx-pro-6000/"
 _MI200 = (
     "https://www.amd.com/content/dam/amd/en/documents/instinct-business-docs/white-papers/amd-cdna2-white-paper.pdf"
@@ -105,6 +111,7 @@ TABLE: tuple[Row, ...] = (
     _geforce("RTX 2080", r"rtx 2080$", 10.1, {"fp16": 40.3, "int8": 161.1}, 448, _TURING),
     _geforce("RTX 2070 SUPER", r"rtx 2070 super(?! with)", 9.1, {"fp16": 36.3, "int8": 145.0}, 448, _TURING),
     _geforce("RTX 2070", r"rtx 2070$", 7.5, {"fp16": 29.9, "int8": 119.4}, 448, _TURING),
+    _geforce("RTX 2060 SUPER", r"rtx 2060 super(?! with)", 7.2, {"fp16": 28.7, "int8": 114.8}, 448, _TURING_SUPER),
     _geforce("RTX 2060", r"rtx 2060$", 6.5, {"fp16": 25.8, "int8": 103.2}, 336, _TURING),
     # Ampere.
     Row("A100 PCIe 80GB", r"a100.*(?:80gb pcie|pcie-80gb)|a800.*pcie", _vector(19.5, 9.7, 78.0, 39.0),
@@ -180,14 +187,23 @@ TABLE: tuple[Row, ...] = (
         _half(2250.0, fp64=37.0, tf32=1100.0, fp8=4500.0, int8=4500.0, fp4=9000.0), 8000, _BLACKWELL),
     Row("B100", r"\bb100\b", _vector(60.0, 30.0),
         _half(1750.0, fp64=30.0, tf32=875.0, fp8=3500.0, int8=3500.0, fp4=7000.0), 8000, _BLACKWELL),
+    Row("GB300", r"\bgb300\b", _vector(80.0, 1.25),
+        _half(2500.0, tf32=1250.0, fp8=5000.0, fp4=15000.0), 8000, _GB300),
+    Row("B300", r"\bb300\b", _vector(75.0, 1.25),
+        _half(2250.0, tf32=1125.0, fp8=4500.0, fp4=13125.0), 8000, _HGX),
     Row("RTX PRO 6000 Blackwell", r"rtx pro 6000 blackwell workstation", _vector(125.0),
         _half(500.0, tf32=250.0, fp8=1000.0, fp4=2000.0), 1792, _PRO),
+    Row("RTX PRO 6000 Blackwell Server", r"rtx pro 6000 blackwell server", _vector(120.0),
+        _half(480.0, tf32=240.0, fp8=960.0, fp4=1920.0), 1597, _PRO_SERVER),
     _geforce("RTX 5090", r"rtx 5090$", 104.8,
         _half(209.5, tf32=104.8, fp8=419.0, int8=838.0, fp4=1676.0), 1792, _RTX50),
     _geforce("RTX 5080", r"rtx 5080$", 56.3, _half(112.6, tf32=56.3, fp8=225.1, int8=450.2, fp4=900.4), 960, _RTX50),
     _geforce("RTX 5070 Ti", r"rtx 5070 ti$", 43.9,
         _half(87.9, tf32=43.9, fp8=175.8, int8=351.5, fp4=703.0), 896, _RTX50),
     _geforce("RTX 5070", r"rtx 5070$", 30.9, _half(61.7, tf32=30.9, fp8=123.5, int8=246.9, fp4=493.9), 672, _RTX50),
+    _geforce("RTX 5060 Ti", r"rtx 5060 ti$", 23.7,
+        _half(47.4, tf32=23.7, fp8=94.9, int8=189.8, fp4=379.5), 448, _RTX5060),
+    _geforce("RTX 5060", r"rtx 5060$", 19.2, _half(38.4, tf32=19.2, fp8=76.8, int8=153.5, fp4=307.0), 448, _RTX5060),
     # AMD CDNA. A program sees each of the two chips of MI250 and MI250X as a device.
     Row("MI210", r"mi210", _vector(22.6, 22.6), _half(181.0, fp64=45.3, fp32=45.3, int8=181.0), 1638.4, _MI200),
     Row("MI250X (one of two chips)", r"mi250x", _vector(23.95, 23.95),

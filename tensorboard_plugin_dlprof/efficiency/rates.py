@@ -144,7 +144,8 @@ class _Ops:
             precision=out.precision, matrix_unit=unit.astype(np.int8), peak_flops=out.peak_flops,
             peak_bytes=out.peak_bytes, ideal_ns=out.ideal_ns, best_ns=out.best_ns, bound=out.bound, cause=out.cause,
             dimensions=out.dimensions, misaligned=out.misaligned,
-            occupancy=self._mean(facts.occupancy)[nodes.op], waves=self._mean(facts.waves)[nodes.op],
+            occupancy=self._mean(facts.occupancy)[nodes.op], achieved=self._mean(facts.achieved)[nodes.op],
+            waves=self._mean(facts.waves)[nodes.op], tail=self._mean(facts.tail)[nodes.op],
         )  # fmt: skip
 
     def _weights(self) -> Int64s:
@@ -271,9 +272,10 @@ def _of_kernels(profile: Profile, aggregation: Aggregation, facts: KernelFacts) 
     number, first = codes(rank[kernels.op[kernel]], byte_ranks(profile.strings, kernels.name[kernel]))
     groups = Groups.of(number, len(first))
     duration = facts.duration[kernel]
-    means = [_weighted_mean(groups, column[kernel], duration) for column in (facts.occupancy, facts.waves, facts.tail)]
+    columns = (facts.occupancy, facts.achieved, facts.waves, facts.tail)
+    means = [_weighted_mean(groups, column[kernel], duration) for column in columns]
     limiter = _heaviest(number, facts.limiter[kernel], duration, len(first), len(facts.limiters))
-    return KernelEfficiency(means[0], means[1], means[2], [facts.limiters[index] for index in limiter.tolist()])
+    return KernelEfficiency(*means, [facts.limiters[index] for index in limiter.tolist()])
 
 
 def _of_iterations(

@@ -87,9 +87,12 @@ class OpEfficiency:
     misaligned: list[Misaligned | None]
     """Also of ops that do not use matrix units for another reason first."""
     occupancy: Floats
-    """Theoretical, mean by time over the kernels of which it is known."""
+    """Theoretical, mean by time over the kernels of which it is known; likewise the columns below."""
+    achieved: Floats
+    """Occupancy as recorded."""
     waves: Floats
-    """Likewise."""
+    tail: Floats
+    """Share of block slots that stay empty in the last wave."""
 
 
 @dataclass(slots=True)
@@ -97,6 +100,7 @@ class KernelEfficiency:
     """One row per row of ``KernelSummaries``: means by time over the launches; NaN unknown."""
 
     occupancy: Floats
+    achieved: Floats
     waves: Floats
     tail: Floats
     """Share of block slots that stay empty in the last wave."""
@@ -136,6 +140,7 @@ class KernelFacts:
     """Index of ``libraries``."""
     libraries: list[str]
     occupancy: Floats
+    achieved: Floats
     waves: Floats
     tail: Floats
     limiter: Int64s

@@ -161,6 +161,8 @@ class DeviceWork:
     """Registers per thread."""
     static_shared_bytes: Int64s
     dynamic_shared_bytes: Int64s
+    occupancy_percent: Int32s
+    """Achieved occupancy as the profiler estimated it from the grid and the device; -1 where not recorded."""
     num_bytes: Int64s
     """Bytes copied or set."""
     copy_kind: Int32s

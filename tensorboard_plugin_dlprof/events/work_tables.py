@@ -116,6 +116,7 @@ def kernels(placed: Placed, classifier: Classifier, one_long_name: bool) -> tupl
         registers=work.registers[rows],
         static_shared_bytes=work.static_shared_bytes[rows],
         dynamic_shared_bytes=work.dynamic_shared_bytes[rows],
+        occupancy_percent=work.occupancy_percent[rows],
         launched=(placed.links.work_call[rows] >= 0).astype(np.int8),
     ), classes
 

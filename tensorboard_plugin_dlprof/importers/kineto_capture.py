@@ -226,6 +226,7 @@ def _work(kept: Kept[WorkRows], times: Times, strings: Strings, correlation: str
         # Kineto writes the sum of both. The static part of PyTorch's kernels is small and fixed.
         static_shared_bytes=np.full(kept.count, -1, np.int64),
         dynamic_shared_bytes=kept.column("shared_bytes"),
+        occupancy_percent=kept.column("occupancy"),
         num_bytes=kept.column("num_bytes"),
         copy_kind=kept.column("copy_kind"),
         graph_node=kept.column("graph_node"),

@@ -46,6 +46,7 @@ class Args(msgspec.Struct, frozen=True, gc=False):
     block: msgspec.Raw = NO_TEXT
     registers: Scalar = msgspec.field(name="registers per thread", default=-1)
     shared_memory: Scalar = msgspec.field(name="shared memory", default=-1)
+    occupancy: Scalar = msgspec.field(name="est. achieved occupancy %", default=-1)
     graph_node: Scalar = msgspec.field(name="graph node id", default=-1)
     sync_kind: Scalar = msgspec.field(name="cuda_sync_kind", default="")
     event_id: Scalar = msgspec.field(name="wait_on_cuda_event_id", default=-1)

@@ -84,6 +84,7 @@ class _WorkArgs(_DeviceArgs, frozen=True, gc=False):
     block: msgspec.Raw = NO_TEXT
     registers: Scalar = msgspec.field(name="registers per thread", default=-1)
     shared_memory: Scalar = msgspec.field(name="shared memory", default=-1)
+    occupancy: Scalar = msgspec.field(name="est. achieved occupancy %", default=-1)
     graph_node: Scalar = msgspec.field(name="graph node id", default=-1)
 
 

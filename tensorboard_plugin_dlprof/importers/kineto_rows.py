@@ -289,6 +289,7 @@ class WorkRows(DeviceRows):
         self.block = array("i")
         self.registers = array("i")
         self.shared_bytes = array("q")
+        self.occupancy = array("i")
         self.num_bytes = array("q")
         self.copy_kind = array("i")
         self.graph_node = array("q")
@@ -303,6 +304,7 @@ class WorkRows(DeviceRows):
         extend(self.block, [triples[text] for text in map(bytes, args["block"])])
         extend_whole(self.registers, args["registers"])
         extend_whole(self.shared_bytes, args["shared_memory"])
+        extend_whole(self.occupancy, args["occupancy"])
         extend_whole(self.num_bytes, args["num_bytes"])
         extend_whole(self.graph_node, args["graph_node"])
         if kind is WorkKind.MEMCPY:

@@ -99,6 +99,7 @@ class WorkReader:
             registers=parts.take("registers", np.int32),
             static_shared_bytes=parts.take("static_shared", np.int64),
             dynamic_shared_bytes=parts.take("dynamic_shared", np.int64),
+            occupancy_percent=np.full(len(geometry), -1, np.int32),
             num_bytes=parts.take("bytes", np.int64),
             copy_kind=parts.take("copy_kind", np.int32),
             graph_node=parts.take("graph_node", np.int64),

@@ -114,6 +114,8 @@ class Kernels:
     registers: Int32s
     static_shared_bytes: Int64s
     dynamic_shared_bytes: Int64s
+    occupancy_percent: Int32s
+    """Achieved occupancy as the profiler estimated it."""
     launched: Int8s
     """1 where the host call was recorded."""
 

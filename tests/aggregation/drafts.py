@@ -195,6 +195,7 @@ def _kernels(rows: Rows, strings: Strings) -> Kernels:
         registers=np.full(count, 40, np.int32),
         static_shared_bytes=np.full(count, 128, np.int64),
         dynamic_shared_bytes=np.zeros(count, np.int64),
+        occupancy_percent=np.full(count, 50, np.int32),
         launched=np.array([work.api is not None for _, _, work in rows], np.int8),
     )
 

@@ -33,6 +33,12 @@ GB = 1 << 30
         ("NVIDIA GH200 480GB", 95 * GB, "GH200", "bf16", 989.4),
         ("NVIDIA B200", 178 * GB, "B200", "fp4", 9000.0),
         ("NVIDIA GB200", 184 * GB, "GB200", "fp4", 10000.0),
+        ("NVIDIA B300 SXM6 AC", 268 * GB, "B300", "bf16", 2250.0),
+        ("NVIDIA GB300", 277 * GB, "GB300", "fp4", 15000.0),
+        ("NVIDIA GeForce RTX 2060 SUPER", 8 * GB, "RTX 2060 SUPER", "fp16", 28.7),
+        ("NVIDIA GeForce RTX 2080 Ti", 11 * GB, "RTX 2080 Ti", "fp16", 53.8),
+        ("NVIDIA GeForce RTX 5060 Ti", 16 * GB, "RTX 5060 Ti", "fp16", 47.4),
+        ("NVIDIA RTX PRO 6000 Blackwell Server Edition", 95 * GB, "RTX PRO 6000 Blackwell Server", "fp4", 1920.0),
         ("NVIDIA GeForce RTX 3090", 24 * GB, "RTX 3090", "bf16", 71.0),
         ("NVIDIA GeForce RTX 4090", 24 * GB, "RTX 4090", "bf16", 165.2),
         ("NVIDIA GeForce RTX 5090", 32 * GB, "RTX 5090", "fp8", 419.0),
@@ -49,6 +55,41 @@ def test_a_device_is_found_by_its_name(name: str, memory: int, product: str, pre
     assert peaks is not None
     assert peaks.product == product
     assert peaks.flops_per_second(precision, True) == teraflops * 1e12
+
+
+@pytest.mark.parametrize(
+    ("name", "memory", "gigabytes"),
+    [
+        ("Tesla V100-SXM2-32GB", 0, 900), ("Tesla T4", 0, 320), ("NVIDIA A100-SXM4-40GB", 0, 1555),
+        ("NVIDIA A100-SXM4-80GB", 0, 2039), ("NVIDIA A100 80GB PCIe", 0, 1935), ("NVIDIA H100 80GB HBM3", 0, 3352),
+        ("NVIDIA H100 PCIe", 0, 2039), ("NVIDIA H100 NVL", 0, 3938), ("NVIDIA H200", 0, 4800),
+        ("NVIDIA GH200 480GB", 95 * GB, 4000), ("NVIDIA GH200 144G HBM3e", 141 * GB, 4900), ("NVIDIA B200", 0, 8000),
+        ("NVIDIA L40S", 0, 864), ("NVIDIA GeForce RTX 3090", 0, 936), ("NVIDIA GeForce RTX 4090", 0, 1008),
+        ("NVIDIA GeForce RTX 5090", 0, 1792), ("AMD Instinct MI250X", 0, 1638.4), ("AMD Instinct MI300X", 0, 5325),
+        ("AMD Instinct MI325X", 0, 6000), ("AMD Instinct MI350X", 0, 8000),
+    ],
+)  # fmt: skip
+def test_memory_has_the_rate_of_its_product(name: str, memory: int, gigabytes: float) -> None:
+    """Products of one name differ in it: A100 of 40 and 80 GB, H100 as a board, a card and a pair of cards."""
+    peaks = find_peaks(name, memory)
+    assert peaks is not None
+    assert peaks.bytes_per_second == pytest.approx(gigabytes * 1e9)
+
+
+def test_geforce_accumulates_in_fp32_at_half_the_rate() -> None:
+    """Twice plain FP32, a quarter of INT8; the same chip in a card for workstations or servers does twice as much."""
+    geforce = [row for row in TABLE if re.fullmatch(r"RTX [345]0\d\d( Ti| SUPER| 12GB)*", row.name)]
+    assert len(geforce) > 20
+    for row in geforce:
+        assert row.matrix["fp16"] == pytest.approx(2 * row.vector["fp32"], rel=0.02), row.name
+        assert row.matrix["tf32"] == pytest.approx(row.vector["fp32"], rel=0.02), row.name
+        assert row.matrix["int8"] == pytest.approx(4 * row.matrix["fp16"], rel=0.02), row.name
+    card, server = find_peaks("NVIDIA GeForce RTX 4090"), find_peaks("NVIDIA L40S")
+    assert card is not None
+    assert server is not None
+    assert server.matrix_flops["fp16"] / server.vector_flops["fp32"] == pytest.approx(
+        2 * card.matrix_flops["fp16"] / card.vector_flops["fp32"], rel=0.02
+    )
 
 
 @pytest.mark.parametrize(

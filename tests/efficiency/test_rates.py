@@ -186,3 +186,27 @@ def test_shapes_that_no_gpu_could_hold_are_unknown() -> None:
     """A damaged trace: no overflow, no rate beyond the device's."""
     found = one_product(GOOD, f"[[{2**40},{2**40}],[{2**40},{2**40}]]", BF16)
     assert found.ops.flops.tolist() == [-1]
+
+
+def test_achieved_occupancy_is_the_mean_by_time_of_what_was_recorded() -> None:
+    """Of 40 % and 80 %; a kernel without it has none."""
+
+    def body(step: Step) -> None:
+        wide = {"grid": "216,1,1", "block": "256,1,1", "registers": 32, "dynamic": 0}
+        step.op("aten::mm", GOOD, 0, 600_000)
+        step.lines[-1] += " ; occupancy=40" + "".join(f" ; {key}={value}" for key, value in wide.items())
+        step.op("aten::mm", GOOD, 600_000, 800_000)
+        step.lines[-1] += " ; occupancy=80"
+        step.op("aten::add", GOOD, 800_000, STEP_NS)
+
+    profile = scene(body)
+    found = rates(profile)
+    ops, row = found.ops, {profile.ops[op].op_id: row for row, op in enumerate(found.ops.op.tolist())}
+    first, second, third = row["MM_1"], row["MM_2"], row["ADD_1"]
+    assert ops.achieved[[first, second]].tolist() == pytest.approx([0.4, 0.8])
+    assert np.isnan(ops.achieved[third])
+    # Eight blocks of 256 threads fit on each of 108 multiprocessors: 216 blocks are a quarter of a wave.
+    assert ops.occupancy[first] == 1.0
+    assert ops.waves[first] == pytest.approx(0.25)
+    assert ops.tail[first] == pytest.approx(0.75)
+    assert sorted(found.kernels.achieved[~np.isnan(found.kernels.achieved)]) == pytest.approx([0.4, 0.8])

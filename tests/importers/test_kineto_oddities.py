@@ -394,14 +394,16 @@ def test_device_work_belongs_to_the_only_process(tmp_path: Path) -> None:
 
 
 def test_a_kernel_keeps_its_launch(tmp_path: Path) -> None:
-    """Grid, block, registers, shared memory and graph node; what is absent is 0 or -1."""
+    """Grid, block, registers, shared memory, occupancy and graph node; what is absent is 0 or -1."""
     full = kernel("void ns::f<1>(int)", grid=[4, 2, 1], block=[256, 1, 1], registers_per_thread=32, shared_memory=1024)
+    full["args"]["est. achieved occupancy %"] = 37
     capture = read(trace(full, kernel(grid=[1], block="x", graph_node_id=5)), tmp_path)
     work = capture.work
     assert work.grid.tolist() == [[4, 2, 1], [0, 0, 0]]
     assert work.block.tolist() == [[256, 1, 1], [0, 0, 0]]
     assert work.registers.tolist() == [32, -1]
     assert work.dynamic_shared_bytes.tolist() == [1024, -1]
+    assert work.occupancy_percent.tolist() == [37, -1]
     assert work.graph_node.tolist() == [-1, 5]
     assert texts(capture, work.name) == ["void ns::f<1>(int)", "k"]
     assert texts(capture, work.short_name) == ["f", "k"]

@@ -42,6 +42,7 @@ CREATE TABLE ext_launches (
     static_shared_bytes   INTEGER NOT NULL,     -- bytes
     dynamic_shared_bytes  INTEGER NOT NULL,     -- bytes
     launched              INTEGER NOT NULL,     -- boolean: the launch call was recorded
+    occupancy_percent     INTEGER NOT NULL,     -- achieved, as the profiler estimated it; -1 where not recorded
     UNIQUE (read_only_ops_id, name_id, long_name_id, id)
 );
 
@@ -275,7 +276,9 @@ CREATE TABLE ext_op_efficiency (
     length                 INTEGER,             -- of it
     padded_length          INTEGER,             -- the next that would
     occupancy_fraction     REAL,                -- theoretical, mean by time over its kernels
-    waves                  REAL,                -- likewise
+    achieved_fraction      REAL,                -- occupancy that its kernels achieved, where recorded; mean by time
+    waves                  REAL,                -- mean by time
+    tail_fraction          REAL,                -- block slots that stay empty in the last wave; mean by time
     PRIMARY KEY (aggr_id, read_only_ops_id)
 ) WITHOUT ROWID;
 
@@ -284,7 +287,8 @@ CREATE TABLE ext_kernel_efficiency (
     aggr_id             INTEGER NOT NULL,   -- aggregations.id
     read_only_ops_id    INTEGER NOT NULL,   -- read_only_ops.id
     kernel_name_id      INTEGER NOT NULL,   -- dictionary.id of the short name
-    occupancy_fraction  REAL NOT NULL,      -- theoretical: warps that fit on a multiprocessor, of those it can hold
+    occupancy_fraction  REAL,               -- theoretical: warps that fit on a multiprocessor, of those it can hold
+    achieved_fraction   REAL,               -- as recorded
     waves               REAL,               -- how often the launch fills the GPU
     tail_fraction       REAL,               -- block slots that stay empty in the last wave, of those of all waves
     limiter             TEXT NOT NULL,      -- what ends first: warps, blocks, registers, shared_memory
