@@ -35,6 +35,8 @@ class ImportOptions:
     """Whether a key op or a range that the profile does not have is left out, with a warning, and is no error."""
     kernel_rules: tuple[Rule, ...] = ()
     """A user's rules for kernels, tried before ours."""
+    counters: Path | None = None
+    """CSV of Nsight Compute that was measured beside the source; what it proves overrides the kernels' names."""
     simple: bool = False
     """DLProf's simple mode: one op stands for the whole program."""
     read: ReadOptions = field(default_factory=ReadOptions)
@@ -74,6 +76,8 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
     from tensorboard_plugin_dlprof.aggregation.selection import fitting
     from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
+    from tensorboard_plugin_dlprof.counters.matching import apply_counters
+    from tensorboard_plugin_dlprof.counters.ncu_csv import read_counters
     from tensorboard_plugin_dlprof.database.fingerprint import identify
     from tensorboard_plugin_dlprof.database.writer import write_database
     from tensorboard_plugin_dlprof.errors import BrokenSource
@@ -82,6 +86,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     from tensorboard_plugin_dlprof.opening.regular_file import shown
 
     importer = find_importer(source)
+    report = read_counters(options.counters) if options.counters is not None else None
     before = identify(source)
     profile = build_profile(
         importer.read(source, options.read, progress),
@@ -91,10 +96,13 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     if identify(source) != before:
         # The database would pass for one of the whole file.
         raise BrokenSource(f"{shown(source)} changed while it was read; import it again when it is complete.")
-    selection = Selection(options.key_op, options.iter_start, options.iter_stop)
     left_out: list[str] = []
+    if report is not None:
+        left_out += apply_counters(profile, report, str(options.counters))
+    selection = Selection(options.key_op, options.iter_start, options.iter_stop)
     if options.lenient:
-        selection, left_out = fitting(profile, selection)
+        selection, unfit = fitting(profile, selection)
+        left_out += unfit
     aggregation = aggregate(profile, selection)
     profile.coverage.broken_rules += broken_rules(profile, aggregation)
     feedback, advice = _advice(profile, aggregation)

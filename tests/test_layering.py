@@ -13,7 +13,7 @@ import pytest
 PACKAGE = "tensorboard_plugin_dlprof"
 ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 
-EVERYWHERE = frozenset({"errors", "masking", "metadata", "naming", "progress", "units"})
+EVERYWHERE = frozenset({"errors", "masking", "metadata", "naming", "progress", "spilling", "units"})
 """Constants and pure functions that anyone may use."""
 
 PIPELINE_PARTS = {"aggregation", "database", "efficiency", "events", "importers", "profile"}
@@ -24,6 +24,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "metadata": set(),
     "naming": set(),
     "progress": set(),
+    "spilling": set(),
     "units": set(),
     "opening": set(),
     "classify": set(),
@@ -33,9 +34,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "aggregation": {"classify", "events", "profile"},
     "efficiency": {"aggregation", "classify", "events", "profile"},
     "analysis": {"aggregation", "classify", "efficiency", "events", "profile"},
+    "counters": {"classify", "events", "profile"},
     "database": {"aggregation", "analysis", "classify", "efficiency", "events", "opening", "profile"},
     "queries": {"classify"},
-    "pipeline": PIPELINE_PARTS | {"analysis", "classify", "opening"},
+    "pipeline": PIPELINE_PARTS | {"analysis", "classify", "counters", "opening"},
     "run_metadata": {"database", "opening", "queries"},
     "reports": {"queries"},
     "running": set(),
@@ -65,6 +67,8 @@ ONLY_TABLES = {
     ("events", "profile"),
     ("profile", "events"),
     ("importers", "events"),
+    ("counters", "events"),
+    ("counters", "profile"),
     ("database", "efficiency"),
     ("database", "analysis"),
 }

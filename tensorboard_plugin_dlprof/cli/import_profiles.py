@@ -41,6 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--iter-stop", metavar="N", type=int, help="last iteration to aggregate, inclusive")
     parser.add_argument("--profile-name", metavar="NAME", default="", help="title of the profile")
     parser.add_argument("--kernel-rules", metavar="FILE", default="", help=KERNEL_RULES_HELP)
+    parser.add_argument(
+        "--counters", metavar="FILE", type=Path, help="CSV of Nsight Compute (ncu --csv --page raw) for the one SOURCE"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -61,8 +64,13 @@ def run(arguments: argparse.Namespace) -> int:
         profile_name=arguments.profile_name,
         original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
         kernel_rules=chosen_rules(arguments.kernel_rules),
+        counters=arguments.counters,
     )
     sources, errors = find_sources(arguments.sources)
+    if arguments.counters is not None and len(sources) > 1:
+        raise BadRequest(
+            f"--counters {arguments.counters} is of one program's run; name its one profile, and no other."
+        )
     for error in errors:
         say(f"error: {error}")
     jobs = [
@@ -143,5 +151,5 @@ def _import(job: Job, options: ImportOptions, scalars: bool, alone: bool) -> Non
 
 def _chosen(options: ImportOptions) -> bool:
     """Whether the user chose something that an existing database may have been made without."""
-    named = options.key_op or options.profile_name or options.kernel_rules
+    named = options.key_op or options.profile_name or options.kernel_rules or options.counters
     return bool(named or (options.iter_start, options.iter_stop) != (None, None))

@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows
 from tensorboard_plugin_dlprof.database.sub_op_rows import write_sub_ops
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import EXTENSION_VERSION, VERSION
-from tensorboard_plugin_dlprof.profile.tables import Profile, TimeSpans
+from tensorboard_plugin_dlprof.profile.tables import KernelCounters, Profile, TimeSpans
 
 MEMCPY, MEMSET = 1, 2
 """``ext_memory_ops.kind``."""
@@ -96,12 +96,16 @@ def _write_work(con: sqlite3.Connection, profile: Profile, text: Int64s) -> None
     insert_rows(
         con,
         "ext_kernel_names",
-        ("name_id", "matrix_unit", "family", "library", "precision", "rule"),
+        ("name_id", "matrix_unit", "family", "library", "precision", "rule", "accumulator", "architecture"),
         [
-            (name, int(kind.matrix_unit), kind.family, kind.library, kind.precision, kind.rule)
+            (
+                *(name, int(kind.matrix_unit), kind.family, kind.library, kind.precision, kind.rule),
+                *(kind.accumulator, kind.architecture),
+            )
             for name, kind in sorted(classes.items())
         ],
     )
+    _write_counters(con, profile.counters)
     for kind, copies in ((MEMCPY, profile.memcpys), (MEMSET, profile.memsets)):
         rows = len(copies.op)
         columns: dict[str, Int64s | int] = {
@@ -124,6 +128,23 @@ def _write_work(con: sqlite3.Connection, profile: Profile, text: Int64s) -> None
             "stream": graphs.stream,
         },
         len(graphs.op),
+    )
+
+
+def _write_counters(con: sqlite3.Connection, counters: KernelCounters) -> None:
+    insert_rows(
+        con,
+        "ext_kernel_counters",
+        ("kernel_id", "achieved_occupancy_fraction", "dram_bytes"),
+        [
+            (kernel + 1, None if np.isnan(occupancy) else occupancy, None if num_bytes < 0 else num_bytes)
+            for kernel, occupancy, num_bytes in zip(
+                counters.kernel.tolist(),
+                counters.achieved_occupancy.tolist(),
+                counters.dram_bytes.tolist(),
+                strict=True,
+            )
+        ],
     )
 
 

@@ -113,11 +113,13 @@ class _Reader:
             return {}
         classes = {}
         rows = texts_of(
-            self._con, "SELECT name_id, matrix_unit, family, library, precision, rule FROM ext_kernel_names"
+            self._con,
+            "SELECT name_id, matrix_unit, family, library, precision, rule, accumulator, architecture "
+            "FROM ext_kernel_names",
         )
-        for name, unit, family, library, precision, rule in rows:
+        for name, unit, *words in rows:
             text = int(self._texts.of(np.array([int(name)], np.int64))[0])
-            classes[text] = KernelClass(MatrixUnit(int(unit)), family, library, precision, rule)
+            classes[text] = KernelClass(MatrixUnit(int(unit)), *words)
         return classes
 
     def _spans(self, kind: str) -> TimeSpans:

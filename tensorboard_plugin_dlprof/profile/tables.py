@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass
 from tensorboard_plugin_dlprof.events.tables import (
@@ -118,6 +119,23 @@ class Kernels:
     """Achieved occupancy as the profiler estimated it."""
     launched: Int8s
     """1 where the host call was recorded."""
+
+
+@dataclass(slots=True)
+class KernelCounters:
+    """What hardware counters measured of some kernels. Not read back from a database: the copies keep it as it is."""
+
+    kernel: Int64s
+    """Row of ``Kernels``, ascending."""
+    achieved_occupancy: npt.NDArray[np.float64]
+    """Fraction of the warps that a multiprocessor can hold; NaN where not measured."""
+    dram_bytes: Int64s
+    """Bytes read from and written to device memory; -1 where not measured."""
+
+
+def no_counters() -> KernelCounters:
+    """No kernel was measured."""
+    return KernelCounters(np.zeros(0, np.int64), np.zeros(0, np.float64), np.zeros(0, np.int64))
 
 
 @dataclass(slots=True)
@@ -273,3 +291,4 @@ class Profile:
     one_op: bool = False
     """Made in DLProf's simple mode: one op stands for the whole program."""
     sub_ops: SubOps = field(default_factory=no_sub_ops)
+    counters: KernelCounters = field(default_factory=no_counters)

@@ -226,6 +226,7 @@ _KERNELS_EXTENDED = dataclasses.replace(
         {
             **_KERNELS.joins,
             "class": "LEFT JOIN ext_kernel_names AS class ON class.name_id = kernel.long_name_id",
+            "counted": "LEFT JOIN ext_kernel_counters AS counted ON counted.kernel_id = kernel.id",
             "launch": (
                 "LEFT JOIN ext_launches AS launch ON launch.id = (SELECT run.launch_id FROM ext_kernels AS run "
                 "WHERE run.kernel_id <= kernel.id ORDER BY run.kernel_id DESC LIMIT 1)"
@@ -262,6 +263,38 @@ _KERNELS_EXTENDED = dataclasses.replace(
             "nullif(launch.stream, -1)",
             ("kernel", "launch"),
             nullable=True,
+            hidden=True,
+        ),
+        *(
+            Column(key, label, "text", meaning, f"class.{key}", ("kernel", "class"), nullable=True, hidden=True)
+            for key, label, meaning in (
+                ("accumulator", "Accumulator", "Type in which the kernel adds up its products, by its name."),
+                ("architecture", "Written for", "GPU generation that the kernel was written for, by its name."),
+                ("rule", "Rule", "Rule that told the class from the name, or the counter that proved it."),
+            )
+        ),
+        Column(
+            "achieved_occupancy_fraction",
+            "Achieved Occupancy",
+            "fraction",
+            "Warps that were active of those that a multiprocessor can hold, as a counter measured it.",
+            "counted.achieved_occupancy_fraction",
+            ("kernel", "counted"),
+            nullable=True,
+            sortable=False,
+            filterable=False,
+            hidden=True,
+        ),
+        Column(
+            "dram_bytes",
+            "Memory Traffic",
+            "bytes",
+            "Bytes read from and written to device memory, as a counter measured it.",
+            "counted.dram_bytes",
+            ("kernel", "counted"),
+            nullable=True,
+            sortable=False,
+            filterable=False,
             hidden=True,
         ),
     ),

@@ -101,7 +101,32 @@ def _of_launches(column: Column) -> Column:
     return column
 
 
+_COUNTED = (
+    "FROM ext_kernel_counters AS counted JOIN read_only_kernels AS kernel ON kernel.id = counted.kernel_id "
+    f"WHERE {_OF_NAME}"
+)
+
 _CLASS_COLUMNS = (
+    Column(
+        "achieved_occupancy_fraction",
+        "Achieved Occupancy",
+        "fraction",
+        "Warps that were active of those that a multiprocessor can hold, as a counter measured it; mean of the calls.",
+        f"SELECT avg(counted.achieved_occupancy_fraction) {_COUNTED}",
+        nullable=True,
+        sortable=False,
+        filterable=False,
+    ),
+    Column(
+        "dram_bytes",
+        "Memory Traffic",
+        "bytes",
+        "Bytes that a call read from and wrote to device memory, as a counter measured it; mean over the calls.",
+        f"SELECT CAST(round(avg(counted.dram_bytes)) AS INTEGER) {_COUNTED}",
+        nullable=True,
+        sortable=False,
+        filterable=False,
+    ),
     Column(
         "family", "Kind", "text", "What the kernel computes, by its name.", "class.family", ("class",), nullable=True
     ),
@@ -111,7 +136,33 @@ _CLASS_COLUMNS = (
     Column(
         "precision", "Math", "text", "Precision of its math, by its name.", "class.precision", ("class",), nullable=True
     ),
-    Column("rule", "Rule", "text", "Rule that told the class from the name.", "class.rule", ("class",), nullable=True),
+    Column(
+        "accumulator",
+        "Accumulator",
+        "text",
+        "Type in which the kernel adds up its products, by its name.",
+        "class.accumulator",
+        ("class",),
+        nullable=True,
+    ),
+    Column(
+        "architecture",
+        "Written for",
+        "text",
+        "GPU generation that the kernel was written for, by its name.",
+        "class.architecture",
+        ("class",),
+        nullable=True,
+    ),
+    Column(
+        "rule",
+        "Rule",
+        "text",
+        "Rule that told the class from the name, or the counter that proved it.",
+        "class.rule",
+        ("class",),
+        nullable=True,
+    ),
 )
 
 _EXTENDED = dataclasses.replace(

@@ -59,7 +59,16 @@ CREATE TABLE ext_kernel_names (
     family       TEXT NOT NULL,         -- gemm, convolution, ...
     library      TEXT NOT NULL,         -- cublas, cudnn, ...; empty where the name does not say
     precision    TEXT NOT NULL,         -- fp16, ...; empty where the name does not say
-    rule         TEXT NOT NULL          -- name of the rule that decided
+    rule         TEXT NOT NULL,         -- name of the rule that decided; "counter ..." where a counter proved it
+    accumulator  TEXT NOT NULL,         -- type of the sums, fp32, ...; empty where the name does not say
+    architecture TEXT NOT NULL          -- generation it was written for, sm_90, ...; empty where the name does not say
+);
+
+-- Kernels that hardware counters were measured of, here or in a run of the same program beside it.
+CREATE TABLE ext_kernel_counters (
+    kernel_id                    INTEGER PRIMARY KEY,   -- read_only_kernels.id
+    achieved_occupancy_fraction  REAL,                  -- of the warps that a multiprocessor can hold; NULL unknown
+    dram_bytes                   INTEGER                -- bytes read from and written to device memory; NULL unknown
 );
 
 -- Copies and sets.

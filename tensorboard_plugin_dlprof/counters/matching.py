@@ -1,0 +1,201 @@
+"""Joins measured launches to the kernels of a profile, and lets what they prove override the names.
+
+Whether a kernel holds Tensor Core instructions is a property of its code: what one launch proves holds for every launch
+of that full name. What was measured of a launch (achieved occupancy, bytes of device memory) belongs to the launches
+with the same name, grid and block: in order where the report has as many of them as the profile, else as their mean.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
+from tensorboard_plugin_dlprof.classify.kernel_names import parse
+from tensorboard_plugin_dlprof.classify.kernels import classify
+from tensorboard_plugin_dlprof.counters import metrics
+from tensorboard_plugin_dlprof.counters.name_keys import name_key
+from tensorboard_plugin_dlprof.counters.ncu_csv import Dimensions, Measured, Report
+from tensorboard_plugin_dlprof.errors import BadRequest
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.profile.tables import KernelCounters, Profile
+
+_SHOWN_LETTERS: Final = 80
+
+
+def apply_counters(profile: Profile, report: Report, shown: str) -> list[str]:
+    """Puts the counters into the profile, before it is aggregated.
+
+    Args:
+        profile: Its kernels, their classes and its ops' eligibility are changed where the counters prove it.
+        report: What was measured.
+        shown: How sentences call the file.
+
+    Returns:
+        What is missing or contradicts itself, in sentences.
+
+    Raises:
+        BadRequest: no launch is one of the profile's kernels.
+    """
+    launches = _Launches(profile)
+    matched: dict[int, list[Measured]] = defaultdict(list)
+    lost: list[Measured] = []
+    for measured in report.launches:
+        name = launches.name_of(measured)
+        if name is None:
+            lost.append(measured)
+        else:
+            matched[name].append(measured)
+    if not matched:
+        raise BadRequest(
+            f"{shown}: none of its {len(report.launches):,} launches is a kernel of this profile "
+            f"(the first is {_short(report.launches[0].name)}); measure the program that was profiled."
+        )
+    warnings = _prove(profile, matched, shown)
+    profile.counters = _measures(launches, matched)
+    if lost:
+        warnings.append(
+            f"{shown}: {len(lost):,} of {len(report.launches):,} launches are no kernel of this profile, "
+            f"the first of them {_short(lost[0].name)}."
+        )
+    if report.skipped_rows:
+        warnings.append(f"{shown}: {report.skipped_rows:,} lines are cut off or damaged, and were skipped.")
+    return warnings
+
+
+class _Launches:
+    """The kernels of a profile, by what Nsight Compute knows of them."""
+
+    def __init__(self, profile: Profile) -> None:
+        kernels = profile.kernels
+        self._strings = profile.strings
+        self._by_key: dict[str, list[int]] = defaultdict(list)
+        self._by_head: dict[str, list[int]] = defaultdict(list)
+        rows: dict[tuple[int, Dimensions, Dimensions], list[int]] = defaultdict(list)
+        for name in np.unique(kernels.long_name).tolist():
+            self._by_key[name_key(self._strings[name])].append(name)
+            self._by_head[parse(self._strings[name]).head].append(name)
+        order = np.argsort(kernels.gpu_start, kind="stable")
+        names, grids, blocks = (column[order].tolist() for column in (kernels.long_name, kernels.grid, kernels.block))
+        for row, name, grid, block in zip(order.tolist(), names, grids, blocks, strict=True):
+            rows[name, tuple(grid), tuple(block)].append(row)
+        self.rows = rows
+
+    def name_of(self, measured: Measured) -> int | None:
+        """Text id of the long name that a launch has in the profile; the one of several with its grid and block."""
+        for names in (self._by_key.get(name_key(measured.name)), self._by_head.get(parse(measured.name).head)):
+            fitting = [name for name in names or () if self._fits(name, measured)]
+            if len(fitting) == 1:
+                return fitting[0]
+            if names and len(names) == 1 and name_key(self._strings[names[0]]) == name_key(measured.name):
+                # The same code in another size: it proves as much, though nothing was measured of these launches.
+                return names[0]
+        return None
+
+    def _fits(self, name: int, measured: Measured) -> bool:
+        if measured.grid is None or measured.block is None:
+            return False
+        return (name, measured.grid, measured.block) in self.rows
+
+
+def _prove(profile: Profile, matched: dict[int, list[Measured]], shown: str) -> list[str]:
+    """Overrides the classes of kernels; what cannot be decided is said."""
+    warnings: list[str] = []
+    changed, partial = 0, 0
+    if not any(metrics.has_tensor_counter(each.values) for rows in matched.values() for each in rows):
+        return [
+            f"{shown}: it has no counter of the Tensor Cores, so that names tell which kernels use them; "
+            "collect sm__inst_executed_pipe_tensor.sum."
+        ]
+    for name, rows in matched.items():
+        proofs = [metrics.proof(each.values, each.capability_major) for each in rows]
+        units = {unit for unit, _ in proofs}
+        proven = MatrixUnit.YES if MatrixUnit.YES in units else MatrixUnit.NO if units == {MatrixUnit.NO} else None
+        if {MatrixUnit.YES, MatrixUnit.NO} <= units:
+            warnings.append(
+                f"{shown}: some launches of {_short(profile.strings[name])} ran Tensor Core instructions and some did "
+                "not; it counts as a kernel that uses them."
+            )
+        if proven is None:
+            partial += any(metrics.has_tensor_counter(each.values) for each in rows)
+            continue
+        counter = next(metric for unit, metric in proofs if unit == proven)
+        changed += override(profile, name, proven, f"counter {counter}")
+    if changed:
+        warnings.append(f"{shown}: counters tell of {changed:,} kernel names otherwise than their rules did.")
+    if partial:
+        warnings.append(
+            f"{shown}: {partial:,} kernel names have counters of some Tensor Core instructions only, all of them zero; "
+            "their names decide. Collect sm__inst_executed_pipe_tensor.sum."
+        )
+    make_eligible(profile)
+    return warnings
+
+
+def override(profile: Profile, name: int, unit: MatrixUnit, rule: str) -> bool:
+    """Gives all kernels of a long name what was proven; whether their name had told otherwise."""
+    known: KernelClass = profile.kernel_classes.get(name) or classify(profile.strings[name])
+    profile.kernel_classes[name] = replace(known, matrix_unit=unit, rule=rule)
+    profile.kernels.matrix_unit[profile.kernels.long_name == name] = unit
+    return known.matrix_unit != unit
+
+
+def make_eligible(profile: Profile) -> None:
+    """What runs on matrix units is eligible, whatever its type is called."""
+    for op in np.unique(profile.kernels.op[profile.kernels.matrix_unit == MatrixUnit.YES]).tolist():
+        if profile.ops[op].eligibility != Eligibility.UNASSOCIATED:
+            profile.ops[op].eligibility = Eligibility.ELIGIBLE
+
+
+@dataclass(slots=True)
+class _Values:
+    """What was measured of launches of one kind, in order; ``None`` where it was not."""
+
+    occupancy: list[float | None]
+    dram_bytes: list[int | None]
+
+
+def _measures(launches: _Launches, matched: dict[int, list[Measured]]) -> KernelCounters:
+    kinds: dict[tuple[int, Dimensions, Dimensions], _Values] = {}
+    for name, rows in matched.items():
+        for each in rows:
+            if each.grid is not None and each.block is not None:
+                kind = kinds.setdefault((name, each.grid, each.block), _Values([], []))
+                kind.occupancy.append(metrics.occupancy(each.values))
+                kind.dram_bytes.append(metrics.dram_bytes(each.values))
+    found: list[tuple[int, float, int]] = []
+    for key, values in kinds.items():
+        kernels = launches.rows.get(key, [])
+        occupancy = _spread(values.occupancy, len(kernels))
+        dram = _spread(values.dram_bytes, len(kernels))
+        for row, fraction, num_bytes in zip(kernels, occupancy, dram, strict=True):
+            if fraction is not None or num_bytes is not None:
+                known = np.nan if fraction is None else fraction, -1 if num_bytes is None else round(num_bytes)
+                found.append((row, *known))
+    found.sort()
+    return KernelCounters(
+        kernel=_column((row for row, _, _ in found), len(found)),
+        achieved_occupancy=np.fromiter((fraction for _, fraction, _ in found), np.float64, len(found)),
+        dram_bytes=_column((num_bytes for _, _, num_bytes in found), len(found)),
+    )
+
+
+def _spread(values: Sequence[float | None], count: int) -> list[float | None]:
+    """The values in order where there are as many as launches, else their mean for each."""
+    if len(values) == count:
+        return list(values)
+    known = [value for value in values if value is not None]
+    return [sum(known) / len(known) if known else None] * count
+
+
+def _column(values: Iterable[int], count: int) -> Int64s:
+    return np.fromiter(values, np.int64, count)
+
+
+def _short(name: str) -> str:
+    line = "".join(letter if letter.isprintable() else " " for letter in name)
+    return line if len(line) <= _SHOWN_LETTERS else f"{line[: _SHOWN_LETTERS - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -1,0 +1,188 @@
+"""Reads the CSV of Nsight Compute: ``ncu --csv --page raw -i report.ncu-rep > report.csv``, or the page ``details``.
+
+The raw page has a column for each metric and a row of units below the header; the details page has a row for each
+metric of each launch. Both may have lines of the tool (``==PROF==``) and of the program before the header.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from tensorboard_plugin_dlprof.counters.metrics import is_wanted, scaled
+from tensorboard_plugin_dlprof.counters.numbers import DecimalSign, number_of
+from tensorboard_plugin_dlprof.errors import BrokenSource, NotFound, UnknownFormat
+
+MAXIMUM_HEADER_LINES: Final = 100_000
+"""A program may print a lot before Nsight Compute does."""
+
+_MAXIMUM_CELL: Final = 1 << 20
+_HOW: Final = "write it with `ncu --csv --page raw -i report.ncu-rep > report.csv`"
+_TRIPLE: Final = re.compile(r"\(?\s*(\d+)\s*[,x]\s*(\d+)\s*[,x]\s*(\d+)\s*\)?\Z")
+
+Dimensions = tuple[int, int, int]
+
+
+@dataclass(slots=True)
+class Measured:
+    """One launch of a kernel under Nsight Compute."""
+
+    name: str
+    """As Nsight Compute demangled it."""
+    grid: Dimensions | None
+    block: Dimensions | None
+    capability_major: int
+    """0 where not told."""
+    values: dict[str, float] = field(default_factory=dict)
+    """Metric -> value; bytes in bytes."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What a file held."""
+
+    launches: list[Measured]
+    """In the order of the program."""
+    skipped_rows: int = 0
+    """Rows that were cut off or of no launch."""
+
+
+def read_counters(path: Path) -> Report:
+    """The launches in a file.
+
+    Raises:
+        NotFound: there is no such file.
+        UnknownFormat: it is no CSV of Nsight Compute.
+        BrokenSource: it is one, but holds no launch.
+    """
+    if not path.is_file():
+        raise NotFound(f"{path}: there is no such file of counters.")
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            report = _read(csv.reader(_without_zeros(file)), str(path))
+    except OSError as error:
+        raise BrokenSource(f"{path}: the counters cannot be read: {error.strerror}.") from None
+    except csv.Error:
+        raise UnknownFormat(f"{path} is no CSV of Nsight Compute; {_HOW}.") from None
+    if not report.launches:
+        raise BrokenSource(f"{path}: the file holds no launch of a kernel; let Nsight Compute profile some.")
+    return report
+
+
+def _without_zeros(lines: Iterator[str]) -> Iterator[str]:
+    """Python's reader before 3.11 refuses zero bytes, which a binary report is full of."""
+    for line in lines:
+        yield line.replace("\0", "\ufffd")
+
+
+@dataclass(slots=True)
+class _Raw:
+    """A launch whose numbers are still text."""
+
+    measured: Measured
+    cells: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Metric -> value and unit."""
+
+
+def _read(rows: Iterator[list[str]], shown: str) -> Report:
+    header = _header(rows, shown)
+    column = {name: place for place, name in reversed(list(enumerate(header)))}
+    sign = DecimalSign()
+    pages = _details if {"Metric Name", "Metric Value"} <= column.keys() else _raw
+    report = Report([])
+    launches = pages(rows, header, column, sign, report)
+    for launch in launches:
+        _finish(launch, sign.sign)
+    report.launches = [launch.measured for launch in launches]
+    return report
+
+
+def _header(rows: Iterator[list[str]], shown: str) -> list[str]:
+    for _, row in zip(range(MAXIMUM_HEADER_LINES), rows, strict=False):
+        if "ID" in row and "Kernel Name" in row:
+            return row
+    raise UnknownFormat(f'{shown} is no CSV of Nsight Compute: no line of it has "ID" and "Kernel Name"; {_HOW}.')
+
+
+def _raw(
+    rows: Iterator[list[str]], header: list[str], column: dict[str, int], sign: DecimalSign, report: Report
+) -> list[_Raw]:
+    wanted = [(place, name) for place, name in enumerate(header) if is_wanted(name)]
+    # A capability has a point in every country.
+    numbers = [place for place, name in enumerate(header) if "__" in name]
+    units = dict.fromkeys(range(len(header)), "")
+    launches: list[_Raw] = []
+    for row in rows:
+        if len(row) != len(header):
+            report.skipped_rows += bool(row) and not row[0].startswith("==")
+            continue
+        if not row[column["ID"]].strip():
+            # Below the header stand the units, and nowhere else.
+            units = dict(enumerate(row))
+            continue
+        for place in numbers:
+            sign.see(row[place].strip())
+        launch = _Raw(_measured(row, column))
+        launch.cells = {name: (row[place], units[place]) for place, name in wanted}
+        launches.append(launch)
+    return launches
+
+
+def _details(
+    rows: Iterator[list[str]], header: list[str], column: dict[str, int], sign: DecimalSign, report: Report
+) -> list[_Raw]:
+    launches: dict[tuple[str, str], _Raw] = {}
+    process = column.get("Process ID", column["ID"])
+    unit = column.get("Metric Unit")
+    for row in rows:
+        if len(row) != len(header):
+            report.skipped_rows += bool(row) and not row[0].startswith("==")
+            continue
+        key = row[process], row[column["ID"]]
+        launch = launches.get(key)
+        if launch is None:
+            launch = launches[key] = _Raw(_measured(row, column))
+        value, metric = row[column["Metric Value"]], row[column["Metric Name"]]
+        sign.see(value.strip())
+        if is_wanted(metric):
+            launch.cells.setdefault(metric, (value, row[unit] if unit is not None else ""))
+    return list(launches.values())
+
+
+def _measured(row: list[str], column: dict[str, int]) -> Measured:
+    capability = row[column["CC"]].strip() if "CC" in column else ""
+    major = re.match(r"\d+", capability)
+    return Measured(
+        row[column["Kernel Name"]].strip()[:_MAXIMUM_CELL],
+        _triple(row, column, "Grid Size"),
+        _triple(row, column, "Block Size"),
+        int(major[0][:3]) if major else 0,
+    )
+
+
+def _triple(row: list[str], column: dict[str, int], name: str) -> Dimensions | None:
+    found = _TRIPLE.match(row[column[name]].strip()) if name in column else None
+    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+
+
+def _finish(launch: _Raw, decimal_sign: str) -> None:
+    measured = launch.measured
+    for metric, (text, unit) in launch.cells.items():
+        value = number_of(text, decimal_sign)
+        if value is not None:
+            measured.values[metric] = scaled(value, unit)
+    # Older versions write the launch as metrics.
+    measured.grid = measured.grid or _dimensions(measured.values, "grid")
+    measured.block = measured.block or _dimensions(measured.values, "block")
+
+
+def _dimensions(values: dict[str, float], what: str) -> Dimensions | None:
+    lengths = [values.get(f"launch__{what}_dim_{axis}") for axis in "xyz"]
+    if any(length is None for length in lengths):
+        return None
+    x, y, z = (int(length or 0) for length in lengths)
+    return x, y, z
