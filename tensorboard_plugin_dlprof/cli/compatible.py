@@ -166,7 +166,7 @@ def _import(line: CommandLine, source: Path, folder: Path, console: Console, num
     from tensorboard_plugin_dlprof.database.connection import open_database
     from tensorboard_plugin_dlprof.queries.scope import find_scope
     from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
-    from tensorboard_plugin_dlprof.reports.files import chosen_formats
+    from tensorboard_plugin_dlprof.reports.files import Target, chosen_formats
     from tensorboard_plugin_dlprof.run_metadata.announce import announce
 
     force = line.switch("force")
@@ -188,7 +188,7 @@ def _import(line: CommandLine, source: Path, folder: Path, console: Console, num
     reports, formats = chosen_reports(words(line.text("reports"))), chosen_formats(words(line.text("formats")))
     prefix = rank_prefix(line.text("profile_name") or DEFAULT_PREFIX, source, alone)
     if reports:
-        for path in report_files(database, reports, formats, folder, prefix, force):
+        for path in report_files(database, reports, formats, Target(folder, prefix, force)):
             console.step(f"Writing report to {path}", MINIMAL)
     with closing(open_database(database)) as connection:
         console.expert_systems(connection, find_scope(connection))

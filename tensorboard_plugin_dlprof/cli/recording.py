@@ -1,19 +1,33 @@
-"""What ``dlprof run`` and DLProf 1.8's command line have in common: who records, and the reports at the end."""
+"""What the commands that record, or write reports, have in common."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.reports.catalog import Report
+    from tensorboard_plugin_dlprof.reports.files import Target
 
 NO_NSYS = (
     "Nsight Systems (nsys) is not on the PATH, so the PyTorch profiler records instead: ops, shapes and kernels of "
     "PyTorch programs, in the first steps after the warm-up."
 )
+
+
+@dataclass(slots=True, frozen=True)
+class Part:
+    """Which results of a database; ``None``: the first ones."""
+
+    aggregation: int | None = None
+    domain: str | None = None
+    """Name of an NVTX domain, of which databases before 1.7 may have several."""
+
+
+FIRST = Part()
 
 
 def rank_prefix(prefix: str, source: Path, alone: bool) -> str:
@@ -30,9 +44,17 @@ def words(text: str) -> list[str]:
 
 
 def report_files(
-    database: Path, reports: list[Report], formats: list[str], folder: Path, prefix: str, force: bool
+    database: Path, reports: list[Report], formats: list[str], target: Target, part: Part = FIRST, name: str = ""
 ) -> Iterator[Path]:
     """Writes reports of a database; the path of each file.
+
+    Args:
+        database: The database.
+        reports: What to write.
+        formats: And how.
+        target: And where.
+        part: Of the database.
+        name: What the database is called in messages; its path by default.
 
     Raises:
         ProfileError: the database cannot be read, or the folder not written to.
@@ -41,11 +63,11 @@ def report_files(
     from tensorboard_plugin_dlprof.errors import UnfitDatabase
     from tensorboard_plugin_dlprof.opening.sqlite_file import reading
     from tensorboard_plugin_dlprof.queries.scope import find_scope
-    from tensorboard_plugin_dlprof.reports.files import Target, write_reports
+    from tensorboard_plugin_dlprof.reports.files import write_reports
 
-    with closing(open_database(database)) as connection, reading(str(database), UnfitDatabase):
-        scope = find_scope(connection)
-        for path in write_reports(connection, scope, reports, formats, Target(folder, prefix, force)):
+    with closing(open_database(database)) as connection, reading(name or str(database), UnfitDatabase):
+        scope = find_scope(connection, part.aggregation, part.domain)
+        for path in write_reports(connection, scope, reports, formats, target):
             yield path
             # The budget is that of one question; a file is one.
             connection.authorizer_calls = 0

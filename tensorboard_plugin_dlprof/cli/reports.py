@@ -8,12 +8,12 @@ group_op, expert_systems, or all. CSV files are those of DLProf 1.8, byte for by
 from __future__ import annotations
 
 import argparse
-from contextlib import closing
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.databases import database_of
 from tensorboard_plugin_dlprof.cli.messages import tell
+from tensorboard_plugin_dlprof.cli.recording import Part, report_files, words
 
 NAME = "reports"
 
@@ -32,32 +32,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--profile_name", "--profile-name", metavar="NAME", default="", help="beginning of the file names (dlprof)"
     )
     parser.add_argument("--aggregation", metavar="N", type=int, help="number of the aggregation (default: the first)")
+    parser.add_argument("--domain", metavar="NAME", help="NVTX domain, in databases before 1.7 (default: the first)")
     parser.add_argument("--force", action="store_true", help="replace files of the same names instead of numbering")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the path of each file."""
-    from tensorboard_plugin_dlprof.database.connection import open_database
-    from tensorboard_plugin_dlprof.errors import UnfitDatabase
-    from tensorboard_plugin_dlprof.opening.sqlite_file import reading
-    from tensorboard_plugin_dlprof.queries.scope import find_scope
     from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
-    from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, chosen_formats, write_reports
+    from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, chosen_formats
 
-    reports, formats = chosen_reports(_words(arguments.reports)), chosen_formats(_words(arguments.formats))
+    reports, formats = chosen_reports(words(arguments.reports)), chosen_formats(words(arguments.formats))
     target = Target(arguments.output_path, arguments.profile_name or DEFAULT_PREFIX, arguments.force)
-    with (
-        database_of(arguments.profile) as database,
-        closing(open_database(database)) as connection,
-        reading(str(arguments.profile), UnfitDatabase),
-    ):
-        scope = find_scope(connection, arguments.aggregation)
-        for path in write_reports(connection, scope, reports, formats, target):
+    part = Part(arguments.aggregation, arguments.domain)
+    with database_of(arguments.profile) as database:
+        for path in report_files(database, reports, formats, target, part, str(arguments.profile)):
             tell(str(path))
-            # The budget is that of one question; a file is one.
-            connection.authorizer_calls = 0
     return exit_codes.SUCCESS
-
-
-def _words(text: str) -> list[str]:
-    return [word.strip().lower() for word in text.split(",") if word.strip()]

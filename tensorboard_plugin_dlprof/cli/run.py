@@ -159,6 +159,7 @@ def _import(
 ) -> int:
     from tensorboard_plugin_dlprof.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
+    from tensorboard_plugin_dlprof.reports.files import Target
 
     if not recorded.sources:
         say("error: nothing was recorded, so there is nothing to import.")
@@ -177,7 +178,7 @@ def _import(
         if job.database.exists() and reports:
             prefix = rank_prefix(arguments.profile_name or "dlprof", job.source, len(jobs) == 1)
             try:
-                for path in report_files(job.database, reports, formats, folder, prefix, arguments.force):
+                for path in report_files(job.database, reports, formats, Target(folder, prefix, arguments.force)):
                     tell(str(path))
             except ProfileError as error:
                 say(f"error: {error}")

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from math import prod
 
 from tensorboard_plugin_dlprof.classify.dtypes import data_type
+from tensorboard_plugin_dlprof.events.inputs import recorded_list
 
 Shape = tuple[int, ...]
 
-_MAX_TEXT = 1 << 20
 _BOOLEANS = re.compile(r"\b(?:True|False)\b")
 
 ITEM_BYTES = {
@@ -80,13 +80,13 @@ def parse_call(name: str, shapes: str, dtypes: str, parameters: str, assumed_typ
         parameters: JSON list parallel to it; may be empty.
         assumed_type: Type of the tensors where ``dtypes`` says nothing.
     """
-    sizes, types = _list(shapes), _list(dtypes)
+    sizes, types = recorded_list(shapes), recorded_list(dtypes)
     arguments = []
     for position, size in enumerate(sizes):
         written = types[position] if position < len(types) else ""
         source = written if isinstance(written, str) else ""
         arguments.append(_tensors(size, source, bool(types), assumed_type))
-    return Call(name, tuple(arguments), tuple(map(_value, _list(parameters))))
+    return Call(name, tuple(arguments), tuple(map(_value, recorded_list(parameters))))
 
 
 def item_bytes(kind: str) -> float | None:
@@ -106,16 +106,6 @@ def _tensors(size: object, source: str, typed: bool, assumed_type: str) -> tuple
         if all(type(length) is int and length >= 0 for length in part) and (part or kind):
             found.append(Tensor(tuple(part), kind or assumed_type))
     return tuple(found)
-
-
-def _list(text: str) -> list[object]:
-    if not text or len(text) > _MAX_TEXT:
-        return []
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return []
-    return value if isinstance(value, list) else []
 
 
 def _value(written: object) -> object:

@@ -93,7 +93,7 @@ def largest_data_type(inputs: list[Tensor]) -> str:
 
 def tensors(shapes: str, dtypes: str) -> list[Tensor]:
     """The tensor arguments among all recorded ones; lists of tensors are flattened."""
-    sizes, types = _list(shapes), _list(dtypes)
+    sizes, types = recorded_list(shapes), recorded_list(dtypes)
     found: list[Tensor] = []
     for index, size in enumerate(sizes):
         written = types[index] if index < len(types) else ""
@@ -108,7 +108,8 @@ def tensors(shapes: str, dtypes: str) -> list[Tensor]:
     return found
 
 
-def _list(text: str) -> list[object]:
+def recorded_list(text: str) -> list[object]:
+    """A list of shapes, types or values as the source wrote it; empty where it cannot be read."""
     if not text or len(text) > _MAX_TEXT:
         return []
     try:
@@ -123,7 +124,7 @@ def _values(parameters: str) -> list[object] | None:
     if not parameters:
         return None
     values: list[object] = []
-    for value in _list(parameters):
+    for value in recorded_list(parameters):
         if isinstance(value, str):
             try:
                 value = json.loads(value) if value else None

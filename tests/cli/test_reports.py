@@ -47,6 +47,7 @@ def test_a_database_of_nvidias_gives_dlprofs_files(tmp_path: Path, capsys: Captu
         (["--reports", "kernels"], "There is no report 'kernels'"),
         (["--formats", "pdf"], "There is no format 'pdf'"),
         (["--aggregation", "7"], "no aggregation 7; it has 1"),
+        (["--domain", "mine"], "no domain 'mine'; it has default-domain"),
         (["--profile_name", "../x"], "without slashes"),
     ],
 )
