@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -19,10 +19,18 @@ from tests.aggregation.oracle import expected, found, union_length
 from tests.database.manifest import Facts, facts
 from tests.shared_data import shared_data
 
-FILES = sorted(facts()) or ["shared data"]
+
+def files(fit: Callable[[Facts], bool]) -> list[str]:
+    """The profiles that a question fits."""
+    return sorted(name for name, fact in facts().items() if fit(fact)) or ["shared data"]
 
 
-@pytest.fixture(scope="module", params=FILES)
+def of_profiles(fit: Callable[[Facts], bool]) -> pytest.MarkDecorator:
+    """A test of those only."""
+    return pytest.mark.parametrize("name", files(fit), indirect=True)
+
+
+@pytest.fixture(scope="module", params=files(lambda _fact: True))
 def name(request: pytest.FixtureRequest) -> str:
     """Path of a profile below the shared data."""
     return str(request.param)
@@ -83,30 +91,28 @@ def test_copies_sets_and_graphs_are_those_of_the_manifest(con: UntrustedConnecti
         assert row == (number, time), table
 
 
+@of_profiles(lambda fact: fact.devices is not None)
 def test_devices_with_kernels_are_those_of_the_manifest(con: UntrustedConnection, fact: Facts) -> None:
     """By device: number of kernels and plain sum; and each of them is a known GPU."""
-    if fact.devices is None:
-        pytest.skip("the manifest does not tell its devices apart")
     rows = con.execute(
         "SELECT device_id, count(*), sum(gpu_stop - gpu_start) FROM read_only_kernels GROUP BY device_id"
     ).fetchall()
     assert {device: (number, time) for device, number, time in rows} == fact.devices
     known = {row[0] for row in con.execute("SELECT device_id FROM view_gpu_devices")}
+    assert fact.devices
     assert known >= set(fact.devices)
 
 
+@of_profiles(lambda fact: fact.steps is not None)
 def test_profiler_steps_are_the_iterations(con: UntrustedConnection, fact: Facts) -> None:
     """With the source's own numbers."""
-    if fact.steps is None:
-        pytest.skip("no ProfilerStep in this profile")
     row = con.execute("SELECT total_iterations, iter_start, iter_stop FROM view_performance_summary").fetchone()
     assert row == fact.steps
 
 
+@of_profiles(lambda fact: fact.launched is not None)
 def test_kernels_without_a_launch_call_are_counted(con: UntrustedConnection, fact: Facts) -> None:
     """They are kept, and the share is told."""
-    if fact.launched is None:
-        pytest.skip("the manifest does not tell")
     row = con.execute(
         "SELECT coalesce(sum(launch.launched), 0), count(*) FROM read_only_kernels AS kernel "
         "JOIN ext_launches AS launch ON launch.id = (SELECT run.launch_id FROM ext_kernels AS run "
