@@ -23,6 +23,7 @@ from tensorboard_plugin_dlprof.events.resources import data_loader_spans, io_spa
 from tensorboard_plugin_dlprof.events.simple_mode import one_op
 from tensorboard_plugin_dlprof.events.sub_ops import find_sub_ops
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, WorkKind
+from tensorboard_plugin_dlprof.events.tensor_samples import use_samples
 from tensorboard_plugin_dlprof.events.unassociated import add_unassociated
 from tensorboard_plugin_dlprof.events.work_tables import Placed
 from tensorboard_plugin_dlprof.profile.tables import Coverage, IterationCandidate, Kernels, Profile, no_sub_ops
@@ -56,6 +57,7 @@ def build_profile(
     progress("Filling tables", 0.8)
     placed = Placed(capture, links, owners, tables)
     kernels, classes = work_tables.kernels(placed, classifier, one_long_name=marked)
+    use_samples(capture, kernels, classes)
     _judge_by_kernels(drafts, tables, kernels, classes)
     syncs, calls = work_tables.syncs_and_calls(placed)
     profile = Profile(

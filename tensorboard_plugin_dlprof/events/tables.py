@@ -136,6 +136,21 @@ def no_calls() -> Calls:
 
 
 @dataclass(slots=True)
+class TensorSamples:
+    """How busy the Tensor Cores of a GPU were since the sample before, by device and time."""
+
+    device: Int32s
+    time_ns: Int64s
+    active_percent: Int64s
+    """Cycles in which they were active, of all cycles: 0 to 100."""
+
+
+def no_tensor_samples() -> TensorSamples:
+    """No GPU was sampled."""
+    return TensorSamples(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+@dataclass(slots=True)
 class DeviceWork:
     """Kernels, copies, sets and whole-graph launches: one row per piece of work."""
 
@@ -276,5 +291,6 @@ class Capture:
     os_calls: Calls = field(default_factory=no_calls)
     """Calls of the operating system that read or write files and sockets, of every thread; ``correlation`` is -1.
     Waits, locks and memory mappings are not among them. Empty where the source does not trace them."""
+    tensor_samples: TensorSamples = field(default_factory=no_tensor_samples)
     skipped: dict[str, int] = field(default_factory=dict)
     """Events that could not be used: reason in plain words -> count. Shown to the user."""

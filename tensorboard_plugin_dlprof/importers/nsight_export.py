@@ -41,11 +41,13 @@ _EVENT_TABLES = frozenset(
 _TABLES = _EVENT_TABLES | {
     "ANALYSIS_DETAILS",
     "EXPORT_META_DATA",
+    "GPU_METRICS",
     "META_DATA_EXPORT",
     "StringIds",
     "SystemInfo",
     "TARGET_INFO_CUDA_DEVICE",
     "TARGET_INFO_GPU",
+    "TARGET_INFO_GPU_METRICS",
     "TARGET_INFO_SESSION_START_TIME",
     "TARGET_INFO_SYSTEM_ENV",
     "ThreadNames",

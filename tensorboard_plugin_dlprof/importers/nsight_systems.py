@@ -29,6 +29,7 @@ from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Export, T
 from tensorboard_plugin_dlprof.importers.nsight_ids import Names, Threads
 from tensorboard_plugin_dlprof.importers.nsight_info import TargetInfo, read_info
 from tensorboard_plugin_dlprof.importers.nsight_ranges import RangeReader
+from tensorboard_plugin_dlprof.importers.nsight_samples import read_tensor_samples
 from tensorboard_plugin_dlprof.importers.nsight_work import WorkReader
 from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
 from tensorboard_plugin_dlprof.opening.regular_file import shown
@@ -83,7 +84,9 @@ def _read(export: Export, rank_in_name: int) -> Capture:
     os_calls = read_os_calls(export, names, threads, tally)
     work_reader = WorkReader(export, strings, names, devices, tally)
     work, syncs = work_reader.read(), work_reader.read_syncs()
+    samples = read_tensor_samples(export)
     base_ns = _rebase(info, ranges, calls, os_calls, work, syncs)
+    samples.time_ns -= base_ns
     end_ns = _close_open_ranges(ranges, _last(ranges, calls, os_calls, work, syncs), info.session_ns)
     return Capture(
         info=_capture_info(info, base_ns, end_ns, _recorded(export, ranges, work)),
@@ -97,6 +100,7 @@ def _read(export: Export, rank_in_name: int) -> Capture:
         memory=_no_memory_events(),
         forward_links=_no_forward_links(),
         os_calls=os_calls,
+        tensor_samples=samples,
         skipped=tally.counts,
     )
 
