@@ -10,11 +10,14 @@ import re
 from dataclasses import dataclass
 
 from tensorboard_plugin_dlprof.importers.nsight_export import Export
+from tensorboard_plugin_dlprof.masking import mask_command_line
 
 _ENVIRONMENT = "DeviceEnvironment"
 
 _RANK_VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 _WORLD_SIZE_VARIABLES = ("WORLD_SIZE",)
+
+_LONGEST_FACT = 200
 
 _PROPERTIES = ("CpuDescription", "NvDriverVersion", "CudaDriverVersion", "Hostname")
 """What is read of the target's properties."""
@@ -40,8 +43,8 @@ class TargetInfo:
 
 def read_info(export: Export) -> TargetInfo:
     """What the export says about tool, machine and job."""
-    target = _properties(export, "TARGET_INFO_SYSTEM_ENV", _PROPERTIES)
-    dlprof = _dlprof_system_info(export)
+    target = _facts(_properties(export, "TARGET_INFO_SYSTEM_ENV", _PROPERTIES))
+    dlprof = _facts(_dlprof_system_info(export))
     environment = _environment(export)
     cpu = dlprof["cpuModel"] or target.get("CpuDescription", "")
     return TargetInfo(
@@ -87,7 +90,7 @@ def driver_version(number: str) -> str:
 def _product_version(export: Export) -> str:
     for table in ("META_DATA_EXPORT", "EXPORT_META_DATA"):
         if version := _properties(export, table, ("EXPORT_PRODUCT_VERSION",)):
-            return version["EXPORT_PRODUCT_VERSION"]
+            return _facts(version)["EXPORT_PRODUCT_VERSION"]
     return ""
 
 
@@ -100,6 +103,11 @@ def _properties(export: Export, base: str, names: tuple[str, ...]) -> dict[str, 
     statement = f'SELECT name, CAST(value AS TEXT) FROM "{table}" WHERE name IN ({places}) AND value IS NOT NULL'
     rows = export.con.execute(statement, names).fetchmany(1_000)
     return {name: value.strip() for name, value in reversed(rows)}
+
+
+def _facts(texts: dict[str, str]) -> dict[str, str]:
+    """Names and versions of things, which are short; nothing that hides behind a NUL, and no option with a secret."""
+    return {name: mask_command_line(text.partition("\0")[0][:_LONGEST_FACT]) for name, text in texts.items()}
 
 
 def _dlprof_system_info(export: Export) -> dict[str, str]:

@@ -112,6 +112,7 @@ SECRETS = {
     "environment and command lines reach nothing that is written": (
         "robustness/test_secrets.py::test_no_secret_reaches_what_the_commands_write",
         "robustness/test_secrets.py::test_no_secret_reaches_the_browser_or_the_log",
+        "robustness/test_secrets.py::test_no_secret_of_a_real_export_is_kept",
         "importers/test_nsight_systems.py::test_no_secret_of_the_environment_is_kept",
         "cli/test_doctor.py::test_no_secret_of_the_environment_is_told",
     ),

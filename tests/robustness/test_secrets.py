@@ -14,9 +14,12 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.importers import find_importer
+from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.importers.nsight_exports import Table, process, strings, thread, write_export
 from tests.imports.traces import write_trace
 from tests.routes.serving import Server, wait_for
+from tests.shared_data import shared_data
 
 SECRETS = {
     "WANDB_API_KEY": "s3cr3t-planted-in-the-environment",
@@ -51,10 +54,13 @@ def export(folder: Path) -> Path:
             [
                 [0, "", "DeviceEnvironment", 1, environment],
                 [0, "", "CommandLine", 2, command],
-                [0, "", "Hostname", 3, "host1"],
+                [0, "", "Hostname", 3, f"host1\0HUB_TOKEN={ON_COMMAND_LINE}"],
+                [0, "", "CpuDescription", 4, f"a CPU --token {ON_COMMAND_LINE}"],
+                [0, "", "NvDriverVersion", 5, "550.54\0" + environment],
             ],
         ),
         "META_DATA_CAPTURE": ("name value", [["PROCESS_COMMAND_LINE", command], ["ENVIRONMENT", environment]]),
+        "META_DATA_EXPORT": ("name value", [["EXPORT_PRODUCT_VERSION", f"2024.1 API_KEY={ON_COMMAND_LINE}"]]),
         "PROCESSES": ("globalPid pid name", [[process(100), 100, command]]),
     }
     folder.mkdir()
@@ -157,3 +163,41 @@ def test_the_command_line_that_is_stored_is_masked(tmp_path: Path) -> None:
     with closing(sqlite3.connect(folder / "a.dlprof_dldb.sqlite")) as connection:
         (stored,) = connection.execute("SELECT original_command FROM read_only_system_config").fetchone()
     assert stored == "dlprof import a.json -o 'token=***'"
+
+
+MARK = "s3cr3t-planted-in-a-real-export"
+LARGEST_BYTES = 3 << 20
+
+
+def test_no_secret_of_a_real_export_is_kept(tmp_path: Path) -> None:
+    """Planted in every text about the machine, the tool and the processes of each small real export."""
+    sources = [path for path in shared_data().glob("nsight/*/*.sqlite") if path.stat().st_size < LARGEST_BYTES]
+    assert sources
+    for source in sources:
+        copy = tmp_path / f"{source.parent.name}.sqlite"
+        copy.write_bytes(source.read_bytes())
+        assert plant(copy) > 0
+        database = copy.with_name(database_name(copy.name))
+        import_source(copy, database, ImportOptions(), lambda _stage, _fraction: None)
+        assert MARK.encode() not in database.read_bytes(), source.parent.name
+
+
+def plant(export: Path) -> int:
+    """Adds a secret to texts about the machine, tool and processes; in how many places."""
+    planted_in = 0
+    with closing(sqlite3.connect(export)) as connection:
+        tables = [str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for table in tables:
+            if not table.startswith(("TARGET_INFO_SYSTEM", "META_DATA", "EXPORT_META", "PROCESSES", "ANALYSIS")):
+                continue
+            for column in {"value", "filename", "command"}.intersection(
+                str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")
+            ):
+                planted_in += connection.execute(
+                    f"UPDATE {table} SET {column} = {column} || char(0) || 'API_KEY={MARK}' || ' --token {MARK}' "
+                    f"WHERE typeof({column}) = 'text' AND name NOT LIKE '%SCHEMA%'"
+                    if column == "value"
+                    else f"UPDATE {table} SET {column} = {column} || ' --token {MARK}' WHERE typeof({column}) = 'text'"
+                ).rowcount
+        connection.commit()
+    return planted_in
