@@ -16,7 +16,7 @@ from collections import defaultdict
 from typing import Any
 
 from tensorboard_plugin_dlprof.events.tables import Capture, RangeKind, WorkKind
-from tests.aggregation.oracle import CPU, IO, LOADER, MEMORY, OTHER_KERNEL, TENSOR_CORE, union_length, walk
+from tests.aggregation.oracle.time_line import CPU, IO, LOADER, MEMORY, OTHER_KERNEL, TENSOR_CORE, union_length, walk
 
 Times = tuple[int, int, int, int, int]
 """CPU, GPU, API, CPU overhead, GPU idle."""

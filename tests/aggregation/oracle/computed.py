@@ -1,0 +1,69 @@
+"""Every number of an aggregation, computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
+from tests.aggregation.oracle.metrics import (
+    by_op,
+    categories,
+    efficiency,
+    groups,
+    iteration_ops,
+    kernel_summaries,
+    kernel_sums,
+    op_node,
+    op_types,
+)
+from tests.aggregation.oracle.parts import parts_of
+from tests.aggregation.oracle.rows import UNKNOWN, RawRows, iteration_of, times_of
+from tests.aggregation.oracle.time_line import length
+
+
+def expected(profile: Profile, candidate: IterationCandidate, first: int, last: int) -> dict[str, Any]:
+    """Every number of the aggregation of the iterations numbered ``first`` to ``last``."""
+    raw = RawRows(profile)
+    iterations = [
+        (value, start, stop)
+        for value, start, stop in zip(
+            candidate.values.tolist(), candidate.start_ns.tolist(), candidate.stop_ns.tolist(), strict=True
+        )
+    ]
+    for instance in raw.instances:
+        instance["iteration"] = iteration_of(instance["cpu_start"], iterations)
+        instance.update(times_of(instance, profile.dlprof_markers))
+    chosen = [i for i in raw.instances if i["iteration"] is not None and first <= i["iteration"] <= last]
+    windows = [row for row in iterations if first <= row[0] <= last]
+    parts = parts_of(raw, profile, windows)
+    kernels = [kernel for instance in chosen for kernel in instance["kernels"]]
+    return {
+        "op_nodes": {op["op_id"]: op_node(op, mine) for op, mine in by_op(chosen)},
+        "groups": groups(chosen),
+        "op_types": op_types(chosen),
+        "kernel_summaries": kernel_summaries(chosen),
+        "iteration_ops": iteration_ops(chosen),
+        "iteration_kernels": {
+            kernel["row"]: (instance["iteration"], instance["op"]["op_id"])
+            for instance in chosen
+            for kernel in instance["kernels"]
+        },
+        "parts": parts["mean"],
+        "device_parts": parts["devices"],
+        "iteration_kernel_sums": {
+            value: kernel_sums([k for i in chosen if i["iteration"] == value for k in i["kernels"]])
+            for value, _, _ in windows
+        },
+        "categories": categories(chosen),
+        "efficiency": efficiency(chosen),
+        "unknown": (
+            sum(k["unit"] == UNKNOWN for k in kernels),
+            len({k["name"] for k in kernels if k["unit"] == UNKNOWN}),
+            sum(length(k["gpu"]) for k in kernels if k["unit"] == UNKNOWN),
+        ),
+        "outside": (
+            len(raw.instances) - len(chosen),
+            len(raw.kernels) - len(kernels),
+            sum(length(k["gpu"]) for k in raw.kernels) - sum(length(k["gpu"]) for k in kernels),
+        ),
+    }
