@@ -51,7 +51,11 @@ def test_an_import_that_is_killed(tmp_path: Path) -> None:
         process = start_command("import", str(source), "--force", "--scalars")
         time.sleep(whole * chance.uniform(0.3, 0.98))
         process.kill()
-        killed += process.wait() != 0
+        ended_before = process.wait() == 0
+        killed += not ended_before
+        if ended_before:
+            # The first run may have taken long for other reasons: it compiled the modules, on a busy machine.
+            whole *= 0.8
         assert visible(tmp_path / "logs") <= {
             "a.json",
             database.name,
