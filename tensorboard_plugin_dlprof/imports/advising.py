@@ -13,11 +13,15 @@ from typing import Any
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.child import Child
+from tensorboard_plugin_dlprof.imports.reaggregation import QueueFull
 
 _LOG = logging.getLogger(__name__)
 
 SECONDS = 60.0
 """Who waits for a page does not wait longer; a database of a million kernels takes some ten seconds."""
+
+MAX_WAITING = 8
+"""Requests that wait for a process, each in a thread of the server; more are put off."""
 
 KEPT = 64
 """Answers, of some ten kilobytes each."""
@@ -32,31 +36,60 @@ class Advisor:
         cache: where the worker process gets a folder of its own.
         memory_bytes: what it may use.
         seconds: how long it may take.
+        places: for requests that wait.
     """
 
-    def __init__(self, cache: Cache, memory_bytes: int, seconds: float = SECONDS) -> None:
+    def __init__(self, cache: Cache, memory_bytes: int, seconds: float = SECONDS, places: int = MAX_WAITING) -> None:
         self._cache = cache
         self._memory_bytes = memory_bytes
         self._seconds = seconds
+        self._places = threading.BoundedSemaphore(places)
         self._one_at_a_time = threading.Lock()
+        self._lock = threading.Lock()
         self._known: OrderedDict[Key, dict[str, Any]] = OrderedDict()
 
     def findings(
         self, database: Path, aggregation: int, iter_start: int | None, iter_stop: int | None
     ) -> dict[str, Any]:
-        """The verdict on an aggregation as ``pipeline.judge_database`` gives it; empty where none was reached."""
+        """The verdict on an aggregation as ``pipeline.judge_database`` gives it; empty where none was reached.
+
+        What is known is given at once, whatever is being worked out meanwhile.
+
+        Raises:
+            QueueFull: too many requests wait.
+        """
         try:
             status = database.stat()
-            key = (os.fspath(database), status.st_mtime_ns, status.st_size, aggregation)
+        except OSError:
+            return {}
+        key = (os.fspath(database), status.st_mtime_ns, status.st_size, aggregation)
+        if (known := self._remembered(key)) is not None:
+            return known
+        if not self._places.acquire(blocking=False):
+            raise QueueFull("The rules are being asked about several profiles already; try again in a moment.")
+        try:
             with self._one_at_a_time:
-                if key not in self._known:
-                    self._known[key] = self._work_out(database, iter_start, iter_stop)
-                    while len(self._known) > KEPT:
-                        self._known.popitem(last=False)
-                self._known.move_to_end(key)
-                return self._known[key]
+                if (known := self._remembered(key)) is not None:
+                    return known
+                found = self._work_out(database, iter_start, iter_stop)
+                self._remember(key, found)
+                return found
         except (OSError, ProfileError):
             return {}
+        finally:
+            self._places.release()
+
+    def _remembered(self, key: Key) -> dict[str, Any] | None:
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+            return self._known.get(key)
+
+    def _remember(self, key: Key, found: dict[str, Any]) -> None:
+        with self._lock:
+            self._known[key] = found
+            while len(self._known) > KEPT:
+                self._known.popitem(last=False)
 
     def _work_out(self, database: Path, iter_start: int | None, iter_stop: int | None) -> dict[str, Any]:
         work = self._cache.make_work_folder()

@@ -1,0 +1,48 @@
+"""Findings that are worked out when somebody asks: remembered, and never more waiting than a few."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.imports.advising import Advisor
+from tensorboard_plugin_dlprof.imports.cache import Cache
+from tensorboard_plugin_dlprof.imports.manager import GIGABYTE
+from tensorboard_plugin_dlprof.imports.reaggregation import QueueFull
+from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tests.imports.traces import write_trace
+from tests.routes.serving import wait_for
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """Three steps."""
+    source = write_trace(tmp_path / "a.json")
+    import_source(source, tmp_path / database_name(source.name), ImportOptions(), lambda _stage, _fraction: None)
+    return tmp_path / database_name(source.name)
+
+
+def test_requests_do_not_pile_up(database: Path, tmp_path: Path) -> None:
+    """While the places are taken, others are put off at once, and what is known is given at once."""
+    advisor = Advisor(Cache(tmp_path / "cache"), GIGABYTE, places=2)
+    known = advisor.findings(database, 0, None, None)
+    assert known
+    with ThreadPoolExecutor(2) as threads:
+        with advisor._one_at_a_time:
+            waiting = [threads.submit(advisor.findings, database, 1, None, None) for _ in range(2)]
+            wait_for(lambda: not advisor._places.acquire(blocking=False) or advisor._places.release())
+            with pytest.raises(QueueFull):
+                advisor.findings(database, 2, None, None)
+            assert advisor.findings(database, 0, None, None) is known
+        first, second = (future.result() for future in waiting)
+    assert first == known
+    assert first is second
+    assert not list((tmp_path / "cache").iterdir())
+
+
+def test_a_database_that_is_gone_has_no_findings(tmp_path: Path) -> None:
+    """It may go while somebody looks at it."""
+    assert Advisor(Cache(tmp_path / "cache"), GIGABYTE).findings(tmp_path / "gone.sqlite", 1, None, None) == {}
