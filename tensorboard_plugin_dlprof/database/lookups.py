@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.database.spilling import joined
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Strings
 
 _ROWS_A_FETCH = 65_536
+
+_ROWS_A_TEXT = 16_384
+
+_ROWS_A_CHUNK = 8_192
+"""Fewer than are faster elsewhere: their tuples stay in the processor's cache."""
 
 
 def integers(con: sqlite3.Connection, query: str, columns: int) -> list[Int64s]:
@@ -19,12 +27,54 @@ def integers(con: sqlite3.Connection, query: str, columns: int) -> list[Int64s]:
     Raises:
         ValueError, TypeError, OverflowError: a value is none.
     """
-    cursor = con.execute(query)
-    chunks: list[Int64s] = []
-    while rows := cursor.fetchmany(_ROWS_A_FETCH):
-        chunks.append(np.array(rows, np.int64))
-    whole = np.concatenate(chunks) if chunks else np.zeros((0, columns), np.int64)
-    return [np.ascontiguousarray(whole[:, column]) for column in range(columns)]
+    return joined(_chunks(con.execute(query), columns), columns)
+
+
+def table_integers(con: sqlite3.Connection, table: str, columns: Sequence[str]) -> list[Int64s]:
+    """Columns of whole numbers of a table of ours, by id, twice as fast as row by row: SQLite writes them as text.
+
+    Args:
+        con: where it is.
+        table: with a primary key ``id``.
+        columns: their names.
+
+    Raises:
+        ValueError: a value is no whole number.
+    """
+    with warnings.catch_warnings():
+        # NumPy only warns of what it cannot read.
+        warnings.simplefilter("error", DeprecationWarning)
+        try:
+            return joined(_text_chunks(con, table, columns), len(columns))
+        except DeprecationWarning:
+            raise ValueError("no whole number") from None
+
+
+def _text_chunks(con: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[Int64s]:
+    texts = ", ".join(f"group_concat({column})" for column in columns)
+    names = ", ".join(dict.fromkeys(("id", *columns)))
+    sql = (
+        f"SELECT max(id), count(*), {texts} FROM "
+        f"(SELECT {names} FROM {table} WHERE id > ? ORDER BY id LIMIT {_ROWS_A_TEXT})"
+    )
+    last, rows, *lists = con.execute(
+        f"SELECT min(id) - 1, 0, {', '.join(['NULL'] * len(columns))} FROM {table}"
+    ).fetchone()
+    while last is not None:
+        last, rows, *lists = con.execute(sql, (last,)).fetchone()
+        if rows:
+            chunk = np.empty((rows, len(columns)), np.int64, "F")
+            for position, text in enumerate(lists):
+                # A missing value is not in the text, which leaves too few.
+                chunk[:, position] = np.fromstring(text or "", np.int64, sep=",")
+            yield chunk
+
+
+def _chunks(cursor: sqlite3.Cursor, columns: int) -> Iterator[Int64s]:
+    while rows := cursor.fetchmany(_ROWS_A_CHUNK):
+        # One flat run of numbers: half the time of an array made of tuples.
+        numbers = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * columns)
+        yield numbers.reshape(-1, columns)
 
 
 def texts_of(con: sqlite3.Connection, query: str) -> Iterator[tuple[str, ...]]:
@@ -101,7 +151,10 @@ class OpRows:
         Raises:
             UnfitDatabase: there is no such instance.
         """
-        ops = self.ops(ids)
+        return self.checked(self.ops(ids), instance)
+
+    def checked(self, ops: Int32s, instance: Int64s) -> Int32s:
+        """As ``instances``, of rows of ops."""
         if len(ops):
             counts = np.append(self._instances, np.zeros(max(int(ops.max()) + 1 - len(self._instances), 0), np.int64))
             if (instance < 0).any() or (instance >= counts[ops]).any():

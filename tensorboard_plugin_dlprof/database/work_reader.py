@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, TypeVar, cast
+
 import numpy as np
+import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.database.extension_rows import MEMCPY, MEMSET
 from tensorboard_plugin_dlprof.database.launch_rows import launch_of_kernels
-from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, integers
+from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, integers, table_integers
+from tensorboard_plugin_dlprof.database.spilling import spilled
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Instances, Kernels, Syncs
+
+_Column = TypeVar("_Column", bound=npt.NDArray[Any])
 
 
 class WorkReader:
@@ -26,41 +33,42 @@ class WorkReader:
 
     def kernels(self) -> Kernels:
         """Kernels, in the order of their ids."""
+        instance, api_start, api_stop, gpu_start, gpu_stop, process, thread, ident = self._columns(
+            "read_only_kernels",
+            ("op_instance", "api_start", "api_stop", "gpu_start", "gpu_stop", "process_id", "thread_id", "id"),
+        )
         (
-            op, instance, name, long_name, uses, api_start, api_stop, gpu_start, gpu_stop, grid, block, device, process,
-            thread, ident,
-        ) = integers(
-            self._con,
-            "SELECT read_only_ops_id, op_instance, name_id, long_name_id, uses_tc, api_start, api_stop, gpu_start, "
-            "gpu_stop, grid_id, block_id, device_id, process_id, thread_id, id FROM read_only_kernels ORDER BY id",
-            15,
-        )  # fmt: skip
-        more = self._of_launches(len(ident))
+            op, name, long_name, uses, grid, block, device, stream, registers, static, dynamic, launched, occupancy,
+        ), row = self._launches(ident)  # fmt: skip
         grid_ids, x, y, z = integers(self._con, "SELECT id, x, y, z FROM read_only_grid_block ORDER BY id", 4)
         triples, triple = np.stack([x, y, z], axis=1).astype(np.int32), Ids(grid_ids)
         shown = self._con.shown_name
-        long_names = self._texts.of(long_name)
+        of_kernel = spilled(self._op_rows.ops(op)[row])
+
+        def each(column: _Column) -> _Column:
+            return cast(_Column, spilled(column[row]))
+
         return Kernels(
-            op=self._op_rows.ops(op),
-            instance=self._op_rows.instances(op, instance),
-            name=self._texts.of(name),
-            long_name=long_names,
-            matrix_unit=self._matrix_unit(uses, long_name),
+            op=of_kernel,
+            instance=self._op_rows.checked(of_kernel, instance),
+            name=each(self._texts.of(name)),
+            long_name=each(self._texts.of(long_name)),
+            matrix_unit=each(self._matrix_unit(uses, long_name)),
             api_start=api_start,
             api_stop=api_stop,
             gpu_start=gpu_start,
             gpu_stop=gpu_stop,
-            grid=triples[triple.rows(grid, shown, "grid")].reshape(-1, 3),
-            block=triples[triple.rows(block, shown, "block")].reshape(-1, 3),
-            device=device.astype(np.int32),
+            grid=each(triples[triple.rows(grid, shown, "grid")].reshape(-1, 3)),
+            block=each(triples[triple.rows(block, shown, "block")].reshape(-1, 3)),
+            device=each(device.astype(np.int32)),
             process_id=process,
             thread_id=thread,
-            stream=more[0],
-            registers=more[1].astype(np.int32),
-            static_shared_bytes=more[2],
-            dynamic_shared_bytes=more[3],
-            launched=np.where(more[4] == 0, 0, 1).astype(np.int8),
-            occupancy_percent=more[5].astype(np.int32),
+            stream=each(stream),
+            registers=each(registers.astype(np.int32)),
+            static_shared_bytes=each(static),
+            dynamic_shared_bytes=each(dynamic),
+            launched=each(np.where(launched == 0, 0, 1).astype(np.int8)),
+            occupancy_percent=each(occupancy.astype(np.int32)),
         )
 
     def memcpys(self) -> Copies:
@@ -126,26 +134,33 @@ class WorkReader:
         )
 
     def _read_instances(self) -> Instances:
-        op, start, stop, process, thread, names, shapes, out_names, out_shapes, parameters = integers(
-            self._con,
-            "SELECT read_only_ops_id, cpu_start, cpu_stop, process_id, thread_id, input_names_id, input_shapes_id, "
-            "output_names_id, output_shapes_id, parameters_id FROM read_only_op_instances "
-            "ORDER BY read_only_ops_id, id",
-            10,
-        )
+        op, start, stop, process, thread, names, shapes, out_names, out_shapes, parameters = self._columns(
+            "read_only_op_instances",
+            (
+                "read_only_ops_id", "cpu_start", "cpu_stop", "process_id", "thread_id", "input_names_id",
+                "input_shapes_id", "output_names_id", "output_shapes_id", "parameters_id",
+            ),
+            "read_only_ops_id, id",
+        )  # fmt: skip
         text = self._texts
         return Instances(
-            op=self._op_ids.rows(op, self._con.shown_name, "op").astype(np.int32),
+            op=spilled(self._op_ids.rows(op, self._con.shown_name, "op").astype(np.int32)),
             cpu_start=start,
             cpu_stop=stop,
             process_id=process,
             thread_id=thread,
-            input_names=text.of(names),
-            input_shapes=text.of(shapes),
-            output_names=text.of(out_names),
-            output_shapes=text.of(out_shapes),
-            parameters=text.of(parameters),
+            input_names=spilled(text.of(names)),
+            input_shapes=spilled(text.of(shapes)),
+            output_names=spilled(text.of(out_names)),
+            output_shapes=spilled(text.of(out_shapes)),
+            parameters=spilled(text.of(parameters)),
         )
+
+    def _columns(self, table: str, columns: Sequence[str], order: str = "id") -> list[Int64s]:
+        """Columns of a table; ours are in order by their ids."""
+        if self._extended:
+            return table_integers(self._con, table, columns)
+        return integers(self._con, f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}", len(columns))
 
     def _copies(self, table: str, copy_kind: str, kind: int) -> Copies:
         (
@@ -189,22 +204,27 @@ class WorkReader:
             unit[(uses == 0) & np.isin(long_name, unknown)] = MatrixUnit.UNKNOWN
         return unit
 
-    def _of_launches(self, kernels: int) -> list[Int64s]:
-        """Stream, registers, shared bytes (static, dynamic), whether launched, occupancy of each kernel; -1 unknown."""
-        if not self._extended:
-            return [np.full(kernels, -1, np.int64) for _ in range(6)]
-        ids, *values = integers(
-            self._con,
-            "SELECT id, stream, registers, static_shared_bytes, dynamic_shared_bytes, launched, occupancy_percent "
-            "FROM ext_launches ORDER BY id",
-            7,
-        )
-        launch = launch_of_kernels(self._con, kernels)
-        place = np.searchsorted(ids, launch)
-        known = np.append(ids, 0)[place] == launch
-        # The last row is for kernels without a launch, which only a damaged file has.
-        place[~known] = len(ids)
-        return [np.append(value, -1)[place] for value in values]
+    def _launches(self, ident: Int64s) -> tuple[list[Int64s], Int64s]:
+        """What kernels have in common: its columns, and the row of each kernel with one of these ids."""
+        common = "read_only_ops_id, name_id, long_name_id, uses_tc, grid_id, block_id, device_id"
+        if self._extended:
+            ids, *columns = integers(
+                self._con,
+                f"SELECT launch.id, {', '.join(f'kernel.{column}' for column in common.split(', '))}, launch.stream, "
+                "launch.registers, launch.static_shared_bytes, launch.dynamic_shared_bytes, launch.launched, "
+                "launch.occupancy_percent FROM ext_launches AS launch "
+                "JOIN read_only_kernels AS kernel ON kernel.id = launch.kernel_id ORDER BY launch.id",
+                14,
+            )
+            # Ids of ours count from 1 without gaps, or the file was changed by somebody.
+            if len(ident) and (int(ident[0]), int(ident[-1])) == (1, len(ident)) and len(ids):
+                launch = launch_of_kernels(self._con, len(ident))
+                row = np.minimum(np.searchsorted(ids, launch), len(ids) - 1)
+                if (ids[row] == launch).all():
+                    return columns, row
+        columns = integers(self._con, f"SELECT {common} FROM read_only_kernels ORDER BY id", 7)
+        unknown = np.full(len(ident), -1, np.int64)
+        return columns + [unknown] * 6, np.arange(len(ident))
 
     def _beside(self, ident: Int64s, query: str, columns: int) -> list[Int64s]:
         """Columns of an ext table, whose first column is the id, in the order of ``ident``; -1 where it has no row."""

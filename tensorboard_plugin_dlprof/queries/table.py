@@ -286,8 +286,7 @@ class _Query:
         self, connection: sqlite3.Connection, counts: MutableMapping[CountKey, int] | None
     ) -> PackedIteration | None:
         """The stored orders, where the import stored them and the rows are too many to do without."""
-        packed = self._table.packed
-        if packed is None:
+        if self._table.packed is None or "iteration" not in self.values:
             return None
         found = PackedIteration(connection, int(self.values["aggregation"]), int(self.values["iteration"]))
         few = not found.kernels or self.stored_count(found, False, counts) <= FEW_ROWS
