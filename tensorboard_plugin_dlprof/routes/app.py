@@ -63,16 +63,16 @@ class Services:
     static_folder: Path = static_files.STATIC_FOLDER
     hosts: Hosts = field(default_factory=Hosts)
     """The names that requests may call the server by."""
-
-
     remote: tuple[str, ...] = ()
     """Log directories on remote storage, which are not searched."""
+
+
 class App:
     """The plugin's server side."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._databases = Databases()
+        self._databases = Databases(on_gone=services.catalog.rescan)
         self._heavy = threading.BoundedSemaphore(HEAVY_AT_ONCE)
         self._advisor = Advisor(services.imports.cache, services.imports.memory_bytes)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,14 +53,19 @@ def identity(path: Path) -> Identity:
     try:
         status = path.stat()
     except OSError:
-        raise NotFound("The database of this profile is gone; reload the list of profiles.") from None
+        raise NotFound("The database of this profile is gone: it was moved or deleted.") from None
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 class Databases:
-    """The open databases of a server."""
+    """The open databases of a server.
 
-    def __init__(self) -> None:
+    Args:
+        on_gone: called when a database turns out to be gone: the list of profiles is out of date.
+    """
+
+    def __init__(self, on_gone: Callable[[], None] = lambda: None) -> None:
+        self._on_gone = on_gone
         self._lock = threading.Lock()
         self._kept: OrderedDict[Path, _Kept] = OrderedDict()
 
@@ -74,7 +79,11 @@ class Databases:
         """
         from tensorboard_plugin_dlprof.opening.sqlite_file import deadline, reading
 
-        now = identity(path)
+        try:
+            now = identity(path)
+        except NotFound:
+            self._on_gone()
+            raise
         with _without_paths(path, name), reading(name, UnfitDatabase):
             connection, counts = self._take(path, now)
             healthy = False

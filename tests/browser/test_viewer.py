@@ -173,7 +173,7 @@ def test_several_aggregations_of_nvidias_own_database(page: Page, logdir: Path, 
         expect(entries.locator(".number")).to_have_text(
             [f"{each['iter_start']} .. {each['iter_stop']}" for each in (first, second)]
         )
-        expect(entries.nth(1)).to_have_attribute("data-tip", re.compile("LINEAR_1"))
+        expect(entries.nth(1)).to_have_attribute("data-tip", f"key node {second['key_node']}")
         entries.nth(1).click()
         expect(page).to_have_url(re.compile(f"aggregation={second['id']}"))
         expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()

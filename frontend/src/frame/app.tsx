@@ -82,6 +82,11 @@ export function App() {
   const { query, data } = useDashboard(ready, aggregation, url.domain ?? null, round);
   const jobs = useJobs(ready, refresh);
 
+  // The list is out of date: the file of a profile in it is gone.
+  useEffect(() => {
+    if (query.error?.code === "not_found") reload();
+  }, [query.error, reload]);
+
   // What was chosen for the user belongs in the URL too: a link copied now has to open this picture.
   useEffect(() => {
     if (selected !== null && url.profile !== selected.id)

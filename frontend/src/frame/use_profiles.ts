@@ -7,6 +7,8 @@ import { isShown } from "../host/tensorboard";
 import { asApiError } from "./use_query";
 
 const POLL_MS = 1000;
+/** The server looks at the folder no more often than every five seconds: what changed just now is seen a little later. */
+const LOOK_AGAIN_MS = 6000;
 
 export interface Profiles {
   data: ProfilesResponse | null;
@@ -27,8 +29,9 @@ export function useProfiles(): Profiles {
   useEffect(() => {
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const again = (): void => {
-      timer = setTimeout(() => (isShown() ? void load() : again()), POLL_MS);
+    let lookAgain = round > 0;
+    const again = (delay: number): void => {
+      timer = setTimeout(() => (isShown() ? void load() : again(POLL_MS)), delay);
     };
     const load = async (): Promise<void> => {
       try {
@@ -36,7 +39,11 @@ export function useProfiles(): Profiles {
         if (abort.signal.aborted) return;
         setData(answer);
         setError(null);
-        if (inMotion(answer)) again();
+        if (inMotion(answer)) again(POLL_MS);
+        else if (lookAgain) {
+          lookAgain = false;
+          again(LOOK_AGAIN_MS);
+        }
       } catch (failure) {
         if (abort.signal.aborted) return;
         setError(asApiError(failure));

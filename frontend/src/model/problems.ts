@@ -20,9 +20,9 @@ export function problemOf(code: string, name: string): Problem | null {
         title: "Not found",
         meaning: "The profile, its file, or the part of it that the address names is not there (any more).",
         steps: [
-          "Refresh: the log directory is searched again.",
+          "Refresh: the folder is searched again.",
           "Select another profile above, or open the Dashboard without the link's choices.",
-          "Check that the file is still below the log directory and may be read.",
+          "Check that the file is still there and may be read.",
         ],
       };
     case "not_a_database":
