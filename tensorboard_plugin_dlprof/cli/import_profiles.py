@@ -96,7 +96,7 @@ def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool) -> in
     """Imports every source and says what became of it; the number of those that have a database now."""
     profiles_of_run = Counter(job.database.parent.resolve() for job in jobs)
     owners: dict[Path, Path] = {}
-    done = 0
+    made: list[Path] = []
     for job in jobs:
         owner = owners.setdefault(job.database, job.source)
         if owner != job.source:
@@ -105,7 +105,7 @@ def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool) -> in
         alone = profiles_of_run[job.database.parent.resolve()] == 1
         try:
             _import(job, options, scalars, alone)
-            done += 1
+            made.append(job.database)
         except ProfileError as error:
             say(f"error: {error}")
         except MemoryError:
@@ -114,7 +114,12 @@ def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool) -> in
             say(f"error: {job.source}: it cannot be imported: {error.strerror}.")
         except Exception as error:  # noqa: BLE001  the other sources must not pay for a bug of ours
             say_bug(str(job.source), error)
-    return done
+    if len(made) > 1:
+        from tensorboard_plugin_dlprof.cli.ranks import warnings_of
+
+        for warning in warnings_of(made):
+            say(f"warning: {warning}")
+    return len(made)
 
 
 def is_current(database: Path, source: Path) -> bool:

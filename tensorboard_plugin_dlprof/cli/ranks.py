@@ -1,0 +1,105 @@
+"""What does not fit together among the profiles of one run: ranks that occur twice, that cannot be, that are missing.
+
+Each profile is right by itself and is imported, so these are warnings. They matter to who compares ranks: a folder may
+hold profiles of two jobs, or lack those of a machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.errors import ProfileError
+
+_MOST_NAMED = 8
+
+_TIME = re.compile(r"\.\d{10,}(?=\.)")
+"""When the capture ended, in the names that PyTorch gives: a rank that records several times has several files."""
+
+
+@dataclass(slots=True, frozen=True)
+class Member:
+    """A profile of a run; unknown numbers are None."""
+
+    name: str
+    rank: int | None
+    world_size: int | None
+
+
+def warnings_of(databases: Iterable[Path]) -> list[str]:
+    """A sentence for each thing that does not fit, run by run. A run is a folder of databases."""
+    runs: dict[Path, list[Member]] = defaultdict(list)
+    for database in databases:
+        member = _member(database)
+        if member is not None:
+            runs[database.parent].append(member)
+    return [f"{folder}: {words}" for folder, members in runs.items() for words in disagreements(members)]
+
+
+def _member(database: Path) -> Member | None:
+    from tensorboard_plugin_dlprof.database.connection import open_database
+    from tensorboard_plugin_dlprof.opening.sqlite_file import reading
+    from tensorboard_plugin_dlprof.queries.headline import source_facts
+
+    try:
+        with closing(open_database(database)) as connection, reading(database.name):
+            facts = source_facts(connection)
+    except ProfileError:
+        return None
+    return Member(facts["source_name"] or database.name, facts["rank"], facts["world_size"])
+
+
+def disagreements(members: Sequence[Member]) -> list[str]:
+    """What does not fit together among the profiles of one run."""
+    by_rank: dict[int, dict[str, Member]] = defaultdict(dict)
+    by_size: dict[int, Member] = {}
+    for member in members:
+        if member.world_size is not None and member.world_size > 1:
+            by_size.setdefault(member.world_size, member)
+        if member.rank is not None:
+            by_rank[member.rank].setdefault(_TIME.sub("", member.name), member)
+    found = []
+    for rank, of_rank in sorted(by_rank.items()):
+        if len(of_rank) > 1:
+            first, second, *_ = of_rank.values()
+            found.append(
+                f"{first.name} and {second.name} are both of rank {rank}; they may be of different jobs: "
+                "give each job a folder of its own."
+            )
+    if len(by_size) > 1:
+        (size, member), (other_size, other), *_ = sorted(by_size.items())
+        found.append(
+            f"{member.name} is of a job of {size:,} ranks and {other.name} of one of {other_size:,}; "
+            "give each job a folder of its own."
+        )
+    elif by_size:
+        (size,) = by_size
+        found += _beyond(members, size)
+        if len(by_rank) > 1 and (missing := set(range(size)).difference(by_rank)):
+            found.append(f"of {size:,} ranks {_listed(missing)} {'is' if len(missing) == 1 else 'are'} missing.")
+    return found
+
+
+def _beyond(members: Sequence[Member], size: int) -> list[str]:
+    return [
+        f"{member.name} is of rank {member.rank:,}, but its job has ranks 0 to {size - 1:,}; "
+        "name its rank rightly where it is recorded."
+        for member in members
+        if member.rank is not None and member.rank >= size
+    ]
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    """``1, 3 to 5``; the first ones where there are many."""
+    spans: list[list[int]] = []
+    for number in sorted(numbers):
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    words = [f"{first:,}" if first == last else f"{first:,} to {last:,}" for first, last in spans[:_MOST_NAMED]]
+    return ", ".join(words) + (" and more" if len(spans) > _MOST_NAMED else "")
