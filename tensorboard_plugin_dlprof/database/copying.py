@@ -74,12 +74,18 @@ def copied(
         without: an aggregation to leave out. Its row of ``aggregations`` stays, so that its id is not used again.
 
     Raises:
-        UnfitDatabase: rows that no profile has, such as two with one id.
+        UnfitDatabase: rows that no profile has, such as two with one id; or another process replaced the source.
         OutputNotWritable: the folder is missing, read-only or full.
     """
     extended = has_extensions(con)
     layout = {**layout_of("schema"), **(layout_of("extensions") if extended else {})}
-    with published(target, 2 * source.stat().st_size) as new:
+    before = _identity(source)
+
+    def check() -> None:
+        if _identity(source) != before:
+            raise UnfitDatabase(f"{con.shown_name} changed while it was copied; do it again.")
+
+    with published(target, 2 * source.stat().st_size, check) as new:
         try:
             for script in ("schema", "extensions") if extended else ("schema",):
                 for statement in statements(script):
@@ -112,6 +118,11 @@ def copied(
             ) from None
         # Windows does not replace a file that is open.
         con.close()
+
+
+def _identity(path: Path) -> tuple[int, int, int, int]:
+    status = path.stat()
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def _table_of(index: str) -> str:

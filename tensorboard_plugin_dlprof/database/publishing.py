@@ -7,20 +7,23 @@ import os
 import socket
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.database.digest import mark, write_digest
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
+from tensorboard_plugin_dlprof.opening.locking import exclusive
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 
 _ABANDONED_AFTER_S = 24 * 3600
 
 
 @contextmanager
-def published(target: Path, needed_bytes: int) -> Iterator[sqlite3.Connection]:
+def published(
+    target: Path, needed_bytes: int, check: Callable[[], None] = lambda: None
+) -> Iterator[sqlite3.Connection]:
     """A new, empty database that becomes ``target`` when the block ends without an exception.
 
     It is built as ``<name>.tmp-<host>-<process>`` beside the target, in one transaction; when the block
@@ -29,6 +32,7 @@ def published(target: Path, needed_bytes: int) -> Iterator[sqlite3.Connection]:
     Args:
         target: the database to make or to replace.
         needed_bytes: about how large it will be, for the message when the disk is full.
+        check: raises where the target must not be replaced any more; no other process replaces it meanwhile.
 
     Raises:
         OutputNotWritable: the folder is missing, read-only or full.
@@ -48,7 +52,9 @@ def published(target: Path, needed_bytes: int) -> Iterator[sqlite3.Connection]:
             if marked:
                 write_digest(temporary, marked)
             _flush(temporary)
-            temporary.replace(target)
+            with exclusive(target.parent):
+                check()
+                temporary.replace(target)
         except BaseException:
             with suppress(OSError):
                 temporary.unlink()

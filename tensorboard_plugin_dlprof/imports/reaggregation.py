@@ -15,6 +15,7 @@ from pathlib import Path
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.child import Child, Outcome
+from tensorboard_plugin_dlprof.opening.locking import exclusive
 
 _LOG = logging.getLogger(__name__)
 
@@ -234,10 +235,11 @@ class ReaggregationManager:
                 if outcome.result.get("is_new") is not True:
                     job.aggregation = int(outcome.result["aggregation"])
                     return ""
-                if before == _identity(self._cache.newest(job.subject.database)):
-                    self._cache.publish(work / _COPY, self._cache.copy_path(job.subject.database))
-                    job.aggregation = int(outcome.result["aggregation"])
-                    return ""
+                with exclusive(self._cache.folder):
+                    if before == _identity(self._cache.newest(job.subject.database)):
+                        self._cache.publish(work / _COPY, self._cache.copy_path(job.subject.database))
+                        job.aggregation = int(outcome.result["aggregation"])
+                        return ""
             return "The profile kept changing while it was aggregated; try again."
         finally:
             shutil.rmtree(work, ignore_errors=True)
