@@ -205,7 +205,10 @@ FAULTS = {
 }
 
 RANKS = {
-    "same rank twice, rank beyond the job's, holes, mixed jobs": ("cli/test_ranks.py::test_what_does_not_fit_together",),
+    "same rank twice, rank beyond the job's, holes, mixed jobs": (
+        "cli/test_ranks.py::test_what_does_not_fit_together",
+        "cli/test_ranks.py::test_ranks_of_two_jobs_and_formats",
+    ),
     "one truncated file of many": ("cli/test_ranks.py::test_one_cut_file_of_many",),
 }
 
