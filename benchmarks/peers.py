@@ -1,7 +1,8 @@
 """Other tools on the same trace: each installed from the package index into an environment of its own.
 
 ``python -m benchmarks.peers [--trace FILE] [--size MB]`` prints the processor time, the clock and the memory of each
-against an import of ours. Perfetto and TraceLens are not in the package index.
+against an import of ours. A peer that cannot be installed or run here is reported: Perfetto's package downloads its
+program when it first runs, and TraceLens is not in the package index (the package of that name is another project).
 """
 
 from __future__ import annotations
@@ -50,6 +51,21 @@ PEERS = (
         "    analysis.get_temporal_breakdown(visualize=False)\n"
         "    analysis.get_gpu_kernel_breakdown(visualize=False)\n",
     ),
+    Peer(
+        "Perfetto",
+        ("perfetto",),
+        "import sys\n"
+        "from perfetto.trace_processor import TraceProcessor\n"
+        "with TraceProcessor(trace=sys.argv[1]) as processor:\n"
+        "    assert next(processor.query('SELECT count(*) AS count FROM slice')).count, 'nothing loaded'\n",
+    ),
+    Peer(
+        "TraceLens",
+        ("TraceLens @ git+https://github.com/AMD-AGI/TraceLens.git",),
+        "import os, sys\n"
+        "from TraceLens.Reporting.generate_perf_report_pytorch import generate_perf_report_pytorch\n"
+        "generate_perf_report_pytorch(sys.argv[1], output_csvs_dir=os.path.dirname(sys.argv[1]) + '/report')\n",
+    ),
 )
 
 
@@ -63,7 +79,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--results", type=Path, default=Path("build/peers.json"))
     options = parser.parse_args(argv)
     options.folder.mkdir(parents=True, exist_ok=True)
-    results = {}
+    results: dict[str, dict[str, float | str]] = {}
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         trace = Path(folder) / "worker0.pt.trace.json"
         tile_trace(options.trace, trace, options.size * 10**6)
@@ -74,7 +90,9 @@ def main(argv: list[str] | None = None) -> int:
                 theirs = [str(_environment(peer, options.folder)), "-c", peer.program, str(trace)]
                 pairs = [(run(ours), run(theirs)) for _ in range(options.rounds)]
             except CommandFailed as error:
-                print(f"{peer.name}: {error}", file=sys.stderr)
+                reason = str(error).splitlines()[-1]
+                print(f"{peer.name:24}cannot be installed or run here: {reason}", flush=True)
+                results[peer.name] = {"failed": reason}
                 continue
             ratio = median_ratio([pair[1] for pair in pairs], [pair[0] for pair in pairs])
             _show("ours", pairs[0][0], 1.0)

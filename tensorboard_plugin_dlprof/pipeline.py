@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
+from tensorboard_plugin_dlprof.importers.importer import Progress
+from tensorboard_plugin_dlprof.importers.importer import ReadOptions as ReadOptions
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
@@ -89,7 +90,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     report = read_counters(options.counters) if options.counters is not None else None
     before = identify(source)
     profile = build_profile(
-        importer.read(source, options.read, progress),
+        importer.read(source, _beside(database, options.read), progress),
         simple=options.simple,
         classifier=Classifier(options.kernel_rules) if options.kernel_rules else DEFAULT,
     )
@@ -117,6 +118,11 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
         original_command=options.original_command,
     )
     return ImportResult(database, left_out + warnings, selection.key_op or "")
+
+
+def _beside(database: Path, options: ReadOptions) -> ReadOptions:
+    """Temporary files lie where the database will: the system's folder may be small, or memory itself."""
+    return options if options.folder else replace(options, folder=database.parent)
 
 
 def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback], Advice]:

@@ -40,16 +40,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--iter-start", metavar="N", type=int, help="first iteration to aggregate (default: the first)")
     parser.add_argument("--iter-stop", metavar="N", type=int, help="last iteration to aggregate, inclusive")
     parser.add_argument("--profile-name", metavar="NAME", default="", help="title of the profile")
+    parser.add_argument(
+        "--memory-limit",
+        metavar="GB",
+        type=_gigabytes,
+        default=2.0,
+        help="memory that an import may use (default: 2); what is longer lies in temporary files beside the results",
+    )
     parser.add_argument("--kernel-rules", metavar="FILE", default="", help=KERNEL_RULES_HELP)
     parser.add_argument(
         "--counters", metavar="FILE", type=Path, help="CSV of Nsight Compute (ncu --csv --page raw) for the one SOURCE"
     )
 
 
+def _gigabytes(text: str) -> float:
+    size = float(text)
+    if not 0 < size < 1e6:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of GB above 0")
+    return size
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Imports one source after the other; one line for each on stdout, what went wrong on stderr."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads for what it is not asked to do
     from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
+    from tensorboard_plugin_dlprof.importers.importer import ReadOptions
     from tensorboard_plugin_dlprof.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
 
@@ -65,6 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
         kernel_rules=chosen_rules(arguments.kernel_rules),
         counters=arguments.counters,
+        read=ReadOptions(memory_bytes=int(arguments.memory_limit * (1 << 30))),
     )
     sources, errors = find_sources(arguments.sources)
     if arguments.counters is not None and len(sources) > 1:

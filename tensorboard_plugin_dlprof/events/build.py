@@ -47,19 +47,25 @@ def build_profile(
     """
     progress("Nesting ranges", 0.0)
     capture = without_empty_frames(cleaned(capture))
-    nesting = nest(capture.ranges)
+    keep = capture.spill.keep
+    nesting = nest(capture.ranges, capture.spill)
+    keep(nesting, *nesting.stacks.values())
     progress("Linking device work", 0.3)
     links = link(capture, nesting)
+    keep(links)
     progress("Finding ops", 0.45)
     marked = not simple and dlprof_markers.has_markers(capture)
     find = _simple if simple else _marked if marked else _framework
     drafts, owners, tables, iterations = find(capture, nesting, links)
+    keep(drafts, owners, tables, tables.instances)
     progress("Filling tables", 0.8)
     placed = Placed(capture, links, owners, tables)
     kernels, classes = work_tables.kernels(placed, classifier, one_long_name=marked)
+    keep(kernels)
     use_samples(capture, kernels, classes)
     _judge_by_kernels(drafts, tables, kernels, classes)
     syncs, calls = work_tables.syncs_and_calls(placed)
+    keep(syncs, calls)
     profile = Profile(
         info=capture.info,
         strings=capture.strings,
@@ -85,6 +91,7 @@ def build_profile(
         sub_ops=no_sub_ops() if marked or simple else find_sub_ops(capture, nesting, links, drafts, owners, tables),
     )
     check(capture, profile)
+    keep(profile.memcpys, profile.memsets, profile.sub_ops)
     progress("Filling tables", 1.0)
     return profile
 

@@ -6,8 +6,10 @@ from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Capture
+from tensorboard_plugin_dlprof.spilling import Spill
 
 _Table = TypeVar("_Table")
 
@@ -21,7 +23,7 @@ def cleaned(capture: Capture) -> Capture:
         if not backwards.any():
             return table
         skipped[f"{what} that ends before it starts"] = int(np.count_nonzero(backwards))
-        return rows_of(table, ~backwards)
+        return rows_of(table, ~backwards, capture.spill)
 
     return replace(
         capture,
@@ -34,7 +36,15 @@ def cleaned(capture: Capture) -> Capture:
     )
 
 
-def rows_of(table: _Table, rows: Any) -> _Table:
-    """A table with these rows only."""
-    columns = {item.name: getattr(table, item.name)[rows] for item in fields(table)}  # type: ignore[arg-type]
+def rows_of(table: _Table, chosen: npt.NDArray[np.bool_], spill: Spill) -> _Table:
+    """A table with the chosen rows only."""
+    count = int(np.count_nonzero(chosen))
+
+    def rows(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if column.ndim > 1:
+            return column[chosen]
+        kept = spill.empty(count, column.dtype)
+        return np.compress(chosen, column, out=kept)
+
+    columns = {item.name: rows(getattr(table, item.name)) for item in fields(table)}  # type: ignore[arg-type]
     return type(table)(**columns)

@@ -40,7 +40,7 @@ def without_empty_frames(capture: Capture) -> Capture:
                 keep[rows] = first < np.searchsorted(times[index], ranges.end_ns[rows], side="right")
     keep[frames] |= _are_last(ranges.thread[frames], ranges.end_ns[frames])
     keep[np.argmin(ranges.start_ns)] = True  # a capture without iterations starts with its first event
-    return replace(capture, ranges=rows_of(ranges, keep))
+    return replace(capture, ranges=rows_of(ranges, keep, capture.spill))
 
 
 def _are_last(thread: Int32s, end_ns: Int64s) -> npt.NDArray[np.bool_]:

@@ -17,6 +17,9 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.overlaps import count_overlaps, repair_overlaps
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s, RangeKind, Ranges
+from tensorboard_plugin_dlprof.spilling import Spill
+
+_IN_MEMORY = Spill()
 
 NESTABLE = (
     RangeKind.FRAME,
@@ -121,8 +124,8 @@ class Nesting:
         return taken
 
 
-def nest(ranges: Ranges) -> Nesting:
-    """Nests the ranges of each thread."""
+def nest(ranges: Ranges, spill: Spill = _IN_MEMORY) -> Nesting:
+    """Nests the ranges of each thread. ``spill`` is where the long columns of the result lie."""
     rank = np.full(max(RangeKind) + 1, -1, np.int8)
     rank[list(NESTABLE)] = np.arange(len(NESTABLE))
     ranks = rank[ranges.kind]
@@ -130,11 +133,11 @@ def nest(ranges: Ranges) -> Nesting:
     count, first = len(rows), 0
     # Filled thread by thread, in place: a capture may hold ten million ranges.
     nesting = Nesting(
-        row=np.empty(count, np.int32),
-        parent=np.empty(count, np.int32),
-        depth=np.empty(count, np.int32),
-        start_ns=np.empty(count, np.int64),
-        end_ns=np.empty(count, np.int64),
+        row=spill.empty(count, np.int32),
+        parent=spill.empty(count, np.int32),
+        depth=spill.empty(count, np.int32),
+        start_ns=spill.empty(count, np.int64),
+        end_ns=spill.empty(count, np.int64),
         stacks={},
         repaired_overlaps=0,
     )

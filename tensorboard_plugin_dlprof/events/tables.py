@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.spilling import Spill
+
 Int8s = npt.NDArray[np.int8]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
@@ -291,6 +293,8 @@ class Capture:
     os_calls: Calls = field(default_factory=no_calls)
     """Calls of the operating system that read or write files and sockets, of every thread; ``correlation`` is -1.
     Waits, locks and memory mappings are not among them. Empty where the source does not trace them."""
+    spill: Spill = field(default_factory=Spill)
+    """Where long columns lie, and those that are made of them."""
     tensor_samples: TensorSamples = field(default_factory=no_tensor_samples)
     skipped: dict[str, int] = field(default_factory=dict)
     """Events that could not be used: reason in plain words -> count. Shown to the user."""

@@ -9,6 +9,8 @@ from typing import Protocol
 from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.progress import Progress as Progress
 
+DEFAULT_MEMORY_BYTES = 2 << 30
+
 
 @dataclass(slots=True, frozen=True)
 class ReadOptions:
@@ -16,8 +18,10 @@ class ReadOptions:
 
     max_expanded_bytes: int = 32 << 30
     """A compressed source may not grow beyond this."""
-    workers: int = 1
-    """Processes that may decode at the same time."""
+    memory_bytes: int = DEFAULT_MEMORY_BYTES
+    """What the import may use: longer columns lie in temporary files."""
+    folder: Path | None = None
+    """Where the temporary files lie; ``None`` for the system's folder."""
 
 
 class Importer(Protocol):

@@ -34,6 +34,7 @@ from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
 from tensorboard_plugin_dlprof.importers.kineto_text import TraceText
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
 from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.spilling import Spill
 
 _START = re.compile(rb"(?:\xef\xbb\xbf)?\s*([{\[])\s*(\S)")
 _EVENTS = b'"traceEvents"'
@@ -74,18 +75,21 @@ class KinetoImporter:
         """
         stage = "Reading events"
         name = shown(path)
-        tables = EventTables()
+        tables, spill = EventTables(), Spill(options.memory_bytes, options.folder)
         with ByteStream(path, options.max_expanded_bytes) as stream:
             text = TraceText(stream, name)
             for count, events in enumerate(text.events()):
                 if count % _REPORT_EVERY == 0:
                     progress(stage, stream.fraction)
+                    spill.relieve(tables.columns())
                 tables.add(events)
         progress(stage, 1.0)
         tables.finish()
+        spill.relieve(tables.columns())
+        spill.complete(tables.columns())
         if tables.is_empty():
             raise BrokenSource(_nothing_found(name, tables, text.skipped + tables.skipped))
-        return build_capture(tables, text.clock, text.metadata, path, text.skipped + tables.skipped)
+        return build_capture(tables, text.clock, text.metadata, path, text.skipped + tables.skipped, spill)
 
 
 def _holds_events(path: Path) -> bool:

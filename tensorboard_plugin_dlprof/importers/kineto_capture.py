@@ -36,6 +36,7 @@ from tensorboard_plugin_dlprof.importers.kineto_rows import CallRows, HostRows, 
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
 from tensorboard_plugin_dlprof.importers.kineto_threads import adopted_threads
 from tensorboard_plugin_dlprof.importers.kineto_times import NO_START, Kept, Mask, Times, middle_of, usable_start
+from tensorboard_plugin_dlprof.spilling import Spill
 
 _STEP = re.compile(r"ProfilerStep#\d+")
 _OLD_ANNOTATION = re.compile(r"#|^DistributedDataParallel\.|^(?!.*::).*\s")
@@ -44,7 +45,12 @@ _OLD_ANNOTATION = re.compile(r"#|^DistributedDataParallel\.|^(?!.*::).*\s")
 
 
 def build_capture(
-    tables: EventTables, clock: Clock, metadata: Mapping[str, Any], path: Path, skipped: Counter[str]
+    tables: EventTables,
+    clock: Clock,
+    metadata: Mapping[str, Any],
+    path: Path,
+    skipped: Counter[str],
+    spill: Spill,
 ) -> Capture:
     """The capture that the sorted events make. Empties ``tables`` on the way.
 
@@ -54,6 +60,7 @@ def build_capture(
         metadata: the trace's keys beside its events.
         path: the file, whose name may tell rank and host.
         skipped: what was left out so far; added to.
+        spill: where long columns lie.
     """
     t = tables
     middle_us = middle_of([t.old_ops, t.ops, t.annotations, t.frames, t.calls, t.work, t.memory])
@@ -73,10 +80,10 @@ def build_capture(
 
     strings = tables.strings
     links = _forward_links(tables, times, middle_us)
-    ranges = _ranges(host, times, strings, adopted_threads(tables, threads))
-    call_table = _calls(calls, times, correlation)
-    work_table = _work(work, times, strings, correlation, process)
-    sync_table = _syncs(syncs, times, correlation, process)
+    ranges = _ranges(host, times, strings, adopted_threads(tables, threads), spill)
+    call_table = _calls(calls, times, correlation, spill)
+    work_table = _work(work, times, strings, correlation, process, spill)
+    sync_table = _syncs(syncs, times, correlation, process, spill)
     memory_table = _memory(tables, times, memory_us, memory_mask, work_table)
     used = np.unique(np.concatenate([work_table.device, sync_table.device, memory_table.device]))
     devices = read_devices(metadata, (int(number) for number in used if number >= 0))
@@ -98,6 +105,7 @@ def build_capture(
         syncs=sync_table,
         memory=memory_table,
         forward_links=links,
+        spill=spill,
         skipped={reason: count for reason, count in skipped.items() if count},
     )
 
@@ -130,16 +138,20 @@ def _only_process(calls: Kept[CallRows], threads: Sequence[Thread]) -> int:
     return process if abs(process) <= np.iinfo(np.int32).max else 0
 
 
-def _ranges(parts: Sequence[Kept[HostRows]], times: Times, strings: Strings, adopted: Mapping[int, int]) -> Ranges:
+def _ranges(
+    parts: Sequence[Kept[HostRows]], times: Times, strings: Strings, adopted: Mapping[int, int], spill: Spill
+) -> Ranges:
     total = sum(part.count for part in parts)
-    start, end = np.empty(total, np.int64), np.empty(total, np.int64)
+    start, end = spill.empty(total, np.int64), spill.empty(total, np.int64)
     offsets = np.cumsum([0, *(part.count for part in parts)])
     for part, low, high in zip(parts, offsets[:-1], offsets[1:], strict=True):
-        start[low:high], end[low:high] = times.spans(part)
+        start[low:high], end[low:high] = times.spans(part, spill)
 
     def joined(name: str, dtype: npt.DTypeLike, missing: int = 0) -> npt.NDArray[Any]:
         # Pages of zeros that nobody writes take no memory: most ranges of a large trace are Python frames.
-        column = np.zeros(total, dtype) if missing == 0 else np.full(total, missing, dtype)
+        column = spill.zeros(total, dtype)
+        if missing:
+            column[:] = missing
         for part, low, high in zip(parts, offsets[:-1], offsets[1:], strict=True):
             if hasattr(part.rows, name):
                 column[low:high] = part.column(name)
@@ -157,7 +169,7 @@ def _ranges(parts: Sequence[Kept[HostRows]], times: Times, strings: Strings, ado
         thread=thread,
         kind=_range_kinds(names, offsets, strings),
         name=names,
-        domain=np.zeros(total, np.int32),
+        domain=spill.zeros(total, np.int32),
         shapes=joined("shapes", np.int32),
         dtypes=joined("dtypes", np.int32),
         parameters=joined("parameters", np.int32),
@@ -197,14 +209,16 @@ def _kind_of_frame(name: str) -> RangeKind:
     return RangeKind.MODULE if name.startswith("nn.Module: ") else RangeKind.FRAME
 
 
-def _calls(kept: Kept[CallRows], times: Times, correlation: str) -> Calls:
-    start, end = times.spans(kept)
+def _calls(kept: Kept[CallRows], times: Times, correlation: str, spill: Spill) -> Calls:
+    start, end = times.spans(kept, spill)
     return Calls(start, end, kept.column("thread"), kept.column("name"), kept.column(correlation))
 
 
-def _work(kept: Kept[WorkRows], times: Times, strings: Strings, correlation: str, process: int) -> DeviceWork:
+def _work(
+    kept: Kept[WorkRows], times: Times, strings: Strings, correlation: str, process: int, spill: Spill
+) -> DeviceWork:
     triples = np.array(kept.rows.triples.triples, np.int32).reshape(-1, 3)
-    start, end = times.spans(kept)
+    start, end = times.spans(kept, spill)
     kind, name = kept.column("kind"), kept.column("name")
     short = name.copy()
     kernels = kind == WorkKind.KERNEL
@@ -233,8 +247,8 @@ def _work(kept: Kept[WorkRows], times: Times, strings: Strings, correlation: str
     )
 
 
-def _syncs(kept: Kept[SyncRows], times: Times, correlation: str, process: int) -> Syncs:
-    start, end = times.spans(kept)
+def _syncs(kept: Kept[SyncRows], times: Times, correlation: str, process: int, spill: Spill) -> Syncs:
+    start, end = times.spans(kept, spill)
     return Syncs(
         start_ns=start,
         end_ns=end,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -19,6 +20,7 @@ from tensorboard_plugin_dlprof.importers.kineto_rows import (
     HostRows,
     MemoryRows,
     OpRows,
+    SpanRows,
     SyncRows,
     TextIds,
     ThreadIds,
@@ -132,8 +134,15 @@ class EventTables:
 
     def is_empty(self) -> bool:
         """Whether there is no event of use."""
-        tables = (self.old_ops, self.ops, self.annotations, self.frames, self.calls, self.work, self.syncs, self.memory)
-        return not any(len(table.start_us) for table in tables)
+        return not any(len(table.start_us) for table in self._tables())
+
+    def columns(self) -> list[dict[str, Any]]:
+        """Name -> column of each table, the table's own: a column that is put there takes the place of the old one."""
+        return [vars(table) for table in self._tables()]
+
+    def _tables(self) -> Sequence[SpanRows | MemoryRows]:
+        hosts = (self.old_ops, self.ops, self.annotations, self.frames, self.calls)
+        return (*hosts, self.work, self.syncs, self.memory)
 
     def _joined_halves(self) -> Iterator[tuple[Kind, Event]]:
         stacks: dict[int, list[tuple[Kind, Event]]] = {}

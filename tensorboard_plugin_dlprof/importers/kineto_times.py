@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeVar
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.importers.kineto_clock import MAX_US, Clock, nanoseconds
 from tensorboard_plugin_dlprof.importers.kineto_rows import MemoryRows, SpanRows
+from tensorboard_plugin_dlprof.spilling import Spill
 from tensorboard_plugin_dlprof.units import NS_PER_US
 
 NO_START = "events without a usable start time"
@@ -20,6 +20,9 @@ NO_DURATION = "events without a usable duration"
 NEGATIVE_DURATION = "events with a negative duration"
 
 _DAY_US = 86_400e6
+
+_BLOCK = 1 << 16
+"""Rows at a time, which stay in the processor's cache."""
 
 Mask = npt.NDArray[np.bool_]
 Rows = TypeVar("Rows", bound=SpanRows)
@@ -52,9 +55,8 @@ class Kept(Generic[Rows]):
 
     def column(self, name: str) -> npt.NDArray[Any]:
         """Takes a column out of the table."""
-        column: array[Any] = getattr(self.rows, name)
-        setattr(self.rows, name, array(column.typecode))
-        values = np.frombuffer(column, np.dtype(column.typecode))
+        values = np.asarray(getattr(self.rows, name))
+        setattr(self.rows, name, values[:0].copy())
         return values if self.mask is None else values[self.mask]
 
 
@@ -88,11 +90,13 @@ class Times:
             self.end_ns = max(self.end_ns, int(result.max()))
         return result
 
-    def spans(self, kept: Kept[Any]) -> tuple[Int64s, Int64s]:
+    def spans(self, kept: Kept[Any], spill: Spill) -> tuple[Int64s, Int64s]:
         """Start and end of the rows. Durations are rounded for themselves, so that their sum is the trace's."""
-        start = self.points(kept.column("start_us"))
-        end = nanoseconds(kept.column("duration_us"))
-        end += start
-        if len(end):
-            self.end_ns = max(self.end_ns, int(end.max()))
+        start_us, duration_us = kept.column("start_us"), kept.column("duration_us")
+        start, end = spill.empty(kept.count, np.int64), spill.empty(kept.count, np.int64)
+        for low in range(0, kept.count, _BLOCK):
+            rows = slice(low, low + _BLOCK)
+            start[rows] = self.points(start_us[rows])
+            end[rows] = start[rows] + nanoseconds(duration_us[rows])
+            self.end_ns = max(self.end_ns, int(end[rows].max()))
         return start, end

@@ -45,7 +45,7 @@ def read_os_calls(export: Export, names: Names, threads: Threads, tally: Tally) 
 def _calls(
     export: Export, bases: tuple[str, ...], names: Names, threads: Threads, tally: Tally, what: str, where: str
 ) -> Calls:
-    parts = Parts("start", "end", "thread", "name", "correlation")
+    parts = Parts(export.spill)
     wanted = [Column("start", NO_TIME), Column("end", NO_TIME), Column("globalTid"), Column("nameId")]
     wanted.append(Column("correlationId"))
     tables = [export.table(base, needed=("start", "end", "globalTid", "nameId")) for base in bases]

@@ -2,33 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from array import array
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
+from tensorboard_plugin_dlprof.spilling import Spill
 
 _Integer = TypeVar("_Integer", bound=np.signedinteger)
 
 _LATEST_NS = 1 << 62
 
 
-class Parts:
-    """Columns of one table, batch by batch."""
+_TYPECODES = {1: "b", 4: "i", 8: "q"}
+"""Bytes of an integer -> its type in ``array``."""
 
-    def __init__(self, *names: str) -> None:
-        self._parts: dict[str, list[npt.NDArray[np.signedinteger]]] = {name: [] for name in names}
+
+class Parts:
+    """Columns of one table, which grow batch by batch.
+
+    Args:
+        spill: where they lie.
+    """
+
+    def __init__(self, spill: Spill) -> None:
+        self._spill = spill
+        self._columns: dict[str, Any] = {}
 
     def add(self, **columns: npt.NDArray[np.signedinteger]) -> None:
         """One batch: an array for each column."""
         for name, values in columns.items():
-            self._parts[name].append(values)
+            if name not in self._columns:
+                self._columns[name] = array(_TYPECODES[values.itemsize])
+            self._columns[name].frombytes(values.tobytes())
+        self._spill.relieve([self._columns])
 
     def take(self, name: str, dtype: type[_Integer]) -> npt.NDArray[_Integer]:
-        """The whole column. Its batches are let go, so each column can be taken once."""
-        parts, self._parts[name] = self._parts[name], []
-        return np.concatenate([np.zeros(0, dtype), *parts], dtype=dtype, casting="same_kind")
+        """The whole column, once all batches were added. Each can be taken once."""
+        self._spill.complete([self._columns])
+        column: npt.NDArray[_Integer] = np.asarray(self._columns.pop(name, ()), dtype)
+        return column
 
 
 def possible(start: Int64s, end: Int64s) -> npt.NDArray[np.bool_]:

@@ -18,6 +18,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, columns, real_tables, seal
+from tensorboard_plugin_dlprof.spilling import Spill
 
 BATCH_ROWS = 1_024
 """Small enough that the rows of a batch stay in the processor's cache: larger ones measured slower."""
@@ -82,10 +83,12 @@ class Export:
     Args:
         con: by ``open_untrusted``.
         progress: told about rows read, and may raise to cancel.
+        spill: where long columns lie.
     """
 
-    def __init__(self, con: UntrustedConnection, progress: Progress) -> None:
+    def __init__(self, con: UntrustedConnection, progress: Progress, spill: Spill) -> None:
         self.con = con
+        self.spill = spill
         self._progress = progress
         self._versions = _versions(real_tables(con))
         self._columns = {table: columns(con, table) for tables in self._versions.values() for table in tables}

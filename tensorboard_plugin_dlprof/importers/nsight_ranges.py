@@ -44,7 +44,7 @@ class RangeReader:
 
     def read(self) -> Ranges:
         """All push/pop and start/end ranges. The end of a range that was open when the session ended is ``NO_TIME``."""
-        parts = Parts("start", "end", "thread", "domain", "kind", "name", "shapes", "sequence")
+        parts = Parts(self._export.spill)
         table = self._export.table("NVTX_EVENTS", needed=("start", "eventType", "globalTid"))
         if table is not None:
             self._read_registrations(table)

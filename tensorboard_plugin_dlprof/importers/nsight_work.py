@@ -75,10 +75,7 @@ class WorkReader:
 
     def read(self) -> DeviceWork:
         """Kernels, copies, sets and graphs, in this order."""
-        parts = Parts(
-            *("kind", "start", "end", "process", "device", "stream", "correlation", "name", "short_name"),
-            *("geometry", "registers", "static_shared", "dynamic_shared", "bytes", "copy_kind", "graph_node"),
-        )
+        parts = Parts(self._export.spill)
         for kind, base, what in _TABLES:
             table = self._export.table(base, needed=("start", "end"))
             if table is not None:
@@ -107,7 +104,7 @@ class WorkReader:
 
     def read_syncs(self) -> Syncs:
         """Synchronisations of streams, events and devices."""
-        parts = Parts("start", "end", "process", "device", "stream", "correlation", "sync_type", "event_id")
+        parts = Parts(self._export.spill)
         table = self._export.table("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", needed=("start", "end"))
         if table is not None:
             wanted = [*_PLACE, Column("syncType"), Column("eventId")]

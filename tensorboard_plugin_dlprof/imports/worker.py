@@ -80,10 +80,11 @@ Progress = Callable[[str, float], None]
 
 def _import(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     from tensorboard_plugin_dlprof.classify.user_rules import parse_user_rules
-    from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions, ReadOptions, import_source
 
     rules = parse_user_rules(job["kernel_rules"].encode(), "kernel rules") if job["kernel_rules"] else ()
-    options = ImportOptions(kernel_rules=rules)
+    read = ReadOptions(memory_bytes=job["memory_bytes"])
+    options = ImportOptions(kernel_rules=rules, read=read)
     result = import_source(_source(job), Path(job["database"]), options, progress)
     _source(job)
     return {"warnings": result.warnings}

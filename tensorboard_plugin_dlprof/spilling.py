@@ -1,0 +1,127 @@
+"""Long columns of numbers lie in memory as long as they may, then in temporary files.
+
+What lies in a file is a shared mapping of it: the system writes it out and forgets it when it needs the memory, and
+reads it again when it is touched. The files have no names, so nothing is left of them when a process is killed.
+"""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+import weakref
+from array import array
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+_SMALL_BYTES = 1 << 20
+"""Shorter columns stay in memory."""
+
+_SHARE_OF_COLUMNS = 4
+"""Of the memory that an import may use, the columns that are being read may take a fourth: what is made of them, and
+what is needed meanwhile, takes the rest."""
+
+
+class Spill:
+    """The columns of one import.
+
+    Args:
+        memory_bytes: what the import may use; ``None`` for no limit.
+        folder: where the temporary files lie; ``None`` for the system's folder, which may be memory itself.
+    """
+
+    def __init__(self, memory_bytes: int | None = None, folder: Path | None = None) -> None:
+        self._columns_bytes = None if memory_bytes is None else memory_bytes // _SHARE_OF_COLUMNS
+        self._folder = folder
+        self._files: dict[tuple[int, str], IO[bytes]] = {}
+        self._has_begun = False
+        """Whether the columns were too long for the memory."""
+        self._in_memory_bytes = 0
+        """Of columns that are complete."""
+        self._maps: list[weakref.ref[mmap.mmap]] = []
+
+    def relieve(self, tables: Iterable[dict[str, Any]]) -> None:
+        """Moves what was read so far to files, where all columns together take too much.
+
+        Args:
+            tables: name -> column; what is no ``array`` is left alone. The same dictionaries every time.
+        """
+        if self._columns_bytes is None:
+            return
+        growing = _columns(tables)
+        growing_bytes = sum(len(column) * column.itemsize for _, _, column in growing)
+        if growing_bytes + self._in_memory_bytes > self._columns_bytes:
+            self._has_begun = True
+            for table, name, column in growing:
+                self._append(table, name, column)
+
+    def complete(self, tables: Iterable[dict[str, Any]]) -> None:
+        """Puts whole columns in the places of those that grew, be they in memory or in files."""
+        for table, name, column in _columns(tables):
+            if (id(table), name) in self._files:
+                self._append(table, name, column)
+                with self._files.pop((id(table), name)) as file:
+                    size = file.tell() // column.itemsize
+                    table[name] = self._mapped(file, column.typecode, size) if size else np.zeros(0, column.typecode)
+            else:
+                self._in_memory_bytes += len(column) * column.itemsize
+                table[name] = np.asarray(column)
+
+    def empty(self, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        """A column to be filled, in a file once there are files."""
+        return np.empty(count, dtype) if self._fits(count, dtype) else self.zeros(count, dtype)
+
+    def zeros(self, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        """A column of zeros. What is not written to takes no room, wherever it lies."""
+        kind = np.dtype(dtype)
+        if self._fits(count, kind):
+            return np.zeros(count, kind)
+        with tempfile.TemporaryFile(dir=self._folder) as file:
+            file.truncate(count * kind.itemsize)
+            return self._mapped(file, kind, count)
+
+    def keep(self, *tables: Any) -> None:
+        """Moves long columns of tables (data classes) to files, once there are files."""
+        if not self._has_begun:
+            return
+        for table in tables:
+            for item in fields(table):
+                column = getattr(table, item.name)
+                if isinstance(column, np.ndarray) and column.flags.owndata and column.nbytes >= _SMALL_BYTES:
+                    kept = self.empty(column.size, column.dtype).reshape(column.shape)
+                    kept[...] = column
+                    setattr(table, item.name, kept)
+        self.rest()
+
+    def rest(self) -> None:
+        """Lets go of the memory of what lies in files. Call it where much of it was read or written."""
+        mappings = [mapping for found in self._maps if (mapping := found()) is not None]
+        self._maps = list(map(weakref.ref, mappings))
+        for mapping in mappings:
+            if hasattr(mmap, "MADV_DONTNEED"):  # Linux: a shared mapping keeps what was written to it
+                mapping.madvise(mmap.MADV_DONTNEED)
+
+    def _fits(self, count: int, dtype: npt.DTypeLike) -> bool:
+        return not self._has_begun or count * np.dtype(dtype).itemsize < _SMALL_BYTES
+
+    def _append(self, table: dict[str, Any], name: str, column: array[Any]) -> None:
+        key = id(table), name
+        if key not in self._files:
+            self._files[key] = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
+        self._files[key].write(column)
+        del column[:]
+
+    def _mapped(self, file: IO[bytes], dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
+        file.flush()
+        mapping = mmap.mmap(file.fileno(), 0)
+        self._maps.append(weakref.ref(mapping))
+        return np.frombuffer(mapping, dtype, count)
+
+
+def _columns(tables: Iterable[dict[str, Any]]) -> list[tuple[dict[str, Any], str, array[Any]]]:
+    """The columns that are still growing."""
+    return [(table, name, column) for table in tables for name, column in table.items() if isinstance(column, array)]
