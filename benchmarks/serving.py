@@ -1,107 +1,140 @@
-"""What a server answers from one database, timed inside the process that serves it.
+"""What a server answers from one database, over HTTP.
 
 ``python -m benchmarks.serving DATABASE`` prints one JSON object: milliseconds of each kind of question, warm and at
-the first time, with one client and with eight, and the memory that the server gained.
+the first time, with one client and with eight, the mean time of the server's processor, and the memory it gained.
+``--kernels N`` makes the database first, of N kernels, and throws it away; ``--one-iteration`` has them all in one
+iteration.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import os
 import random
 import statistics
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.measuring import percentile
-from tensorboard_plugin_dlprof.queries.scope import find_scope
-from tensorboard_plugin_dlprof.queries.table import Request, page
-from tensorboard_plugin_dlprof.queries.tables import find_table
-from tensorboard_plugin_dlprof.routes.dashboard import dashboard
-from tensorboard_plugin_dlprof.routes.databases import Databases
+from benchmarks.server import Server, serving
 
 ROUNDS = 40
 CLIENTS = 8
+TRACE = Path(__file__).parent.parent / "tensorboard_plugin_dlprof/samples/data/generated-resnet50-amp.pt.trace.json.gz"
 
-Question = Callable[[Databases, random.Random], object]
+Question = Callable[[random.Random], object]
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What can be asked for."""
 
-    path: Path
     kernels: int
     iterations: list[int]
     ops: list[str]
+    groups: list[str]
+    sortable: list[str]
 
 
 def facts(path: Path) -> Facts:
-    """The iterations and ops of a database."""
-    with Databases().borrow(path, path.name) as borrowed:
-        connection = borrowed.connection
-        scope = find_scope(connection)
-        rows = connection.execute(
-            "SELECT iter_value FROM iteration_aggregation_list WHERE aggr_id = ?", (scope.aggregation,)
-        ).fetchmany(10_000)
-        ops = connection.execute(
+    """The iterations, ops and groups of a database, some thousand of each."""
+    from tensorboard_plugin_dlprof.database.connection import open_database
+    from tensorboard_plugin_dlprof.queries.iteration_tables import kernels_of_iteration
+
+    with closing(open_database(path)) as con:
+        iterations = con.execute("SELECT iter_value FROM iteration_aggregation_list WHERE aggr_id = 1").fetchmany(5_000)
+        ops = con.execute(
             "SELECT op.op_id FROM op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
-            "WHERE node.kernel_calls > 0 AND node.aggr_id = ?",
-            (scope.aggregation,),
-        ).fetchmany(10_000)
-        kernels = int(connection.execute("SELECT max(id) FROM read_only_kernels").fetchone()[0] or 0)
-    return Facts(path, kernels, [row[0] for row in rows], [row[0] for row in ops])
+            "WHERE node.kernel_calls > 0 AND node.aggr_id = 1"
+        ).fetchmany(5_000)
+        groups = con.execute(
+            "SELECT path.string FROM group_ops AS node JOIN dictionary AS path ON path.id = node.group_op_full_name_id "
+            "WHERE node.aggr_id = 1 AND node.row_type = 1"
+        ).fetchmany(5_000)
+        kernels = int(con.execute("SELECT max(id) FROM read_only_kernels").fetchone()[0] or 0)
+    sortable = [column.key for column in kernels_of_iteration(True).columns if column.sortable]
+    return Facts(kernels, [row[0] for row in iterations], [row[0] for row in ops], [row[0] for row in groups], sortable)
 
 
-def questions(known: Facts) -> dict[str, Question]:
-    """The questions by name; each picks another iteration, op or page every time."""
+def questions(server: Server, profile: str, known: Facts) -> dict[str, Question]:
+    """The questions by name; each picks another iteration, op, page or text every time."""
 
-    def ask(table: str, **given: Any) -> Question:
-        def question(databases: Databases, chance: random.Random) -> object:
-            links = {"iteration": str(chance.choice(known.iterations)), "op": chance.choice(known.ops)}
-            request = Request(**{"links": links, **given})
-            with databases.borrow(known.path, known.path.name, 120.0) as borrowed:
-                scope = find_scope(borrowed.connection)
-                return page(borrowed.connection, find_table(table, True), scope, request, borrowed.counts)
+    def route(name: str, **given: Callable[[random.Random], object]) -> Question:
+        def question(chance: random.Random) -> object:
+            # A parameter that the route does not know makes every question a new one, for which nothing is kept.
+            values = {key: pick(chance) for key, pick in given.items()}
+            return server.ask(name, profile=profile, unlike=chance.random(), **values)
 
         return question
 
-    def first_view(databases: Databases, _chance: random.Random) -> object:
-        with databases.borrow(known.path, known.path.name, 120.0) as borrowed:
-            return json.dumps(dashboard(borrowed.connection, find_scope(borrowed.connection)))
+    def table(name: str, **given: object) -> Question:
+        links: dict[str, Callable[[random.Random], object]] = {
+            "iteration": lambda chance: chance.choice(known.iterations),
+            "op": lambda chance: chance.choice(known.ops),
+            "group": lambda chance: chance.choice(known.groups),
+        }
+        fixed = {key: _picker(value) for key, value in given.items()}
+        return route("table", table=_picker(name), **links, **fixed)
 
-    asked: dict[str, Question] = {
-        "dashboard": first_view,
-        "ops: first page": ask("ops"),
-        "ops: search": ask("ops", search="conv"),
-        "kernels of op": ask("kernels_of_op"),
-        "kernels of iteration: first page": ask("kernels_of_iteration"),
-        "kernels of iteration: by duration": ask("kernels_of_iteration", sort="-gpu_time_ns"),
-        "kernels of iteration: search": ask("kernels_of_iteration", search="gemm"),
-        "kernels of iteration and op": ask("kernels_of_iteration_op"),
-        "ops of iteration": ask("ops_of_iteration"),
-        "iterations": ask("iterations"),
+    def any_order(chance: random.Random) -> str:
+        return chance.choice(("", "-")) + chance.choice(known.sortable)
+
+    def iteration_range(chance: random.Random) -> str:
+        low = chance.choice(known.iterations)
+        return f"{low}..{low + max(1, len(known.iterations) // 10)}"
+
+    asked: dict[str, Question] = {"dashboard": route("dashboard")}
+    if not (known.iterations and known.ops and known.groups):
+        return asked
+    kernels = "kernels_of_iteration"
+    return {
+        **asked,
+        "group tree": route("groups"),
+        "op": route("op", op=lambda chance: chance.choice(known.ops)),
+        "iteration bars": route("iterations"),
+        "ops: first page": table("ops"),
+        "ops: search": table("ops", search="conv"),
+        "kernels of op": table("kernels_of_op"),
+        "kernels of group": table("kernels_of_group"),
+        "kernels of iteration: first page": table(kernels),
+        "kernels of iteration: by duration": table(kernels, sort="-gpu_time_ns"),
+        "kernels of iteration: by any column": table(kernels, sort=any_order),
+        "kernels of iteration: any page": table(kernels, offset=lambda chance: chance.randrange(10_000_000)),
+        "kernels of iteration: filtered by op": table(kernels, **{"where.op": "layer1"}),
+        "kernels of iteration: filtered by kernel": table(kernels, **{"where.name": "gemm"}),
+        "kernels of iteration: search and time": table(
+            kernels, search="conv", sort="-gpu_time_ns", **{"where.gpu_time_ns": lambda chance: f">{chance.random()}us"}
+        ),
+        "kernels of iteration and op": table("kernels_of_iteration_op"),
+        "ops of iteration": table("ops_of_iteration"),
+        "iterations: a range": table("iterations", **{"where.iteration": iteration_range}),
+        "iterations: by duration": table("iterations", sort="-duration_ns"),
     }
-    return asked if known.iterations and known.ops else {"dashboard": first_view}
 
 
-def _timed(question: Question, databases: Databases, chance: random.Random) -> float:
+def _picker(value: object) -> Callable[[random.Random], object]:
+    return value if callable(value) else lambda _chance: value
+
+
+def _timed(question: Question, chance: random.Random) -> float:
     start = time.perf_counter()
-    question(databases, chance)
+    question(chance)
     return (time.perf_counter() - start) * 1e3
 
 
-def _clients(question: Question, databases: Databases, rounds: int) -> list[float]:
+def _clients(question: Question, rounds: int) -> list[float]:
     times: list[list[float]] = [[] for _ in range(CLIENTS)]
 
     def client(number: int) -> None:
         chance = random.Random(number)
-        times[number] = [_timed(question, databases, chance) for _ in range(rounds)]
+        times[number] = [_timed(question, chance) for _ in range(rounds)]
 
     threads = [threading.Thread(target=client, args=(number,)) for number in range(CLIENTS)]
     for thread in threads:
@@ -111,36 +144,72 @@ def _clients(question: Question, databases: Databases, rounds: int) -> list[floa
     return [value for some in times for value in some]
 
 
-def _resident_bytes() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 def measure(path: Path, rounds: int = ROUNDS) -> dict[str, Any]:
     """All answers of one database, in milliseconds."""
     known = facts(path)
-    databases = Databases()
-    before = _resident_bytes()
-    answers: dict[str, dict[str, float]] = {}
-    for name, question in questions(known).items():
-        chance = random.Random(1)
-        first = _timed(question, databases, chance)
-        warm = [_timed(question, databases, chance) for _ in range(rounds)]
-        together = _clients(question, databases, max(1, rounds // CLIENTS))
-        answers[name] = {
-            "first_ms": round(first, 3),
-            "p50_ms": round(statistics.median(warm), 3),
-            "p95_ms": round(percentile(warm, 0.95), 3),
-            "p95_of_8_clients_ms": round(percentile(together, 0.95), 3),
-        }
-    gained = _resident_bytes() - before
-    databases.close()
+    with serving(path) as server:
+        profile = server.profile()
+        _timed(lambda _chance: server.ask("profiles"), random.Random())
+        floor = [_timed(lambda _chance: server.ask("profiles"), random.Random()) for _ in range(rounds)]
+        before = server.memory_bytes()
+        answers: dict[str, dict[str, float]] = {}
+        for name, question in questions(server, profile, known).items():
+            chance = random.Random(1)
+            first = _timed(question, chance)
+            used = server.cpu_s()
+            warm = [_timed(question, chance) for _ in range(rounds)]
+            used = server.cpu_s() - used
+            together = _clients(question, max(1, rounds // CLIENTS))
+            answers[name] = {
+                "first_ms": round(first, 3),
+                "p50_ms": round(statistics.median(warm), 3),
+                "p95_ms": round(percentile(warm, 0.95), 3),
+                "p95_of_8_clients_ms": round(percentile(together, 0.95), 3),
+                "cpu_ms": round(used / rounds * 1e3, 2),
+            }
+        gained = server.memory_bytes() - before
     return {
         "kernels": known.kernels,
         "database_bytes": path.stat().st_size,
+        "bytes_per_kernel": round(path.stat().st_size / max(known.kernels, 1), 1),
         "memory_gained_bytes": gained,
+        "list_of_profiles_ms": round(statistics.median(floor), 3),
         "answers": answers,
     }
 
 
+def make(path: Path, kernels: int, *, one_iteration: bool = False) -> None:
+    """A database of as many kernels from a sample of ours."""
+    from benchmarks.tiled_profile import tile_profile
+    from tensorboard_plugin_dlprof.aggregation import aggregate
+    from tensorboard_plugin_dlprof.database.connection import open_database
+    from tensorboard_plugin_dlprof.database.reader import read_profile
+    from tensorboard_plugin_dlprof.database.writer import write_database
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+
+    import_source(TRACE, path, ImportOptions(), lambda _stage, _fraction: None)
+    with closing(open_database(path)) as con:
+        profile = tile_profile(read_profile(con), kernels, iterations=not one_iteration)
+    write_database(path, TRACE, profile, [aggregate(profile)])
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Prints what was measured."""
+    parser = argparse.ArgumentParser(prog="benchmarks.serving", description=__doc__)
+    parser.add_argument("database", type=Path, nargs="?", help="default: one of --kernels, made for this")
+    parser.add_argument("--kernels", type=int, default=1_000_000, metavar="N")
+    parser.add_argument("--one-iteration", action="store_true")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    options = parser.parse_args(argv)
+    if options.database is not None:
+        print(json.dumps(measure(options.database, options.rounds), indent=2))
+        return 0
+    with tempfile.TemporaryDirectory(prefix="dlprof-serving-") as folder:
+        path = Path(folder) / "made.dlprof_dldb.sqlite"
+        make(path, options.kernels, one_iteration=options.one_iteration)
+        print(json.dumps(measure(path, options.rounds), indent=2))
+    return 0
+
+
 if __name__ == "__main__":
-    print(json.dumps(measure(Path(sys.argv[1]))))
+    sys.exit(main())

@@ -1,0 +1,104 @@
+"""A TensorBoard of its own, asked over HTTP as a browser would, and how much memory it takes."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+_ADDRESS = re.compile(r" at http://([\w.]+):(\d+)/")
+_START_WITHIN_S = 300.0
+
+
+class Server:
+    """A running TensorBoard."""
+
+    def __init__(self, host: str, port: int, process_id: int) -> None:
+        self._host, self._port, self._process_id = host, port, process_id
+
+    def ask(self, route: str, **query: object) -> Any:
+        """The JSON that a route of the plugin answers; a connection of its own, as TensorBoard closes each."""
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=300)
+        try:
+            connection.request("GET", f"/data/plugin/dlprof/{route}?{urllib.parse.urlencode(query)}")
+            answer = connection.getresponse()
+            body = answer.read()
+        finally:
+            connection.close()
+        if answer.status != http.HTTPStatus.OK:
+            raise RuntimeError(f"{route} answered {answer.status}: {body[:500].decode(errors='replace')}")
+        return json.loads(body)
+
+    def profile(self) -> str:
+        """The id of the only profile, once it is found."""
+        deadline = time.monotonic() + _START_WITHIN_S
+        while time.monotonic() < deadline:
+            found = self.ask("profiles")
+            if found["profiles"] and found["scan"]["state"] == "done":
+                return str(found["profiles"][0]["id"])
+            time.sleep(0.05)
+        raise RuntimeError("TensorBoard found no profile.")
+
+    def memory_bytes(self) -> int:
+        """What the process holds; 0 where the system does not tell."""
+        status = Path(f"/proc/{self._process_id}/statm")
+        return int(status.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if status.exists() else 0
+
+    def cpu_s(self) -> float:
+        """Time of the processor that the process has used, in hundredths; 0 where the system does not tell."""
+        status = Path(f"/proc/{self._process_id}/stat")
+        if not status.exists():
+            return 0.0
+        # The name of the program stands in brackets and may hold anything.
+        fields = status.read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def serving(database: Path) -> Iterator[Server]:
+    """A TensorBoard with one profile, ended afterwards."""
+    with tempfile.TemporaryDirectory(dir=database.parent) as folder:
+        run = Path(folder) / "logs" / "run"
+        run.mkdir(parents=True)
+        # A hard link: the server follows no links that lead out of its directory, and a copy would take a minute.
+        os.link(database, run / "made.dlprof_dldb.sqlite")
+        command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(run.parent), "--port", "0"]
+        with started([*command, "--dlprof_cache_dir", str(Path(folder) / "cache")]) as (host, port, process_id):
+            yield Server(host, port, process_id)
+
+
+@contextmanager
+def started(command: list[str], environment: Mapping[str, str] | None = None) -> Iterator[tuple[str, int, int]]:
+    """A server, with host and port as it says them, and its process id."""
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(
+            command, stdout=said, stderr=said, env=None if environment is None else dict(environment)
+        )
+        try:
+            yield *_address(process, said), process.pid
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def _address(process: subprocess.Popen[bytes], said: IO[str]) -> tuple[str, int]:
+    deadline = time.monotonic() + _START_WITHIN_S
+    while time.monotonic() < deadline:
+        said.seek(0)
+        text = said.read()
+        if found := _ADDRESS.search(text):
+            return found[1], int(found[2])
+        if process.poll() is not None:
+            raise RuntimeError(f"The server did not start: {text[-2000:]}")
+        time.sleep(0.02)
+    raise RuntimeError("The server did not say its address.")
