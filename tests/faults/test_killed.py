@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -23,12 +24,16 @@ from tests.imports.traces import write_trace
 
 KILLS = int(os.environ.get("DLPROF_KILLS", "24"))
 
+STEPS = 60
+SELECTIONS = list(combinations(range(STEPS), 2))
+"""First and last iteration: enough different aggregations for any number of kills."""
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="kill -9 is POSIX's")
 
 
 def medium_trace(folder: Path) -> Path:
     """One whose import takes long enough to be hit in each of its parts."""
-    return write_trace(folder / "a.json", steps=60, adds_per_step=150)
+    return write_trace(folder / "a.json", steps=STEPS, adds_per_step=150)
 
 
 def seconds_of(process: subprocess.Popen[bytes]) -> float:
@@ -77,8 +82,8 @@ _AGGREGATE = """
 import sys
 from pathlib import Path
 from tensorboard_plugin_dlprof.pipeline import Choice, aggregate_database
-number = int(sys.argv[2])
-aggregate_database(Path(sys.argv[1]), Path(sys.argv[1]), Choice(number, number + 1), lambda *_: None)
+first, last = int(sys.argv[2]), int(sys.argv[3])
+aggregate_database(Path(sys.argv[1]), Path(sys.argv[1]), Choice(first, last), lambda *_: None)
 """
 
 
@@ -89,7 +94,8 @@ def test_a_new_aggregation_that_is_killed(tmp_path: Path) -> None:
     import_source(source, database, ImportOptions(), lambda _stage, _fraction: None)
 
     def start(number: int) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-c", _AGGREGATE, str(database), str(number)]
+        first, last = SELECTIONS[number]
+        command = [sys.executable, "-c", _AGGREGATE, str(database), str(first), str(last)]
         return subprocess.Popen(command, stderr=subprocess.DEVNULL)
 
     whole = seconds_of(start(0))
