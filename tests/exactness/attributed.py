@@ -55,9 +55,9 @@ def attribute(raw: Raw, instances: list[Instance]) -> None:
         instance.calls.append(call)
     for kind in ("kernels", "memory", "graphs"):
         for work in getattr(raw, kind):
-            call = launch.get(work.launch)
-            if call is not None and call in owner:
-                getattr(owner[call], kind).append(work)
+            launched_by = launch.get(work.launch)
+            if launched_by in owner:
+                getattr(owner[launched_by], kind).append(work)
 
 
 def _owners(calls: Iterable[Call], instances: list[Instance]) -> dict[Call, Instance]:

@@ -51,3 +51,9 @@ def read(content: bytes, folder: Path, name: str = "trace.json") -> Capture:
 def texts(capture: Capture, ids: Any) -> list[str]:
     """The texts of a column."""
     return [capture.strings[int(identifier)] for identifier in ids]
+
+
+def spans(capture: Capture) -> list[tuple[str, int, int]]:
+    """Name, start and end of every host range."""
+    ranges = capture.ranges
+    return list(zip(texts(capture, ranges.name), ranges.start_ns.tolist(), ranges.end_ns.tolist(), strict=True))

@@ -85,11 +85,11 @@ TRACES = {
         "importers/test_kineto_bad_input.py::test_what_is_no_trace_is_told_in_a_sentence",
     ),
     "depth, digits, NaN, surrogates, control characters, encodings, types": (
-        "importers/test_kineto_oddities.py::test_a_bad_event_costs_only_itself",
-        "importers/test_kineto_oddities.py::test_odd_types_that_make_sense_are_read",
+        "importers/test_kineto_layout.py::test_a_bad_event_costs_only_itself",
+        "importers/test_kineto_layout.py::test_odd_types_that_make_sense_are_read",
     ),
     "metadata after the events": (
-        "importers/test_kineto_oddities.py::test_metadata_may_stand_on_either_side_of_the_events",
+        "importers/test_kineto_layout.py::test_metadata_may_stand_on_either_side_of_the_events",
     ),
     "an event of more than 8 MB; millions of empty ones": (
         "importers/test_kineto_bad_input.py::test_an_event_of_more_than_8_mb_is_refused",
@@ -97,9 +97,9 @@ TRACES = {
     ),
     "no GPU, no steps": ("importers/test_kineto_bad_input.py::test_a_trace_without_gpu_events_is_valid",),
     "Nsight exports: no kernels, missing tables and columns": (
-        "importers/test_nsight_systems.py::test_an_export_without_any_event_is_a_capture_without_events",
-        "importers/test_nsight_systems.py::test_a_column_without_which_nothing_can_be_told_is_named",
-        "importers/test_nsight_systems.py::test_a_view_in_place_of_a_table_is_not_read",
+        "importers/test_nsight_tables.py::test_an_export_without_any_event_is_a_capture_without_events",
+        "importers/test_nsight_bad_input.py::test_a_column_without_which_nothing_can_be_told_is_named",
+        "importers/test_nsight_bad_input.py::test_a_view_in_place_of_a_table_is_not_read",
     ),
     "random damage": (
         "importers/test_kineto_bad_input.py::test_damaged_bytes_never_crash",
@@ -113,7 +113,7 @@ SECRETS = {
         "robustness/test_secrets.py::test_no_secret_reaches_what_the_commands_write",
         "robustness/test_secrets.py::test_no_secret_reaches_the_browser_or_the_log",
         "robustness/test_secrets.py::test_no_secret_of_a_real_export_is_kept",
-        "importers/test_nsight_systems.py::test_no_secret_of_the_environment_is_kept",
+        "importers/test_nsight_machine.py::test_no_secret_of_the_environment_is_kept",
         "cli/test_doctor.py::test_no_secret_of_the_environment_is_told",
     ),
     "command lines are masked": (
