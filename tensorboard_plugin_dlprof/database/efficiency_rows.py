@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
-from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.database.rows import Value, insert_rows
 from tensorboard_plugin_dlprof.efficiency.tables import DevicePeaks, Efficiency
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -91,6 +91,7 @@ _OP_COLUMNS = (
     "aggr_id", "read_only_ops_id", "device_id", "family", "kernel_ns", "measured_ns", "flops", "product_flops",
     "masked_flops", "min_bytes", "precision", "matrix_unit", "peak_flops_per_second", "peak_bytes_per_second",
     "ideal_ns", "best_ns", "bound", "eligibility", "cause", "dimension", "length", "padded_length",
+    "padded_shape",
     "occupancy_fraction", "achieved_fraction", "waves", "tail_fraction",
 )  # fmt: skip
 
@@ -116,16 +117,17 @@ def _op_rows(aggr_id: int, profile: Profile, found: Efficiency) -> Iterator[tupl
             masked, _there(moved), ops.precision[row], unit, _known(peak_flops), _known(peak_bytes), _known(ideal),
             _known(best), ops.bound[row].value, _eligibility(profile, op, unit), ops.cause[row].value,
             wrong.dimension if wrong else None, wrong.length if wrong else None, wrong.padded if wrong else None,
+            wrong.padded_shape if wrong else None,
             _known(occupancy), _known(achieved), _known(waves), _known(tail),
         )  # fmt: skip
 
 
 def _eligibility(profile: Profile, op: int, unit: int) -> str:
-    """``unknown`` for work that belongs to no op: nobody says what it computes."""
+    """``unknown`` for work that belongs to no op, and for ops that neither their type nor their kernels tell of."""
     status = profile.ops[op].eligibility
-    if status == Eligibility.UNASSOCIATED:
-        return "unknown"
-    return "eligible" if status == Eligibility.ELIGIBLE or unit == 1 else "not_eligible"
+    if status == Eligibility.ELIGIBLE or (status != Eligibility.UNASSOCIATED and unit == MatrixUnit.YES):
+        return "eligible"
+    return "unknown" if status == Eligibility.UNASSOCIATED or unit == MatrixUnit.UNKNOWN else "not_eligible"
 
 
 def _there(value: int) -> int | None:

@@ -44,7 +44,12 @@ def misaligned(work: Work | None, precision: str) -> Misaligned | None:
     if not wrong:
         return None
     worst = max(wrong, key=lambda each: -each.length % multiple / each.length)
-    return Misaligned(worst.name, worst.length, worst.length + -worst.length % multiple)
+    shape = ", ".join(f"{each.name} {_padded(each.length, multiple)}" for each in work.dimensions)
+    return Misaligned(worst.name, worst.length, _padded(worst.length, multiple), shape)
+
+
+def _padded(length: int, multiple: int) -> int:
+    return length + -length % multiple if length > 1 else length
 
 
 def cause(facts: Facts) -> Cause:

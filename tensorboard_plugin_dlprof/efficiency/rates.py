@@ -88,6 +88,7 @@ class _Ops:
         self._peaks = {device.device_id: find_peaks(device.name, device.memory_bytes) for device in profile.devices}
         self._devices = {device.device_id: device for device in profile.devices}
         self._transposing = _transposing_ops(profile)
+        self._multiplying = set(np.unique(self._op[self._facts.product[self._kernel]]).tolist())
 
     def _sum(self, values: Int64s) -> Int64s:
         """Of known values over the aggregated instances of each op; -1 where none is known."""
@@ -135,8 +136,8 @@ class _Ops:
                      out.family[-1] in PRODUCTS and spelt in ("fp32", "tf32"))  # fmt: skip
             out.why(profile.ops[op].eligibility, kernel >= 0, Facts(
                 spelt, matrix, _tf32(device, peaks), work,
-                float(kernel_ns[row]) / max(int(nodes.kernel_calls[row]), 1), out.family[-1] in PRODUCTS,
-                op in self._transposing,
+                float(kernel_ns[row]) / max(int(nodes.kernel_calls[row]), 1),
+                out.family[-1] in PRODUCTS or op in self._multiplying, op in self._transposing,
             ))  # fmt: skip
         return OpEfficiency(
             op=nodes.op, device=out.device, family=out.family, kernel_ns=kernel_ns, measured_ns=measured,

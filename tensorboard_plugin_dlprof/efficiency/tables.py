@@ -48,6 +48,8 @@ class Misaligned:
     dimension: str
     length: int
     padded: int
+    padded_shape: str
+    """All lengths of the product, each padded: ``M 4096, N 4096, K 1008``."""
 
 
 @dataclass(slots=True)

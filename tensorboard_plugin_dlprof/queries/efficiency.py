@@ -261,7 +261,7 @@ EFFICIENCY = Table(
         Column("bound", "Bound", "text", "What limits it: compute, memory, or latency where kernels are too short.",
                "nullif(rate.bound, '')", _RATE, nullable=True),
         Column("eligibility", "Eligibility", "text",
-               "Whether the op could use Tensor Cores: eligible, not eligible, or unknown for work outside of ops.",
+               "Whether the op could use Tensor Cores: eligible, not eligible, or unknown where nothing tells.",
                "replace(rate.eligibility, '_', ' ')", _RATE),
         Column("matrix_unit", "Using TC", "text", "Whether most of its product kernels' time is on Tensor Cores.",
                "CASE rate.matrix_unit WHEN 1 THEN 'yes' WHEN 0 THEN 'no' ELSE 'unknown' END", _RATE),

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.efficiency import efficiency_table
 from tensorboard_plugin_dlprof.queries.gpus import gpus
-from tensorboard_plugin_dlprof.queries.groups import GROUPS, KERNELS_OF_GROUP, OPS_OF_GROUP
+from tensorboard_plugin_dlprof.queries.groups import KERNELS_OF_GROUP
 from tensorboard_plugin_dlprof.queries.iteration_tables import (
     ITERATIONS,
     kernels_of_iteration,
@@ -17,16 +17,16 @@ from tensorboard_plugin_dlprof.queries.iteration_tables import (
 )
 from tensorboard_plugin_dlprof.queries.kernels import kernels_of_op
 from tensorboard_plugin_dlprof.queries.op_types import OP_TYPES
-from tensorboard_plugin_dlprof.queries.ops import OPS
+from tensorboard_plugin_dlprof.queries.reasons import groups, ops, ops_of_group
 from tensorboard_plugin_dlprof.queries.table import Table
 
 TABLES: Mapping[str, Callable[[bool], Table]] = MappingProxyType(
     {
-        "ops": lambda _extended: OPS,
+        "ops": ops,
         "kernels_of_op": kernels_of_op,
         "op_types": lambda _extended: OP_TYPES,
-        "groups": lambda _extended: GROUPS,
-        "ops_of_group": lambda _extended: OPS_OF_GROUP,
+        "groups": groups,
+        "ops_of_group": ops_of_group,
         "kernels_of_group": lambda _extended: KERNELS_OF_GROUP,
         "iterations": lambda _extended: ITERATIONS,
         "kernels_of_iteration": kernels_of_iteration,

@@ -180,6 +180,8 @@ def test_the_length_that_fits_worst_is_named_with_the_next_that_fits(
     work = Work("gemm", 0, dimensions=tuple(Dimension(name, each) for name, each in zip("MNK", lengths, strict=True)))
     wrong = misaligned(work, precision)
     assert (wrong and (wrong.dimension, wrong.length, wrong.padded)) == expected
+    if wrong:
+        assert f"{wrong.dimension} {wrong.padded}" in wrong.padded_shape.split(", ")
 
 
 def test_shapes_that_no_gpu_could_hold_are_unknown() -> None:

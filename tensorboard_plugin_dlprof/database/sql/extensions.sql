@@ -284,6 +284,7 @@ CREATE TABLE ext_op_efficiency (
     dimension              TEXT,                -- length that does not fit its type: M, N, K, input channels, ...
     length                 INTEGER,             -- of it
     padded_length          INTEGER,             -- the next that would
+    padded_shape           TEXT,                -- all lengths of its largest product, each padded so
     occupancy_fraction     REAL,                -- theoretical, mean by time over its kernels
     achieved_fraction      REAL,                -- occupancy that its kernels achieved, where recorded; mean by time
     waves                  REAL,                -- mean by time

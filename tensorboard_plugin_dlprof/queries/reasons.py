@@ -1,0 +1,122 @@
+"""Why ops do not use matrix units: beside ops and groups, in databases of ours."""
+
+from __future__ import annotations
+
+import dataclasses
+from types import MappingProxyType
+
+from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
+from tensorboard_plugin_dlprof.queries.groups import GROUPS, OPS_OF_GROUP
+from tensorboard_plugin_dlprof.queries.ops import OPS
+from tensorboard_plugin_dlprof.queries.table import Column, Table
+
+_RATE = ("rate",)
+_WORDS = " ".join(f"WHEN '{key}' THEN '{words.replace(chr(39), chr(39) * 2)}'" for key, words in CAUSES.items())
+
+
+def _in_words(cause: str) -> str:
+    return f"CASE {cause} WHEN '' THEN NULL {_WORDS} ELSE {cause} END"
+
+
+_OP_REASONS = (
+    Column(
+        "eligibility",
+        "Eligibility",
+        "text",
+        "Whether the op could use Tensor Cores: eligible, not eligible, or unknown where nobody says what it computes.",
+        "replace(rate.eligibility, '_', ' ')",
+        _RATE,
+        nullable=True,
+        hidden=True,
+    ),
+    Column(
+        "cause",
+        "Cause",
+        "text",
+        f"Why an eligible op does not use Tensor Cores, or not well: {'; '.join(CAUSES.values())}.",
+        _in_words("rate.cause"),
+        _RATE,
+        nullable=True,
+    ),
+    Column(
+        "dimension",
+        "Dimension",
+        "text",
+        "Length that does not fit the data type, and the next that would.",
+        "CASE WHEN rate.length IS NOT NULL THEN rate.dimension || ' ' || rate.length || ' -> ' || rate.padded_length "
+        "END",
+        _RATE,
+        nullable=True,
+        hidden=True,
+    ),
+    Column(
+        "padded_shape",
+        "Padded Shape",
+        "text",
+        "Lengths of the op's largest product, each padded to what the data type needs.",
+        "rate.padded_shape",
+        _RATE,
+        nullable=True,
+        hidden=True,
+    ),
+)
+
+_JOIN = "LEFT JOIN ext_op_efficiency AS rate ON rate.aggr_id = node.aggr_id AND rate.read_only_ops_id = op.id"
+
+_BELOW = (
+    "FROM ext_op_efficiency AS rate JOIN read_only_ops AS op ON op.id = rate.read_only_ops_id "
+    "WHERE rate.aggr_id = :aggregation AND rate.cause <> '' "
+    "AND substr(op.op_name, 1, length(path.string)) = path.string"
+)
+"""The limited ops below a group, whose path ends with a slash."""
+
+_GROUP_REASONS = (
+    Column(
+        "limited_ns",
+        "Limited Kernel Time",
+        "duration_ns",
+        "Kernel time of eligible ops below that do not use Tensor Cores, or not well.",
+        f"SELECT ifnull(sum(rate.kernel_ns), 0) {_BELOW}",
+        sortable=False,
+        filterable=False,
+        hidden=True,
+    ),
+    Column(
+        "cause",
+        "Main Cause",
+        "text",
+        "The cause of most of that time.",
+        f"SELECT {_in_words('rate.cause')} {_BELOW} GROUP BY rate.cause ORDER BY sum(rate.kernel_ns) DESC LIMIT 1",
+        nullable=True,
+        sortable=False,
+        filterable=False,
+        hidden=True,
+    ),
+)
+
+
+def _with_op_reasons(table: Table) -> Table:
+    return dataclasses.replace(
+        table,
+        joins=MappingProxyType({**table.joins, "rate": _JOIN}),
+        columns=(*table.columns, *_OP_REASONS),
+    )
+
+
+_OPS, _OPS_OF_GROUP = _with_op_reasons(OPS), _with_op_reasons(OPS_OF_GROUP)
+_GROUPS = dataclasses.replace(GROUPS, columns=(*GROUPS.columns, *_GROUP_REASONS))
+
+
+def ops(extended: bool) -> Table:
+    """All ops; a database of ours tells why they do not use matrix units."""
+    return _OPS if extended else OPS
+
+
+def ops_of_group(extended: bool) -> Table:
+    """The ops below the group of the link ``group``; likewise."""
+    return _OPS_OF_GROUP if extended else OPS_OF_GROUP
+
+
+def groups(extended: bool) -> Table:
+    """The groups of the tree; likewise."""
+    return _GROUPS if extended else GROUPS

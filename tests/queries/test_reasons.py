@@ -1,0 +1,118 @@
+"""Eligibility with its reason: one op for each cause, from the trace to the tables of ops and groups."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tensorboard_plugin_dlprof.queries.table import Request, page
+from tensorboard_plugin_dlprof.queries.tables import find_table
+
+V100 = {"id": 0, "name": "Tesla V100-SXM2-16GB", "computeMajor": 7, "computeMinor": 0, "numSms": 80}
+A100 = {"id": 0, "name": "NVIDIA A100-SXM4-40GB", "computeMajor": 8, "computeMinor": 0, "numSms": 108}
+
+SQUARE = [[4096, 4096], [4096, 4096]]
+SGEMM, HGEMM, TENSOR = "ampere_sgemm_128x64_nn", "ampere_hgemm_64x64_nn", "ampere_h16816gemm_128x64_ldg8_stages_64x4_tn"
+ELEMENTWISE = "void at::native::vectorized_elementwise_kernel<4, int>(int)"
+CONVOLUTION = "sm80_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize64x64x64_tensor16x8x16_cudnn"
+TRANSPOSE = "void cudnn::engines_precompiled::nchwToNhwcKernel<__half, __half, float, false, true>(int)"
+
+
+@dataclass
+class Case:
+    """One op and the kernels that it launches, 100 us each unless told otherwise."""
+
+    kernels: list[str]
+    data_type: str
+    shapes: Any = None
+    op: str = "aten::mm"
+    device: Any = None
+    kernel_us: int = 100
+
+    def write(self, path: Path) -> Path:
+        """The op in a module, as the PyTorch profiler records it."""
+        host = {"ph": "X", "pid": 1, "tid": 1}
+        shapes = SQUARE if self.shapes is None else self.shapes
+        about = {"External id": 1, "Input Dims": shapes, "Input type": [self.data_type] * len(shapes)}
+        events: list[dict[str, Any]] = [
+            {**host, "cat": "user_annotation", "name": "model", "ts": 0, "dur": 2_000},
+            {**host, "cat": "cpu_op", "name": self.op, "ts": 10, "dur": 1_000, "args": about},
+        ]
+        for number, name in enumerate(self.kernels):
+            launch = {"correlation": number + 1, "External id": 1}
+            shape = {"device": 0, "stream": 7, "grid": [4096, 1, 1], "block": [256, 1, 1]}
+            start = 200 * number + 20
+            events += [
+                {**host, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": start, "dur": 5, "args": launch},
+                {"ph": "X", "pid": 0, "tid": 7, "cat": "kernel", "name": name, "ts": start + 10, "dur": self.kernel_us,
+                 "args": {**launch, **shape}},
+            ]  # fmt: skip
+        trace = {"schemaVersion": 1, "deviceProperties": [self.device or A100], "traceEvents": events}
+        path.write_text(json.dumps(trace))
+        return path
+
+
+def _rows(folder: Path, case: Case, table: str) -> list[dict[str, Any]]:
+    database = folder / "a.dlprof_dldb.sqlite"
+    import_source(case.write(folder / "a.json"), database, ImportOptions(), lambda _doing, _fraction: None)
+    with closing(open_database(database)) as connection:
+        found = page(connection, find_table(table, True), find_scope(connection), Request(limit=100))
+        return [dict(row) for row in found.rows]
+
+
+IMAGES = [[64, 64, 56, 56], [64, 64, 3, 3], [64], [], [], [], [], [], []]
+
+
+@pytest.mark.parametrize(
+    ("case", "eligibility", "cause"),
+    [
+        (Case([TENSOR], "c10::Half"), "eligible", None),
+        (Case(["volta_dgemm_128x64_nn"], "double"), "eligible", "FP64"),
+        (Case(["volta_sgemm_128x64_nn"], "float", device=V100), "eligible", "FP32 tensors"),
+        (Case([SGEMM], "float"), "eligible", "TF32 is off"),
+        (Case([HGEMM], "c10::Half", [[4096, 1001], [1001, 4096]]), "eligible", "Dimension"),
+        (Case([TRANSPOSE, CONVOLUTION, TRANSPOSE], "c10::Half", IMAGES, "aten::conv2d"), "eligible", "Layout"),
+        (Case([HGEMM], "c10::Half", [[64, 64], [64, 64]]), "eligible", "Too small"),
+        (Case([SGEMM], "float", kernel_us=4), "eligible", "Too small"),
+        (Case([HGEMM], "c10::Half"), "eligible", "Library's choice"),
+        (Case(["triton_tem_fused_mm_0"], "c10::Half"), "eligible", "Cause unknown"),
+        (Case([ELEMENTWISE], "float", op="aten::relu"), "not eligible", None),
+        (Case(["nobody_knows_this_kernel"], "float", op="acme::secret"), "unknown", None),
+        (Case([TENSOR], "c10::Half", op="acme::secret"), "eligible", None),
+    ],
+)  # fmt: skip
+def test_each_cause_is_told_of_an_op_that_has_only_it(
+    tmp_path: Path, case: Case, eligibility: str, cause: str | None
+) -> None:
+    """Eligible or not, or unknown where neither type nor kernels tell; and why it does not use matrix units."""
+    (row,) = _rows(tmp_path, case, "ops")
+    assert (row["eligibility"], row["cause"]) == (eligibility, cause)
+
+
+def test_the_dimension_and_the_padded_shape_are_named(tmp_path: Path) -> None:
+    """What to pad, to what, and how the product would look."""
+    (row,) = _rows(tmp_path, Case([HGEMM], "c10::Half", [[4096, 1001], [1001, 4090]]), "ops")
+    assert row["dimension"] == "K 1001 -> 1008"
+    assert row["padded_shape"] == "M 4096, N 4096, K 1008"
+
+
+def test_groups_tell_the_main_cause_below_them(tmp_path: Path) -> None:
+    """The root holds all of it; a group without limited ops has none."""
+    limited = _rows(tmp_path, Case([SGEMM], "float"), "groups")
+    assert {(row["limited_ns"], row["cause"]) for row in limited} == {(100_000, "TF32 is off")}
+    well = _rows(tmp_path, Case([TENSOR], "c10::Half"), "groups")
+    assert {(row["limited_ns"], row["cause"]) for row in well} == {(0, None)}
+
+
+def test_databases_of_nvidia_have_no_reasons() -> None:
+    """Their tables are those of DLProf."""
+    for table in ("ops", "ops_of_group", "groups"):
+        assert not {column.key for column in find_table(table, False).columns} & {"cause", "limited_ns", "padded_shape"}
