@@ -57,6 +57,7 @@ def feedback(verdict: Verdict) -> list[Feedback]:
 def as_data(verdict: Verdict) -> dict[str, Any]:
     """The verdict as plain data, with filled sentences, for another process."""
     return {
+        "marked": verdict.marked,
         "iteration_ns": verdict.iteration_ns,
         "total_low_ns": verdict.total_low_ns,
         "total_high_ns": verdict.total_high_ns,

@@ -287,9 +287,12 @@ class Signals:
         )
 
     def detail(self, row: int) -> str:
-        """What stands beside an op: its largest product's lengths where one does not fit."""
-        wrong = self.efficiency.ops.misaligned[row]
-        return f"{wrong.dimension}: {wrong.length:,} -> {wrong.padded:,}" if wrong else ""
+        """What stands beside an op: the length of its largest product that does not fit, else all, else its path."""
+        wrong, size = self.efficiency.ops.misaligned[row], self.efficiency.ops.size[row]
+        if wrong:
+            return f"{wrong.dimension}: {wrong.length:,} -> {wrong.padded:,}"
+        path = self.profile.ops[int(self.aggregation.op_nodes.op[row])].name
+        return size or (path if path.count("/") > 1 else "")
 
     def kernel_evidence(self, chosen: Bools) -> tuple[Evidence, ...]:
         """The kernel names with the most time among the aggregated kernels."""

@@ -92,7 +92,7 @@ _OP_COLUMNS = (
     "masked_flops", "min_bytes", "precision", "matrix_unit", "peak_flops_per_second", "peak_bytes_per_second",
     "ideal_ns", "best_ns", "bound", "eligibility", "cause", "dimension", "length", "padded_length",
     "padded_shape",
-    "occupancy_fraction", "achieved_fraction", "waves", "tail_fraction",
+    "size", "occupancy_fraction", "achieved_fraction", "waves", "tail_fraction",
 )  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def _op_rows(aggr_id: int, profile: Profile, found: Efficiency) -> Iterator[tupl
             _known(best), ops.bound[row].value, _eligibility(profile, op, unit), ops.cause[row].value,
             wrong.dimension if wrong else None, wrong.length if wrong else None, wrong.padded if wrong else None,
             wrong.padded_shape if wrong else None,
-            _known(occupancy), _known(achieved), _known(waves), _known(tail),
+            ops.size[row], _known(occupancy), _known(achieved), _known(waves), _known(tail),
         )  # fmt: skip
 
 

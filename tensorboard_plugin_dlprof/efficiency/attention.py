@@ -73,6 +73,7 @@ def attention(call: Call) -> Work | None:
     return Work(
         "attention", flops, skipped, size, elements, query.data_type,
         (Dimension("head size", d), Dimension("head size of values", d_v)),
+        f"batch {b}, heads {heads}{f' and {kv_heads}' if kv_heads != heads else ''}, {s_q} x {s_k}, head size {d}",
     )  # fmt: skip
 
 

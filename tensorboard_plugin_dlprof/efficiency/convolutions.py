@@ -7,7 +7,7 @@ from math import prod
 from typing import NamedTuple
 
 from tensorboard_plugin_dlprof.efficiency.calls import Call, Shape, Tensor
-from tensorboard_plugin_dlprof.efficiency.work import Dimension, Work, moved, widest_type
+from tensorboard_plugin_dlprof.efficiency.work import Dimension, Work, lengths, moved, widest_type
 
 
 class Positions(NamedTuple):
@@ -59,7 +59,7 @@ def conv_work(data: Tensor, weight: Tensor, output: Shape, transposed: bool) -> 
     size, elements = moved((data, weight, Tensor(output, kind)))
     return Work(
         "convolution", 2 * data.shape[0] * prod(points) * prod(weight.shape), 0, size, elements, kind,
-        _dimensions(data, weight, output),
+        _dimensions(data, weight, output), _size(data.shape, weight.shape, output, transposed),
     )  # fmt: skip
 
 
@@ -146,7 +146,17 @@ def _gradients(
         tensors += [data, weight]
     size, elements = moved(tensors)
     kind = widest_type((grad, weight))
-    return Work("convolution", once.flops * (of_input + of_weight), 0, size, elements, kind, once.dimensions)
+    flops = once.flops * (of_input + of_weight)
+    return Work("convolution", flops, 0, size, elements, kind, once.dimensions, once.size)
+
+
+def _size(data: Shape, weight: Shape, output: Shape, transposed: bool) -> str:
+    """``64 -> 128 channels, 3 x 3, 56 x 56 -> 28 x 28, batch 32``."""
+    groups = (output[1] // weight[1] if transposed else data[1] // weight[1]) if weight[1] else 1
+    return (
+        f"{data[1]} -> {output[1]} channels, {lengths(weight[2:])}, {lengths(data[2:])} -> {lengths(output[2:])}, "
+        f"batch {data[0]}" + (f", {groups} groups" if groups > 1 else "")
+    )
 
 
 def _dimensions(data: Tensor, weight: Tensor, output: Shape) -> tuple[Dimension, ...]:

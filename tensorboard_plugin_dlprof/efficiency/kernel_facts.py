@@ -34,7 +34,7 @@ def kernel_facts(profile: Profile) -> KernelFacts:
         library=_of_names(libraries[1], position),
         libraries=libraries[0],
         occupancy=launch[0],
-        achieved=np.where(kernels.occupancy_percent >= 0, np.minimum(kernels.occupancy_percent, 100) / 100, np.nan),
+        achieved=_achieved(profile),
         waves=launch[1],
         tail=launch[2],
         limiter=launch[3],
@@ -58,6 +58,15 @@ def _numbered(texts: list[str]) -> tuple[list[str], Int64s]:
 
 def _of_names(numbers: Int64s, position: Int64s) -> Int64s:
     return numbers[position.reshape(-1)] if len(numbers) else np.zeros(0, np.int64)
+
+
+def _achieved(profile: Profile) -> Floats:
+    """As counters measured it, else as the profiler estimated it."""
+    percent, counters = profile.kernels.occupancy_percent, profile.counters
+    achieved = np.where(percent >= 0, np.minimum(percent, 100) / 100, np.nan)
+    measured = ~np.isnan(counters.achieved_occupancy)
+    achieved[counters.kernel[measured]] = counters.achieved_occupancy[measured]
+    return achieved
 
 
 def _launches(profile: Profile) -> tuple[Floats, Floats, Floats, Int64s]:

@@ -15,8 +15,9 @@ def gemm(left: Tensor, right: Tensor, output: Shape, batch: int, m: int, n: int,
     operands = (left, right)
     kind = widest_type(operands)
     size, elements = moved((*operands, *more, Tensor(output, kind)))
-    lengths = (Dimension("M", m), Dimension("N", n), Dimension("K", k))
-    return Work("gemm", 2 * batch * m * n * k, 0, size, elements, kind, lengths)
+    named = (Dimension("M", m), Dimension("N", n), Dimension("K", k))
+    shown = ", ".join(f"{each.name} {each.length}" for each in named) + (f", batch {batch}" if batch > 1 else "")
+    return Work("gemm", 2 * batch * m * n * k, 0, size, elements, kind, named, shown)
 
 
 def of_two(first: int, second: int, bias: int | None = None) -> Callable[[Call], Work | None]:

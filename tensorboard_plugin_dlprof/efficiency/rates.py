@@ -144,7 +144,7 @@ class _Ops:
             flops=columns[0], product_flops=columns[1], masked_flops=np.maximum(columns[2], 0), min_bytes=out.min_bytes,
             precision=out.precision, matrix_unit=unit.astype(np.int8), peak_flops=out.peak_flops,
             peak_bytes=out.peak_bytes, ideal_ns=out.ideal_ns, best_ns=out.best_ns, bound=out.bound, cause=out.cause,
-            dimensions=out.dimensions, misaligned=out.misaligned,
+            dimensions=out.dimensions, size=out.size, misaligned=out.misaligned,
             occupancy=self._mean(facts.occupancy)[nodes.op], achieved=self._mean(facts.achieved)[nodes.op],
             waves=self._mean(facts.waves)[nodes.op], tail=self._mean(facts.tail)[nodes.op],
         )  # fmt: skip
@@ -184,6 +184,7 @@ class _Rows:
         self.bound: list[Bound] = []
         self.cause: list[Cause] = []
         self.dimensions: list[tuple[int, ...]] = []
+        self.size: list[str] = []
         self.misaligned: list[Misaligned | None] = []
 
     def roof(
@@ -217,6 +218,7 @@ class _Rows:
         """The cause of an eligible op."""
         eligible = eligibility == Eligibility.ELIGIBLE and launched
         self.cause.append(cause(facts) if eligible else Cause.NONE)
+        self.size.append(facts.work.size if facts.work else "")
         self.dimensions.append(tuple(each.length for each in facts.work.dimensions) if facts.work else ())
         self.misaligned.append(misaligned(facts.work, facts.precision) if eligible else None)
 
@@ -273,10 +275,18 @@ def _of_kernels(profile: Profile, aggregation: Aggregation, facts: KernelFacts) 
     number, first = codes(rank[kernels.op[kernel]], byte_ranks(profile.strings, kernels.name[kernel]))
     groups = Groups.of(number, len(first))
     duration = facts.duration[kernel]
-    columns = (facts.occupancy, facts.achieved, facts.waves, facts.tail)
-    means = [_weighted_mean(groups, column[kernel], duration) for column in columns]
+
+    def mean(values: Floats) -> Floats:
+        return _weighted_mean(groups, values[kernel], duration)
+
     limiter = _heaviest(number, facts.limiter[kernel], duration, len(first), len(facts.limiters))
-    return KernelEfficiency(*means, [facts.limiters[index] for index in limiter.tolist()])
+    return KernelEfficiency(
+        occupancy=mean(facts.occupancy),
+        achieved=mean(facts.achieved),
+        waves=mean(facts.waves),
+        tail=mean(facts.tail),
+        limiter=[facts.limiters[index] for index in limiter.tolist()],
+    )
 
 
 def _of_iterations(

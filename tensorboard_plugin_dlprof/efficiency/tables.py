@@ -86,6 +86,8 @@ class OpEfficiency:
     cause: list[Cause]
     dimensions: list[tuple[int, ...]]
     """Lengths of its largest product; empty where not recorded."""
+    size: list[str]
+    """``Work.size`` of it."""
     misaligned: list[Misaligned | None]
     """Also of ops that do not use matrix units for another reason first."""
     occupancy: Floats

@@ -40,6 +40,13 @@ class Work:
     """Type of the operands; empty where not recorded."""
     dimensions: tuple[Dimension, ...] = ()
     """Of products alone."""
+    size: str = ""
+    """A product's lengths in the words of a user: ``M 64, N 1000, K 2048``; empty of other ops."""
+
+
+def lengths(shape: Iterable[int]) -> str:
+    """``28 x 28``."""
+    return " x ".join(map(str, shape))
 
 
 def moved(tensors: Iterable[Tensor]) -> tuple[int | None, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TypedDict
 
@@ -93,6 +93,18 @@ class IterationRate(TypedDict):
     measured_fraction: float | None
 
 
+class Network(TypedDict):
+    """Means by kernel time over the ops of which each is known."""
+
+    peak_fraction: float | None
+    """Of the rate for the precision of each op."""
+    flops_per_second: float | None
+    memory_fraction: float | None
+    bytes_per_second: float | None
+    occupancy_fraction: float | None
+    achieved_fraction: float | None
+
+
 class EfficiencySummary(TypedDict):
     """Totals of an aggregation. Unknown where shapes or the device are."""
 
@@ -102,6 +114,7 @@ class EfficiencySummary(TypedDict):
     mfu_fraction: float | None
     measured_fraction: float | None
     hint: str
+    network: Network
     peaks: list[Peak]
     precisions: list[PrecisionTime]
     causes: list[CauseTime]
@@ -121,7 +134,7 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
             hint="Another version of this plug-in made this database: import its source again."
             if is_of_another_version(connection)
             else "Import the source of this profile: NVIDIA's databases do not hold what FLOPs are counted from.",
-            peaks=[], precisions=[], causes=[], dots=[], left_out_dots=0, iterations=[],
+            network=_network(None), peaks=[], precisions=[], causes=[], dots=[], left_out_dots=0, iterations=[],
         )  # fmt: skip
     aggregation = (scope.aggregation,)
     flops, masked, ideal, wall, gpus, known, total = connection.execute(
@@ -145,6 +158,12 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
         mfu_fraction=fraction(number(ideal), (wall_ns or 0) * max(whole(gpus) or 0, 1)) if known == total else None,
         measured_fraction=number(measured),
         hint="" if product_flops else "Record the shapes: profile(record_shapes=True), emit_nvtx(record_shapes=True).",
+        network=_network(
+            connection.execute(
+                f"SELECT {', '.join(map(_mean, _NETWORK))} FROM ext_op_efficiency AS rate WHERE rate.aggr_id = ?",
+                aggregation,
+            ).fetchone()
+        ),
         peaks=[
             Peak(
                 device_id=whole(row[0]), product=str(row[1]), unit=str(row[2]), precision=str(row[3]),
@@ -189,6 +208,30 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
                 aggregation,
             ).fetchmany(MAX_ITERATIONS)
         ],
+    )  # fmt: skip
+
+
+_NETWORK = (
+    ("min(rate.flops * 1e9 / rate.peak_flops_per_second, rate.measured_ns)", "rate.measured_ns"),
+    ("rate.flops * 1e9", "rate.measured_ns"),
+    ("min(rate.min_bytes * 1e9 / rate.peak_bytes_per_second, rate.measured_ns)", "rate.measured_ns"),
+    ("rate.min_bytes * 1e9", "rate.measured_ns"),
+    ("rate.occupancy_fraction * rate.kernel_ns", "rate.kernel_ns"),
+    ("rate.achieved_fraction * rate.kernel_ns", "rate.kernel_ns"),
+)
+"""What is summed over the ops, and the time that it is divided by; in the order of ``Network``."""
+
+
+def _mean(term: tuple[str, str]) -> str:
+    value, time = term
+    return f"sum({value}) * 1.0 / nullif(sum(CASE WHEN ({value}) IS NOT NULL THEN {time} END), 0)"
+
+
+def _network(row: Sequence[object] | None) -> Network:
+    found = [number(value) for value in row] if row is not None else [None] * len(_NETWORK)
+    return Network(
+        peak_fraction=found[0], flops_per_second=found[1], memory_fraction=found[2], bytes_per_second=found[3],
+        occupancy_fraction=found[4], achieved_fraction=found[5],
     )  # fmt: skip
 
 
@@ -271,6 +314,9 @@ EFFICIENCY = Table(
         Column("dimension", "Dimension", "text", "Length that does not fit the data type, and the next that would.",
                "CASE WHEN rate.length IS NOT NULL THEN rate.dimension || ' ' || rate.length || ' -> ' || "
                "rate.padded_length END", _RATE, nullable=True),
+        Column("size", "Size", "text",
+               "Lengths of the op's largest product: M, N and K; channels, filter and pictures; heads and sequences.",
+               "nullif(rate.size, '')", _RATE, nullable=True),
         Column("flops", "FLOPs", "number", "Floating-point operations of all its calls; approximate unless it is a "
                "product.", "rate.flops", _RATE, nullable=True),
         Column("min_bytes", "Minimum Bytes", "bytes", "Every input read once and every output written once.",
@@ -290,8 +336,8 @@ EFFICIENCY = Table(
                "Theoretical: warps that fit on a multiprocessor, of those that it can hold; mean by time.",
                "rate.occupancy_fraction", _RATE, nullable=True),
         Column("achieved_fraction", "Achieved Occupancy", "fraction",
-               "Warps that were resident, of those that the GPU can hold, as the profiler estimated it from the number of "
-               "blocks; mean by time.", "rate.achieved_fraction", _RATE, nullable=True),
+               "Warps that were resident, of those that the GPU can hold, as counters measured it, else as the profiler "
+               "estimated it from the number of blocks; mean by time.", "rate.achieved_fraction", _RATE, nullable=True),
         Column("waves", "Waves", "number", "How often a launch fills the GPU with blocks; mean by time.", "rate.waves",
                _RATE, nullable=True),
         Column("tail_fraction", "Tail", "fraction",

@@ -63,6 +63,8 @@ class Undecided(TypedDict):
 class Findings(TypedDict):
     """Findings in the order in which they are worth working on."""
 
+    marked: bool
+    """Whether iterations are marked; else the one iteration is the whole capture."""
     iteration_ns: int | None
     total_low_ns: int | None
     total_high_ns: int | None
@@ -80,6 +82,7 @@ def findings(connection: sqlite3.Connection, scope: Scope) -> Findings:
         ).fetchone()
     if verdict is None:
         return Findings(
+            marked=True,
             iteration_ns=None,
             total_low_ns=None,
             total_high_ns=None,
@@ -87,7 +90,11 @@ def findings(connection: sqlite3.Connection, scope: Scope) -> Findings:
             undecided=[],
         )
     iteration_ns = whole(verdict[0])
+    source = connection.execute(
+        "SELECT candidate_source FROM ext_aggregations WHERE aggr_id = ?", (scope.aggregation,)
+    ).fetchone()
     return Findings(
+        marked=source is None or source[0] != "whole_capture",
         iteration_ns=iteration_ns,
         total_low_ns=whole(verdict[1]),
         total_high_ns=whole(verdict[2]),
@@ -131,6 +138,7 @@ def with_verdict(stored: Findings, verdict: Mapping[str, Any]) -> Findings:
     ]
     said = {finding["detector"] for finding in ours}
     return Findings(
+        marked=bool(verdict["marked"]),
         iteration_ns=iteration_ns,
         total_low_ns=whole(verdict["total_low_ns"]),
         total_high_ns=whole(verdict["total_high_ns"]),

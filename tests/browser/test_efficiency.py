@@ -44,6 +44,10 @@ def check_efficiency(page: Page, answer: dict[str, Any]) -> None:
     else:
         expect(panel(page, "Roofline")).to_contain_text("No op can be placed")
         expect(panel(page, "Roofline")).to_contain_text(answer["hint"])
+    use = panel(page, "Whole Network")
+    for name, label in (("memory_fraction", "Memory throughput"), ("achieved_fraction", "Occupancy, achieved")):
+        expected = percent(answer["network"][name]) if answer["network"][name] is not None else "unknown"
+        expect(use.locator(".rate-meter", has_text=label)).to_contain_text(expected)
     precisions = panel(page, "Kernel Time by Precision").locator("li")
     expect(precisions).to_have_count(len(answer["precisions"]))
     total = sum(each["kernel_ns"] for each in answer["precisions"])
@@ -92,7 +96,11 @@ def test_a_row_selects_its_dot(page: Page, tensorboard: TensorBoard) -> None:
     expect(row).to_contain_text(re.compile(r"\d [kMGT]"))
     row.locator("td").first.click()
     expect(plot(page).locator("circle.dot-selected")).to_have_count(1)
-    expect(panel(page, op["op_id"])).to_be_visible()
+    selected = panel(page, op["op_id"])
+    expect(selected).to_be_visible()
+    # Its bars carry the means of the network.
+    expect(selected.locator(".rate-track > i").first).to_be_visible()
+    expect(selected).to_contain_text(op["size"].replace("->", "→").replace(" x ", " × "))
 
 
 def test_a_precision_hides_its_dots(page: Page, tensorboard: TensorBoard) -> None:

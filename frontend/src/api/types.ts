@@ -86,6 +86,8 @@ export interface KernelTime {
 export interface IterationRow {
   iteration: number;
   stop_iteration: number;
+  /** Iterations that the row adds up. */
+  count: number;
   start_ns: number | null;
   duration_ns: number;
   profiled: boolean;
@@ -245,7 +247,6 @@ export interface GroupsResponse {
 
 /** One bar: an iteration, or the sums over `count` of them. */
 export interface IterationBar extends IterationRow {
-  count: number;
   shortest_ns: number;
   longest_ns: number;
 }
@@ -328,8 +329,10 @@ export interface Undecided {
 }
 
 export interface FindingsResponse {
+  /** Whether iterations are marked; else the one iteration is the whole capture. */
+  marked: boolean;
   iteration_ns: number | null;
-  /** Of findings that gain the same time the best one alone. */
+  /** Overlapping gains are not added. */
   total_low_ns: number | null;
   total_high_ns: number | null;
   findings: Finding[];
@@ -373,6 +376,16 @@ export interface IterationRate {
   measured_fraction: number | null;
 }
 
+/** Means by kernel time over the ops of which each is known. */
+export interface NetworkRates {
+  peak_fraction: number | null;
+  flops_per_second: number | null;
+  memory_fraction: number | null;
+  bytes_per_second: number | null;
+  occupancy_fraction: number | null;
+  achieved_fraction: number | null;
+}
+
 export interface EfficiencyResponse {
   product_flops: number | null;
   masked_flops: number | null;
@@ -381,6 +394,7 @@ export interface EfficiencyResponse {
   /** The share of the product kernels' time of which the shapes are known. */
   measured_fraction: number | null;
   hint: string;
+  network: NetworkRates;
   peaks: Peak[];
   precisions: PrecisionTime[];
   causes: { cause: string; label: string; ops: number | null; kernel_ns: number | null }[];

@@ -25,8 +25,9 @@ describe("findings", () => {
 
   it("gives no share where the iteration's length is not known", () => {
     const gain = { low_ns: 1, high_ns: 2, low_fraction: 0.1, high_fraction: 0.2, reasoning: "" };
-    expect(gainShare(gain)).toBe("10.0 to 20.0 % of an iteration");
-    expect(gainShare({ ...gain, low_fraction: null })).toBe("");
+    expect(gainShare(gain, true)).toBe("10.0 to 20.0 % of an iteration");
+    expect(gainShare(gain, false)).toBe("10.0 to 20.0 % of the capture");
+    expect(gainShare({ ...gain, low_fraction: null }, true)).toBe("");
   });
 
   it("opens evidence in the view that shows it", () => {

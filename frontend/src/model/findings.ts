@@ -44,9 +44,12 @@ export function rangeText(low: string, high: string): string {
 export const gainTime = ({ low_ns: low, high_ns: high }: Pick<Gain, "low_ns" | "high_ns">): string =>
   rangeText(formatDuration(low), formatDuration(high));
 
+/** What gains are a share of: without marked iterations there is none to speak of. */
+export const wholeOf = (marked: boolean): string => (marked ? "an iteration" : "the capture");
+
 /** `16.9 to 33.9 % of an iteration`, empty where the share is not known. */
-export function gainShare({ low_fraction: low, high_fraction: high }: Gain): string {
-  return low === null || high === null ? "" : `${rangeText(formatShare(low), formatShare(high))} of an iteration`;
+export function gainShare({ low_fraction: low, high_fraction: high }: Gain, marked: boolean): string {
+  return low === null || high === null ? "" : `${rangeText(formatShare(low), formatShare(high))} of ${wholeOf(marked)}`;
 }
 
 export const EVIDENCE_LABELS: Readonly<Record<EvidenceKind, { head: string; opens: string }>> = {

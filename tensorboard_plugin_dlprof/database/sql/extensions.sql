@@ -285,6 +285,7 @@ CREATE TABLE ext_op_efficiency (
     length                 INTEGER,             -- of it
     padded_length          INTEGER,             -- the next that would
     padded_shape           TEXT,                -- all lengths of its largest product, each padded so
+    size                   TEXT NOT NULL,       -- of its largest product: M 64, N 1000, K 2048; empty: unknown
     occupancy_fraction     REAL,                -- theoretical, mean by time over its kernels
     achieved_fraction      REAL,                -- occupancy that its kernels achieved, where recorded; mean by time
     waves                  REAL,                -- mean by time
@@ -320,7 +321,7 @@ CREATE TABLE ext_iteration_efficiency (
 CREATE TABLE ext_verdicts (
     aggr_id        INTEGER PRIMARY KEY,     -- aggregations.id
     iteration_ns   INTEGER NOT NULL,        -- ns, mean length: what gains are a share of
-    total_low_ns   INTEGER NOT NULL,        -- ns, of each area the best finding alone
+    total_low_ns   INTEGER NOT NULL,        -- ns, overlapping gains not added
     total_high_ns  INTEGER NOT NULL         -- ns
 );
 

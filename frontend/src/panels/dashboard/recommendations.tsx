@@ -17,6 +17,7 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
   if (data.recommendations.length === 0 && (query.data?.findings.length ?? 0) === 0) return null;
   const all: readonly Pick<Finding, "problem" | "recommendation" | "gain">[] =
     query.data?.findings ?? data.recommendations.map((each) => ({ ...each, gain: null }));
+  const marked = query.data?.marked ?? true;
   return (
     <Panel
       title="Recommendations"
@@ -34,7 +35,7 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
             {gain !== null && (
               <dd class="recommendation-gain">
                 Could gain <strong>{gainTime(gain)}</strong>
-                {gainShare(gain) !== "" && `, ${gainShare(gain)}`}.
+                {gainShare(gain, marked) !== "" && `, ${gainShare(gain, marked)}`}.
               </dd>
             )}
             <dd>

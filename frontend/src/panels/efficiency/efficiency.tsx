@@ -11,9 +11,9 @@ import { hasKernels } from "../../model/headline";
 import { unknownSentence } from "../../model/precisions";
 import { Causes } from "./causes";
 import { EfficiencyBand } from "./efficiency_band";
+import { GpuUse } from "./gpu_use";
 import { MfuPanel } from "./mfu_panel";
 import { RooflinePanel } from "./roofline_panel";
-import { SelectedOp } from "./selected_op";
 
 /** What of the table stands at first: in what order to work, on what, and why. */
 const FIRST = [
@@ -27,11 +27,13 @@ const FIRST = [
   "matrix_unit",
   "cause",
   "dimension",
+  "size",
   "flops_per_second",
   "peak_fraction",
   "memory_fraction",
   "intensity",
   "occupancy_fraction",
+  "achieved_fraction",
   "calls",
   "input_shapes",
 ];
@@ -62,7 +64,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
       <EfficiencyBand data={data} rates={rates} />
       <RooflinePanel rates={rates} />
       <div class="side-column">
-        <SelectedOp />
+        <GpuUse data={data} network={rates.network} />
         <Panel
           title="Kernel Time by Precision"
           about={`Kernel time of ops by the precision in which their kernels compute. Hatched: not on ${unit}s.`}

@@ -13,10 +13,12 @@ interface FindingCardProps {
   /** Where kernels are looked up. */
   firstIteration: number | null;
   manyGpus: boolean;
+  /** Whether iterations are marked. */
+  marked: boolean;
 }
 
 /** One finding: what it is and gains at the left, the reasoning and the evidence below. */
-export function FindingCard({ finding, place, firstIteration, manyGpus }: FindingCardProps) {
+export function FindingCard({ finding, place, firstIteration, manyGpus, marked }: FindingCardProps) {
   const { detector, severity, confidence, problem, recommendation, gain, link, evidence } = finding;
   const [open, toggle] = useUrlSet("findings.open");
   const [closed, toggleClosed] = useUrlSet("findings.closed");
@@ -31,7 +33,7 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
         ) : (
           <>
             <strong>{gainTime(gain)}</strong>
-            <span>{gainShare(gain)}</span>
+            <span>{gainShare(gain, marked)}</span>
           </>
         )}
       </div>
@@ -72,7 +74,7 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
   );
 }
 
-/** The server sends no more rows of one kind. */
+/** The server sends no more rows of a finding. */
 const MOST_ROWS = 20;
 
 function evidenceCount(rows: readonly Evidence[]): string {
@@ -82,7 +84,7 @@ function evidenceCount(rows: readonly Evidence[]): string {
       const count = rows.filter((row) => row.kind === kind).length;
       const { head } = EVIDENCE_LABELS[kind];
       const noun = /^(?:GPU|API)/.test(head) ? head : head.toLowerCase();
-      return `${count === MOST_ROWS ? "the first " : ""}${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+      return `${rows.length === MOST_ROWS ? "the first " : ""}${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
     })
     .join(", ");
 }

@@ -7,7 +7,7 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import { detectorName, gainTime } from "../../model/findings";
+import { detectorName, gainTime, wholeOf } from "../../model/findings";
 import { FindingCard } from "./finding_card";
 
 export function Recommendations({ data }: { data: DashboardResponse }) {
@@ -38,6 +38,7 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
           finding={finding}
           place={i + 1}
           firstIteration={first}
+          marked={found.marked}
           manyGpus={data.gpu_utilization.devices.length > 1}
         />
       ))}
@@ -57,7 +58,7 @@ function Summary({ found }: { found: FindingsResponse }) {
         <strong>{count}</strong>
         {gains && low !== null && high !== null && (
           <>
-            ; together they could shorten an iteration by{" "}
+            ; together they could shorten {wholeOf(found.marked)} by{" "}
             <strong class="nowrap">{gainTime({ low_ns: low, high_ns: Math.min(high, iteration ?? high) })}</strong>
             {iteration !== null && <> of {formatDuration(iteration)}</>}
           </>
@@ -66,8 +67,8 @@ function Summary({ found }: { found: FindingsResponse }) {
       </h1>
       {gains && (
         <p class="model-line">
-          The largest gain first. Gains are estimates from this recording. Overlapping gains are not added: of findings
-          that save the same time, the total counts the best one.
+          The largest gain first. Gains are estimates from this recording. Overlapping gains are not added: time that
+          one finding saves, no other can save again.
         </p>
       )}
       {!gains && findings.length > 0 && (

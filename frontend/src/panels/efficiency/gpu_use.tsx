@@ -1,0 +1,187 @@
+/** How well the whole network used the GPU, or the selected op beside it: matrix units, compute, memory, multiprocessors. */
+import { fetchTable } from "../../api/client";
+import type { DashboardResponse, NetworkRates, Row, TableResponse } from "../../api/types";
+import { Icon } from "../../components/icon";
+import { Panel } from "../../components/panel";
+import { OpPath } from "../../components/value";
+import { scopeKey, useScope } from "../../frame/scope";
+import { navigate, useUrl } from "../../frame/url";
+import { useQuery } from "../../frame/use_query";
+import { formatScaled } from "../../format/number";
+import { formatShare } from "../../format/share";
+import { formatDuration } from "../../format/time";
+import { causeAbout } from "../../model/causes";
+import { precisionLabel } from "../../model/precisions";
+
+const numberOf = (row: Row, key: string): number | null => {
+  const value = row[key];
+  return typeof value === "number" ? value : null;
+};
+const textOf = (row: Row, key: string): string => {
+  const value = row[key];
+  return typeof value === "string" ? value : "";
+};
+
+export function GpuUse({ data, network }: { data: DashboardResponse; network: NetworkRates }) {
+  const scope = useScope();
+  const op = useUrl()["eff.row"] ?? "";
+  const { profile, aggregation, domain } = scope;
+  const asked = { profile, aggregation, domain, table: "efficiency", offset: 0, limit: 100, sort: "", search: op };
+  const query = useQuery<TableResponse>(op === "" ? null : scopeKey(scope, op), (signal) =>
+    fetchTable({ ...asked, where: {}, links: {} }, signal),
+  );
+  const row = query.data?.rows.find(({ op_id: id }) => id === op);
+  return (
+    <Panel
+      title={op === "" ? "Whole Network" : op}
+      about="Means by kernel time over the ops of which each is known. Select a dot of the roofline or a row of the table to see an op; the marks on its bars are the means of the network."
+      tools={
+        op !== "" && (
+          <>
+            <button
+              type="button"
+              class="more-button"
+              onClick={() => navigate({ view: "ops", "ops.row": op, "ops.search": op }, true)}
+            >
+              Kernels <Icon name="right" />
+            </button>
+            <button
+              type="button"
+              class="icon-button"
+              aria-label="Deselect"
+              onClick={() => navigate({ "eff.row": null })}
+            >
+              <Icon name="close" />
+            </button>
+          </>
+        )
+      }
+    >
+      {op === "" ? (
+        <NetworkUse data={data} network={network} />
+      ) : row === undefined ? (
+        <p class="muted">{query.loading ? "Loading…" : "Nothing is known of the efficiency of this op."}</p>
+      ) : (
+        <OpRates row={row} network={network} />
+      )}
+    </Panel>
+  );
+}
+
+function NetworkUse({ data, network }: { data: DashboardResponse; network: NetworkRates }) {
+  const { tensor_core: onUnits, total } = data.kernel_time;
+  const share =
+    total.time_ns === null || onUnits.time_ns === null ? null : onUnits.time_ns / Math.max(total.time_ns, 1);
+  return (
+    <div class="op-rates">
+      <Meter
+        label={`${data.matrix_unit} kernels, of kernel time`}
+        fraction={share}
+        value={onUnits.time_ns === null ? "" : formatDuration(onUnits.time_ns)}
+      />
+      <Meters rates={network} compute="Compute" />
+    </div>
+  );
+}
+
+function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
+  const { matrixUnit } = useScope();
+  const cause = textOf(row, "cause");
+  const gain = numberOf(row, "gain_ns");
+  const precision = textOf(row, "precision");
+  const dimension = textOf(row, "dimension");
+  const size = textOf(row, "size");
+  const rates: NetworkRates = {
+    peak_fraction: numberOf(row, "peak_fraction"),
+    flops_per_second: numberOf(row, "flops_per_second"),
+    memory_fraction: numberOf(row, "memory_fraction"),
+    bytes_per_second: numberOf(row, "bytes_per_second"),
+    occupancy_fraction: numberOf(row, "occupancy_fraction"),
+    achieved_fraction: numberOf(row, "achieved_fraction"),
+  };
+  const unit = { yes: "on", no: "not on", unknown: "not known whether on" }[textOf(row, "matrix_unit")];
+  return (
+    <div class="op-rates">
+      <OpPath path={textOf(row, "name")} />
+      {size !== "" && <p class="muted">{size.replaceAll("->", "→").replaceAll(" x ", " × ")}</p>}
+      <Meters
+        rates={rates}
+        network={network}
+        compute={`Compute, ${precision === "" ? "precision not named" : precisionLabel(precision)}${
+          unit === undefined ? "" : `, ${unit} ${matrixUnit}s`
+        }`}
+      />
+      <p>
+        {formatDuration(numberOf(row, "kernel_ns"))} kernel time
+        {gain !== null && gain > 0 && <>, of which {formatDuration(gain)} could be gained</>}
+        {textOf(row, "bound") !== "" && <>; bound by {textOf(row, "bound")}</>}.
+      </p>
+      {cause !== "" && (
+        <p>
+          <strong>{cause}.</strong> {causeAbout(cause)} {dimension !== "" && `${dimension.replace("->", "→")}.`}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface MetersProps {
+  rates: NetworkRates;
+  compute: string;
+  /** Marked on the bars. */
+  network?: NetworkRates;
+}
+
+function Meters({ rates, compute, network }: MetersProps) {
+  const { flops_per_second: flops, bytes_per_second: bytes } = rates;
+  return (
+    <>
+      <Meter
+        label={compute}
+        fraction={rates.peak_fraction}
+        value={flops === null ? "" : formatScaled(flops, "FLOP/s")}
+        mark={network?.peak_fraction}
+      />
+      <Meter
+        label="Memory throughput"
+        fraction={rates.memory_fraction}
+        value={bytes === null ? "" : formatScaled(bytes, "B/s")}
+        mark={network?.memory_fraction}
+      />
+      <Meter
+        label="Occupancy, theoretical"
+        fraction={rates.occupancy_fraction}
+        value=""
+        mark={network?.occupancy_fraction}
+      />
+      <Meter
+        label="Occupancy, achieved"
+        fraction={rates.achieved_fraction}
+        value=""
+        mark={network?.achieved_fraction}
+      />
+    </>
+  );
+}
+
+interface MeterProps {
+  label: string;
+  fraction: number | null;
+  value: string;
+  mark?: number | null | undefined;
+}
+
+function Meter({ label, fraction, value, mark }: MeterProps) {
+  const known = typeof mark === "number";
+  return (
+    <div class="rate-meter" {...(known ? { "data-tip": `Whole network: ${formatShare(mark)}` } : {})}>
+      <span>{label}</span>
+      <span class="muted number">{value}</span>
+      <span class={fraction === null ? "unknown" : "number"}>{formatShare(fraction)}</span>
+      <span class="rate-track">
+        <span style={{ width: `${(fraction ?? 0) * 100}%` }} />
+        {known && <i style={{ left: `${mark * 100}%` }} />}
+      </span>
+    </div>
+  );
+}
