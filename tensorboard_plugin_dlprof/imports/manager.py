@@ -21,6 +21,9 @@ MAX_QUEUE = 100
 ATTEMPTS = 2
 """A process that died is started once more: another program may have taken the memory."""
 
+WORK_NAME = "the cache folder of the server"
+"""What messages call the place of an unfinished database; where it is, is nobody's business."""
+
 GIGABYTE = 1 << 30
 DEFAULT_MEMORY_BYTES = 8 * GIGABYTE
 
@@ -206,7 +209,7 @@ class ImportManager:
                 if outcome.details:
                     name, details = ascii(job.source.shown_name), ascii(outcome.details[-4_000:])
                     _LOG.warning("The import of %s wrote: %s", name, details)
-                return self._sentence(job, outcome)
+                return self._sentence(job, outcome, work)
             source = job.source
             self.cache.publish(work / _DATABASE, self.cache.path(source.real, source.size_bytes, source.mtime_ns))
             return ""
@@ -237,13 +240,14 @@ class ImportManager:
             with self._lock:
                 job.child = None
 
-    def _sentence(self, job: _Job, outcome: Outcome) -> str:
+    def _sentence(self, job: _Job, outcome: Outcome, work: Path) -> str:
         if outcome.crash:
             return (
                 f"{outcome.crash}, {ATTEMPTS} times in a row. Profile fewer steps, "
                 "raise --dlprof_memory_limit, or import it with the command dlprof import."
             )
-        return outcome.error.replace(os.fspath(job.source.real), job.source.shown_name)
+        error = outcome.error.replace(os.fspath(work / _DATABASE), WORK_NAME).replace(os.fspath(work), WORK_NAME)
+        return error.replace(os.fspath(job.source.real), job.source.shown_name)
 
 
 _DATABASE = "profile.sqlite"

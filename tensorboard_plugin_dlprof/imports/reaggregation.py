@@ -15,6 +15,7 @@ from pathlib import Path
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.child import Child, Outcome
+from tensorboard_plugin_dlprof.imports.manager import WORK_NAME
 from tensorboard_plugin_dlprof.opening.locking import exclusive
 
 _LOG = logging.getLogger(__name__)
@@ -231,7 +232,7 @@ class ReaggregationManager:
                 if job.cancelled:
                     return ""
                 if not outcome.finished:
-                    return self._sentence(job, outcome)
+                    return self._sentence(job, outcome, work)
                 if outcome.result.get("is_new") is not True:
                     job.aggregation = int(outcome.result["aggregation"])
                     return ""
@@ -270,7 +271,7 @@ class ReaggregationManager:
         with self._lock:
             job.stage, job.fraction = stage, fraction
 
-    def _sentence(self, job: _Running, outcome: Outcome) -> str:
+    def _sentence(self, job: _Running, outcome: Outcome, work: Path) -> str:
         if outcome.details:
             name, details = ascii(job.subject.shown_name), ascii(outcome.details[-4_000:])
             _LOG.warning("The aggregation of %s wrote: %s", name, details)
@@ -279,7 +280,7 @@ class ReaggregationManager:
                 f"{outcome.crash}, {ATTEMPTS} times in a row. Raise --dlprof_memory_limit, "
                 "or use the command dlprof aggregate."
             )
-        error = outcome.error
+        error = outcome.error.replace(os.fspath(work / _COPY), WORK_NAME).replace(os.fspath(work), WORK_NAME)
         for path in (self._cache.newest(job.subject.database), self._cache.folder):
             for spelling in (os.path.realpath(path), os.fspath(path)):
                 error = error.replace(spelling, job.subject.shown_name)

@@ -6,8 +6,9 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from tensorboard_plugin_dlprof.errors import BrokenSource, NotFound
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.faults.children import AS_NOBODY, SMALL_FILES, assert_whole, names, open_folder, run_command, start_command
 from tests.imports.traces import write_trace
-from tests.routes.serving import Server, wait_for
+from tests.routes.serving import OURS, Server, wait_for
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits, users and modes are POSIX's")
 
@@ -48,18 +49,31 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert (tmp_path / "a.dlprof_dldb.sqlite").read_bytes() == before
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 300 kB."""
-    disk = tmp_path / "disk"
+@contextmanager
+def mounted(disk: Path, size: str) -> Iterator[Path]:
+    """A file system of this size."""
     disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=300k", "none", str(disk)]
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(disk)]
     if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("no file system can be mounted here (it takes root); the limit on the size of files stands in")
     try:
         yield disk
     finally:
         subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Too small for a database."""
+    with mounted(tmp_path / "disk", "300k") as disk:
+        yield disk
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """Large enough for some."""
+    with mounted(tmp_path / "disk", "4m") as disk:
+        yield disk
 
 
 def test_a_disk_that_is_really_full(small_disk: Path, tmp_path: Path) -> None:
@@ -72,9 +86,37 @@ def test_a_disk_that_is_really_full(small_disk: Path, tmp_path: Path) -> None:
     import_source(good, tmp_path / "logs" / "good.dlprof_dldb.sqlite", ImportOptions(), lambda _stage, _fraction: None)
     server = Server(tmp_path / "logs", small_disk / "cache")
     server.change("/import", server.profile("a.json")["id"])
-    assert "There is no space left" in server.wait_for_state("a.json", "failed")["message"]
+    message = server.wait_for_state("a.json", "failed")["message"]
+    assert "There is no space left to write the cache folder of the server" in message
+    assert str(small_disk) not in message
     assert server.get(f"/dashboard?profile={server.profile('good.json')['id']}").status_code == 200
     assert [path for path in small_disk.rglob("*") if path.is_file()] == []
+    server.app.close()
+
+
+def test_a_disk_that_is_full_when_iterations_are_aggregated(disk: Path, tmp_path: Path) -> None:
+    """What was there is served on; when there is space again, so is the new aggregation."""
+    source = write_trace(tmp_path / "logs" / "a.json")
+    import_source(source, tmp_path / "logs" / "a.dlprof_dldb.sqlite", ImportOptions(), lambda _stage, _fraction: None)
+    server = Server(tmp_path / "logs", disk / "cache")
+    profile = server.profile("a.json")["id"]
+
+    def aggregate() -> Any:
+        server.client.post("/aggregate", json={"profile": profile, "iter_start": 1}, headers=OURS)
+        address = f"/aggregation_jobs?profile={profile}"
+        wait_for(lambda: server.get(address).json["jobs"][-1]["finished_at"])
+        return server.get(address).json["jobs"][-1]
+
+    filler = disk / "filler"
+    with suppress(OSError), filler.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4_096))
+    failed = aggregate()
+    assert failed["state"] == "failed"
+    assert str(disk) not in failed["message"]
+    assert server.get(f"/dashboard?profile={profile}").status_code == 200
+    filler.unlink()
+    assert aggregate()["state"] == "done"
     server.app.close()
 
 

@@ -171,6 +171,7 @@ FAULTS = {
     "disk full": (
         "faults/test_storage.py::test_a_full_disk",
         "faults/test_storage.py::test_a_disk_that_is_really_full",
+        "faults/test_storage.py::test_a_disk_that_is_full_when_iterations_are_aggregated",
     ),
     "read-only folder, no permission": (
         "faults/test_storage.py::test_a_folder_that_may_not_be_written_to",
