@@ -3,9 +3,11 @@ import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
 import { PrecisionBreakdown } from "../../components/precision_breakdown";
+import { Duration } from "../../components/value";
 import { scopeKey, useScope } from "../../frame/scope";
 import { navigate } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
+import { causeAbout } from "../../model/causes";
 import { unknownSentence } from "../../model/precisions";
 
 /** In which precisions the kernels computed, and how much of that cannot be told; nothing where none is known. */
@@ -14,6 +16,7 @@ export function PrecisionPanel({ data }: { data: DashboardResponse }) {
   const query = useQuery<EfficiencyResponse>(scopeKey(scope), (signal) => fetchEfficiency(scope, signal));
   const unit = data.matrix_unit;
   const times = query.data?.precisions ?? [];
+  const causes = query.data?.causes ?? [];
   const unknown = unknownSentence(data.kernel_time.unknown.time_ns, data.kernel_time.total.time_ns, unit);
   if (times.length === 0 && unknown === "") return null;
   return (
@@ -28,6 +31,26 @@ export function PrecisionPanel({ data }: { data: DashboardResponse }) {
       }
     >
       {times.length > 0 && <PrecisionBreakdown times={times} matrixUnit={unit} />}
+      {causes.length > 0 && (
+        <p class="note-below">
+          Eligible ops that do not use {unit}s, or not well:{" "}
+          {causes.map(({ label, kernel_ns: time }, place) => (
+            <span key={label}>
+              {place > 0 && ", "}
+              <button
+                type="button"
+                class="link-button"
+                data-tip={causeAbout(label)}
+                onClick={() => navigate({ view: "efficiency", "eff.where.cause": label }, true)}
+              >
+                {label}
+              </button>{" "}
+              <Duration ns={time} />
+            </span>
+          ))}
+          .
+        </p>
+      )}
       {unknown !== "" && <p class="muted note-below">{unknown}</p>}
     </Panel>
   );
