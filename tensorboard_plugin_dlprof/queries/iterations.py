@@ -24,6 +24,8 @@ class IterationRow(TypedDict):
 
     iteration: int | None
     stop_iteration: int | None
+    count: int
+    """How many iterations; ``stop_iteration`` does not tell where numbers are left out."""
     start_ns: int | None
     duration_ns: int | None
     profiled: bool
@@ -92,7 +94,7 @@ def _bins(connection: sqlite3.Connection, scope: Scope, first: int, size: int) -
         if profiled not in (0, count):
             rows.extend(binned(_rows(connection, scope, low, high), size))
             continue
-        rows.append(_row((low, high, start, duration, profiled, *parts)))
+        rows.append(_row((low, high, start, duration, profiled, *parts), count))
     return rows
 
 
@@ -113,11 +115,12 @@ def _rows(connection: sqlite3.Connection, scope: Scope, low: int, high: int) -> 
     return rows
 
 
-def _row(row: Sequence[Any]) -> IterationRow:
+def _row(row: Sequence[Any], count: int = 1) -> IterationRow:
     """First and last number, start, duration, whether aggregated, parts."""
     return IterationRow(
         iteration=whole(row[0]),
         stop_iteration=whole(row[1]),
+        count=count,
         start_ns=whole(row[2]),
         duration_ns=whole(row[3]),
         profiled=bool(row[4]),
@@ -137,7 +140,8 @@ def binned(rows: list[IterationRow], size: int = 0) -> list[IterationRow]:
             count = 1
             continue
         count += 1
-        last["stop_iteration"] = row["iteration"]
+        last["stop_iteration"] = row["stop_iteration"]
+        last["count"] += row["count"]
         last["duration_ns"] = plus(last["duration_ns"], row["duration_ns"])
         if last["parts"] is not None and row["parts"] is not None:
             for resource, time_ns in row["parts"].items():

@@ -31,6 +31,7 @@ def row(iteration: int, duration_ns: int, profiled: bool = True) -> IterationRow
     return IterationRow(
         iteration=iteration,
         stop_iteration=iteration,
+        count=1,
         start_ns=0,
         duration_ns=duration_ns,
         profiled=profiled,
@@ -44,6 +45,7 @@ def test_bins_keep_the_sums_and_the_ends_of_the_aggregation() -> None:
     bins = binned(rows)
     assert len(bins) <= MAX_ROWS
     assert sum(found["duration_ns"] or 0 for found in bins) == sum(range(100_000))
+    assert sum(found["count"] for found in bins) == 100_000
     assert sum((found["parts"] or {}).get("cpu") or 0 for found in bins) == sum(range(1_234, 98_765))
     assert {found["iteration"] for found in bins} >= {0, 1_234, 98_765}
     assert rows[0]["stop_iteration"] == 0

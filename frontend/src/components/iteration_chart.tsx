@@ -1,9 +1,11 @@
 import { useState } from "preact/hooks";
 
 import type { IterationRow } from "../api/types";
+import { formatCount, formatCounted } from "../format/number";
 import { axisUnit } from "../format/time";
 import { useUrlSet } from "../frame/url";
 import { labelStep, ticks } from "../model/chart";
+import { meanBar } from "../model/iteration_window";
 import { barLayout, barPaths, tallest, type BarLayout } from "../model/iterations";
 import { colourOf } from "../model/resources";
 import { classLabel, HoverCard, IterationLegend, IterationTwin, spoken } from "./iteration_parts";
@@ -21,8 +23,10 @@ const BOTTOM = 34;
 const TOP = 8;
 const HEIGHT = 230;
 
-/** Time per iteration as stacked bars. Arrow keys walk along the bars; the hover card has every number. */
-export function IterationChart({ rows, matrixUnit, unit }: IterationChartProps) {
+/** Time per iteration as stacked bars, the mean where a bar is several. Arrow keys walk along them; the hover card has every number. */
+export function IterationChart({ rows: summed, matrixUnit, unit }: IterationChartProps) {
+  const rows = summed.map(meanBar);
+  const several = rows.some(({ count }) => count > 1);
   const [hidden, toggle] = useUrlSet("iterations.hidden");
   const [active, setActive] = useState<number | null>(null);
   const [measure, width] = useWidth(800);
@@ -37,7 +41,7 @@ export function IterationChart({ rows, matrixUnit, unit }: IterationChartProps) 
   const topNs = Math.max((unitMarks.at(-1) ?? 0) * scale.ns, 1);
   const layout = barLayout(rows.length, room);
   const plotWidth = room;
-  const step = labelStep(rows.length, plotWidth / 44);
+  const step = labelStep(rows.length, plotWidth / 56);
   const row = active === null ? undefined : rows[active];
 
   const move = (to: number): void => setActive(Math.min(Math.max(to, 0), rows.length - 1));
@@ -105,7 +109,7 @@ export function IterationChart({ rows, matrixUnit, unit }: IterationChartProps) 
                   y={plotHeight + 15}
                   text-anchor="middle"
                 >
-                  {each.iteration}
+                  {formatCount(each.iteration)}
                 </text>
               ) : null,
             )}
@@ -114,11 +118,16 @@ export function IterationChart({ rows, matrixUnit, unit }: IterationChartProps) 
             </text>
           </g>
           <text class="axis-title" transform={`translate(11 ${TOP + plotHeight / 2}) rotate(-90)`} text-anchor="middle">
-            Duration ({scale.name})
+            {several ? `Mean duration (${scale.name})` : `Duration (${scale.name})`}
           </text>
         </svg>
         {row !== undefined && active !== null && (
-          <HoverCard row={row} place={cardPlace(active, layout, width)} label={label} />
+          <HoverCard
+            row={row}
+            place={cardPlace(active, layout, width)}
+            label={label}
+            note={row.count > 1 ? `Mean of ${formatCounted(row.count, unit)}` : ""}
+          />
         )}
       </div>
       <p class="visually-hidden" role="status">

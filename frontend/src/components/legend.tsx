@@ -36,8 +36,8 @@ export function Legend({ entries, hidden, toggle, active, activate }: LegendProp
           >
             <span class="swatch" style={{ background: entry.colour }} />
             <span class="legend-label">{entry.label}</span>
-            <span class="legend-value">{entry.value}</span>
-            <span class="legend-share">{entry.share}</span>
+            <span class={entry.share === "" ? "legend-value legend-words" : "legend-value"}>{entry.value}</span>
+            {entry.share !== "" && <span class="legend-share">{entry.share}</span>}
           </button>
         </li>
       ))}

@@ -1,4 +1,5 @@
 /** The module graph as a tree from left to right: where nodes and edges stand, and which of three kinds a node is. */
+import { formatCount } from "../format/number";
 import type { Rows, TreeRow } from "./group_tree";
 
 export interface GraphNode {
@@ -61,7 +62,9 @@ export function compatibilityOf({ values }: TreeRow): Compatibility {
 export function compatibilityText(row: TreeRow, core: string): string {
   const { using_ops: using, eligible_ops: eligible } = row.values;
   if (eligible === 0 && using === 0) return "not eligible";
-  return using === 0 ? `none of ${eligible} uses ${core}` : `${using} of ${Math.max(eligible, using)} use ${core}`;
+  return using === 0
+    ? `none of ${formatCount(eligible)} uses ${core}`
+    : `${formatCount(using)} of ${formatCount(Math.max(eligible, using))} use ${core}`;
 }
 
 /** Scale and shift of the drawing: a point of the graph is at `x * scale + left`. */

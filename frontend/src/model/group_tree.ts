@@ -298,3 +298,9 @@ export function levels(rows: Rows, screen: number): { deepest: number; fitting: 
     ofModel += shown.length;
   }
 }
+
+/** Why there is no row at all. */
+export const nothingShown = (filter: string): string =>
+  filter === ""
+    ? "This profile has no ops: record the host too, with ProfilerActivity.CPU (PyTorch), or with -t nvtx and emit_nvtx() (Nsight Systems)."
+    : "No path matches the filter.";

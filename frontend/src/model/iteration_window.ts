@@ -1,5 +1,5 @@
 /** The part of the iterations that the chart shows: zoom, pan and where bars stand. Windows are half open: `from` up to, without, `to`. */
-import type { IterationBar } from "../api/types";
+import type { IterationBar, IterationRow } from "../api/types";
 
 export interface Window {
   from: number;
@@ -63,7 +63,7 @@ export function placedBars(rows: readonly IterationBar[], window: Window, plotWi
 }
 
 /** A bar as it is drawn: the mean of its iterations, so that bars of many and of few can be compared. */
-export function meanBar(row: IterationBar): IterationBar {
+export function meanBar<Bar extends IterationRow>(row: Bar): Bar {
   const count = Math.max(row.count, 1);
   if (count === 1) return row;
   const parts = row.parts;

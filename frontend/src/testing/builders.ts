@@ -25,6 +25,7 @@ export function iterationRow(changes: Partial<IterationRow> = {}): IterationRow 
   return {
     iteration: 0,
     stop_iteration: changes.iteration ?? 0,
+    count: 1,
     start_ns: 0,
     duration_ns: 100,
     profiled: true,

@@ -9,7 +9,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { formatCount } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { columnUnit, inUnit, readableAndExact } from "../../format/time";
-import { chainOf, usingShare, type Measure, type TreeRow } from "../../model/group_tree";
+import { chainOf, nothingShown, usingShare, type Measure, type TreeRow } from "../../model/group_tree";
 import { Icon } from "../icon";
 import type { GroupTree } from "./use_group_tree";
 
@@ -210,9 +210,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
           {to < shown.length && <tr aria-hidden="true" style={{ height: `${(shown.length - to) * ROW_HEIGHT}px` }} />}
         </tbody>
       </table>
-      {shown.length === 0 && (
-        <p class="nothing">{tree.filter === "" ? "This profile has no ops." : "No path matches the filter."}</p>
-      )}
+      {shown.length === 0 && <p class="nothing">{nothingShown(tree.filter)}</p>}
     </div>
   );
 }

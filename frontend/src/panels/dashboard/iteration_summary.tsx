@@ -56,7 +56,7 @@ export function IterationSummary({ data }: { data: DashboardResponse }) {
       )}
       <p class="muted chart-notes">
         {source !== null && <span>{sourceText(source)}</span>}
-        {binned && <span>There are more iterations than bars: each bar adds up several.</span>}
+        {binned && <span>There are more iterations than bars: each bar is the mean of several.</span>}
         {proposal !== null && (
           <span class="proposal">
             <Icon name="info" /> Suggested range {formatCount(proposal.iter_start)} to {formatCount(proposal.iter_stop)}

@@ -47,13 +47,13 @@ function facts(data: DashboardResponse): Fact[] {
       term: `${unit} Kernel Efficiency`,
       about:
         efficient.fraction === null
-          ? `GPU time of ${unit} kernels, over GPU time of all kernels, both in ops that are eligible for ${unit}s. No op is eligible here, or none could be told. Higher is better.`
+          ? `GPU time of ${unit} kernels, over GPU time of all kernels, both in ops that are eligible for ${unit}s. No op is eligible here, none could be told, or none has kernels. Higher is better.`
           : `${efficiency}. Higher is better.`,
       value: (
         <Share
           fraction={efficient.fraction}
           of={efficiency}
-          none={data.model.eligible_ops === 0 ? "no eligible op" : UNKNOWN}
+          none={data.model.eligible_ops === 0 ? "no eligible op" : noKernels ? "no kernels" : UNKNOWN}
         />
       ),
     },

@@ -18,8 +18,9 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
     >
       {fraction === null ? (
         <p class="nothing">
-          No op is known to be eligible for {unit}s
-          {data.model.eligible_ops === null ? ": the recording does not tell." : "."}
+          {(data.model.eligible_ops ?? 0) > 0
+            ? "No kernel of an eligible op was recorded."
+            : `No op is known to be eligible for ${unit}s${data.model.eligible_ops === null ? ": the recording does not tell." : "."}`}
         </p>
       ) : (
         <Donut

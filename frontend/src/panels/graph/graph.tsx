@@ -7,7 +7,7 @@ import { TreeTools } from "../../components/tree/tree_tools";
 import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
 import { useWidth } from "../../components/use_width";
 import { useScope } from "../../frame/scope";
-import { chainOf } from "../../model/group_tree";
+import { chainOf, nothingShown } from "../../model/group_tree";
 import { fitted, graphNeighbour, layOut, NODE, scaled, type GraphNode, type Place } from "../../model/graph_layout";
 import { NodeBox, NodePatterns } from "./node_box";
 import { NodePane } from "./node_pane";
@@ -27,7 +27,11 @@ export function Graph() {
           <h2>Compatibility Graph</h2>
           <TreeTools tree={tree} />
         </header>
-        <Drawing tree={tree} matrixUnit={matrixUnit} />
+        {tree.rows.roots.length === 0 ? (
+          <p class="nothing">{nothingShown(tree.filter)}</p>
+        ) : (
+          <Drawing tree={tree} matrixUnit={matrixUnit} />
+        )}
         <Legend matrixUnit={matrixUnit} />
       </section>
       {tree.selected !== null && (
