@@ -7,7 +7,9 @@ inputs that were found, and starts with our own samples.
 from __future__ import annotations
 
 import gzip
+import importlib
 import io
+import pkgutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -17,7 +19,13 @@ from types import MappingProxyType
 
 import atheris
 
+import tensorboard_plugin_dlprof
+
 with atheris.instrument_imports(include=["tensorboard_plugin_dlprof"]):
+    # Importers and more are imported where they are used first, which is too late to be instrumented.
+    for module in pkgutil.walk_packages(tensorboard_plugin_dlprof.__path__, "tensorboard_plugin_dlprof."):
+        if module.name.split(".")[1] in ("database", "importers", "opening", "run_metadata"):
+            importlib.import_module(module.name)
     from tensorboard_plugin_dlprof.database.connection import is_dlprof_database, open_database
     from tensorboard_plugin_dlprof.errors import ProfileError
     from tensorboard_plugin_dlprof.importers import find_importer
