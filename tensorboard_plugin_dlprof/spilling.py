@@ -11,9 +11,10 @@ import tempfile
 import weakref
 from array import array
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,13 @@ _SMALL_BYTES = 1 << 20
 _SHARE_OF_COLUMNS = 4
 """Of the memory that an import may use, the columns that are being read may take a fourth: what is made of them, and
 what is needed meanwhile, takes the rest."""
+
+
+LONG_BYTES = 32 << 20
+"""Columns that a profile is read into and aggregated to lie in files from here on: four million numbers. A mapping of
+a file does not count towards the memory that a process may claim."""
+
+_Column = TypeVar("_Column", bound=npt.NDArray[Any])
 
 
 class Spill:
@@ -120,6 +128,50 @@ class Spill:
         mapping = mmap.mmap(file.fileno(), 0)
         self._maps.append(weakref.ref(mapping))
         return np.frombuffer(mapping, dtype, count)
+
+
+def spilled(column: _Column) -> _Column:
+    """A whole column, in a file where it is long."""
+    if column.nbytes < LONG_BYTES or not column.flags.c_contiguous:
+        return column
+    with tempfile.TemporaryFile() as file:
+        column.tofile(file)
+        return np.memmap(file, column.dtype, "r+", shape=column.shape).view(np.ndarray)  # type: ignore[return-value]
+
+
+def keep_columns(table: Any) -> None:
+    """Moves the long columns of a table (data class) to files."""
+    for item in fields(table):
+        column = getattr(table, item.name)
+        if isinstance(column, np.ndarray):
+            setattr(table, item.name, spilled(column))
+
+
+def joined(chunks: Iterable[npt.NDArray[np.int64]], columns: int) -> list[npt.NDArray[np.int64]]:
+    """The columns of chunks of rows, in files where they are long."""
+    waiting: list[npt.NDArray[np.int64]] = []
+    held = 0
+    files: list[IO[bytes]] = []
+    with ExitStack() as opened:
+        for chunk in chunks:
+            waiting.append(chunk)
+            held += chunk.nbytes
+            if held >= LONG_BYTES * columns:
+                if not files:
+                    files = [opened.enter_context(tempfile.TemporaryFile()) for _ in range(columns)]
+                _write(files, waiting)
+                waiting, held = [], 0
+        if not files:
+            whole = np.concatenate(waiting) if waiting else np.zeros((0, columns), np.int64)
+            return [np.ascontiguousarray(whole[:, column]) for column in range(columns)]
+        _write(files, waiting)
+        return [np.memmap(file, np.int64, "r+").view(np.ndarray) for file in files]
+
+
+def _write(files: list[IO[bytes]], chunks: list[npt.NDArray[np.int64]]) -> None:
+    for chunk in chunks:
+        for column, file in enumerate(files):
+            np.ascontiguousarray(chunk[:, column]).tofile(file)
 
 
 def _columns(tables: Iterable[dict[str, Any]]) -> list[tuple[dict[str, Any], str, array[Any]]]:

@@ -27,6 +27,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import (
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
+from tensorboard_plugin_dlprof.spilling import keep_columns, spilled
 
 
 def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregation:  # noqa: B008 (frozen)
@@ -41,13 +42,15 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
     candidate = choose_candidate(profile, selection)
     chosen = choose_range(candidate, selection)
     rows = instance_rows(profile)
+    keep_columns(rows)
     times = instance_times(profile, rows)
+    keep_columns(times)
 
     iteration = iteration_of(profile.instances.cpu_start, candidate)
     aggregated = (iteration >= 0) & chosen[iteration]
-    instance = np.flatnonzero(aggregated)
+    instance = spilled(np.flatnonzero(aggregated))
     kernel_aggregated = aggregated[rows.kernels]
-    kernel = np.flatnonzero(kernel_aggregated)
+    kernel = spilled(np.flatnonzero(kernel_aggregated))
     memcpy, memset = (np.flatnonzero(aggregated[work]) for work in (rows.memcpys, rows.memsets))
 
     nodes = of_ops.op_nodes(profile, times, aggregated, kernel_aggregated)

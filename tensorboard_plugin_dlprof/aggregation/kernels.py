@@ -20,6 +20,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import (
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.spilling import spilled
 
 
 def kernel_summaries(profile: Profile, nodes: OpNodes, kernel: Int64s) -> KernelSummaries:
@@ -62,22 +63,31 @@ def iteration_ops(
         np.concatenate([instance_iteration, kernel_iteration]), np.concatenate([ops, kernels.op[kernel]])
     )
     # Every kernel has an aggregated instance, so the first row of every number is an instance's.
-    of_instances = Groups.of(number[: len(instance)], len(first))
-    kernel_number = number[len(instance) :]
-    of_kernels = Groups.of(kernel_number, len(first))
+    iter_value, op = spilled(instance_iteration[first]), spilled(ops[first].astype(np.int64))
+    size = len(first)
+    # Ten million rows: what is not needed any more makes room for what comes.
+    del ops, first
+    of_instances = Groups.of(number[: len(instance)], size)
+    kernel_number = spilled(number[len(instance) :].copy())
+    del number
+    instances = spilled(of_instances.count())
+    cpu_time_ns = spilled(of_instances.sum(times.cpu[instance]))
+    gpu_time_ns = spilled(of_instances.sum(times.gpu[instance]))
+    del of_instances
+    of_kernels = Groups.of(kernel_number, size)
     duration = (kernels.gpu_stop - kernels.gpu_start)[kernel]
     on_tensor_cores = kernels.matrix_unit[kernel] == MatrixUnit.YES
     return (
         IterationOps(
-            iter_value=instance_iteration[first],
-            op=ops[first].astype(np.int64),
-            instances=of_instances.count(),
-            cpu_time_ns=of_instances.sum(times.cpu[instance]),
-            gpu_time_ns=of_instances.sum(times.gpu[instance]),
-            kernels=of_kernels.count(),
-            tc_kernels=of_kernels.sum(on_tensor_cores),
-            kernel_ns=of_kernels.sum(duration),
-            tc_kernel_ns=of_kernels.sum(np.where(on_tensor_cores, duration, 0)),
+            iter_value=iter_value,
+            op=op,
+            instances=instances,
+            cpu_time_ns=cpu_time_ns,
+            gpu_time_ns=gpu_time_ns,
+            kernels=spilled(of_kernels.count()),
+            tc_kernels=spilled(of_kernels.sum(on_tensor_cores)),
+            kernel_ns=spilled(of_kernels.sum(duration)),
+            tc_kernel_ns=spilled(of_kernels.sum(np.where(on_tensor_cores, duration, 0))),
         ),
         IterationKernels(kernel=kernel, iteration_op=kernel_number),
     )

@@ -12,10 +12,10 @@ from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.database.extension_rows import MEMCPY, MEMSET
 from tensorboard_plugin_dlprof.database.launch_rows import launch_of_kernels
 from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, integers, table_integers
-from tensorboard_plugin_dlprof.database.spilling import spilled
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Instances, Kernels, Syncs
+from tensorboard_plugin_dlprof.spilling import spilled
 
 _Column = TypeVar("_Column", bound=npt.NDArray[Any])
 
