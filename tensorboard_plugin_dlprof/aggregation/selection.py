@@ -59,9 +59,16 @@ def choose_range(candidate: IterationCandidate, selection: Selection) -> Bools:
     chosen: Bools = (values >= start) & (values <= stop)
     if not first <= start <= stop <= last or not chosen.any():
         raise BadRequest(
-            f"Iterations {start} to {stop} cannot be selected; this profile has the iterations {first} to {last}."
+            f"{_wanted(selection)} cannot be selected; this profile has the iterations {first} to {last}."
         )
     return chosen
+
+
+def _wanted(selection: Selection) -> str:
+    start, stop = selection.iter_start, selection.iter_stop
+    if start is None:
+        return f"Iterations up to {stop}"
+    return f"Iterations from {start} on" if stop is None else f"Iterations {start} to {stop}"
 
 
 def fitting(profile: Profile, selection: Selection) -> tuple[Selection, list[str]]:
@@ -88,7 +95,7 @@ def fitting(profile: Profile, selection: Selection) -> tuple[Selection, list[str
         bounds = (int(inside[0]), int(inside[-1])) if len(inside) else (None, None)
         chosen = f"{bounds[0]} to {bounds[1]}" if len(inside) else "all of them"
         left_out.append(
-            f"This profile has the iterations {first} to {last}, not {start} to {stop}; {chosen} are aggregated."
+            f"{_wanted(selection)} are not all in this profile, which has {first} to {last}; {chosen} are aggregated."
         )
         selection = replace(selection, iter_start=bounds[0], iter_stop=bounds[1])
     return selection, left_out

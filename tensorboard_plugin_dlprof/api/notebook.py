@@ -16,7 +16,9 @@ _CLASS = "dlprof-profile"
 _RULES = (
     f".{_CLASS} svg {{ width: 100%; max-width: 720px; height: auto; display: block; }} "
     f".{_CLASS} svg.key {{ display: inline-block; width: 10px; height: 10px; margin-right: 6px; }} "
-    f".{_CLASS} td.n {{ text-align: right; }} .{_CLASS} h2 {{ font-size: 1.1em; }}"
+    # Notebooks align all cells of all tables to the right.
+    f".{_CLASS} td, .{_CLASS} th {{ text-align: left; }} .{_CLASS} td.n, .{_CLASS} th.n {{ text-align: right; }} "
+    f".{_CLASS} h2 {{ font-size: 1.1em; }}"
 )
 
 
@@ -37,7 +39,8 @@ def notebook_html(connection: sqlite3.Connection, scope: Scope, name: str) -> st
         f'<div class="{_CLASS}"><style>{_RULES}\n{mark_colours(f".{_CLASS}")}</style>'
         f"<strong>{escape(name)}</strong> ({escape(gpus)})<table>{figures}</table>"
         f"{resources(connection, scope, unit)}"
-        "<h2>Top ops by GPU time</h2><table><tr><th>Op</th><th>Name</th><th>GPU time</th><th>Share</th></tr>"
+        "<h2>Top ops by GPU time</h2><table>"
+        "<tr><th>Op</th><th>Name</th><th class=n>GPU time</th><th class=n>Share</th></tr>"
         f"{ops}</table>"
         "</div>"
     )

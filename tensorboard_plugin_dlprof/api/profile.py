@@ -77,7 +77,9 @@ class Profile:
 
         ``gpu_time_ns`` (time with work of the op on a GPU, overlap counted once), ``gpu_time_fraction`` of all ops,
         ``cpu_time_ns``, ``name`` (path in the model), ``op_id``, ``direction``, ``op_type``, ``calls``, ``eligible``,
-        ``using_tensor_cores``, ``kernel_calls``, ``data_type``, ``input_shapes`` (JSON), ``stack_trace``.
+        ``using_tensor_cores``, ``kernel_calls``, ``data_type``, ``input_shapes`` (JSON), ``stack_trace``; and where the
+        database is ours ``eligibility`` (with what is unknown), ``cause`` of not using Tensor Cores, or not well,
+        ``dimension`` that does not fit the data type, ``padded_shape``.
         """
         return self._table("ops")
 
@@ -90,7 +92,9 @@ class Profile:
 
         ``iteration``, ``op`` and ``op_id``, ``name`` and ``long_name`` of the kernel, ``device_id``, ``timestamp_ns``
         (start of the launch call), ``gpu_start_ns``, ``gpu_time_ns``, ``using_tensor_cores``, ``grid``, ``block``,
-        ``kernel_id``, and ``stream`` where the database has it.
+        ``kernel_id``; and where the database is ours ``stream``, ``accumulator`` and ``architecture`` (by the name of
+        the kernel), ``rule`` that told its class, ``achieved_occupancy_fraction`` and ``dram_bytes`` where counters
+        measured them. Copies and sets are no kernels: an op that only copies has none.
 
         Raises:
             NotFound: there is no such op or iteration in this aggregation.
@@ -113,7 +117,8 @@ class Profile:
     def groups(self) -> pd.DataFrame:
         """One row per group of ops by path: ``path``, ``name``, ``level``, ``parent``, ``calls``, ``eligible_ops``,
         ``using_ops``, ``using_fraction``, and sums over the ops below: ``cpu_time_ns``, ``gpu_time_ns``,
-        ``cpu_overhead_ns``, ``gpu_idle_ns``.
+        ``cpu_overhead_ns``, ``gpu_idle_ns``; and where the database is ours ``limited_ns`` (kernel time of eligible
+        ops that do not use Tensor Cores, or not well) and its main ``cause``.
         """
         return self._table("groups")
 

@@ -259,9 +259,17 @@ def test_a_key_op_that_is_not_there_stops_nothing(export: Path, tmp_path: Path, 
 @pytest.mark.parametrize(
     ("arguments", "chosen", "words"),
     [
-        (["--iter_stop=99"], (0, 2), "not 0 to 99; 0 to 2 are aggregated"),
-        (["--iter_start=1", "--iter_stop=80"], (1, 2), "not 1 to 80; 1 to 2 are aggregated"),
-        (["--iter_start=20", "--iter_stop=80"], (0, 2), "the iterations 0 to 2, not 20 to 80; all of them"),
+        (
+            ["--iter_stop=99"],
+            (0, 2),
+            "Iterations up to 99 are not all in this profile, which has 0 to 2; 0 to 2 are aggregated",
+        ),
+        (["--iter_start=1", "--iter_stop=80"], (1, 2), "which has 0 to 2; 1 to 2 are aggregated"),
+        (
+            ["--iter_start=20", "--iter_stop=80"],
+            (0, 2),
+            "Iterations 20 to 80 are not all in this profile, which has 0 to 2; all of them are aggregated",
+        ),
     ],
 )
 def test_a_range_beyond_the_iterations_stops_nothing(
