@@ -15,7 +15,9 @@ from tensorboard_plugin_dlprof.loader import DlprofLoader
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.routes.app import App
+from tensorboard_plugin_dlprof.services import services_of_tensorboard
 from tests.cli.traces import write_trace
+from tests.test_plugin import context
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -58,9 +60,9 @@ def test_every_flag_of_tensorboard_is_in_the_readme() -> None:
     assert known == set(re.findall(r"--dlprof_[a-z_]+", README))
 
 
-def test_every_route_is_in_the_http_api() -> None:
+def test_every_route_is_in_the_http_api(tmp_path: Path) -> None:
     """And the HTTP API names no route that is not there."""
-    routes = set(App(services=None).routes())  # type: ignore[arg-type]
+    routes = set(App(services_of_tensorboard(context(tmp_path))).routes())
     headings = "\n".join(line for line in HTTP_API.splitlines() if line.startswith("## "))
     documented = set(re.findall(r"(?:GET|POST) \.(/[\w/*]+)", headings))
     assert documented == routes

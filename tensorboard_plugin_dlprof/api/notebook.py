@@ -13,11 +13,12 @@ from tensorboard_plugin_dlprof.reports.html_style import mark_colours
 from tensorboard_plugin_dlprof.reports.words import duration, share
 
 _CLASS = "dlprof-profile"
+_TWICE = f".{_CLASS}.{_CLASS}"
 _RULES = (
     f".{_CLASS} svg {{ width: 100%; max-width: 720px; height: auto; display: block; }} "
     f".{_CLASS} svg.key {{ display: inline-block; width: 10px; height: 10px; margin-right: 6px; }} "
-    # Notebooks align all cells of all tables to the right.
-    f".{_CLASS} td, .{_CLASS} th {{ text-align: left; }} .{_CLASS} td.n, .{_CLASS} th.n {{ text-align: right; }} "
+    # Notebooks align all cells of all tables to the right, with rules of two classes.
+    f"{_TWICE} td, {_TWICE} th {{ text-align: left; }} {_TWICE} td.n, {_TWICE} th.n {{ text-align: right; }} "
     f".{_CLASS} h2 {{ font-size: 1.1em; }}"
 )
 

@@ -81,12 +81,15 @@ def _database_of(path: Path, cleanup: ExitStack) -> Path:
 
 def _imported(source: Path, cleanup: ExitStack) -> Path:
     """The database in the cache, which TensorBoard shares; in a temporary folder where no cache can be written."""
+    from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules, digest_of
     from tensorboard_plugin_dlprof.importers import find_importer
     from tensorboard_plugin_dlprof.imports.cache import Cache
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 
     find_importer(source)  # before anything is made for what is no source
-    cache, status = Cache(), source.stat()
+    rules = chosen_rules("")
+    options = ImportOptions(kernel_rules=rules)
+    cache, status = Cache(rules_digest=digest_of(rules)), source.stat()
     target = cache.path(source.resolve(), status.st_size, status.st_mtime_ns)
     if target.is_file():
         cache.touch(target)
@@ -95,9 +98,9 @@ def _imported(source: Path, cleanup: ExitStack) -> Path:
         work = cache.make_work_folder()
     except OutputNotWritable:
         work = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="dlprof-", ignore_cleanup_errors=True)))
-        return import_source(source, work / target.name, ImportOptions(), _silent).database
+        return import_source(source, work / target.name, options, _silent).database
     try:
-        made = import_source(source, work / target.name, ImportOptions(), _silent).database
+        made = import_source(source, work / target.name, options, _silent).database
         cache.publish(made, target)
     finally:
         shutil.rmtree(work, ignore_errors=True)
