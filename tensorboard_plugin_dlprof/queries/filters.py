@@ -38,10 +38,17 @@ class Condition:
     values: tuple[str | float | int, ...] = ()
 
 
-def like_pattern(text: str) -> str:
-    r"""The ``LIKE`` pattern, with ``\`` as its escape, of texts that contain ``text``."""
+LONGEST_PATTERN_BYTES = 200
+"""Of a ``LIKE`` on a connection to a database of others (``opening.sqlite_file``); names of kernels are longer."""
+
+
+def containing(text: str) -> Condition:
+    """The condition of texts that contain ``text``, whatever the case of ASCII letters."""
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%"
+    pattern = f"%{escaped}%"
+    if len(pattern.encode(errors="replace")) <= LONGEST_PATTERN_BYTES:
+        return Condition(r"{} LIKE ? ESCAPE '\'", (pattern,))
+    return Condition("instr(lower({}), lower(?)) > 0", (text,))
 
 
 def condition(column_key: str, column_type: ColumnType, text: str) -> Condition:
@@ -55,7 +62,7 @@ def condition(column_key: str, column_type: ColumnType, text: str) -> Condition:
     """
     text = text.strip()
     if column_type in TEXT_TYPES:
-        return Condition(r"{} LIKE ? ESCAPE '\'", (like_pattern(text),))
+        return containing(text)
     if column_type == "boolean":
         return _boolean(column_key, text)
     low, dots, high = text.partition("..")

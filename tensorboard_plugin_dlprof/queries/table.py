@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from tensorboard_plugin_dlprof.errors import BadRequest
-from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, ColumnType, condition, like_pattern
+from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, ColumnType, Condition, condition, containing
 from tensorboard_plugin_dlprof.queries.packed import Packed, PackedIteration, Question, TimeRange, time_range
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
@@ -216,8 +216,8 @@ class _Query:
 
     def _add_search(self, text: str) -> None:
         if text:
-            name = self._bind(like_pattern(text))
-            found = [self._contains(column, name) for column in self._table.columns if column.searchable]
+            holds = self._named(containing(text))
+            found = [self._contains(column, holds) for column in self._table.columns if column.searchable]
             self.conditions.append(found)
             self._of_launches.append(found)
 
@@ -227,13 +227,12 @@ class _Query:
         if not text.strip():
             return
         found = condition(column.key, column.type, text)
-        names = [self._bind(value) for value in found.values]
+        sql = self._named(found)
         if column.type in TEXT_TYPES:
-            self.conditions.append([self._contains(column, names[0])])
+            self.conditions.append([self._contains(column, sql)])
             self._of_launches.append(self.conditions[-1])
             return
         self._filter_joins.update(column.joins)
-        sql = found.sql.replace("?", "%s") % tuple(names)
         self.conditions.append([_Alternative(sql.format(f"({column.sql})"))])
         packed = self._table.packed
         if packed is not None and column.key in packed.orders:
@@ -241,13 +240,20 @@ class _Query:
         else:
             self._of_launches.append(self.conditions[-1])
 
-    def _contains(self, column: Column, name: str) -> _Alternative:
+    def _contains(self, column: Column, holds: str) -> _Alternative:
         if column.text_id:
             self._filter_joins.update(column.joins[:-1])
-            names = rf"(SELECT id FROM dictionary WHERE string LIKE {name} ESCAPE '\')"
+            names = f"(SELECT id FROM dictionary WHERE {holds.format('string')})"
             return _Alternative(f"{column.text_id} IN {names}", by_name=True)
         self._filter_joins.update(column.joins)
-        return _Alternative(rf"({column.sql}) LIKE {name} ESCAPE '\'")
+        return _Alternative(holds.format(f"({column.sql})"))
+
+    def _named(self, found: Condition) -> str:
+        """The condition with its values bound, ``{}`` in place of the column."""
+        sql = found.sql
+        for value in found.values:
+            sql = sql.replace("?", self._bind(value), 1)
+        return sql
 
     def _bind(self, value: Value) -> str:
         name = f"value{len(self.values)}"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from tensorboard_plugin_dlprof.errors import BadRequest
-from tensorboard_plugin_dlprof.queries.filters import ColumnType, condition, like_pattern
+from tensorboard_plugin_dlprof.queries.filters import LONGEST_PATTERN_BYTES, ColumnType, condition, containing
 
 
 @pytest.mark.parametrize(
@@ -54,4 +57,19 @@ def test_what_is_not_understood_is_said_with_an_example(column_type: ColumnType,
 
 def test_wildcards_in_a_search_are_letters() -> None:
     """The user means the letters themselves."""
-    assert like_pattern("100%_\\") == "%100\\%\\_\\\\%"
+    assert containing("100%_\\").values == ("%100\\%\\_\\\\%",)
+
+
+@pytest.mark.parametrize("length", [1, 150, 197, 198, 199, 250, 2_000])
+def test_a_search_of_any_length_finds_what_contains_it(length: int) -> None:
+    """Names of kernels are longer than the patterns that a hardened connection takes."""
+    text = ("aB_%'" * 400)[:length]
+    found = containing(text)
+    with closing(sqlite3.connect(":memory:")) as con:
+        if hasattr(con, "setlimit"):
+            con.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LONGEST_PATTERN_BYTES)
+        con.execute("CREATE TABLE names (name)")
+        names = [f"before {text.swapcase()} after", f"before {text[1:]}", None]
+        con.executemany("INSERT INTO names VALUES (?)", [(name,) for name in names])
+        rows = con.execute(f"SELECT name FROM names WHERE {found.sql.format('name')}", found.values).fetchall()
+    assert rows == [(names[0],)]

@@ -91,6 +91,8 @@ def test_the_default_order_and_the_scope(connection: sqlite3.Connection) -> None
         ({"filters": {"note": "100%"}}, [2]),
         ({"filters": {"time_ns": "  "}}, [1, 3, 2]),
         ({"search": "' OR 1 --"}, []),
+        ({"search": "x" * 300}, []),
+        ({"filters": {"name": "{}" * 200, "note": "?" * 300}}, []),
     ],
 )
 def test_sort_page_search_and_filter(
