@@ -196,6 +196,7 @@ def _import(line: CommandLine, source: Path, folder: Path, console: Console, num
 
 def _imported(line: CommandLine, source: Path, database: Path, console: Console) -> str:
     """Makes the database; the key op that was used."""
+    from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
     from tensorboard_plugin_dlprof.cli.compatible_console import DETAILED, NORMAL
     from tensorboard_plugin_dlprof.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
@@ -208,6 +209,7 @@ def _imported(line: CommandLine, source: Path, database: Path, console: Console)
         profile_name=line.text("profile_name"),
         original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
         lenient=True,
+        kernel_rules=chosen_rules(""),
         simple=mode == SIMPLE,
     )
     console.step(f"Initializing the database of the recording, {source}")

@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.naming import database_name
 @contextmanager
 def database_of(profile: Path) -> Iterator[Path]:
     """The profile itself where it is a database, the one beside it where that is current, else a temporary one."""
+    from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
     from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 
@@ -27,9 +28,10 @@ def database_of(profile: Path) -> Iterator[Path]:
         yield beside
     else:
         with tempfile.TemporaryDirectory(prefix="dlprof-") as folder:
+            options = ImportOptions(kernel_rules=chosen_rules(""))
             progress = ProgressBar(profile.name)
             try:
-                result = import_source(profile, Path(folder, database_name(profile.name)), ImportOptions(), progress)
+                result = import_source(profile, Path(folder, database_name(profile.name)), options, progress)
             finally:
                 progress.clear()
             for warning in result.warnings:

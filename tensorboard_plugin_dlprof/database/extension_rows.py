@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.database.launch_rows import write_launches
 from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows, storable
 from tensorboard_plugin_dlprof.database.sub_op_rows import write_sub_ops
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.metadata import EXTENSION_VERSION, VERSION
+from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, EXTENSION_VERSION, VERSION
 from tensorboard_plugin_dlprof.profile.tables import KernelCounters, Profile, TimeSpans
 
 MEMCPY, MEMSET = 1, 2
@@ -60,6 +60,7 @@ def _write_info(con: sqlite3.Connection, profile: Profile, source: SourceIdentit
     facts = {
         "extension_version": EXTENSION_VERSION,
         "importer_version": VERSION,
+        "classification_version": CLASSIFICATION_VERSION,
         "source_name": source.name,
         "source_size_bytes": source.size_bytes,
         "source_mtime_ns": source.mtime_ns,

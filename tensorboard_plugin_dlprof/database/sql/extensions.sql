@@ -4,6 +4,7 @@
 -- Facts about the file, its source and its capture. Keys that can be there:
 --   extension_version       version of these tables (metadata.EXTENSION_VERSION)
 --   importer_version        version of the package that wrote the file
+--   classification_version  version of the rules that told kernels by their names (metadata.CLASSIFICATION_VERSION)
 --   source_name, source_size_bytes, source_mtime_ns, source_fingerprint    the imported file
 --   format                  nsight_systems, pytorch
 --   dlprof_markers          1 where DLProf's own markers made the ops: then its rules hold to the letter, else 0
