@@ -10,7 +10,8 @@ from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.reports.blocks import Block
 from tensorboard_plugin_dlprof.reports.expert_systems import expert_systems_blocks
-from tensorboard_plugin_dlprof.reports.kernels import iteration_blocks, kernel_blocks, tensor_blocks
+from tensorboard_plugin_dlprof.reports.kernels import kernel_blocks, tensor_blocks
+from tensorboard_plugin_dlprof.reports.launches import iteration_blocks
 from tensorboard_plugin_dlprof.reports.ops import detail_blocks, group_op_blocks, op_type_blocks
 from tensorboard_plugin_dlprof.reports.summary import summary_blocks
 

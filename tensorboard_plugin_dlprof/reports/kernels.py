@@ -1,4 +1,4 @@
-"""DLProf's kernel reports: kernel (per op and name), iteration (every launch), tensor (use of Tensor Cores per op)."""
+"""DLProf's kernel reports: kernel (per op and name), tensor (use of Tensor Cores per op)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind, Value, fit
 from tensorboard_plugin_dlprof.reports.cursors import OP_JOINS, count_of, raw, scope_values, stream
 from tensorboard_plugin_dlprof.reports.ops import ELIGIBLE, OP_COLUMNS
-from tensorboard_plugin_dlprof.reports.shapes import printed_shapes
 
 _STATISTICS = (("Total", "sum", Kind.INTEGER), ("Avg", "avg", Kind.DECIMAL), ("Min", "min", Kind.INTEGER),
                ("Max", "max", Kind.INTEGER))  # fmt: skip
@@ -45,82 +44,6 @@ def kernel_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Bloc
         stream(connection, sql, values, _KERNEL),
         lambda: count_of(connection, f"SELECT count(*) FROM kernel_summaries AS kernel {where}", values),
     )
-
-
-_ITERATION = (
-    Column("Iteration", Kind.INTEGER),
-    *OP_COLUMNS,
-    Column("Op Type", Kind.TEXT),
-    Column("Kernel Name", Kind.TEXT),
-    Column("Device ID", Kind.INTEGER),
-    Column("GPU Start Time (ns)", Kind.INTEGER),
-    Column("GPU Duration (ns)", Kind.INTEGER),
-    Column("API Call Start (ns)", Kind.INTEGER),
-    Column("API Call Time (ns)", Kind.INTEGER),
-    Column("Uses TC", Kind.YES_NO),
-    *(Column(f"{what} {axis}", Kind.INTEGER) for what in ("Grid", "Block") for axis in "XYZ"),
-    Column("Data Types", Kind.WORD),
-    Column("Input Shapes", Kind.TEXT),
-    Column("Parameters", Kind.TEXT),
-    Column("Output Shapes", Kind.TEXT),
-    Column("Long Kernel Name", Kind.TEXT),
-)
-
-_SHAPES = ("Input Shapes", "Parameters", "Output Shapes")
-
-_ITERATION_SQL = (
-    "SELECT node.iter_value, op.op_id, op.op_name, direction.string, op_type.string, name.string, kernel.device_id, "
-    "kernel.gpu_start, kernel.gpu_stop - kernel.gpu_start, kernel.api_start, kernel.api_stop - kernel.api_start, "
-    "kernel.uses_tc, grid.x, grid.y, grid.z, block.x, block.y, block.z, data_type.string, "
-    "inputs.string, parameters.string, outputs.string, long_name.string, "
-    "input_format.string, parameter_format.string, output_format.string "
-    "FROM kernel_iteration_node AS node "
-    "LEFT JOIN read_only_kernels AS kernel ON kernel.id = node.read_only_kernel_id "
-    "LEFT JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
-    "LEFT JOIN dictionary AS name ON name.id = kernel.name_id "
-    "LEFT JOIN dictionary AS long_name ON long_name.id = kernel.long_name_id "
-    f"{OP_JOINS} "
-    "LEFT JOIN read_only_grid_block AS grid ON grid.id = kernel.grid_id "
-    "LEFT JOIN read_only_grid_block AS block ON block.id = kernel.block_id "
-    # The instances of an op lie side by side: the n-th has the id of the first plus n.
-    "LEFT JOIN (SELECT read_only_ops_id AS op, min(id) AS id FROM read_only_op_instances GROUP BY read_only_ops_id) "
-    "AS first ON first.op = kernel.read_only_ops_id "
-    "LEFT JOIN read_only_op_instances AS instance ON instance.id = first.id + kernel.op_instance "
-    "AND instance.read_only_ops_id = kernel.read_only_ops_id "
-    "LEFT JOIN dictionary AS inputs ON inputs.id = instance.input_shapes_id "
-    "LEFT JOIN dictionary AS parameters ON parameters.id = instance.parameters_id "
-    "LEFT JOIN dictionary AS outputs ON outputs.id = instance.output_shapes_id "
-    "LEFT JOIN dictionary AS input_format ON input_format.id = op.data_format_id "
-    "LEFT JOIN dictionary AS parameter_format ON parameter_format.id = op.parameters_format_id "
-    "LEFT JOIN dictionary AS output_format ON output_format.id = op.output_format_id "
-    "WHERE node.aggr_id = :aggregation AND node.domain_id = :domain ORDER BY node.id"
-)
-
-
-def iteration_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Block]:
-    """One row per kernel launch, in the order of the database; copies and sets are not among them."""
-    values = scope_values(scope)
-    yield Block(
-        "Iteration Report",
-        _ITERATION,
-        _launches(connection, scope),
-        lambda: count_of(
-            connection,
-            "SELECT count(*) FROM kernel_iteration_node WHERE aggr_id = :aggregation AND domain_id = :domain",
-            values,
-        ),
-    )
-
-
-def _launches(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[Value, ...]]:
-    kinds = [column.kind for column in _ITERATION]
-    first = next(position for position, column in enumerate(_ITERATION) if column.heading == _SHAPES[0])
-    count = len(_ITERATION)
-    for row in raw(connection, _ITERATION_SQL, scope_values(scope)):
-        cells = list(map(fit, row, kinds))
-        for position, letters in enumerate(row[count:], start=first):
-            cells[position] = printed_shapes(str(cells[position]), str(letters or ""))
-        yield tuple(cells)
 
 
 _TENSOR = (

@@ -1,0 +1,131 @@
+"""DLProf's iteration report: every launch of a kernel.
+
+Ten million rows come by here, and all their texts are those of a few ops and names: a row of numbers is read for each,
+and the texts are looked up once.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.reports.blocks import USUAL, Block, Column, Kind, Value, fit
+from tensorboard_plugin_dlprof.reports.cursors import OP_JOINS, count_of, raw, scope_values
+from tensorboard_plugin_dlprof.reports.ops import OP_COLUMNS
+from tensorboard_plugin_dlprof.reports.shapes import printed_shapes
+
+_ITERATION = (
+    Column("Iteration", Kind.INTEGER),
+    *OP_COLUMNS,
+    Column("Op Type", Kind.TEXT),
+    Column("Kernel Name", Kind.TEXT),
+    Column("Device ID", Kind.INTEGER),
+    Column("GPU Start Time (ns)", Kind.INTEGER),
+    Column("GPU Duration (ns)", Kind.INTEGER),
+    Column("API Call Start (ns)", Kind.INTEGER),
+    Column("API Call Time (ns)", Kind.INTEGER),
+    Column("Uses TC", Kind.YES_NO),
+    *(Column(f"{what} {axis}", Kind.INTEGER) for what in ("Grid", "Block") for axis in "XYZ"),
+    Column("Data Types", Kind.WORD),
+    Column("Input Shapes", Kind.TEXT),
+    Column("Parameters", Kind.TEXT),
+    Column("Output Shapes", Kind.TEXT),
+    Column("Long Kernel Name", Kind.TEXT),
+)
+
+_NUMBERS_SQL = (
+    "SELECT node.iter_value, node.read_only_ops_id, kernel.name_id, kernel.device_id, kernel.gpu_start, "
+    "kernel.gpu_stop - kernel.gpu_start, kernel.api_start, kernel.api_stop - kernel.api_start, kernel.uses_tc, "
+    "kernel.grid_id, kernel.block_id, instance.input_shapes_id, instance.parameters_id, instance.output_shapes_id, "
+    "kernel.long_name_id "
+    "FROM kernel_iteration_node AS node "
+    "LEFT JOIN read_only_kernels AS kernel ON kernel.id = node.read_only_kernel_id "
+    # The instances of an op lie side by side: the n-th has the id of the first plus n.
+    "LEFT JOIN (SELECT read_only_ops_id AS op, min(id) AS id FROM read_only_op_instances GROUP BY read_only_ops_id) "
+    "AS first ON first.op = kernel.read_only_ops_id "
+    "LEFT JOIN read_only_op_instances AS instance ON instance.id = first.id + kernel.op_instance "
+    "AND instance.read_only_ops_id = kernel.read_only_ops_id "
+    "WHERE node.aggr_id = :aggregation AND node.domain_id = :domain ORDER BY node.id"
+)
+
+_OP_SQL = (
+    "SELECT op.op_id, op.op_name, direction.string, op_type.string, data_type.string, input_format.string, "
+    f"parameter_format.string, output_format.string FROM read_only_ops AS op {OP_JOINS} "
+    "LEFT JOIN dictionary AS input_format ON input_format.id = op.data_format_id "
+    "LEFT JOIN dictionary AS parameter_format ON parameter_format.id = op.parameters_format_id "
+    "LEFT JOIN dictionary AS output_format ON output_format.id = op.output_format_id WHERE op.id = ?"
+)
+
+_MOST_KEPT = 65_536
+
+
+def iteration_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Block]:
+    """One row per kernel launch, in the order of the database; copies and sets are not among them."""
+    values = scope_values(scope)
+    yield Block(
+        "Iteration Report",
+        _ITERATION,
+        _launches(connection, scope),
+        lambda: count_of(
+            connection,
+            "SELECT count(*) FROM kernel_iteration_node WHERE aggr_id = :aggregation AND domain_id = :domain",
+            values,
+        ),
+    )
+
+
+def _launches(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[Value, ...]]:
+    ops = _Kept(connection, _OP_SQL, 8)
+    texts = _Kept(connection, "SELECT string FROM dictionary WHERE id = ?", 1)
+    triples = _Kept(connection, "SELECT x, y, z FROM read_only_grid_block WHERE id = ?", 3)
+    shapes = _Shapes(texts)
+    kinds = [column.kind for column in _ITERATION]
+    usual: list[type | None] = [USUAL.get(kind) for kind in kinds]
+    for (
+        iteration, op, name, device, gpu_start, gpu_time, api_start, api_time, uses, grid, block, inputs, parameters,
+        outputs, long_name,
+    ) in raw(connection, _NUMBERS_SQL, scope_values(scope)):  # fmt: skip
+        op_id, op_name, direction, op_type, data_type, *letters = ops[op]
+        row = (
+            iteration, op_id, op_name, direction, op_type, texts[name][0], device, gpu_start, gpu_time, api_start,
+            api_time, uses, *triples[grid], *triples[block], data_type,
+            shapes[inputs, letters[0]], shapes[parameters, letters[1]], shapes[outputs, letters[2]],
+            texts[long_name][0],
+        )  # fmt: skip
+        cells: list[Any] = [
+            value if type(value) is known else fit(value, kind)
+            for value, known, kind in zip(row, usual, kinds, strict=True)
+        ]
+        yield tuple(cells)
+
+
+class _Kept(dict[object, tuple[object, ...]]):
+    """Rows by their ids, looked up when first asked for; all unknown where there is none."""
+
+    def __init__(self, connection: sqlite3.Connection, sql: str, columns: int) -> None:
+        super().__init__()
+        self._connection, self._sql, self._columns = connection, sql, columns
+
+    def __missing__(self, key: object) -> tuple[object, ...]:
+        if len(self) >= _MOST_KEPT:
+            self.clear()
+        row = self._connection.execute(self._sql, (key,)).fetchone()
+        found = self[key] = tuple(row) if row is not None else (None,) * self._columns
+        return found
+
+
+class _Shapes(dict[tuple[object, object], str]):
+    """Shapes as they are printed, by the id of their text and the letters of the op."""
+
+    def __init__(self, texts: _Kept) -> None:
+        super().__init__()
+        self._texts = texts
+
+    def __missing__(self, key: tuple[object, object]) -> str:
+        if len(self) >= _MOST_KEPT:
+            self.clear()
+        text, letters = (str(fit(value, Kind.TEXT)) for value in (self._texts[key[0]][0], key[1]))
+        found = self[key] = printed_shapes(text, letters)
+        return found
