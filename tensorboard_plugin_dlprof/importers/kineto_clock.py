@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -75,7 +75,7 @@ class Clock:
         try:
             exact = Decimal(stamp)
             return float(exact - self.origin_us) if exact.is_finite() else math.nan
-        except (InvalidOperation, OverflowError):
+        except ArithmeticError:  # no number, or one with an exponent of many digits
             return math.nan
 
 

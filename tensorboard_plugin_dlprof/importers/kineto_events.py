@@ -165,8 +165,14 @@ def _microseconds(value: object) -> float:
         return math.nan
 
 
+_MOST_DIGITS = 20
+"""Of a number that fits 64 bits, and some."""
+
+
 def whole_number(value: object, missing: int = -1) -> int:
     """``value`` as a whole number that fits 64 bits: a number, or text that is one; else ``missing``."""
+    if isinstance(value, Decimal) and value.is_finite() and value.adjusted() > _MOST_DIGITS:
+        return missing  # int() would write out all the digits of 1e999999999
     try:
         number = int(value)  # type: ignore[call-overload]
     except (TypeError, ValueError, OverflowError):
