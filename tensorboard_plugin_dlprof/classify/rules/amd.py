@@ -27,6 +27,11 @@ RULES: Final = (
     Rule("aiter-gemm", YES, "gemm", "aiter",
          r"\baiter::\w*(?:gemm|flatmm)\w*|^(?:bf16gemm|f4gemm|f8gemm|i8gemm|flatmm|gemm_a\dw\d|f8_block_scale|a8w8"
          r"|a4w4)\w*", "@words or types"),
+    Rule("aiter-triton-reduce", NO, "reduction", "aiter",
+         r"^_(?:batched_)?gemm_a\w+w\w+_reduce_kernel\w*", note="sums of a split product", knows_better=True),
+    Rule("aiter-triton-gemm", YES, "gemm", "aiter",
+         r"^_(?:batched_)?gemm_a(?:fp4|fp8|4|8|16)_?w(?:fp4|fp8|4|8|16)\w*_kernel\w*",
+         note="tl.dot on narrow operands"),
     Rule("aiter-normalisation", NO, "normalisation", "aiter", r"\baiter::\w*norm\w*", "@types"),
     Rule("aiter-sort", NO, "sort", "aiter", r"\baiter::\w*(?:topk|sort|moe_align|grouped_topk)\w*"),
     Rule("aiter-other", NO, "elementwise", "aiter", r"\baiter::", "@types"),

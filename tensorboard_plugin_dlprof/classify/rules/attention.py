@@ -49,7 +49,7 @@ RULES: Final = (
          r"\bfmha_(?:fprop|dgrad|bwd|fwd|block_fprop|block_dgrad)\w*_(?:loop|sm\d+)\w*|\bfmha_bwd_dq_dk_dv",
          "@words or types"),
     Rule("flash-mla", YES, "attention", "flash_attention",
-         r"flash_fwd_splitkv_mla|\bflash_mla|sparse_attn_fwd|\bmla_(?:fwd|bwd|decode)_?kernel|^sm(?:90"
+         r"flash_fwd_splitkv_mla|\bflash_mla|sparse_attn_fwd|^sm(?:90"
          r"|100)::(?:fwd|decode)", "@types"),
     Rule("lean-attention", YES, "attention", "flash_attention", r"\bmobaattn|block_sparse_attn_fwd", "@types"),
 
@@ -108,8 +108,10 @@ RULES: Final = (
     Rule("triton-expert-scatter", NO, "embedding", "triton",
          r"^_fwd_kernel_ep_(?:scatter|gather)\w*", note="rows to their experts and back"),
     Rule("triton-unified-attention", YES, "attention", "triton",
-         r"^kernel_unified_attention_[23]d\w*|^kernel_paged_attention_2d",
+         r"^kernel_unified_attention_[23]d\w*",
          note="tl.dot on the model's 16-bit types"),
+    Rule("triton-paged-attention", UNKNOWN, "attention", "triton",
+         r"^kernel_paged_attention_2d\w*", note="by elements at first, with tl.dot since it serves grouped queries"),
     Rule("triton-grouped-decode", YES, "attention", "triton", r"^_fwd_grouped_kernel_stage1\w*"),
     Rule("triton-decode", NO, "attention", "triton",
          r"^_fwd_kernel_stage[12]\w*|^_decode_(?:att|softmax_reducev)\w*|^_fwd_splitk_reduce",
@@ -119,7 +121,8 @@ RULES: Final = (
          r"^(?:_attn_|_)?(?:bwd_)?preprocess(?:_do_o_dot|_use_o)?$|^_attn_bwd_preprocess|^bwd_preprocess\w*"
          r"|^_bwd_preprocess\w*"),
     Rule("aotriton", YES, "attention", "triton",
-         r"^attn_fwd$|^bwd_kernel_(?:dk_dv|dq|fuse)$",
+         r"^attn_fwd$|^bwd_kernel_(?:dk_dv|dq|fuse)$", "",
+         r"^\w+$",
          note="AOTriton, on AMD: tl.dot of every type it is built for, FP32 too, is matrix instructions"),
     Rule("triton-attention", UNKNOWN, "attention", "triton",
          r"^_?attn_(?:fwd|bwd)\w*|^_?bwd_kernel_d\w+|^bwd_kernel_\w+|^_(?:fwd|bwd)_kernel\w*"
@@ -128,6 +131,9 @@ RULES: Final = (
     Rule("ck-attention", YES, "attention", "composable_kernel",
          r"\bck_tile\b|\bck::", "@types",
          r"Fmha(?:Fwd|Bwd|BatchPrefill)|BlockFmha|UnifiedAttention"),
+    Rule("aiter-attention-gradient", NO, "attention", "aiter",
+         r"\bfmha_bwd_\w*(?:odo|dq_convert|dq_shuffle)\w*", "@words or types",
+         note="sums and conversions around the products of the gradient"),
     Rule("aiter-attention", YES, "attention", "aiter",
          r"\baiter::(?:fmha_|mla_(?:a|pfl|dec|bf|n)|pa_(?:bf16|fp16|a16|noquant|fp8))\w*|^(?:fmha_(?:fwd|bwd)_hd"
          r"|mla_a16w|mla_a8w|fmha_v3_)\w*", "@words or types"),
