@@ -90,7 +90,8 @@ def _places(ids: Int64s, wanted: Int64s) -> Int64s:
     last = len(ids) - 1
     if ids[last] - ids[0] == last:
         # Without gaps, as in databases of ours: nothing to search, which is ten times as fast.
-        return np.clip(wanted - ids[0], 0, last)
+        place: Int64s = np.clip(wanted - ids[0], 0, last)
+        return place
     return np.minimum(np.searchsorted(ids, wanted), last)
 
 
