@@ -22,8 +22,8 @@ import numpy.typing as npt
 _SMALL_BYTES = 1 << 20
 """Shorter columns stay in memory."""
 
-_SHARE_OF_COLUMNS = 4
-"""Of the memory that an import may use, the columns that are being read may take a fourth: what is made of them, and
+_SHARE_OF_COLUMNS = 8
+"""Of the memory that an import may use, the columns that are being read may take an eighth: what is made of them, and
 what is needed meanwhile, takes the rest."""
 
 

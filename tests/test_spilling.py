@@ -22,7 +22,7 @@ LONG = 300_000
 
 def test_columns_move_to_files_and_come_back_whole(tmp_path: Path) -> None:
     """What was moved, what came after it, and a column that only another one pushed out."""
-    spill = Spill(memory_bytes=400, folder=tmp_path)
+    spill = Spill(memory_bytes=800, folder=tmp_path)
     table: dict[str, Any] = {"a": array("q", range(20)), "b": array("b", [1, 2]), "number": 7}
     spill.relieve([table])
     assert len(table["a"]) == len(table["b"]) == 0
@@ -50,7 +50,7 @@ def test_short_columns_stay_in_memory() -> None:
 
 def test_columns_that_are_complete_count(tmp_path: Path) -> None:
     """Tables are read one after the other; the first one's columns are still there when the next one grows."""
-    spill = Spill(memory_bytes=4_000, folder=tmp_path)
+    spill = Spill(memory_bytes=8_000, folder=tmp_path)
     tables: list[dict[str, Any]] = [{"a": array("q", range(100))}, {"a": array("q", range(50))}]
     for table in tables:
         spill.relieve([table])

@@ -110,7 +110,9 @@ def _framework(capture: Capture, nesting: Nesting, links: Links) -> _Found:
     iterations = find_iterations(capture, first_event_ns(capture), capture.info.end_ns)
     drafts, owners = find_ops(capture, nesting, links, counter_names(iterations))
     drafts, owners = add_unassociated(capture, links, drafts, owners)
+    capture.spill.keep(drafts, owners)
     texts = described_texts(capture, nesting, drafts)
+    capture.spill.keep(texts)
     joined = _joined(drafts, texts, iterations[0])
     stacks = Stacks(capture, nesting)
     tables = op_tables(

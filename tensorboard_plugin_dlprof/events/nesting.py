@@ -33,6 +33,10 @@ NESTABLE = (
 """Kinds that form a stack, those that go outside first where two ranges are equal."""
 
 
+_BLOCK = 1 << 18
+"""Places at a time, where what is made of them takes more memory than they do."""
+
+
 @dataclass(slots=True)
 class ThreadStack:
     """The nested ranges of one thread. A place is a position in the order of their starts."""
@@ -159,10 +163,14 @@ def nest(ranges: Ranges, spill: Spill = _IN_MEMORY) -> Nesting:
             stack, parent, depth = _stack(first, start, end)
         stack.start_ns = nesting.start_ns[here]
         nesting.stacks[thread] = stack
-        nesting.parent[here] = np.where(parent < 0, -1, parent + first)
+        parent[parent >= 0] += first
+        nesting.parent[here] = parent
         nesting.depth[here] = depth
-        nesting.end_ns[here] = end >> 1
+        end >>= 1
+        nesting.end_ns[here] = end
         first += len(order)
+        del order, start, end, parent, depth  # before the next thread makes its own
+        spill.rest()
     return nesting
 
 
@@ -188,34 +196,38 @@ def _outside_in(start: Int64s, end: Int64s, rank: Int8s) -> Int64s:
     return order
 
 
-def _stack(first: int, start: Int64s, end: Int64s) -> tuple[ThreadStack, Int64s, Int64s]:
+def _stack(first: int, start: Int64s, end: Int64s) -> tuple[ThreadStack, Int32s, Int32s]:
     """The stack of a thread, with parent (-1 for none) and depth of each place of it.
 
     Right where no ranges cross; else the first range that crosses another ends after its parent.
     """
     count = len(start)
     sorted_end = np.sort(end, kind="stable")  # mostly in order already, which a merge sort makes use of
-    depth = np.arange(count)
-    depth -= np.searchsorted(sorted_end, start, side="right")
+    depth = np.arange(count, dtype=np.int32)
+    for low in range(0, count, _BLOCK):
+        block = slice(low, low + _BLOCK)
+        depth[block] -= np.searchsorted(sorted_end, start[block], side="right").astype(np.int32)
     narrow = depth.astype(np.int16) if depth.max(initial=0) < 1 << 15 else depth
     order = np.argsort(narrow, kind="stable")
     parent = _parents(narrow, order)
-    by_depth = depth[order]
+    by_depth = depth[order].astype(np.int64)
     by_depth *= count
     by_depth += order
     return ThreadStack(first, start, sorted_end, by_depth), parent, depth
 
 
-def _parents(depth: npt.NDArray[np.integer], order: Int64s) -> Int64s:
+def _parents(depth: npt.NDArray[np.integer], order: Int64s) -> Int32s:
     """For each place the last one before it that is one less deep; -1 at depth 0.
 
     Depth grows by one at most from place to place, so the first child follows its parent at once, and each
     other child has the parent of the place before it in ``order``, which is that of depths, then places.
     """
-    parent = np.full(len(depth), -1, np.int64)
+    parent = np.full(len(depth), -1, np.int32)
     deep = order[int(np.count_nonzero(depth == 0)) :]
     if len(deep):
         is_first = depth[deep - 1] < depth[deep]
-        heads = np.flatnonzero(is_first)
-        parent[deep] = (deep[heads] - 1)[np.cumsum(is_first) - 1]
+        heads = (deep[is_first] - 1).astype(np.int32)
+        head = np.cumsum(is_first, dtype=np.int32)
+        head -= 1
+        parent[deep] = heads[head]
     return parent
