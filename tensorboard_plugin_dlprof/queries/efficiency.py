@@ -53,6 +53,7 @@ class PrecisionTime(TypedDict):
     """Kernel time of the ops whose kernels compute in a precision."""
 
     precision: str
+    """Empty where no name tells; ``communication`` of collectives."""
     matrix_unit: str
     """``yes``, ``no``, ``unknown``."""
     kernel_ns: int | None
@@ -180,8 +181,9 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
                 product_flops=whole(row[3]),
             )
             for row in connection.execute(
-                "SELECT precision, matrix_unit, sum(kernel_ns), sum(product_flops) FROM ext_op_efficiency "
-                "WHERE aggr_id = ? AND kernel_ns > 0 GROUP BY precision, matrix_unit ORDER BY sum(kernel_ns) DESC",
+                "SELECT CASE WHEN family = 'collective' THEN 'communication' ELSE precision END AS named, matrix_unit, "
+                "sum(kernel_ns), sum(product_flops) FROM ext_op_efficiency "
+                "WHERE aggr_id = ? AND kernel_ns > 0 GROUP BY named, matrix_unit ORDER BY sum(kernel_ns) DESC",
                 aggregation,
             ).fetchmany(100)
         ],

@@ -25,7 +25,7 @@ export const precisionKey = (precision: string): PrecisionKey =>
   PRECISION_KEYS.find((key) => key === precision.toLowerCase()) ?? "unknown";
 
 export const precisionLabel = (precision: string): string =>
-  precision === "" ? "Not named" : precision === "mixed" ? "Mixed" : precision.toUpperCase();
+  ({ "": "Not named", mixed: "Mixed", communication: "Communication" })[precision] ?? precision.toUpperCase();
 
 export const precisionColour = (precision: string): string => `var(--p-${precisionKey(precision)})`;
 
@@ -50,7 +50,7 @@ export function precisionParts(times: readonly PrecisionTime[], matrixUnit: stri
     .filter(({ kernel_ns: ns }) => (ns ?? 0) > 0)
     .map(({ precision, matrix_unit: unit, kernel_ns: ns }) => ({
       key: `${precision} ${unit}`,
-      label: `${precisionLabel(precision)}, ${on[unit]}`,
+      label: precision === "communication" ? precisionLabel(precision) : `${precisionLabel(precision)}, ${on[unit]}`,
       precision,
       matrixUnit: unit,
       ns: ns ?? 0,

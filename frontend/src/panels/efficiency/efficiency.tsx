@@ -62,7 +62,10 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
   return (
     <div class="dashboard efficiency">
       <EfficiencyBand data={data} rates={rates} />
-      <RooflinePanel rates={rates} />
+      <div class="main-column span-two-thirds">
+        <RooflinePanel rates={rates} />
+        <MfuPanel rates={rates} />
+      </div>
       <div class="side-column">
         <GpuUse data={data} network={rates.network} />
         <Panel
@@ -73,7 +76,6 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
           {unknown !== "" && <p class="muted note-below">{unknown}</p>}
         </Panel>
         <Causes rates={rates} />
-        <MfuPanel rates={rates} />
       </div>
       <div class="span-all">
         <DataTable

@@ -6,11 +6,11 @@ import { formatShare } from "../../format/share";
 
 const HEIGHT = 72;
 
-/** Model FLOPs utilisation of each iteration; nothing where none is known. */
+/** Model FLOPs utilisation of each iteration; nothing where none is known, or one alone, which the heading tells. */
 export function MfuPanel({ rates }: { rates: EfficiencyResponse }) {
   const [measure, width] = useWidth(320);
   const rows = rates.iterations.filter(({ mfu_fraction: mfu }) => mfu !== null);
-  if (rows.length === 0) return null;
+  if (rows.length < 2) return null;
   const most = Math.max(...rows.map(({ mfu_fraction: mfu }) => mfu ?? 0), 1e-9);
   const pitch = width / rows.length;
   const wide = Math.max(Math.min(pitch - 2, 36), 0.5);

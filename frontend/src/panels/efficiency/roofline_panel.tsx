@@ -23,7 +23,6 @@ export function RooflinePanel({ rates }: { rates: EfficiencyResponse }) {
     <Panel
       title="Roofline"
       about="Each dot is an op: what it computes per byte that it must move, and per second of kernel time. The roofs are the GPU's published rates: below the slanted one the memory is the limit, below a level one the arithmetic. The area of a dot is its kernel time. Work is counted from the shapes of the tensors; an op above a roof did less than is counted, by a fast convolution algorithm, or found its tensors in the cache."
-      class="span-two-thirds"
     >
       {rates.dots.length === 0 ? (
         <NoDots rates={rates} />

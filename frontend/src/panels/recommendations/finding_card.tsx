@@ -82,11 +82,22 @@ function evidenceCount(rows: readonly Evidence[]): string {
   return kinds
     .map((kind) => {
       const count = rows.filter((row) => row.kind === kind).length;
-      const { head } = EVIDENCE_LABELS[kind];
-      const noun = /^(?:GPU|API)/.test(head) ? head : head.toLowerCase();
+      const noun = headOf(kind, true);
       return `${rows.length === MOST_ROWS ? "the first " : ""}${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
     })
     .join(", ");
+}
+
+/** `Op`, or `Source line, op or kernel` where rows are of several kinds. */
+function evidenceHead(rows: readonly Evidence[]): string {
+  const heads = [...new Set(rows.map(({ kind }) => kind))].map((kind, i) => headOf(kind, i > 0));
+  return heads.length < 2 ? heads.join("") : `${heads.slice(0, -1).join(", ")} or ${heads.at(-1) ?? ""}`;
+}
+
+/** Within a sentence in small letters, but for names. */
+function headOf(kind: Evidence["kind"], within: boolean): string {
+  const { head } = EVIDENCE_LABELS[kind];
+  return within && !/^(?:GPU|API)/.test(head) ? head.toLowerCase() : head;
 }
 
 interface EvidenceTableProps {
@@ -105,7 +116,7 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTablePr
       <table class="plain-table evidence">
         <thead>
           <tr>
-            <th scope="col">{EVIDENCE_LABELS[rows[0]?.kind ?? "op"].head}</th>
+            <th scope="col">{evidenceHead(rows)}</th>
             {detailed && <th scope="col">Detail</th>}
             {counted && (
               <th scope="col" class="right">
