@@ -127,6 +127,16 @@ def test_a_cause_narrows_the_table(page: Page, tensorboard: TensorBoard) -> None
     expect(entry).to_have_attribute("aria-pressed", "false")
 
 
+def test_a_cause_on_the_dashboard_opens_its_ops(page: Page, tensorboard: TensorBoard) -> None:
+    """What limits the use of Tensor Cores stands there; a click lists the ops in Efficiency."""
+    page.goto(tensorboard.page(run="amp"))
+    cause = efficiency_of(tensorboard, "amp")["causes"][0]
+    panel(page, "Kernel Time by Precision").get_by_role("button", name=cause["label"]).click()
+    entry = panel(page, "What Limits Tensor Core Use").get_by_role("button", name=cause["label"])
+    expect(entry).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_text(re.compile(rf"of {cause['ops']} ")).first).to_be_visible()
+
+
 def test_the_dashboard_shows_precisions(page: Page, tensorboard: TensorBoard) -> None:
     """The Dashboard has the precisions of kernel time too, and leads to the page."""
     page.goto(tensorboard.page(run="amp"))
