@@ -148,7 +148,8 @@ def _attached(new: sqlite3.Connection, source: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        new.set_authorizer(None)
+        # Not None, which Python 3.10 takes for an authorizer that fails, and so allows nothing any more.
+        new.set_authorizer(lambda *_asked: sqlite3.SQLITE_OK)
 
 
 def _copy_within(new: sqlite3.Connection, table: str, without: int | None) -> None:
