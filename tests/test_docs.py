@@ -30,6 +30,8 @@ PROSE = (
     "CONTRIBUTING.md",
     "tensorboard_plugin_dlprof/routes/http_api.md",
     "tensorboard_plugin_dlprof/database/README.md",
+    "tensorboard_plugin_dlprof/classify/README.md",
+    "tensorboard_plugin_dlprof/counters/README.md",
 )
 
 
