@@ -1,4 +1,4 @@
-"""How well the GPU was used: totals, the roofline's roofs and dots, and the table of ops."""
+"""How well the GPU was used: totals, and the roofline's roofs and dots."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import TypedDict
 
 from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, plus, whole
-from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Column, Table
 
 CAUSES: Mapping[str, str] = MappingProxyType(
     {
@@ -26,12 +24,6 @@ CAUSES: Mapping[str, str] = MappingProxyType(
     }
 )
 """Why eligible ops do not use matrix units: the key in the database, and what users read."""
-
-_CAUSE_IN_WORDS = (
-    "CASE rate.cause WHEN '' THEN NULL "
-    + " ".join(f"WHEN '{key}' THEN '{words.replace(chr(39), chr(39) * 2)}'" for key, words in CAUSES.items())
-    + " ELSE rate.cause END"
-)
 
 MAX_DOTS = 1_000
 MAX_ITERATIONS = 1_000
@@ -225,7 +217,7 @@ _NETWORK = (
 
 
 def _mean(term: tuple[str, str]) -> str:
-    value, time = term
+    value, time = f"CASE WHEN {term[1]} > 0 THEN {term[0]} END", term[1]
     return f"sum({value}) * 1.0 / nullif(sum(CASE WHEN ({value}) IS NOT NULL THEN {time} END), 0)"
 
 
@@ -258,113 +250,3 @@ def _dots(connection: sqlite3.Connection, scope: Scope) -> tuple[list[Dot], int]
         for row in rows
     ]  # fmt: skip
     return dots, max((plus(whole(count.fetchone()[0])) or 0) - len(dots), 0)
-
-
-_OP = {column.key: column for column in OPS.columns}
-_RATE = ("rate",)
-
-
-def _of_peak(rate: str, peak: str) -> str:
-    """A share of a published rate; a card may clock above its published boost, which is no more than all of it."""
-    return f"min({rate} / {peak}, 1.0)"
-
-
-_FLOPS_RATE = "rate.flops * 1e9 / nullif(rate.measured_ns, 0)"
-_BYTES_RATE = "rate.min_bytes * 1e9 / nullif(rate.measured_ns, 0)"
-
-EFFICIENCY = Table(
-    name="efficiency",
-    key="op_id",
-    base=OPS.base,
-    row_id=OPS.row_id,
-    where=f"{OPS.where} AND EXISTS (SELECT 1 FROM ext_op_efficiency AS known "
-    "WHERE known.aggr_id = node.aggr_id AND known.read_only_ops_id = op.id AND known.kernel_ns > 0)",
-    default_sort="-gain_ns",
-    joins=MappingProxyType(
-        {
-            **OPS.joins,
-            "rate": "JOIN ext_op_efficiency AS rate ON rate.aggr_id = node.aggr_id AND rate.read_only_ops_id = op.id",
-        }
-    ),
-    columns=(
-        Column(
-            "gain_ns", "Could Gain", "duration_ns",
-            "Kernel time of the op less the time that it would take at the GPU's published rates; of products in FP32 "
-            "and TF32, at those of 16 bits.",
-            "rate.measured_ns - rate.best_ns", _RATE, nullable=True,
-        ),
-        Column("kernel_ns", "Kernel Time", "duration_ns", "Sum of the durations of the op's kernels.", "rate.kernel_ns",
-               _RATE),
-        _OP["name"],
-        _OP["op_id"],
-        _OP["direction"],
-        _OP["op_type"],
-        Column("family", "Family", "text", "What most of its work is: gemm, convolution, attention, ...",
-               "nullif(rate.family, '')", _RATE, nullable=True),
-        Column("precision", "Precision", "text", "In which its kernels compute.", "nullif(rate.precision, '')", _RATE,
-               nullable=True),
-        Column("bound", "Bound", "text", "What limits it: compute, memory, or latency where kernels are too short.",
-               "nullif(rate.bound, '')", _RATE, nullable=True),
-        Column("eligibility", "Eligibility", "text",
-               "Whether the op could use Tensor Cores: eligible, not eligible, or unknown where nothing tells.",
-               "replace(rate.eligibility, '_', ' ')", _RATE),
-        Column("matrix_unit", "Using TC", "text", "Whether most of its product kernels' time is on Tensor Cores.",
-               "CASE rate.matrix_unit WHEN 1 THEN 'yes' WHEN 0 THEN 'no' ELSE 'unknown' END", _RATE),
-        Column("cause", "Cause", "text",
-               f"Why an eligible op does not use Tensor Cores, or not well: {'; '.join(CAUSES.values())}.",
-               _CAUSE_IN_WORDS, _RATE, nullable=True),
-        Column("dimension", "Dimension", "text", "Length that does not fit the data type, and the next that would.",
-               "CASE WHEN rate.length IS NOT NULL THEN rate.dimension || ' ' || rate.length || ' -> ' || "
-               "rate.padded_length END", _RATE, nullable=True),
-        Column("size", "Size", "text",
-               "Lengths of the op's largest product: M, N and K; channels, filter and pictures; heads and sequences.",
-               "nullif(rate.size, '')", _RATE, nullable=True),
-        Column("flops", "FLOPs", "number", "Floating-point operations of all its calls; approximate unless it is a "
-               "product.", "rate.flops", _RATE, nullable=True),
-        Column("min_bytes", "Minimum Bytes", "bytes", "Every input read once and every output written once.",
-               "rate.min_bytes", _RATE, nullable=True),
-        Column("flops_per_second", "FLOP/s", "number", "Operations over kernel time.", _FLOPS_RATE, _RATE,
-               nullable=True),
-        Column("bytes_per_second", "Bytes/s", "number", "Minimum bytes over kernel time.", _BYTES_RATE, _RATE,
-               nullable=True),
-        Column("peak_fraction", "Of Peak FLOP/s", "fraction",
-               "Of the GPU's published rate for this precision, on matrix units where the op uses them.",
-               _of_peak(_FLOPS_RATE, "rate.peak_flops_per_second"), _RATE, nullable=True),
-        Column("memory_fraction", "Of Memory Rate", "fraction", "Of the published rate of the GPU's memory.",
-               _of_peak(_BYTES_RATE, "rate.peak_bytes_per_second"), _RATE, nullable=True),
-        Column("intensity", "FLOPs per Byte", "number", "Operations for each byte that must be moved.",
-               "rate.flops * 1.0 / nullif(rate.min_bytes, 0)", _RATE, nullable=True),
-        Column("occupancy_fraction", "Occupancy", "fraction",
-               "Theoretical: warps that fit on a multiprocessor, of those that it can hold; mean by time.",
-               "rate.occupancy_fraction", _RATE, nullable=True),
-        Column("achieved_fraction", "Achieved Occupancy", "fraction",
-               "Warps that were resident, of those that the GPU can hold, as counters measured it, else as the profiler "
-               "estimated it from the number of blocks; mean by time.", "rate.achieved_fraction", _RATE, nullable=True),
-        Column("waves", "Waves", "number", "How often a launch fills the GPU with blocks; mean by time.", "rate.waves",
-               _RATE, nullable=True),
-        Column("tail_fraction", "Tail", "fraction",
-               "Places for blocks that stay empty in the last wave, of those of all waves; mean by time.",
-               "rate.tail_fraction", _RATE, nullable=True),
-        _OP["calls"],
-        _OP["kernel_calls"],
-        _OP["data_type"],
-        _OP["input_shapes"],
-        _OP["stack_trace"],
-    ),
-)  # fmt: skip
-
-_NOTHING = Table(
-    name="efficiency",
-    key="op_id",
-    base=OPS.base,
-    row_id=OPS.row_id,
-    where="0",
-    default_sort="name",
-    joins=OPS.joins,
-    columns=(_OP["name"], _OP["op_id"]),
-)
-
-
-def efficiency_table(extended: bool) -> Table:
-    """Ops by what could be gained; without rows in a database that has not our tables."""
-    return EFFICIENCY if extended else _NOTHING

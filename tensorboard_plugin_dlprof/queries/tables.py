@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from tensorboard_plugin_dlprof.errors import NotFound
-from tensorboard_plugin_dlprof.queries.efficiency import efficiency_table
+from tensorboard_plugin_dlprof.queries.efficiency_table import efficiency_table
 from tensorboard_plugin_dlprof.queries.gpus import gpus
 from tensorboard_plugin_dlprof.queries.groups import KERNELS_OF_GROUP
 from tensorboard_plugin_dlprof.queries.iteration_tables import (

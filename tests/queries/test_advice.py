@@ -11,7 +11,8 @@ import pytest
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import Choice, ImportOptions, aggregate_database, import_source
-from tensorboard_plugin_dlprof.queries.efficiency import EFFICIENCY, efficiency, efficiency_table
+from tensorboard_plugin_dlprof.queries.efficiency import efficiency
+from tensorboard_plugin_dlprof.queries.efficiency_table import EFFICIENCY, efficiency_table
 from tensorboard_plugin_dlprof.queries.findings import findings
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.table import Request, page
@@ -118,3 +119,23 @@ def test_ops_are_listed_by_what_could_be_gained(resnet: UntrustedConnection) -> 
     )
     assert 0 < fast.filtered < fast.total
     assert all(float(row["flops_per_second"] or 0) > 1e13 for row in fast.rows)
+
+
+def test_the_network_is_the_mean_of_its_ops_by_time(resnet: UntrustedConnection) -> None:
+    """Of the ops of which each is known; shares of rates and of warps, never more than all of them."""
+    network = efficiency(resnet, find_scope(resnet, 1))["network"]
+    rows = resnet.execute(
+        "SELECT kernel_ns, occupancy_fraction, achieved_fraction, measured_ns, min_bytes, peak_bytes_per_second "
+        "FROM ext_op_efficiency WHERE aggr_id = 1"
+    ).fetchall()
+    for key, column in (("occupancy_fraction", 1), ("achieved_fraction", 2)):
+        known = [row for row in rows if row[column] is not None]
+        mean = sum(row[0] * row[column] for row in known) / sum(row[0] for row in known)
+        assert network[key] == pytest.approx(mean)
+        assert 0 < mean < 1
+    moving = [row for row in rows if row[4] is not None and row[3]]
+    assert network["bytes_per_second"] == pytest.approx(
+        sum(row[4] for row in moving) * 1e9 / sum(row[3] for row in moving)
+    )
+    assert network["memory_fraction"] is not None
+    assert network["memory_fraction"] <= network["bytes_per_second"] / moving[0][5]
