@@ -1,4 +1,4 @@
-"""JSON, for programs and for the page's own copy, print and PDF."""
+"""JSON, for programs and for the page's own copy and print."""
 
 from __future__ import annotations
 

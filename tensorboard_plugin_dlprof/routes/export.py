@@ -16,6 +16,7 @@ from urllib.parse import quote
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.exports.csv_text import csv_chunks
 from tensorboard_plugin_dlprof.exports.json_text import json_chunks
+from tensorboard_plugin_dlprof.exports.pdf_file import pdf_chunks
 from tensorboard_plugin_dlprof.exports.xlsx_file import write_xlsx
 from tensorboard_plugin_dlprof.queries.system import profile_title
 from tensorboard_plugin_dlprof.queries.table import Column, Row, Table, count, stream
@@ -32,11 +33,13 @@ SECONDS = 600.0
 """Of one export: it may have to sort ten million rows, and a browser may be slow to take them."""
 
 MAX_XLSX_ROWS = 2_000_000
+MAX_PDF_ROWS = 100_000
 _PIECE_BYTES = 1 << 20
 
 _CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
+    "pdf": "application/pdf",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
 
@@ -62,22 +65,23 @@ def export(borrowed: Borrowed, scope: Scope, parameters: Parameters, profile_nam
 
     Raises:
         BadRequest: an unknown format, column or filter.
-        TooLarge: too many rows for a workbook.
+        TooLarge: too many rows for a workbook or a PDF.
     """
     table, request = asked(borrowed.connection, parameters)
     kind = parameters.text("format", "csv")
     if kind not in _CONTENT_TYPES:
-        raise BadRequest(f"format={kind[:40]!r} is not known; write csv, json or xlsx.")
+        raise BadRequest(f"format={kind[:40]!r} is not known; write csv, json, pdf or xlsx.")
     columns = _columns(table, parameters)
     name = profile_title(borrowed.connection) or profile_name
     title = "" if parameters.text("heading", "yes") in ("no", "0") else f"{name}: {_words(table.name)}"
+    noun, most = {"xlsx": ("workbook", MAX_XLSX_ROWS), "pdf": ("PDF", MAX_PDF_ROWS)}.get(kind, ("", None))
+    if most is not None and count(borrowed.connection, table, scope, request, borrowed.counts) > most:
+        raise TooLarge(f"A {noun} of more than {most:,} rows is of no use; filter the table or take CSV.")
     rows = stream(borrowed.connection, table, scope, request)
     if kind == "xlsx":
-        if count(borrowed.connection, table, scope, request, borrowed.counts) > MAX_XLSX_ROWS:
-            raise TooLarge(
-                f"A workbook of more than {MAX_XLSX_ROWS:,} rows is of no use; filter the table or take CSV."
-            )
         pieces = _workbook(title, table, columns, rows, resources)
+    elif kind == "pdf":
+        pieces = pdf_chunks(title or f"{name}: {_words(table.name)}", columns, rows)
     elif kind == "csv":
         pieces = csv_chunks(title, columns, rows)
     else:

@@ -71,6 +71,13 @@ def test_excel(page: Page, menu: Locator, answer: dict[str, Any]) -> None:
     assert answer["rows"][-1]["op_id"] in texts
 
 
+def test_pdf(page: Page, menu: Locator) -> None:
+    """The PDF file is one, and ends where it should."""
+    data = saved(page, menu.get_by_role("link", name="PDF")).read_bytes()
+    assert data.startswith(b"%PDF-1.4")
+    assert data.endswith(b"%%EOF\n")
+
+
 def test_copy(page: Page, menu: Locator, answer: dict[str, Any]) -> None:
     """Copy puts all filtered rows into the clipboard, separated by tabs, not only those of the page."""
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -86,7 +93,7 @@ def test_copy(page: Page, menu: Locator, answer: dict[str, Any]) -> None:
 def test_print(page: Page, menu: Locator, answer: dict[str, Any]) -> None:
     """Print shows a sheet with all filtered rows and nothing else; afterwards the page is as before."""
     page.evaluate("void (window.print = () => { window.printed = true; })")
-    menu.get_by_role("button", name="Print or PDF").click()
+    menu.get_by_role("button", name="Print").click()
     page.wait_for_function("window.printed")
     page.emulate_media(media="print")
     sheet = page.locator(".print-sheet")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.exports.csv_text import CHUNK_LETTERS, csv_chunks
 from tensorboard_plugin_dlprof.exports.json_text import json_chunks
+from tensorboard_plugin_dlprof.exports.pdf_file import pdf_chunks
 from tensorboard_plugin_dlprof.exports.xlsx_file import write_xlsx
 from tensorboard_plugin_dlprof.queries.table import Column, Row
 
@@ -120,3 +123,63 @@ def test_a_full_sheet_is_followed_by_another(tmp_path: Path) -> None:
         [["title"], ["Name"], ["3"], ["4"], ["5"]],
         [["title"], ["Name"], ["6"]],
     ]
+
+
+def pages(data: bytes) -> list[list[str]]:
+    """The lines of every page of a PDF file; fails unless each object is where the file says."""
+    (start,) = re.findall(rb"startxref\n(\d+)\n%%EOF\n$", data)
+    table = data[int(start) :].split(b"trailer")[0].splitlines()
+    assert table[0] == b"xref"
+    for number, line in enumerate(table[3:], start=1):
+        assert data[int(line[:10]) :].startswith(b"%d 0 obj\n" % number)
+    streams = re.findall(rb"<</Length (\d+)/Filter/FlateDecode>>stream\n", data)
+    found = []
+    position = 0
+    for length in streams:
+        position = data.index(b"stream\n", position) + len(b"stream\n")
+        drawing = zlib.decompress(data[position : position + int(length)])
+        position += int(length) + len(b"\nendstream")
+        texts = re.findall(rb"\(((?:\\.|[^\\()])*)\) Tj", drawing)
+        found.append([re.sub(rb"\\(.)", rb"\1", text).decode("cp1252") for text in texts])
+    (count,) = re.findall(rb"/Count (\d+)", data)
+    assert int(count) == len(found)
+    return found
+
+
+def test_pdf() -> None:
+    """Title and page number, headings with units, rows: numbers to the right, unknown as a dash."""
+    (lines,) = pages(b"".join(pdf_chunks("p: ops", COLUMNS, ROWS)))
+    assert lines[0].split() == ["p:", "ops", "Page", "1"]
+    assert re.split(r"\s{2,}", lines[2].strip()) == ["Name", "Time (ns)", "Share (0 to 1)", "Yes"]
+    assert [lines[1], lines[3]] == ["", ""]
+    rows = [re.split(r"\s{2,}", line.strip()) for line in lines[-3:]]
+    assert rows == [
+        ['a, "b"', f"{2**60:,}", "0.25", "yes"],
+        ["=1+1", "-5", "–", "no"],
+        ["–", "–", "0", "–"],
+    ]
+
+
+def test_pdf_breaks_lines_and_pages() -> None:
+    """Every letter of a long text is there, brackets and backslashes too; what is longer still ends in dots."""
+    long = "".join(f"(f{number}\\<void>)" for number in range(20))
+    rows: list[Row] = [{"name": long, "time_ns": number, "share": 0.5, "yes": True} for number in range(300)]
+    found = pages(b"".join(pdf_chunks("profile 東京", COLUMNS, rows)))
+    assert len(found) > 3
+    assert all(lines[0].startswith("profile ??") and lines[0].endswith(f"Page {n}") for n, lines in enumerate(found, 1))
+    head = found[0].index("", 2)
+    body = [line for lines in found for line in lines[head + 1 :]]
+    width = len(body[0].split("  ")[0])
+    assert "".join(line[:width] for line in body).replace(" ", "") == long * 300
+    assert len(long) < 240
+    (lines,) = pages(b"".join(pdf_chunks("p", COLUMNS, [{"name": "x" * 999, "time_ns": 1, "share": 0.5, "yes": True}])))
+    assert "".join(lines).count("x") == 239
+    assert "".join(lines).count("…") == 1
+    assert [int(line[width:].split()[0]) for line in body if line[width:].strip()] == list(range(300))
+
+
+def test_pdf_without_rows() -> None:
+    """One page with the headings."""
+    (lines,) = pages(b"".join(pdf_chunks("empty", COLUMNS, [])))
+    assert lines[0].startswith("empty")
+    assert "Name" in " ".join(lines)

@@ -41,6 +41,7 @@ def test_every_table_can_be_exported(server: Server, table: str) -> None:
     workbook = server.get(f"/export?{address}&format=xlsx").data
     with zipfile.ZipFile(io.BytesIO(workbook)) as archive:
         assert archive.read("xl/worksheets/sheet1.xml").count(b"<row ") == page["total"] + 2
+    assert server.get(f"/export?{address}&format=pdf").data.startswith(b"%PDF-1.4")
 
 
 def test_search_filter_sort_and_columns_count_and_pages_do_not(server: Server) -> None:
@@ -87,11 +88,14 @@ def test_what_cannot_be_exported_is_said_before_the_download(
     assert (answer.status_code, answer.json["error"]["code"]) == (status, code)
 
 
-def test_a_workbook_of_too_many_rows_is_refused(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("kind", "limit"), [("xlsx", "MAX_XLSX_ROWS"), ("pdf", "MAX_PDF_ROWS")])
+def test_a_file_of_too_many_rows_is_refused(
+    server: Server, monkeypatch: pytest.MonkeyPatch, kind: str, limit: str
+) -> None:
     """CSV has no limit."""
-    monkeypatch.setattr(export, "MAX_XLSX_ROWS", 1)
+    monkeypatch.setattr(export, limit, 1)
     profile = server.profile(DATABASE)["id"]
-    assert server.get(f"/export?profile={profile}&table=ops&format=xlsx").status_code == 413
+    assert server.get(f"/export?profile={profile}&table=ops&format={kind}").status_code == 413
     assert server.get(f"/export?profile={profile}&table=ops&format=csv").status_code == 200
 
 

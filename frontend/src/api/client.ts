@@ -101,7 +101,7 @@ export function tableQuery(asked: TableRequest): string {
   return query.toString();
 }
 
-export type ExportFormat = "csv" | "xlsx" | "json";
+export type ExportFormat = "csv" | "xlsx" | "json" | "pdf";
 
 /** The address of a file with the whole filtered table, the shown columns in their order. */
 export function exportUrl(

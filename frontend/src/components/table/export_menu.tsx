@@ -21,11 +21,14 @@ interface ExportMenuProps {
 /** What the browser itself has to hold; files have no such limit. */
 const MOST_COPIED = 100_000;
 const MOST_PRINTED = 5_000;
+/** The server refuses more: nobody reads so many pages. */
+const MOST_IN_PDF = 100_000;
 
 const FILES = [
   { format: "csv", label: "CSV" },
   { format: "xlsx", label: "Excel" },
   { format: "json", label: "JSON" },
+  { format: "pdf", label: "PDF" },
 ] as const;
 
 export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps) {
@@ -70,7 +73,7 @@ export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps)
           >
             Copy
           </button>
-          {FILES.map(({ format, label }) => (
+          {FILES.filter(({ format }) => format !== "pdf" || filtered <= MOST_IN_PDF).map(({ format, label }) => (
             <a key={format} class="menu-item" href={exportUrl(asked, format, keys)} download="" onClick={close}>
               {label}
             </a>
@@ -81,7 +84,7 @@ export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps)
             data-tip={
               filtered > MOST_PRINTED
                 ? `The first ${formatCount(MOST_PRINTED)} rows; files hold all`
-                : "In the print dialog choose a printer, or to save as PDF"
+                : "Opens the print dialog"
             }
             onClick={() =>
               withAll(({ rows }) => {
@@ -90,7 +93,7 @@ export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps)
               })
             }
           >
-            Print or PDF
+            Print
           </button>
         </div>
       )}
