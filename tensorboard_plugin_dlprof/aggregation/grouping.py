@@ -10,6 +10,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.aggregation.tables import Metrics
 from tensorboard_plugin_dlprof.events.combining import numbered
 from tensorboard_plugin_dlprof.events.tables import Int64s, Strings
+from tensorboard_plugin_dlprof.spilling import spilled
 
 
 @dataclass(slots=True)
@@ -29,7 +30,7 @@ class Groups:
         order = np.argsort(keys, kind="stable")
         ordered = keys[order]
         heads = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))) if len(keys) else order
-        return cls(size, order, heads, ordered[heads].astype(np.int64))
+        return cls(size, spilled(order), spilled(heads), spilled(ordered[heads].astype(np.int64)))
 
     def _spread(self, values: Int64s) -> Int64s:
         result = np.zeros(self.size, np.int64)

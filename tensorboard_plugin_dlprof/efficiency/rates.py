@@ -30,6 +30,7 @@ from tensorboard_plugin_dlprof.efficiency.tables import (
 from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS
 from tensorboard_plugin_dlprof.events.tables import Device, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.spilling import keep_columns, spilled
 
 _ITEM = {"fp64": "float64", "fp32": "float32", "tf32": "float32", "fp16": "float16", "bf16": "bfloat16", "fp8": "int8",
          "int8": "int8"}  # fmt: skip
@@ -42,7 +43,9 @@ TRANSPOSES = ("nchwtonhwc", "nhwctonchw", "nchw_to_nhwc", "nhwc_to_nchw", "batch
 def efficiency(profile: Profile, work: InstanceWork, aggregation: Aggregation) -> Efficiency:
     """All tables of an aggregation."""
     kernels = kernel_facts(profile)
-    rows = instance_rows(profile).kernels
+    rows = spilled(instance_rows(profile).kernels)
+    keep_columns(work)
+    keep_columns(kernels)
     ops = _Ops(profile, work, aggregation, kernels, rows).table()
     return Efficiency(
         ops=ops,
@@ -76,12 +79,12 @@ class _Ops:
         self._profile, self._work, self._nodes, self._facts = profile, work, aggregation.op_nodes, facts
         self._kernel = aggregation.iteration_kernels.kernel
         count = len(profile.ops)
-        self._op = profile.kernels.op[self._kernel].astype(np.int64)
-        self._duration = facts.duration[self._kernel]
+        self._op = spilled(profile.kernels.op[self._kernel].astype(np.int64))
+        self._duration = spilled(facts.duration[self._kernel])
         self._of_op = Groups.of(self._op, count)
         in_iterations = iteration_of(profile.instances.cpu_start, aggregation.candidate)
         chosen = np.isin(aggregation.candidate.values, aggregation.iterations.iter_value)
-        self._instance = np.flatnonzero((in_iterations >= 0) & chosen[in_iterations])
+        self._instance = spilled(np.flatnonzero((in_iterations >= 0) & chosen[in_iterations]))
         self._of_instances = Groups.of(profile.instances.op[self._instance], count)
         known = (work.flops >= 0) | (work.elements >= 0)
         self._known_kernel = known[rows[self._kernel]]
