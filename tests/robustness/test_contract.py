@@ -91,6 +91,10 @@ TRACES = {
     "metadata after the events": (
         "importers/test_kineto_layout.py::test_metadata_may_stand_on_either_side_of_the_events",
     ),
+    "numbers of a billion digits, depth, thousands of threads": (
+        "robustness/test_inputs.py::test_a_hostile_source_is_read_within_bounds",
+    ),
+    "a sparse file of a terabyte": ("robustness/test_inputs.py::test_a_file_of_a_terabyte_that_is_not_there",),
     "an event of more than 8 MB; millions of empty ones": (
         "importers/test_kineto_bad_input.py::test_an_event_of_more_than_8_mb_is_refused",
         "robustness/test_inputs.py::test_a_hostile_source_is_refused_within_bounds",

@@ -36,6 +36,12 @@ def members(head: bytes, filler: bytes, times: int) -> bytes:
     return gzip.compress(head) + gzip.compress(filler) * times
 
 
+def sqlite_head() -> bytes:
+    """The first 100 bytes of a database of one page of 4 kB."""
+    numbers = (4_096).to_bytes(2, "big") + bytes([1, 1, 0, 64, 32, 32]) + bytes(4) + (1).to_bytes(4, "big")
+    return (b"SQLite format 3\0" + numbers).ljust(100, b"\0")
+
+
 SOURCES: dict[str, tuple[Callable[[], bytes], str]] = {
     "3 GB of blanks in 3 MB": (
         lambda: members(b'{"schemaVersion": 1, "traceEvents": [', b" " * (64 * MEGABYTE), 48),
@@ -55,6 +61,11 @@ SOURCES: dict[str, tuple[Callable[[], bytes], str]] = {
     "20 MB event": (
         lambda: b'{"traceEvents": [{"ph": "X", "name": "' + b"x" * (20 * MEGABYTE) + b'"}]}',
         "one event larger than 8 MB",
+    ),
+    "300,000 empty members": (lambda: gzip.compress(b"") * 300_000, "gzip data cannot be read"),
+    "name of 5 MB in the header of gzip": (
+        lambda: b"\x1f\x8b\x08\x08" + bytes(6) + b"A" * (5 * MEGABYTE),
+        "gzip data cannot be read",
     ),
     "XPlane": (lambda: b"\x0a\x10" + bytes(200), ""),
 }
@@ -87,6 +98,50 @@ def test_a_hostile_source_is_refused_within_bounds(tmp_path: Path, name: str) ->
     }
 
 
+HOST = '{"ph": "X", "cat": "cpu_op", "name": "%s", "ts": %s, "dur": %s, "pid": %s, "tid": %s}'
+
+READ: dict[str, Callable[[], list[str]]] = {
+    "numbers of a billion digits": lambda: [HOST % ("a", "1e999999999", "1e999999999", "1e999999999", "1e999999999")],
+    "20,000 threads": lambda: [HOST % (f"o{number}", number, 5, number, number) for number in range(20_000)],
+    "20,000 ops within each other": lambda: [HOST % ("o", 10_000 + n, 100_000 - 2 * n, 1, 1) for n in range(20_000)],
+    "arguments of 90,000 levels": lambda: [
+        HOST.replace("}", ', "args": ' + '{"a": ' * 90_000 + "1" + "}" * 90_000 + "}") % ("a", 1, 1, 1, 1)
+    ],
+    "name of 7 MB": lambda: [HOST % ("<" * (7 * MEGABYTE), 3, 2, 1, 1)],
+}
+"""Events that a trace may hold without being refused."""
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_hostile_source_is_read_within_bounds(tmp_path: Path, name: str) -> None:
+    """What is good in it is there, and the database is well; two commands take no more than 400 MB each."""
+    source = write_trace(tmp_path / "a.json")
+    text = source.read_text().removesuffix("]}")
+    source.write_text(", ".join([text, *READ[name]()]) + "]}")
+    for command in (["import", str(source)], ["summary", str(tmp_path / "a.dlprof_dldb.sqlite")]):
+        limited = [sys.executable, "-c", _LIMITED, str(MEMORY_BYTES), *command]
+        done = subprocess.run(limited, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("head", [b'{"traceEvents": [', sqlite_head(), b""], ids=["trace", "database", "nothing"])
+def test_a_file_of_a_terabyte_that_is_not_there(tmp_path: Path, head: bytes) -> None:
+    """Sparse: it takes no space on the disk, and must take none in memory."""
+    bad = tmp_path / "bad.pt.trace.json"
+    try:
+        with bad.open("wb") as file:
+            file.write(head)
+            file.truncate(1 << 40)
+    except OSError:
+        pytest.skip("this file system holds no file of a terabyte")
+    command = [sys.executable, "-c", _LIMITED, str(MEMORY_BYTES), "import", str(bad)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "bad.pt.trace.json" in line
+
+
 LONG = "x" * (10 * MEGABYTE)
 
 DATABASES: dict[str, tuple[str, ...]] = {
@@ -99,6 +154,23 @@ DATABASES: dict[str, tuple[str, ...]] = {
     "path of 5,000 levels": ("UPDATE read_only_ops SET op_name = replace(substr(:long, 1, 10000), 'xx', '/x')",),
     "negative durations": ("UPDATE read_only_kernels SET gpu_stop = gpu_start - 1000000",),
     "huge durations": ("UPDATE read_only_kernels SET gpu_stop = 9223372036854775807",),
+    "texts in number columns": ("UPDATE read_only_kernels SET gpu_start = 'abc', gpu_stop = '9e9x'",),
+    "bytes in number columns": ("UPDATE read_only_kernels SET gpu_start = x'00ff', gpu_stop = zeroblob(100)",),
+    "infinite times": ("UPDATE read_only_kernels SET gpu_start = -9e999, gpu_stop = 9e999",),
+    "ids at the end of numbers": ("UPDATE read_only_ops SET id = id + 9223372036854775000",),
+    "names of bytes": ("UPDATE dictionary SET string = x'ff00fe80' || id",),
+    "names that act": ("UPDATE dictionary SET string = char(27) || '[31m' || char(8238) || '<script>' || string",),
+    "aggregation below zero": ("UPDATE aggregations SET id = -1", "UPDATE model_summary SET aggr_id = -1"),
+    "one table in the place of another": (
+        "PRAGMA writable_schema=ON",
+        "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'read_only_kernels') "
+        "WHERE name = 'dictionary'",
+    ),
+    "check that makes 800 MB": (
+        "PRAGMA writable_schema=ON",
+        "UPDATE sqlite_master SET sql = replace(sql, 'string TEXT', "
+        "'string TEXT CHECK (length(hex(zeroblob(400000000))) > 0)') WHERE name = 'dictionary'",
+    ),
     "NULL everywhere": ("UPDATE metric SET id = id",),
 }
 
@@ -128,14 +200,21 @@ def nullify(connection: sqlite3.Connection) -> None:
             connection.execute(f"UPDATE OR IGNORE {table} SET {name} = NULL")
 
 
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database of ours, three steps."""
+    folder = tmp_path_factory.mktemp("inputs")
+    source = write_trace(folder / "a.json")
+    import_source(source, folder / "a.dlprof_dldb.sqlite", ImportOptions(), lambda _stage, _fraction: None)
+    return folder / "a.dlprof_dldb.sqlite"
+
+
 @pytest.mark.parametrize("name", DATABASES)
-def test_a_hostile_database_is_shown_within_bounds(tmp_path: Path, name: str) -> None:
+def test_a_hostile_database_is_shown_within_bounds(imported: Path, tmp_path: Path, name: str) -> None:
     """Every route answers in valid JSON of at most 8 MB, or with a sentence; the good profile beside it is served."""
-    source = write_trace(tmp_path / "a.json")
     for run in ("bad", "good"):
         (tmp_path / "logs" / run).mkdir(parents=True)
-        database = tmp_path / "logs" / run / f"{run}.dlprof_dldb.sqlite"
-        import_source(source, database, ImportOptions(), lambda _stage, _fraction: None)
+        (tmp_path / "logs" / run / f"{run}.dlprof_dldb.sqlite").write_bytes(imported.read_bytes())
     with_statements(tmp_path / "logs" / "bad" / "bad.dlprof_dldb.sqlite", DATABASES[name])
     server = Server(tmp_path / "logs", tmp_path / "cache")
     bad, good = (profile["id"] for profile in server.profiles())
