@@ -14,8 +14,8 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules import RULES
 from tensorboard_plugin_dlprof.analysis.rules.narrow_types import fp8, tf32
 from tensorboard_plugin_dlprof.analysis.tables import Lacks
-from tensorboard_plugin_dlprof.profile.tables import GraphLaunches
-from tests.analysis.cases import CASES, LARGE, NVJET, SGEMM, collective, copy, good, kernel, memory, well_over
+from tensorboard_plugin_dlprof.profile.tables import GraphLaunches, Profile
+from tests.analysis.cases import CASES, LARGE, NVJET, SGEMM, collective, copy, good, idle, kernel, memory, well_over
 from tests.analysis.scenes import A100, H100, STEP_NS, T4, Step, found, scene, signals, verdict
 
 RULE = dict(RULES)
@@ -141,6 +141,21 @@ def test_what_is_not_recorded_is_asked_for() -> None:
     missing = {each.detector: each for each in verdict(scene(lambda step: step.good(0, STEP_NS))).undecided}
     assert set(missing) == {"batch_size_detector", "shape_detector"}
     assert "profile_memory=True" in missing["batch_size_detector"].hint
+
+
+def test_input_that_is_not_recorded_is_asked_for_where_the_gpu_waits() -> None:
+    """For no recorded reason, a quarter of the time; a busy GPU waits for no file."""
+    waiting = idle(lambda _step, _begin, _stop: None, step_ns=20 * STEP_NS)(0.25)
+    assert "io_detector" in undecided(waiting)
+    waiting.info.recorded = frozenset({"io"})
+    assert undecided(waiting) >= {"dataloader_detector"}
+    assert "io_detector" not in undecided(waiting)
+    assert not undecided(good()) & {"io_detector", "dataloader_detector"}
+
+
+def undecided(profile: Profile) -> set[str]:
+    """The detectors that lack data."""
+    return {each.detector for each in verdict(profile).undecided}
 
 
 def test_gpus_without_work_are_told_unless_other_ranks_use_them() -> None:

@@ -20,6 +20,11 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
     """The GPU waits for the next batch."""
     time = signals.part(Part.DATA_LOADER)
     if signals.share(time) < thresholds.DATA_LOADER_FRACTION:
+        if not {"ops", "nvtx"} & signals.recorded and _unexplained(signals) >= thresholds.DATA_LOADER_FRACTION:
+            return Lacks(
+                "when the data loader runs",
+                "Record CPU activity too, or put an NVTX range called DataLoader around it.",
+            )
         return None
     single = any("_SingleProcessDataLoaderIter" in text for text in _loader_names(signals))
     return Finding(
@@ -49,6 +54,12 @@ def io(signals: Signals) -> Finding | Lacks | None:
     """The GPU waits for files or the network."""
     time = signals.part(Part.IO)
     if signals.share(time) < thresholds.IO_FRACTION:
+        known = "io" in signals.recorded or len(signals.profile.io.start_ns) > 0
+        if not known and _unexplained(signals) >= thresholds.IO_FRACTION:
+            return Lacks(
+                "whether the program reads or writes while the GPU idles",
+                "Record it: nsys profile --trace=cuda,nvtx,osrt.",
+            )
         return None
     return Finding(
         "io_detector",
@@ -68,6 +79,11 @@ def io(signals: Signals) -> Finding | Lacks | None:
             "Reading ahead hides all of it; half, where the storage is what limits.",
         ),
     )
+
+
+def _unexplained(signals: Signals) -> float:
+    """Share of the time in which a GPU idles for long, or for no recorded reason."""
+    return signals.share(signals.idle.host_ns + signals.idle.other_ns) if signals.devices else 0.0
 
 
 def copies(signals: Signals) -> Finding | Lacks | None:
