@@ -6,6 +6,11 @@ import shutil
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
+"""No test measures time: on a busy machine any example takes long now and then."""
 
 CHROMIUM_COMMANDS = ("chromium", "chromium-browser", "google-chrome")
 

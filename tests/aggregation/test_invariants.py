@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensorboard_plugin_dlprof import pipeline
@@ -26,7 +26,7 @@ from tests.aggregation.test_oracle import profiles
 from tests.cli.traces import write_trace
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100)
 @given(profiles(), st.data())
 def test_no_profile_breaks_a_rule(profile: Profile, data: st.DataObject) -> None:
     """Whatever part of its iterations is aggregated."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
@@ -71,7 +71,7 @@ def profiles(draw: st.DrawFn) -> Profile:
     )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200)
 @given(profiles(), st.data())
 def test_every_number_equals_the_slow_way(profile: Profile, data: st.DataObject) -> None:
     """For any range of the iterations."""
@@ -83,7 +83,7 @@ def test_every_number_equals_the_slow_way(profile: Profile, data: st.DataObject)
     assert found(profile, aggregation) == expected(profile, candidate, first, last)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(profiles())
 def test_the_parts_add_up_and_nothing_exceeds_the_whole(profile: Profile) -> None:
     """The seven parts are not negative and add up to the wall time, in all and for each device and iteration."""

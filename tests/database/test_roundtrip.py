@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.database.connection import has_extensions, open_database
@@ -26,7 +26,7 @@ TEXT_COLUMNS = {
 def test_a_profile_survives_its_database(tmp_path: Path) -> None:
     """Every row and column of the raw tables, those of 1.8 and ours, for generated profiles."""
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=25)
     @given(profiles())
     def survives(profile: Profile) -> None:
         path = tmp_path / "profile.dlprof_dldb.sqlite"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensorboard_plugin_dlprof.aggregation import Aggregation, aggregate
@@ -90,7 +90,7 @@ def found(profile: Profile, aggregation: Aggregation) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300)
 @given(captures())
 def test_every_total_equals_the_slow_way_from_the_events(lines: str) -> None:
     """Nesting, linking, ownership, iterations and aggregation at once."""
