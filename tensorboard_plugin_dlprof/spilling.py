@@ -7,17 +7,20 @@ reads it again when it is touched. The files have no names, so nothing is left o
 from __future__ import annotations
 
 import mmap
+import os
 import tempfile
 import weakref
 from array import array
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.errors import OutputNotWritable
 
 _SMALL_BYTES = 1 << 20
 """Shorter columns stay in memory."""
@@ -88,8 +91,8 @@ class Spill:
         kind = np.dtype(dtype)
         if self._fits(count, kind):
             return np.zeros(count, kind)
-        with tempfile.TemporaryFile(dir=self._folder) as file:
-            file.truncate(count * kind.itemsize)
+        with self._written(), tempfile.TemporaryFile(dir=self._folder) as file:
+            _reserve(file, count * kind.itemsize)
             return self._mapped(file, kind, count)
 
     def keep(self, *tables: Any) -> None:
@@ -118,16 +121,36 @@ class Spill:
 
     def _append(self, table: dict[str, Any], name: str, column: array[Any]) -> None:
         key = id(table), name
-        if key not in self._files:
-            self._files[key] = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
-        self._files[key].write(column)
+        with self._written():
+            if key not in self._files:
+                self._files[key] = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
+            self._files[key].write(column)
+            self._files[key].flush()
         del column[:]
+
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise OutputNotWritable(
+                f"{self._folder or tempfile.gettempdir()}: the columns of a large profile cannot be written to "
+                f"temporary files there ({error.strerror}); make room, or allow the import more memory."
+            ) from error
 
     def _mapped(self, file: IO[bytes], dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
         file.flush()
         mapping = mmap.mmap(file.fileno(), 0)
         self._maps.append(weakref.ref(mapping))
         return np.frombuffer(mapping, dtype, count)
+
+
+def _reserve(file: IO[bytes], size_bytes: int) -> None:
+    """Takes the room on the disk now: a mapping of a full disk would kill the process that writes to it."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, size_bytes)
+    else:
+        file.truncate(size_bytes)
 
 
 def spilled(column: _Column) -> _Column:

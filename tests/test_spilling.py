@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.importers import find_importer
@@ -60,6 +61,13 @@ def test_columns_that_are_complete_count(tmp_path: Path) -> None:
     assert made.sum() == 0
     assert [table["a"].flags.owndata for table in tables] == [False, False]
     assert [len(table["a"]) for table in tables] == [100, 50]
+
+
+def test_a_folder_without_room_is_named(tmp_path: Path) -> None:
+    """In one sentence, before anything is mapped: a mapping of a full disk kills the process."""
+    spill = Spill(memory_bytes=8, folder=tmp_path / "missing")
+    with pytest.raises(OutputNotWritable, match="missing: the columns of a large profile cannot be written"):
+        spill.relieve([{"a": array("q", range(9))}])
 
 
 def same(a: Any, b: Any) -> bool:

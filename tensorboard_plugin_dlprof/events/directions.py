@@ -62,23 +62,25 @@ def _link_by_arrow(capture: Capture, nesting: Nesting, backward: Flags, linked: 
 def _link_by_sequence(
     capture: Capture, nesting: Nesting, model: Flags, backward: Flags, in_backward: Flags, linked: Int32s
 ) -> None:
-    sequence = capture.ranges.sequence[nesting.row]
-    numbered = model & (sequence >= 0)
+    ranges, row = capture.ranges, nesting.row
+    numbered = model & (ranges.sequence[row] >= 0)
     nodes = np.flatnonzero(numbered & backward)
     ops = np.flatnonzero(numbered & ~backward)
     if not len(nodes) or not len(ops):
         return
-    thread = capture.ranges.thread[nesting.row].astype(np.int64)
     process_of_thread = np.array([thread.process_id for thread in capture.threads], np.int64)
     _, process = np.unique(process_of_thread, return_inverse=True)
-    forward_thread = capture.ranges.forward_thread[nesting.row]
     # Ops that the backward pass itself runs (recomputation) count, but only for threads that say so.
     main = ops[~in_backward[ops]]
-    for (owner, said), members in _groups(process[thread[nodes]], forward_thread[nodes], nodes):
+    thread_of_op, thread_of_main = ranges.thread[row[ops]], ranges.thread[row[main]]
+    row_of_node = row[nodes]
+    for (owner, said), members in _groups(
+        process[ranges.thread[row_of_node]], ranges.forward_thread[row_of_node], nodes
+    ):
         best: Int64s | None = None
-        for candidate in distinct_values(thread[ops[process[thread[ops]] == owner]]).tolist():
-            pool = ops if said > 0 else main
-            found = _latest_before(nesting, sequence, pool[thread[pool] == candidate], members)
+        for candidate in distinct_values(thread_of_op[process[thread_of_op] == owner]).tolist():
+            pool, thread = (ops, thread_of_op) if said > 0 else (main, thread_of_main)
+            found = _latest_before(nesting, ranges.sequence, pool[thread == candidate], members)
             if best is None or np.count_nonzero(found >= 0) > np.count_nonzero(best >= 0):
                 best = found
         if best is not None:
@@ -93,13 +95,13 @@ def _groups(process: Int64s, forward_thread: Int64s, rows: Int64s) -> list[tuple
 
 def _latest_before(nesting: Nesting, sequence: Int64s, ops: Int64s, nodes: Int64s) -> Int64s:
     """For each node the op with its number that started last before it, -1 where there is none."""
-    start = nesting.start_ns
     both = np.concatenate((ops, nodes))
+    number = sequence[nesting.row[both]]
     is_node = np.arange(len(both)) >= len(ops)
-    order = np.lexsort((is_node, start[both], sequence[both]))
+    order = np.lexsort((is_node, nesting.start_ns[both], number))
     latest = np.maximum.accumulate(np.where(is_node[order], -1, np.arange(len(both))))
-    candidates = both[order[latest]]
-    valid = (latest >= 0) & (sequence[candidates] == sequence[both[order]])
+    candidates = order[latest]
+    valid = (latest >= 0) & (number[candidates] == number[order])
     found = np.full(len(both), -1, np.int64)
-    found[order] = np.where(valid, candidates, -1)
+    found[order] = np.where(valid, both[candidates], -1)
     return found[len(ops) :]
