@@ -87,11 +87,11 @@ setup(
     install_requires=[
         "tensorboard>=2.21",
         "protobuf>=6.31.1",
-        "werkzeug",
-        "numpy",
-        "pandas",
-        "msgspec",
-        "XlsxWriter",
+        "werkzeug>=3.0",
+        "numpy>=1.23.5",
+        "pandas>=1.5.3",
+        "msgspec>=0.18",
+        "XlsxWriter>=3.0.9",
     ],
     extras_require={
         "test": [
