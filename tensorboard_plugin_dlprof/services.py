@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tensorboard_plugin_dlprof.classify.rules.rule import Rule
 from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules, content_of, digest_of
+from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.imports.cache import DEFAULT_MAX_BYTES, Cache
 from tensorboard_plugin_dlprof.imports.manager import GIGABYTE, ImportManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager
@@ -19,6 +22,8 @@ from tensorboard_plugin_dlprof.routes.opened import Opened
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.hints import HintReader, hint_reader
 from tensorboard_plugin_dlprof.runs.scan import File, Root
+
+_LOG = logging.getLogger(__name__)
 
 MIN_MEMORY_BYTES = GIGABYTE // 4
 """The libraries alone take half of this."""
@@ -41,15 +46,15 @@ def make_services(
     reaggregate_mode: str = "on",
     opened: Opened | None = None,
     hosts: Hosts | None = None,
-    kernel_rules: str = "",
+    kernel_rules: tuple[Rule, ...] | None = None,
     remote: Sequence[str] = (),
 ) -> Services:
-    """What the routes work with, for profiles below ``roots``; ``kernel_rules`` is a file or empty.
+    """What the routes work with, for profiles below ``roots``.
 
     Raises:
-        ProfileError: the file of rules for kernels is wrong.
+        ProfileError: no ``kernel_rules`` are given, and the file that the environment variable names is wrong.
     """
-    rules = chosen_rules(kernel_rules)
+    rules = chosen_rules("") if kernel_rules is None else kernel_rules
     cache = Cache(cache_folder, cache_bytes, digest_of(rules))
 
     def cached_database(source: File) -> Path | None:
@@ -87,7 +92,7 @@ def services_of_tensorboard(context: Any) -> Services:
         int(cache_gb * GIGABYTE) if cache_gb > 0 else DEFAULT_MAX_BYTES,
         getattr(flags, "dlprof_reaggregate", "on") or "on",
         hosts=hosts_of_tensorboard(flags),
-        kernel_rules=getattr(flags, "dlprof_kernel_rules", "") or "",
+        kernel_rules=_rules(getattr(flags, "dlprof_kernel_rules", "") or ""),
         remote=remote_roots(context.logdir or "", getattr(flags, "logdir_spec", "") or ""),
     )
 
@@ -96,6 +101,15 @@ def remote_roots(logdir: str, logdir_spec: str) -> list[str]:
     """The log directories of remote storage, which are not searched, without credentials."""
     parts = [logdir] if logdir else _REMOTE_PART.findall(logdir_spec)
     return [mask_command_line(part) for part in parts if _URI.match(part)]
+
+
+def _rules(named: str) -> tuple[Rule, ...]:
+    """Those of the flag or the variable. ``tensorboard`` has checked them; an embedded one goes on without."""
+    try:
+        return chosen_rules(named)
+    except ProfileError as error:
+        _LOG.warning("%s Kernels are told by the rules of the plugin alone.", error)
+        return ()
 
 
 def hosts_of_tensorboard(flags: Any) -> Hosts:

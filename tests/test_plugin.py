@@ -97,6 +97,16 @@ def test_a_wrong_file_of_rules_ends_tensorboard_with_a_sentence(tmp_path: Path) 
         DlprofLoader().fix_flags(parser.parse_args(["--dlprof_kernel_rules", str(tmp_path / "none")]))
 
 
+def test_an_embedded_tensorboard_goes_on_without_wrong_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nobody checked its flags; the log says which file is wrong."""
+    monkeypatch.setenv("DLPROF_KERNEL_RULES", str(tmp_path / "none.json"))
+    assert DlprofLoader().load(context(str(tmp_path))).is_active() is False
+    assert "cannot be searched" not in caplog.text
+    assert "none.json: there is no such file of kernel rules. Kernels are told by" in caplog.text
+
+
 @pytest.mark.parametrize("broken", [None, object(), base_plugin.TBContext()])
 def test_the_constructor_never_raises(broken: Any) -> None:
     """Nor does asking whether it is active, whatever the host hands over."""
