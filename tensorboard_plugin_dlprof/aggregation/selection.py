@@ -58,9 +58,7 @@ def choose_range(candidate: IterationCandidate, selection: Selection) -> Bools:
     stop = last if selection.iter_stop is None else selection.iter_stop
     chosen: Bools = (values >= start) & (values <= stop)
     if not first <= start <= stop <= last or not chosen.any():
-        raise BadRequest(
-            f"{_wanted(selection)} cannot be selected; this profile has the iterations {first} to {last}."
-        )
+        raise BadRequest(f"{_wanted(selection)} cannot be selected; this profile has the iterations {first} to {last}.")
     return chosen
 
 

@@ -111,7 +111,7 @@ def test_other_iterations_are_another_view(trace: Path) -> None:
         assert p.database.read_bytes() == before
         with p.reaggregate() as same:
             assert same.summary == p.summary
-        with pytest.raises(dlprof.ProfileError, match="Iterations from 7 on cannot be selected; .* 0 to 2"):
+        with pytest.raises(dlprof.ProfileError, match=r"Iterations from 7 on cannot be selected; .* 0 to 2"):
             p.reaggregate(iter_start=7)
         with pytest.raises(dlprof.ProfileError, match="MM_11"):
             p.reaggregate(key_op="MM_11")
