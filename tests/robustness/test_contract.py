@@ -144,6 +144,7 @@ SERVER = {
         "routes/test_hosts.py::test_a_tensorboard_of_this_machine_refuses_foreign_names",
         "routes/test_hosts.py::test_which_names_are_answered",
         "viewer/test_viewer.py::test_a_foreign_host_is_refused",
+        "browser/test_foreign_host.py::test_the_page_says_why_it_shows_nothing",
     ),
     "wrong methods": ("routes/test_api.py::test_what_reads_takes_no_other_method",),
     "changes from other sites": ("routes/test_api.py::test_what_changes_takes_only_our_own_posts",),
