@@ -23,6 +23,23 @@ describe("the graph", () => {
     expect(graph.edges).toHaveLength(graph.nodes.length - 1);
   });
 
+  it("keeps a parent of many near the first of them", () => {
+    const many = { ...nodes() };
+    const count = 60;
+    const wide = Object.fromEntries(
+      Object.entries(many).map(([key, values]) => [
+        key,
+        [...values, ...Array.from({ length: count }, () => values[3])],
+      ]),
+    ) as unknown as typeof many;
+    wide.name = wide.name.map((name, i) => (i < many.name.length ? name : `Layer ${i}`));
+    wide.structure = wide.structure.map((structure, i) => (i < many.name.length ? structure : 100 + i));
+    const tall = layOut(new Rows(buildTree(wide, ""), { sort: "", fold: false, kept: null }), () => true);
+    const root = tall.nodes.find(({ row }) => row.name === "Net");
+    expect(tall.height).toBeGreaterThan(count * NODE.height);
+    expect(root?.y).toBeLessThan(8 * NODE.height);
+  });
+
   it("leaves out work of no op", () => {
     expect(graph.nodes.map(({ row }) => row.name)).not.toContain("unassociated");
   });

@@ -85,6 +85,10 @@ describe("rows of the tree", () => {
     expect(levels(rowsWith(), 7)).toEqual({ deepest: 4, fitting: 3 });
   });
 
+  it("open further than a screen where that would show next to nothing", () => {
+    expect(levels(rowsWith(), 1)).toEqual({ deepest: 4, fitting: 3 });
+  });
+
   it("say how many children were not sent", () => {
     const cut = { ...nodes(), children: [1, 0, 5, 1, 1, 1, 0, 0, 0] };
     const rows = new Rows(buildTree(cut, ""), { sort: "", fold: false, kept: null });

@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
 
 import type { Column } from "../api/types";
-import { nextSort, pageNumbers, readTableState, sortDirection, tableChanges, visibleColumns } from "./table_state";
+import {
+  forUnit,
+  nextSort,
+  pageNumbers,
+  readTableState,
+  sortDirection,
+  tableChanges,
+  visibleColumns,
+} from "./table_state";
 import { forOtherProfile, readHash, withValues, writeHash } from "./url_state";
 
 const column = (key: string, type: Column["type"], hidden = false): Column => ({
@@ -102,4 +110,11 @@ describe("page numbers", () => {
   ])("page %d of %d", (current, pages, shown) => {
     expect(pageNumbers(current, pages)).toEqual(shown);
   });
+});
+
+it("columns are named after the GPU's matrix units", () => {
+  const columns = [{ ...column("using", "boolean"), label: "Using TC", description: "Whether it uses Tensor Cores." }];
+  expect(forUnit(columns, "Tensor Core")).toBe(columns);
+  const [using] = forUnit(columns, "Matrix Core");
+  expect([using?.label, using?.description]).toEqual(["Using MC", "Whether it uses Matrix Cores."]);
 });
