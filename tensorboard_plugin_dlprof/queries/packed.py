@@ -27,6 +27,9 @@ PART = 65_536
 
 _NUMBER_BYTES = 4
 
+_FEW = 100
+"""Rows of a page, which are looked up one by one; more are read a part at a time."""
+
 Places: TypeAlias = "npt.NDArray[np.int64]"
 Chosen: TypeAlias = "npt.NDArray[np.bool_]"
 Value: TypeAlias = "str | int | float"
@@ -95,6 +98,8 @@ class PackedIteration:
     def __init__(self, connection: sqlite3.Connection, aggregation: int, iteration: int) -> None:
         self._connection = connection
         self._of = (aggregation, iteration)
+        self._nodes: dict[int, npt.NDArray[np.int32]] = {}
+        """Parts that were read: an export in the order of a time goes through all of them again and again."""
         bounds = connection.execute(
             "SELECT part, length(data) FROM ext_kernel_orders WHERE aggr_id = ? AND iter_value = ? AND kind = 'node' "
             "ORDER BY part DESC LIMIT 1",
@@ -122,12 +127,16 @@ class PackedIteration:
             chosen = inside if chosen is None else np.logical_and(chosen, inside, out=chosen)
         return chosen
 
-    def places(self, question: Question, chosen: Chosen | None) -> Iterator[Places]:
-        """All places that pass, in the order of the question, some at a time."""
-        if question.sorted_launches:
-            yield from self._by_rank(question, chosen)
-            return
-        yield from self._in_order(question, chosen)
+    def places(self, question: Question, chosen: Chosen | None, at_once: int) -> Iterator[Places]:
+        """All places that pass, in the order of the question, as many at once, and at last the rest."""
+        waiting = np.zeros(0, np.int64)
+        for found in self._by_rank(question, chosen) if question.sorted_launches else self._in_order(question, chosen):
+            waiting = np.concatenate([waiting, found])
+            whole = len(waiting) - len(waiting) % at_once
+            yield from (waiting[start : start + at_once] for start in range(0, whole, at_once))
+            waiting = waiting[whole:]
+        if len(waiting):
+            yield waiting
 
     def page(self, question: Question, chosen: Chosen | None, offset: int, limit: int) -> list[int]:
         """``kernel_iteration_node.id`` of one page."""
@@ -139,8 +148,12 @@ class PackedIteration:
 
     def ids(self, places: Places) -> list[int]:
         """``kernel_iteration_node.id`` of some places."""
-        parts = {int(part): self._part("node", int(part)) for part in np.unique(places // PART)}
-        return [int(parts[place // PART][place % PART]) for place in places.tolist()]
+        if len(places) <= _FEW:
+            return [self._number("node", place) for place in places.tolist()]
+        for part in np.unique(places // PART).tolist():
+            if part not in self._nodes:
+                self._nodes[part] = self._part("node", part)
+        return [int(self._nodes[place // PART][place % PART]) for place in places.tolist()]
 
     def _in_order(self, question: Question, chosen: Chosen | None, skip: int = 0) -> Iterator[Places]:
         for _, found in self._parts(question.order, skip, question.descending):

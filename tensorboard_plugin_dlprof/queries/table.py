@@ -168,9 +168,9 @@ def stream(connection: sqlite3.Connection, table: Table, scope: Scope, request: 
     stored = query.stored(connection, {})
     if stored is not None:
         question = query.question()
-        for places in stored.places(question, stored.chosen(question)):
-            for start in range(0, len(places), _IDS_AT_ONCE):
-                yield from query.rows(connection, stored.ids(places[start : start + _IDS_AT_ONCE]))
+        # Always as many, so that it is always the same statement.
+        for places in stored.places(question, stored.chosen(question), _IDS_AT_ONCE):
+            yield from query.rows(connection, stored.ids(places))
         return
     cursor = connection.execute(query.ids(few=True, paged=False), query.values)
     while ids := [row[0] for row in cursor.fetchmany(_IDS_AT_ONCE)]:
