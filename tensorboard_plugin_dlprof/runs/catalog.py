@@ -65,6 +65,7 @@ class Catalog:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._next_scan = 0.0
+        self._is_outdated = False
         self._snapshot = Snapshot()
         self._by_id: dict[str, FoundProfile] = {}
         self._is_known = threading.Event()
@@ -101,7 +102,8 @@ class Catalog:
         return found
 
     def rescan(self) -> None:
-        """Makes a scan due: something changed."""
+        """Makes a scan due: something changed. One that is under way may have passed the place already."""
+        self._is_outdated = True
         self._next_scan = 0.0
 
     def _scan_if_due(self) -> bool:
@@ -112,6 +114,7 @@ class Catalog:
             if time.monotonic() < self._next_scan:
                 return False
             self._is_listed.clear()
+            self._is_outdated = False
             self._thread = threading.Thread(target=self._run, name="dlprof-scan", daemon=True)
             self._thread.start()
             return True
@@ -122,7 +125,7 @@ class Catalog:
         except Exception:  # noqa: BLE001 - logged; the next scan may succeed
             _LOG.exception("The log directory could not be scanned for GPU profiles.")
         finally:
-            self._next_scan = max(self._next_scan, time.monotonic() + RESCAN_SECONDS)
+            self._rest(RESCAN_SECONDS)
             self._is_known.set()
             self._is_listed.set()
 
@@ -142,8 +145,14 @@ class Catalog:
 
         publish()
         self._is_listed.set()
-        self._next_scan = time.monotonic() + max(RESCAN_SECONDS, REST_FACTOR * (time.monotonic() - started))
+        self._rest(REST_FACTOR * (time.monotonic() - started))
         self._open_databases(publish)
+
+    def _rest(self, seconds: float) -> None:
+        """The next scan is due in so many seconds, never sooner than usual; at once where something changed since."""
+        self._next_scan = max(self._next_scan, time.monotonic() + max(seconds, RESCAN_SECONDS))
+        if self._is_outdated:
+            self._next_scan = 0.0
 
     def _note(self, file: File) -> None:
         """A name can be enough to know that there is a profile, long before the end of a slow scan."""

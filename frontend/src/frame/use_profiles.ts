@@ -9,6 +9,7 @@ import { asApiError } from "./use_query";
 const POLL_MS = 1000;
 /** The server looks at the folder no more often than every five seconds: what changed just now is seen a little later. */
 const LOOK_AGAIN_MS = 6000;
+const LOOKS = 3;
 
 export interface Profiles {
   data: ProfilesResponse | null;
@@ -29,7 +30,7 @@ export function useProfiles(): Profiles {
   useEffect(() => {
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let lookAgain = round > 0;
+    let looks = round > 0 ? LOOKS : 0;
     const again = (delay: number): void => {
       timer = setTimeout(() => (isShown() ? void load() : again(POLL_MS)), delay);
     };
@@ -40,8 +41,8 @@ export function useProfiles(): Profiles {
         setData(answer);
         setError(null);
         if (inMotion(answer)) again(POLL_MS);
-        else if (lookAgain) {
-          lookAgain = false;
+        else if (looks > 0) {
+          looks -= 1;
           again(LOOK_AGAIN_MS);
         }
       } catch (failure) {
