@@ -20,7 +20,7 @@ RESOURCE_COLUMNS = ("tc", "non_tc", "memory", "dataloader", "io", "cpu", "other"
 
 
 class ModelSummary(TypedDict):
-    """Ops in numbers. An op that uses Tensor Cores counts as eligible."""
+    """Ops in numbers. Kernels outside ops are in ``ops`` and ``gpu_time_ns``, and eligible for nothing."""
 
     ops: int | None
     eligible_ops: int | None
@@ -93,12 +93,20 @@ class Recommendation(TypedDict):
 def model_summary(connection: sqlite3.Connection, scope: Scope) -> ModelSummary:
     """Ops in numbers."""
     row = _row(connection, scope, "view_op_summary")
-    # DLProf counts under "eligible" only the ops that do not use Tensor Cores.
-    eligible_ns = plus(row["nodes_tc_eligible_gpu_time"], row["nodes_using_tc_gpu_time"])
+    extended = _extended_row(connection, scope)
+    if extended is not None:
+        # The ops of which Tensor Core efficiency tells; 1.8's table knows no kernels outside ops that use Tensor Cores.
+        eligible_ops, eligible_ns = extended["eligible_ops"], extended["eligible_op_ns"]
+        using_ops = extended["eligible_ops_using"]
+    else:
+        # DLProf counts under "eligible" only the ops that do not use Tensor Cores.
+        eligible_ops = plus(row["nodes_tc_eligible_count"], row["nodes_using_tc_count"])
+        eligible_ns = plus(row["nodes_tc_eligible_gpu_time"], row["nodes_using_tc_gpu_time"])
+        using_ops = row["nodes_using_tc_count"]
     return ModelSummary(
         ops=row["nodes_total_count"],
-        eligible_ops=plus(row["nodes_tc_eligible_count"], row["nodes_using_tc_count"]),
-        eligible_ops_using_tensor_cores=row["nodes_using_tc_count"],
+        eligible_ops=eligible_ops,
+        eligible_ops_using_tensor_cores=using_ops,
         gpu_time_ns=row["nodes_total_gpu_time"],
         eligible_gpu_time_fraction=fraction(eligible_ns, row["nodes_total_gpu_time"]),
     )

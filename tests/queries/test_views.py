@@ -12,6 +12,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, deadline
+from tensorboard_plugin_dlprof.queries import summary
 from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
 from tensorboard_plugin_dlprof.queries.table import Cell, Request, stream
@@ -68,6 +69,18 @@ def test_op_types(asked: Asked) -> None:
     ]
     view = f"SELECT op_node_type, num_nodes, num_calls, {', '.join(columns)} FROM view_op_type_summary"
     assert asked.ours("op_types", "op_type", "ops", "calls", *times) == asked.theirs(view)
+
+
+def test_the_model_line_counts_the_ops_of_the_op_table(asked: Asked) -> None:
+    """Eligible and using ops are those of the table of ops; kernels outside ops are eligible for nothing."""
+    model = summary.model_summary(asked.connection, asked.scope)
+    [(eligible, using, time_ns, total_ns)] = asked.theirs(
+        "SELECT total(tc_eligible), total(tc_eligible AND using_tc), total(gpu_time * tc_eligible), total(gpu_time) "
+        "FROM view_op_nodes"
+    )
+    assert (model["eligible_ops"], model["eligible_ops_using_tensor_cores"]) == (eligible, using)
+    expected = None if not total_ns else pytest.approx(float(time_ns or 0) / float(total_ns))
+    assert model["eligible_gpu_time_fraction"] == expected
 
 
 def test_groups(asked: Asked) -> None:
