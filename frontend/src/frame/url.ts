@@ -57,11 +57,15 @@ export function useUrl(): UrlState {
 
 /** A set of words kept under one key of the URL, such as the legend entries that are hidden. */
 export function useUrlSet(key: string): [ReadonlySet<string>, (word: string) => void] {
-  const words = new Set((useUrl()[key] ?? "").split(",").filter(Boolean));
   const toggle = (word: string): void => {
-    const next = new Set(words);
+    // As the URL is now, which may be newer than what is drawn.
+    const next = wordsOf(currentUrl()[key]);
     if (!next.delete(word)) next.add(word);
     navigate({ [key]: [...next].join(",") });
   };
-  return [words, toggle];
+  return [wordsOf(useUrl()[key]), toggle];
+}
+
+function wordsOf(value: string | undefined): Set<string> {
+  return new Set((value ?? "").split(",").filter(Boolean));
 }

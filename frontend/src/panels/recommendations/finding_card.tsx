@@ -56,16 +56,17 @@ export function FindingCard({ finding, place, firstIteration, manyGpus, marked }
           </p>
         )}
         {evidence.length > 0 && (
-          <details
-            class="finding-evidence"
-            open={shown}
-            onToggle={(event) => {
-              if (event.currentTarget.open === shown) return;
-              if (place === 1) toggleClosed(detector);
-              else toggle(detector);
-            }}
-          >
-            <summary>Evidence: {evidenceCount(evidence)}</summary>
+          <details class="finding-evidence" open={shown}>
+            <summary
+              onClick={(event) => {
+                // The URL opens it; what is seen to be open then stays so in a link.
+                event.preventDefault();
+                if (place === 1) toggleClosed(detector);
+                else toggle(detector);
+              }}
+            >
+              Evidence: {evidenceCount(evidence)}
+            </summary>
             <EvidenceTable rows={evidence} firstIteration={firstIteration} manyGpus={manyGpus} name={name} />
           </details>
         )}
