@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="GB",
         type=_gigabytes,
         default=2.0,
-        help="memory that an import may use (default: 2); what is longer lies in temporary files beside the results",
+        help="from which size on long columns lie in temporary files beside the results (default: 2); no hard limit",
     )
     parser.add_argument("--kernel-rules", metavar="FILE", default="", help=KERNEL_RULES_HELP)
     parser.add_argument(
