@@ -232,6 +232,8 @@ class ReaggregationManager:
                 if job.cancelled:
                     return ""
                 if not outcome.finished:
+                    if before != _identity(source):
+                        continue
                     return self._sentence(job, outcome, work)
                 if outcome.result.get("is_new") is not True:
                     job.aggregation = int(outcome.result["aggregation"])

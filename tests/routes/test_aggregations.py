@@ -248,6 +248,17 @@ def test_progress_is_seen_by_all_and_nothing_is_disturbed(slow: Viewer) -> None:
     slow.post("/cancel_aggregation", job=first["id"])
 
 
+def test_a_database_that_goes_while_it_is_aggregated(slow: Viewer, tmp_path: Path) -> None:
+    """Such as one that a full cache lets go: the sentence says so, however far the worker had come."""
+    answer = slow.post("/aggregate", iter_start=1)
+    wait_for(lambda: slow.jobs()[0]["state"] == "running")
+    next((tmp_path / "slow").iterdir()).unlink()
+    wait_for(lambda: slow.server.services.aggregations.jobs(slow.profile)[0].finished_at)
+    (job,) = slow.server.services.aggregations.jobs(slow.profile)
+    assert (job.job_id, job.state) == (answer.json["job"]["id"], "failed")
+    assert job.message == "The database of this profile is gone; reload the list of profiles."
+
+
 def test_cancelling(slow: Viewer, tmp_path: Path) -> None:
     """Ends the process and leaves nothing; what waits never starts."""
     first, second = (slow.post("/aggregate", iter_start=number) for number in (1, 2))
