@@ -90,7 +90,7 @@ OPS = Table(
             "eligible",
             "TC Eligible",
             "boolean",
-            "The op can use Tensor Cores: its type and data types allow it.",
+            "The op can use Tensor Cores: its type and data types allow it, or its kernels use them.",
             "(node.tc_eligible <> 0 OR node.using_tc <> 0)",
         ),
         Column(
