@@ -45,7 +45,7 @@ _EVENT_SIGN = re.compile(rb'"ph"\s*:\s*"')
 _SNIFFED_BYTES = 8 << 20
 """A trace may begin with metadata of its own; how far to look for its events."""
 
-_REPORT_EVERY = 64
+_REPORT_EVERY = 16
 """Pieces between two reports of progress: some 4 MB."""
 
 

@@ -21,6 +21,7 @@ from tensorboard_plugin_dlprof.events.tables import (
     DeviceWork,
     ForwardLinks,
     Int8s,
+    Int64s,
     MemoryEvents,
     RangeKind,
     Ranges,
@@ -281,16 +282,29 @@ def _memory(
 
 
 def _forward_links(tables: EventTables, times: Times, middle_us: float) -> ForwardLinks:
-    starts, finishes = tables.flows.ends["s"], tables.flows.ends["f"]
-    pairs = [(*starts[flow], *finishes[flow]) for flow in starts.keys() & finishes.keys()]
-    columns = np.array(sorted(pairs), np.float64).reshape(-1, 4)
-    columns = columns[usable_start(columns[:, 1], middle_us) & usable_start(columns[:, 3], middle_us)]
+    rows = tables.flows
+    thread, start_us = np.asarray(rows.thread), np.asarray(rows.start_us)
+    # Names stand below all numbers. What has one number, or one name, is one arrow.
+    name = np.asarray(rows.name, np.int64)
+    arrow = np.where((name > 0) & (np.asarray(rows.number) < 0), -1 - name, np.asarray(rows.number))
+    usable = usable_start(start_us, middle_us)
+    starts, finishes = (_last_of_each(arrow, usable & (np.asarray(rows.end) == end)) for end in (0, 1))
+    _, first, second = np.intersect1d(arrow[starts], arrow[finishes], assume_unique=True, return_indices=True)
+    forward, backward = starts[first], finishes[second]
+    order = np.lexsort((start_us[backward], thread[backward], start_us[forward], thread[forward]))
+    forward, backward = forward[order], backward[order]
     return ForwardLinks(
-        forward_thread=columns[:, 0].astype(np.int32),
-        forward_ns=times.points(columns[:, 1]),
-        backward_thread=columns[:, 2].astype(np.int32),
-        backward_ns=times.points(columns[:, 3]),
+        forward_thread=thread[forward],
+        forward_ns=times.points(start_us[forward]),
+        backward_thread=thread[backward],
+        backward_ns=times.points(start_us[backward]),
     )
+
+
+def _last_of_each(arrow: Int64s, chosen: Mask) -> Int64s:
+    """The last of the chosen rows of each arrow."""
+    rows = np.flatnonzero(chosen)[::-1]
+    return rows[np.unique(arrow[rows], return_index=True)[1]]
 
 
 def _recorded(ranges: Ranges, calls: Calls, syncs: Syncs, memory: MemoryEvents, strings: Strings) -> frozenset[str]:

@@ -6,7 +6,6 @@ once, so that a trace of 1 GB becomes about 200 MB of columns.
 
 from __future__ import annotations
 
-import math
 import re
 import struct
 from array import array
@@ -20,7 +19,7 @@ import msgspec
 from msgspec.structs import astuple
 
 from tensorboard_plugin_dlprof.events.tables import Strings, WorkKind
-from tensorboard_plugin_dlprof.importers.kineto_events import NO_TEXT, Event, valid_text, whole_number
+from tensorboard_plugin_dlprof.importers.kineto_events import NO_TEXT, valid_text, whole_number
 
 Columns = dict[str, tuple[Any, ...]]
 """Field of a class of events, or of their ``args`` -> its values."""
@@ -371,17 +370,27 @@ def _chosen(columns: Columns, chosen: Sequence[bool]) -> Columns:
     return {name: tuple(compress(values, chosen)) for name, values in columns.items()}
 
 
+_FLOW_ENDS = {"s": 0, "f": 1}
+
+
 class FlowRows:
     """The two ends of ``fwdbwd`` arrows."""
 
-    def __init__(self, threads: ThreadIds) -> None:
+    def __init__(self, texts: TextIds, threads: ThreadIds) -> None:
+        self._texts = texts
         self._threads = threads
-        self.ends: dict[str, dict[int | str, tuple[int, float]]] = {"s": {}, "f": {}}
-        """Start and finish -> flow id -> thread and time in microseconds of the clock."""
+        self.end = array("b")
+        """0 where the arrow starts, 1 where it ends, -1 between, which does not exist in PyTorch's."""
+        self.number = array("q")
+        """Of the arrow; -1 where it has a name in place of a number."""
+        self.name = array("i")
+        self.thread = array("i")
+        self.start_us = array("d")
 
-    def add(self, events: Sequence[Event]) -> None:
-        """Appends flow events; steps between start and finish do not exist in PyTorch's."""
-        for event in events:
-            ends = self.ends.get(event.ph)
-            if ends is not None and math.isfinite(event.ts):
-                ends[event.id] = (self._threads[event.pid, event.tid], event.ts)
+    def add(self, events: Columns) -> None:
+        """Appends flow events."""
+        extend(self.end, [_FLOW_ENDS.get(phase, -1) for phase in events["ph"]])
+        extend_whole(self.number, events["id"])
+        extend(self.name, self._texts.of([text if isinstance(text, str) else "" for text in events["id"]]))
+        extend(self.thread, self._threads.of(events["pid"], events["tid"]))
+        extend(self.start_us, events["ts"])

@@ -64,7 +64,7 @@ class EventTables:
         self.work = WorkRows(self.texts)
         self.syncs = SyncRows(self.texts)
         self.memory = MemoryRows(self.threads)
-        self.flows = FlowRows(self.threads)
+        self.flows = FlowRows(self.texts, self.threads)
         self.thread_names: dict[tuple[int, int | str], str] = {}
         """``thread_key`` -> the name that the trace's metadata gives the thread."""
         self.skipped: Counter[str] = Counter()
@@ -92,7 +92,7 @@ class EventTables:
             if kind in self._add_complete:
                 self._add_ranges(kind, group)
             elif kind is Kind.FLOW:
-                self.flows.add(group)
+                self.flows.add(columns_of(group))
             elif kind is Kind.INSTANT:
                 self._add_instants([event for event in group if event.name == "[memory]"])
             elif kind is Kind.UNNAMED:
