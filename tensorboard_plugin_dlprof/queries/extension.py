@@ -27,6 +27,17 @@ def is_extended(connection: sqlite3.Connection) -> bool:
     return bool(extension_tables(connection))
 
 
+def is_measured(connection: sqlite3.Connection) -> bool:
+    """Whether the efficiency of ops can be read: from the database itself, or from what was worked out beside it.
+
+    ``database.measured`` lays the latter over the connection, as TEMP views of the same names.
+    """
+    if "ext_op_efficiency" in extension_tables(connection):
+        return True
+    (found,) = connection.execute("SELECT count(*) FROM sqlite_temp_master WHERE name = 'ext_op_efficiency'").fetchone()
+    return bool(found)
+
+
 def recorded(connection: sqlite3.Connection) -> list[str] | None:
     """What the capture holds, by name; unknown for NVIDIA's databases."""
     if "ext_info" not in extension_tables(connection):

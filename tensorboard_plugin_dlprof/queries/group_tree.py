@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.limited import CauseColumns, Limited, added, cause_columns, limited_ops
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
@@ -52,6 +53,8 @@ class GroupTree(TypedDict):
 
     group: str
     nodes: Nodes
+    causes: list[CauseColumns] | None
+    """Why eligible ops do not use matrix units well, as columns beside ``nodes``; unknown where nobody says."""
     total: int
     left_out: int
 
@@ -67,6 +70,7 @@ class _Node:
     kernel_ns: int = 0
     tensor_core_ns: int = 0
     ops: int = 0
+    limited: Limited | None = None
     parent: int = -1
     children: list[int] = field(default_factory=list)
     structure: int = 0
@@ -89,16 +93,23 @@ def group_tree(connection: sqlite3.Connection, scope: Scope, group: str = "", li
     Raises:
         NotFound: there is no such group.
     """
-    nodes = _read(connection, scope, group)
+    limited = limited_ops(connection, scope)
+    nodes = _read(connection, scope, group, limited or {})
     if group and not any(node.path == group and node.op_id is None for node in nodes):
         raise NotFound(f"The profile has no group {group[:80]!r}; reload the tree.")
     _link(nodes)
     _add_up(nodes)
     chosen = _fitting(nodes, limit)
-    return GroupTree(group=group, nodes=_columns(nodes, chosen), total=len(nodes), left_out=len(nodes) - len(chosen))
+    return GroupTree(
+        group=group,
+        nodes=_columns(nodes, chosen),
+        causes=None if limited is None else cause_columns([nodes[position].limited for position in chosen]),
+        total=len(nodes),
+        left_out=len(nodes) - len(chosen),
+    )
 
 
-def _read(connection: sqlite3.Connection, scope: Scope, group: str) -> list[_Node]:
+def _read(connection: sqlite3.Connection, scope: Scope, group: str, limited: Mapping[int, Limited]) -> list[_Node]:
     """Groups and ops, by path; an op stands behind the group of the same path."""
     cursor = connection.execute(
         "SELECT node.row_type, path.string, ident.string, op.id, direction.string, node.level, node.num_op_instances, "
@@ -127,6 +138,7 @@ def _read(connection: sqlite3.Connection, scope: Scope, group: str) -> list[_Nod
             if is_op:
                 node.ops = 1
                 node.kernel_ns, node.tensor_core_ns = kernels.get(op, (0, 0))
+                node.limited = limited.get(op)
             nodes.append(node)
     return nodes
 
@@ -167,7 +179,7 @@ def _link(nodes: list[_Node]) -> None:
 
 
 def _add_up(nodes: list[_Node]) -> None:
-    """Counts ops and kernel time from the leaves to the root, and numbers the structures."""
+    """Counts ops, kernel time and causes from the leaves to the root, and numbers the structures."""
     known: dict[tuple[object, ...], int] = {}
     # A path sorts before all that begin with it, so children stand behind their parents.
     for node in reversed(nodes):
@@ -179,6 +191,8 @@ def _add_up(nodes: list[_Node]) -> None:
             above.ops += node.ops
             above.kernel_ns += node.kernel_ns
             above.tensor_core_ns += node.tensor_core_ns
+            if node.limited:
+                above.limited = added(above.limited, node.limited)
 
 
 def _fitting(nodes: list[_Node], limit: int) -> list[int]:

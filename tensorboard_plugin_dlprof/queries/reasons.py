@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import sqlite3
+from collections.abc import Callable
 from types import MappingProxyType
 
 from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
 from tensorboard_plugin_dlprof.queries.groups import GROUPS, OPS_OF_GROUP
+from tensorboard_plugin_dlprof.queries.limited import LimitedByPath
 from tensorboard_plugin_dlprof.queries.ops import OPS
-from tensorboard_plugin_dlprof.queries.table import Column, Table
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.table import Column, Row, Table
 
 _RATE = ("rate",)
 _WORDS = " ".join(f"WHEN '{key}' THEN '{words.replace(chr(39), chr(39) * 2)}'" for key, words in CAUSES.items())
@@ -63,20 +67,13 @@ _OP_REASONS = (
 
 _JOIN = "LEFT JOIN ext_op_efficiency AS rate ON rate.aggr_id = node.aggr_id AND rate.read_only_ops_id = op.id"
 
-_BELOW = (
-    "FROM ext_op_efficiency AS rate JOIN read_only_ops AS op ON op.id = rate.read_only_ops_id "
-    "WHERE rate.aggr_id = :aggregation AND rate.cause <> '' "
-    "AND substr(op.op_name, 1, length(path.string)) = path.string"
-)
-"""The limited ops below a group, whose path ends with a slash."""
-
 _GROUP_REASONS = (
     Column(
         "limited_ns",
         "Limited Kernel Time",
         "duration_ns",
         "Kernel time of eligible ops below that do not use Tensor Cores, or not well.",
-        f"SELECT ifnull(sum(rate.kernel_ns), 0) {_BELOW}",
+        "NULL",
         sortable=False,
         filterable=False,
         hidden=True,
@@ -86,13 +83,26 @@ _GROUP_REASONS = (
         "Main Cause",
         "text",
         "The cause of most of that time.",
-        f"SELECT {_in_words('rate.cause')} {_BELOW} GROUP BY rate.cause ORDER BY sum(rate.kernel_ns) DESC LIMIT 1",
+        "NULL",
         nullable=True,
         sortable=False,
         filterable=False,
         hidden=True,
     ),
 )
+"""Filled in by ``_group_reasons``: in SQL every group would read every limited op, minutes for a large tree."""
+
+
+def _group_reasons(connection: sqlite3.Connection, scope: Scope) -> Callable[[Row], None]:
+    limited = LimitedByPath(connection, scope)
+
+    def fill(row: Row) -> None:
+        times = limited.below(str(row["path"]))
+        main = max(times, key=lambda cause: (times[cause], cause), default=None)
+        row["limited_ns"] = sum(times.values())
+        row["cause"] = None if main is None else CAUSES[main]
+
+    return fill
 
 
 def _with_op_reasons(table: Table) -> Table:
@@ -104,7 +114,7 @@ def _with_op_reasons(table: Table) -> Table:
 
 
 _OPS, _OPS_OF_GROUP = _with_op_reasons(OPS), _with_op_reasons(OPS_OF_GROUP)
-_GROUPS = dataclasses.replace(GROUPS, columns=(*GROUPS.columns, *_GROUP_REASONS))
+_GROUPS = dataclasses.replace(GROUPS, columns=(*GROUPS.columns, *_GROUP_REASONS), filler=_group_reasons)
 
 
 def ops(extended: bool) -> Table:

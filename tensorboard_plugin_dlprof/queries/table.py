@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
@@ -78,6 +78,8 @@ class Table:
     """Parameters that a request must give, bound as texts."""
     packed: Packed | None = None
     """How rows are found in an iteration of which the orders are stored."""
+    filler: Callable[[sqlite3.Connection, Scope], Callable[[Row], None]] | None = None
+    """Makes, once for a request, what fills in the cells of each row that SQL gives too slowly."""
 
     def column(self, key: str) -> Column:
         """The column of this key.
@@ -194,7 +196,8 @@ class _Query:
     """The SQL of one request."""
 
     def __init__(self, table: Table, scope: Scope, request: Request) -> None:
-        self._table = table
+        self._table, self._scope = table, scope
+        self._fill: Callable[[Row], None] | None = None
         self.values: dict[str, Value] = {"aggregation": scope.aggregation, "domain": scope.domain}
         for link in table.links:
             if link not in request.links:
@@ -372,6 +375,10 @@ class _Query:
                 found[row[0]] = {
                     column.key: cell(value, column.type) for column, value in zip(table.columns, row[1:], strict=True)
                 }
+        if table.filler is not None:
+            self._fill = self._fill or table.filler(connection, self._scope)
+            for shown in found.values():
+                self._fill(shown)
         return [found[row_id] for row_id in ids if row_id in found]
 
 

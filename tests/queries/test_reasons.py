@@ -12,9 +12,12 @@ import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries.efficiency import efficiency
+from tensorboard_plugin_dlprof.queries.group_tree import GroupTree, group_tree
 from tensorboard_plugin_dlprof.queries.scope import find_scope
-from tensorboard_plugin_dlprof.queries.table import Request, page
+from tensorboard_plugin_dlprof.queries.table import Request, page, stream
 from tensorboard_plugin_dlprof.queries.tables import find_table
+from tests.queries.profiles import SOURCES, database_of
 
 V100 = {"id": 0, "name": "Tesla V100-SXM2-16GB", "computeMajor": 7, "computeMinor": 0, "numSms": 80}
 A100 = {"id": 0, "name": "NVIDIA A100-SXM4-40GB", "computeMajor": 8, "computeMinor": 0, "numSms": 108}
@@ -110,6 +113,59 @@ def test_groups_tell_the_main_cause_below_them(tmp_path: Path) -> None:
     assert {(row["limited_ns"], row["cause"]) for row in limited} == {(100_000, "TF32 is off")}
     well = _rows(tmp_path, Case([TENSOR], "c10::Half"), "groups")
     assert {(row["limited_ns"], row["cause"]) for row in well} == {(0, None)}
+
+
+def test_the_tree_tells_the_causes_of_every_node(tmp_path: Path) -> None:
+    """Time and ops of each cause, sums below groups; a tree without limited ops has no cause at all."""
+    database = tmp_path / "a.dlprof_dldb.sqlite"
+    for case, expected in (
+        (Case([SGEMM], "float"), [("tf32_off", "TF32 is off", {100_000}, {1})]),
+        (Case([TENSOR], "c10::Half"), []),
+    ):
+        import_source(case.write(tmp_path / "a.json"), database, ImportOptions(), lambda _doing, _fraction: None)
+        with closing(open_database(database)) as connection:
+            causes = group_tree(connection, find_scope(connection))["causes"] or []
+        found = [(each["cause"], each["label"], set(each["kernel_ns"]), set(each["ops"])) for each in causes]
+        assert found == expected
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_causes_add_up_in_real_profiles(name: str, tmp_path: Path) -> None:
+    """Each group's are the sums of its children's, the roots' those of Efficiency, and the flat table says the same."""
+    with closing(open_database(database_of(name, tmp_path))) as connection:
+        scope = find_scope(connection)
+        tree = group_tree(connection, scope, limit=20_000)
+        whole = {each["cause"]: (each["kernel_ns"], each["ops"]) for each in efficiency(connection, scope)["causes"]}
+        flat = {row["path"]: (row["limited_ns"], row["cause"]) for row in stream(connection, _GROUPS, scope, Request())}
+    parents, causes = tree["nodes"]["parent"], tree["causes"]
+    assert causes is not None
+    for each in causes:
+        sums = [[0, 0] for _ in range(len(parents) + 1)]
+        for position, parent in enumerate(parents):
+            sums[parent][0] += each["kernel_ns"][position]
+            sums[parent][1] += each["ops"][position]
+        assert tuple(sums[-1]) == whole.pop(each["cause"])
+        for position, op in enumerate(tree["nodes"]["op_id"]):
+            if op is None:
+                assert sums[position] == [each["kernel_ns"][position], each["ops"][position]]
+    assert not whole
+    for path, position in _positions(tree).items():
+        times = {each["label"]: each["kernel_ns"][position] for each in causes}
+        limited, main = flat[path]
+        assert limited == sum(times.values())
+        assert main is None if not limited else times[str(main)] == max(times.values())
+
+
+_GROUPS = find_table("groups", True)
+
+
+def _positions(tree: GroupTree) -> dict[str, int]:
+    """Path of each group -> its position."""
+    nodes, paths = tree["nodes"], list[str]()
+    for name, parent, op in zip(nodes["name"], nodes["parent"], nodes["op_id"], strict=True):
+        own = name if op is not None or name == "/" else f"{name}/"
+        paths.append((paths[parent] if parent >= 0 else "") + own)
+    return {path: position for position, path in enumerate(paths) if nodes["op_id"][position] is None}
 
 
 def test_databases_of_nvidia_have_no_reasons() -> None:

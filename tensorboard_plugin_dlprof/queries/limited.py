@@ -1,0 +1,101 @@
+"""Kernel time of eligible ops that do not use matrix units, or not well: by cause, for ops and groups of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import TypedDict
+
+from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
+from tensorboard_plugin_dlprof.queries.extension import is_measured
+from tensorboard_plugin_dlprof.queries.numbers import whole
+from tensorboard_plugin_dlprof.queries.scope import Scope
+
+UNKNOWN = "unknown"
+"""Among ``CAUSES``."""
+
+Limited = dict[str, tuple[int, int]]
+"""Cause -> kernel time in nanoseconds, and ops."""
+
+
+class CauseColumns(TypedDict):
+    """One cause; in each list one item for each node, the sums over the ops below it."""
+
+    cause: str
+    label: str
+    """The cause in words, as in the tables."""
+    kernel_ns: list[int]
+    ops: list[int]
+
+
+def limited_ops(connection: sqlite3.Connection, scope: Scope) -> dict[int, Limited] | None:
+    """The limited ops by ``read_only_ops.id``; None where the database does not tell."""
+    if not is_measured(connection):
+        return None
+    cursor = connection.execute(
+        "SELECT read_only_ops_id, cause, kernel_ns FROM ext_op_efficiency WHERE aggr_id = ? AND cause <> ''",
+        (scope.aggregation,),
+    )
+    found: dict[int, Limited] = {}
+    while some := cursor.fetchmany(10_000):
+        # A damaged database may hold any text, and as many as it has ops.
+        found.update((op, {cause if cause in CAUSES else UNKNOWN: (whole(time) or 0, 1)}) for op, cause, time in some)
+    return found
+
+
+def added(one: Limited | None, other: Limited) -> Limited:
+    """The sums of both."""
+    sums = dict(one or {})
+    for cause, (time, ops) in other.items():
+        known_time, known_ops = sums.get(cause, (0, 0))
+        sums[cause] = (known_time + time, known_ops + ops)
+    return sums
+
+
+def cause_columns(nodes: Sequence[Limited | None]) -> list[CauseColumns]:
+    """The causes that the nodes have, that with the most time at one of them first."""
+    most: dict[str, int] = {}
+    for node in nodes:
+        for cause, (time, _) in (node or {}).items():
+            most[cause] = max(most.get(cause, 0), time)
+    nothing: Limited = {}
+    return [
+        CauseColumns(
+            cause=cause,
+            label=CAUSES[cause],
+            kernel_ns=[(node or nothing).get(cause, (0, 0))[0] for node in nodes],
+            ops=[(node or nothing).get(cause, (0, 0))[1] for node in nodes],
+        )
+        for cause in sorted(most, key=lambda cause: (-most[cause], cause))
+    ]
+
+
+class LimitedByPath:
+    """The limited ops in the order of their paths, in which those below a group stand together."""
+
+    def __init__(self, connection: sqlite3.Connection, scope: Scope) -> None:
+        found = limited_ops(connection, scope) or {}
+        cursor = connection.execute(
+            "SELECT op.op_name, rate.read_only_ops_id FROM ext_op_efficiency AS rate "
+            "JOIN read_only_ops AS op ON op.id = rate.read_only_ops_id WHERE rate.aggr_id = ? AND rate.cause <> ''",
+            (scope.aggregation,),
+        )
+        ops: list[tuple[str, Limited]] = []
+        while some := cursor.fetchmany(10_000):
+            ops.extend((str(name), found[op]) for name, op in some if op in found)
+        ops.sort(key=lambda op: op[0])
+        self._paths = [path for path, _ in ops]
+        self._sums = {
+            cause: list(accumulate((limited.get(cause, (0, 0))[0] for _, limited in ops), initial=0))
+            for cause in {cause for _, limited in ops for cause in limited}
+        }
+        """Kernel time of each cause in the ops before each."""
+
+    def below(self, group: str) -> dict[str, int]:
+        """Cause -> kernel time in nanoseconds of the ops below a group, a path with a slash at its end."""
+        first = bisect_left(self._paths, group)
+        last = bisect_left(self._paths, f"{group[:-1]}0")  # "0" is what follows the slash
+        times = {cause: sums[last] - sums[first] for cause, sums in self._sums.items()}
+        return {cause: time for cause, time in times.items() if time}
