@@ -20,6 +20,10 @@ PyTorch's profiler warns below 50 %."""
 SMALL_MEMORY_PERCENT = 25.0
 """Up to this used share of the GPU memory a row is written. DLProf's threshold is unknown; seen at 2 to 23 %."""
 
+DATA_LOADER_PERCENT = 5.0
+"""From this share of the time in the loader, without work on the GPU, a row is written. DLProf's threshold is unknown;
+it was seen to fire at 87.3 %. PyTorch's profiler warns above 5 %."""
+
 _AMP_URL = "https://developer.nvidia.com/automatic-mixed-precision"
 _DALI_URL = "https://developer.nvidia.com/DALI"
 
@@ -48,15 +52,7 @@ def detect(profile: Profile, aggregation: Aggregation) -> list[Feedback]:
             )
         )
     rows += _utilization_as_dlprof(aggregation)
-    if not _has_op_named(profile, "dali"):
-        rows.append(
-            Feedback(
-                "dataloader_detector",
-                "No DALI ops detected",
-                "Consider using NVIDIA DALI, a library that is a high performance alternative to built-in data loaders "
-                f"and data iterators. Learn more here: {_DALI_URL}",
-            )
-        )
+    rows += _data_loader_as_dlprof(profile, aggregation)
     if len(aggregation.candidate.values) == 1 and not aggregation.key_op:
         rows.append(
             Feedback(
@@ -86,6 +82,27 @@ def detect(profile: Profile, aggregation: Aggregation) -> list[Feedback]:
     return rows
 
 
+def _data_loader_as_dlprof(profile: Profile, aggregation: Aggregation) -> list[Feedback]:
+    """A loader that keeps the GPU waiting; else, where no loader was seen at all, DALI is proposed."""
+    detector, uses_dali = "dataloader_detector", _has_op_named(profile, "dali")
+    dali = (
+        "Consider using NVIDIA DALI, a library that is a high performance alternative to built-in data loaders and "
+        f"data iterators. Learn more here: {_DALI_URL}"
+    )
+    loading_ns = int(aggregation.parts_ns[Part.DATA_LOADER])
+    share = percent(loading_ns, aggregation.wall_ns)
+    if share >= DATA_LOADER_PERCENT:
+        less = "Reduce the work of the input pipeline, or give it more workers."
+        return [
+            Feedback(
+                detector,
+                f"{share:.1f}% of the profiled time is spent in the data loader without work on the GPU",
+                less if uses_dali else f"{less} {dali}",
+            )
+        ]
+    return [] if loading_ns or uses_dali else [Feedback(detector, "No DALI ops detected", dali)]
+
+
 def _utilization_as_dlprof(aggregation: Aggregation) -> list[Feedback]:
     detector = "underutilized_gpu_detector"
     devices = aggregation.devices
@@ -102,17 +119,29 @@ def _utilization_as_dlprof(aggregation: Aggregation) -> list[Feedback]:
         ]
     if not len(devices.device_id) or aggregation.gpu_utilization >= UNDERUTILIZED_PERCENT:
         return []
-    # The texts for other largest shares were never seen, so the CPU is what we name.
-    cpu = percent(int(aggregation.parts_ns[Part.CPU]), aggregation.wall_ns)
+    largest = max(_NOT_GPU, key=lambda part: int(aggregation.parts_ns[part]))
+    name, advice = _NOT_GPU[largest]
+    share = percent(int(aggregation.parts_ns[largest]), aggregation.wall_ns)
     return [
         Feedback(
             detector,
             f"The GPU is underutilized: Only {aggregation.gpu_utilization:.1f}% of the profiled time is spent on GPU "
             "kernel operations",
-            f"CPU has the highest (non-GPU) usage at {cpu:.1f}%. Consider swapping ops that are running on the CPU for "
-            "equivalent GPU ops",
+            f"{name} has the highest (non-GPU) usage at {share:.1f}%. {advice}",
         )
     ]
+
+
+_INPUT = "Consider making the input pipeline faster: more workers, less work for each sample"
+_NOT_GPU = {
+    Part.CPU: ("CPU", "Consider swapping ops that are running on the CPU for equivalent GPU ops"),
+    Part.DATA_LOADER: ("Dataloader", _INPUT),
+    Part.IO: ("IO", _INPUT),
+    Part.OTHER: ("Other", _INPUT),
+}
+"""What the GPU may wait for, as DLProf calls it, and its advice; of equal shares the first is named.
+
+The texts but the CPU's are ours: of DLProf's only the gist is published."""
 
 
 def _ops_of_bad_type(profile: Profile, aggregation: Aggregation) -> int:

@@ -12,6 +12,7 @@ from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools, Part
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.gaps import Idle, exposed, exposed_copies, idle_time
+from tensorboard_plugin_dlprof.analysis.origin import Framework, framework_of, uses_torch_compile, uses_xla
 from tensorboard_plugin_dlprof.analysis.tables import Evidence, Pool
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
@@ -108,6 +109,28 @@ class Signals:
     def is_amd(self) -> bool:
         """Whether the GPU is one of AMD's."""
         return self.device is not None and any(word in self.device.name for word in ("AMD", "Instinct", "Radeon"))
+
+    @cached_property
+    def _libraries(self) -> frozenset[str]:
+        """Of the kernels of the whole profile."""
+        facts = self.efficiency.facts
+        return frozenset(facts.libraries[number] for number in np.unique(facts.library).tolist())
+
+    @cached_property
+    def framework(self) -> Framework:
+        """Whose program it is."""
+        return framework_of(self.profile, self._libraries)
+
+    @cached_property
+    def compiled(self) -> bool:
+        """Whether the compiler of the framework made a part of it: XLA for TensorFlow, else ``torch.compile``."""
+        if self.framework is Framework.TENSORFLOW:
+            return uses_xla(self.profile, self._libraries)
+        return uses_torch_compile(self.profile)
+
+    def advice(self, torch: str, *, tensorflow: str) -> str:
+        """The one for the program's framework; PyTorch's where it is not known."""
+        return tensorflow if self.framework is Framework.TENSORFLOW else torch
 
     def share(self, time_ns: float) -> float:
         """Of the wall time."""

@@ -15,6 +15,9 @@ from tests.analysis.scenes import A100, GOOD, H100, NCCL, STEP_NS, T4, Step, sce
 
 SGEMM = "ampere_sgemm_128x64_nn"
 ADD = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)"
+EIGEN = (
+    "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<A, B>, Eigen::GpuDevice>>(A)"
+)
 Make = Callable[[float], Profile]
 """A share of the time -> a profile in which one thing takes it."""
 
@@ -33,6 +36,17 @@ def kernel(name: str, op: str = "aten::mm", *, device: Device = A100, also: str 
         return scene(body, device=device)
 
     return make
+
+
+def tensorflow(make: Make) -> Make:
+    """The same in a program of TensorFlow's."""
+
+    def of_tensorflow(share: float) -> Profile:
+        profile = make(share)
+        profile.info.source_format, profile.info.framework = "nsight_systems", "TensorFlow 2.15"
+        return profile
+
+    return of_tensorflow
 
 
 def many(name: str, op: str, count: int, *, around: str = "") -> Make:
@@ -69,10 +83,15 @@ def idle(cause: Callable[[Step, float, float], None], *, step_ns: int = STEP_NS)
     return make
 
 
-def _loader(step: Step, begin: float, stop: float) -> None:
-    name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
-    step.line("main", "annotation", begin, stop - 1_100, name)
-    step.line("main", "annotation", stop - 1_100, stop, name)
+def loader(kind: str) -> Callable[[Step, float, float], None]:
+    """A loader's iterator of this kind fetches."""
+
+    def fetch(step: Step, begin: float, stop: float) -> None:
+        name = f"enumerate(DataLoader)#{kind}.__next__"
+        step.line("main", "annotation", begin, stop - 1_100, name)
+        step.line("main", "annotation", stop - 1_100, stop, name)
+
+    return fetch
 
 
 def _sync(step: Step, begin: float, stop: float) -> None:
@@ -259,7 +278,7 @@ CASES: dict[str, Case] = {
     "cudnn_benchmark_detector": Case(
         kernel(CONVOLUTION, "aten::cudnn_convolution", **SLOW_CONVOLUTION), thresholds.SLOW_CONVOLUTION_FRACTION
     ),
-    "dataloader_detector": Case(idle(_loader), thresholds.DATA_LOADER_FRACTION),
+    "dataloader_detector": Case(idle(loader("_SingleProcessDataLoaderIter")), thresholds.DATA_LOADER_FRACTION),
     "io_detector": Case(idle(_io), thresholds.IO_FRACTION),
     "copy_detector": Case(copy(alone=True), thresholds.COPY_FRACTION),
     "pageable_copy_detector": Case(
@@ -282,6 +301,7 @@ CASES: dict[str, Case] = {
         many(ADD, "aten::zero_", 30, around="Optimizer.zero_grad#SGD.zero_grad"), thresholds.MIN_GAIN_FRACTION
     ),
     "fusion_detector": Case(kernel(ADD.replace("float", "c10::BFloat16"), "aten::add"), thresholds.FUSION_FRACTION),
+    "xla_detector": Case(tensorflow(kernel(EIGEN, "Relu: model/relu/Relu")), thresholds.FUSION_FRACTION),
     "attention_detector": Case(attention, thresholds.ATTENTION_FRACTION),
     "batch_size_detector": Case(memory, thresholds.SMALL_MEMORY_FRACTION, below=1.04, above=0.96, alone=0.5),
     "memory_full_detector": Case(memory, thresholds.FULL_MEMORY_FRACTION, below=0.99, above=1.01, alone=1.1),

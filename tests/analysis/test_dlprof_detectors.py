@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
-from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.profile.tables import Profile, TimeSpans
 from tests.aggregation.drafts import Call, DraftOp, Work, profile_of
 
 BUSY = [Work("kernel", (0, 900), (0, 1))]
@@ -62,6 +63,40 @@ def test_an_idle_gpu_is_named_in_the_place_of_low_utilisation() -> None:
     profile = _profile(devices=(0, 3, 4))
     rows = [row for row in detect(profile, aggregate(profile)) if row.detector == "underutilized_gpu_detector"]
     assert [row.problem for row in rows] == ["The following GPU device IDs are not being used: 3, 4"]
+
+
+@pytest.mark.parametrize(
+    ("loading", "says"),
+    [(0, "No DALI ops detected"), (49, None), (51, "5.1% of the profiled time is spent in the data loader")],
+)
+def test_dali_is_proposed_without_a_loader_and_for_a_slow_one(loading: int, says: str | None) -> None:
+    """A loader that keeps up is no problem: the GPU is busy for 900 of 1,000 ns, and waits from 900 on."""
+    profile = dataclasses.replace(
+        _profile(), data_loader=TimeSpans(np.array([900], np.int64), np.array([900 + loading], np.int64))
+    )
+    rows = [row for row in detect(profile, aggregate(profile)) if row.detector == "dataloader_detector"]
+    assert [row.problem[: len(says)] for row in rows if says] == ([says] if says else [])
+    assert len(rows) == (says is not None)
+    assert all("DALI" in row.recommendation for row in rows)
+
+
+def test_who_has_dali_is_told_of_a_slow_loader_alone() -> None:
+    """Its op is in the profile."""
+    profile = _profile(op="DALIITERATOR")
+    assert "dataloader_detector" not in _detected(profile)
+    slow = dataclasses.replace(profile, data_loader=TimeSpans(np.array([900], np.int64), np.array([1_000], np.int64)))
+    rows = [row for row in detect(slow, aggregate(slow)) if row.detector == "dataloader_detector"]
+    assert [row.recommendation for row in rows] == ["Reduce the work of the input pipeline, or give it more workers."]
+
+
+def test_the_largest_of_what_the_gpu_waits_for_is_named() -> None:
+    """The loader where it takes more than the CPU's ops do."""
+    profile = dataclasses.replace(
+        _profile(work=[Work("kernel", (0, 100), (0, 1))]),
+        data_loader=TimeSpans(np.array([100], np.int64), np.array([900], np.int64)),
+    )
+    row = next(row for row in detect(profile, aggregate(profile)) if row.detector == "underutilized_gpu_detector")
+    assert row.recommendation.startswith("Dataloader has the highest (non-GPU) usage at 80.0%. ")
 
 
 @pytest.mark.parametrize(("used", "fires"), [(0, False), (250, True), (251, False)])

@@ -13,9 +13,25 @@ from tensorboard_plugin_dlprof import analysis
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules import RULES
 from tensorboard_plugin_dlprof.analysis.rules.narrow_types import fp8, tf32
-from tensorboard_plugin_dlprof.analysis.tables import Lacks
+from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks
 from tensorboard_plugin_dlprof.profile.tables import GraphLaunches, Profile
-from tests.analysis.cases import CASES, LARGE, NVJET, SGEMM, collective, copy, good, idle, kernel, memory, well_over
+from tests.analysis.cases import (
+    ADD,
+    CASES,
+    EIGEN,
+    LARGE,
+    NVJET,
+    SGEMM,
+    collective,
+    copy,
+    good,
+    idle,
+    kernel,
+    loader,
+    memory,
+    tensorflow,
+    well_over,
+)
 from tests.analysis.scenes import A100, H100, STEP_NS, T4, Step, found, scene, signals, verdict
 
 RULE = dict(RULES)
@@ -86,6 +102,27 @@ def test_tf32_and_mixed_precision_gain_the_same_time() -> None:
     assert tf32(signals(kernel("volta_sgemm_128x64_nn", device=T4)(0.5))) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "problem", "recommendation"),
+    [
+        ("_SingleProcessDataLoaderIter", "in the training process itself", "num_workers=4 or more"),
+        ("_MultiProcessingDataLoaderIter", "though it has workers", "more workers"),
+    ],
+)
+def test_a_loader_with_workers_is_told_something_else(name: str, problem: str, recommendation: str) -> None:
+    """The name of its range tells whether it has any."""
+    told = said_by("dataloader_detector", idle(loader(name))(0.4))
+    assert problem in told.problem_text()
+    assert recommendation in told.recommendation_text()
+
+
+def test_tensorflow_has_no_workers() -> None:
+    """But ``tf.data``."""
+    told = said_by("dataloader_detector", tensorflow(idle(loader("x")))(0.4))
+    assert "AUTOTUNE" in told.recommendation_text()
+    assert "num_workers" not in told.recommendation_text()
+
+
 def test_fp8_is_for_large_products_on_devices_that_have_it() -> None:
     """Sides of 1024 and more, on Hopper, not on Ampere."""
     small = {**LARGE, "shapes": "[[4096,1016],[1016,4096]]"}
@@ -96,6 +133,92 @@ def test_fp8_is_for_large_products_on_devices_that_have_it() -> None:
 def test_what_a_compiler_made_is_fused_already() -> None:
     """Inductor's kernels take most of the time, and nobody is told to compile."""
     assert found(kernel("triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_3", "CompiledFunction")(0.6)) == []
+
+
+def test_what_torch_compile_left_out_is_not_to_be_compiled_again() -> None:
+    """A kernel of Inductor's beside eager ones: the breaks in the graph are what to look for."""
+    eager = kernel(ADD.replace("float", "c10::BFloat16"), "aten::add")(0.4)
+    assert "model = torch.compile(model)" in said_by("fusion_detector", eager).recommendation_text()
+    inductor = "triton_poi_fused_add_mul_3"
+
+    def body(step: Step) -> None:
+        step.good(0, 0.4 * STEP_NS)
+        step.op("Torch-Compiled Region: 0/0", inductor, 0.4 * STEP_NS, 0.6 * STEP_NS)
+        step.op("aten::add", ADD.replace("float", "c10::BFloat16"), 0.6 * STEP_NS, STEP_NS)
+
+    told = said_by("fusion_detector", scene(body))
+    assert "graph_breaks" in told.recommendation_text()
+    assert told.numbers["share_fraction"] == pytest.approx(0.4)
+
+
+def test_a_triton_kernel_written_by_hand_is_no_sign_of_torch_compile() -> None:
+    """Of a library of kernels, in an eager model."""
+
+    def body(step: Step) -> None:
+        step.good(0, 0.4 * STEP_NS)
+        step.op("LigerRMSNormFunction", "_rms_norm_forward_kernel", 0.4 * STEP_NS, 0.6 * STEP_NS)
+        step.op("aten::add", ADD.replace("float", "c10::BFloat16"), 0.6 * STEP_NS, STEP_NS)
+
+    assert "model = torch.compile(model)" in said_by("fusion_detector", scene(body)).recommendation_text()
+
+
+@pytest.mark.parametrize(
+    ("op", "name"),
+    [
+        ("_XlaRun: cluster_0_1/xla_run", "MaxPool"),
+        ("XlaModule:#hlo_module=jit_step#", "MaxPool"),
+        ("Relu: model/relu/Relu", "loop_multiply_fusion"),
+    ],
+)
+def test_a_program_that_uses_xla_is_told_to_use_it_for_more(op: str, name: str) -> None:
+    """Shown by an op that runs a cluster, by a range around a module, by a kernel that XLA named."""
+
+    def body(step: Step) -> None:
+        step.good(0, 0.3 * STEP_NS)
+        step.op(op, name, 0.3 * STEP_NS, 0.6 * STEP_NS)
+        step.op("BiasAdd: model/BiasAdd", EIGEN, 0.6 * STEP_NS, STEP_NS)
+
+    told = said_by("xla_detector", tensorflow(lambda _: scene(body))(0))
+    assert "outside of the clusters" in told.problem_text()
+    assert told.numbers["share_fraction"] == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ("op", "name"),
+    [
+        ("ResourceApplyAdam: Adam/update", "some_kernel"),
+        ("BiasAddGrad: gradient_tape/BiasAddGrad", "some_kernel"),
+        ("anything", "void tensorflow::BiasNHWCKernel<float>(int, float const*)"),
+    ],
+)
+def test_tensorflow_is_known_by_its_ops_and_kernels(op: str, name: str) -> None:
+    """Without a word of the source; advice is then TensorFlow's, of mixed precision too."""
+
+    def body(step: Step) -> None:
+        step.op("MatMul: dense/MatMul", "volta_sgemm_128x64_nn", 0, 0.5 * STEP_NS)
+        step.op(op, name, 0.5 * STEP_NS, 0.55 * STEP_NS)
+        step.op("Relu: relu", EIGEN, 0.55 * STEP_NS, STEP_NS)
+
+    profile = scene(body, device=T4)
+    profile.info.source_format, profile.info.framework = "nsight_systems", ""
+    said = {finding.detector: finding for finding in verdict(profile).findings}
+    assert "mixed_float16" in said["amp_detector"].recommendation_text()
+    assert "fusion_detector" not in said
+    assert "jit_compile" in said["xla_detector"].recommendation_text()
+
+
+def test_no_advice_about_xla_for_pytorch() -> None:
+    """Nor about torch.compile for TensorFlow."""
+    make = kernel(EIGEN, "aten::add")
+    profile = make(0.4)
+    profile.info.source_format = "pytorch"
+    assert found(profile) == ["fusion_detector"]
+    assert found(tensorflow(make)(0.4)) == ["xla_detector"]
+
+
+def said_by(detector: str, profile: Profile) -> Finding:
+    """The finding of a detector."""
+    return next(finding for finding in verdict(profile).findings if finding.detector == detector)
 
 
 def test_collectives_leave_a_gpu_under_used() -> None:

@@ -42,6 +42,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("optimizer_detector", fusing.optimizer),
     ("zero_grad_detector", fusing.zero_grad),
     ("fusion_detector", fusing.elementwise),
+    ("xla_detector", fusing.xla),
     ("attention_detector", fusing.attention),
     ("batch_size_detector", memory.small_batch),
     ("memory_full_detector", memory.full),

@@ -11,6 +11,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain, wall_gain
+from tensorboard_plugin_dlprof.analysis.origin import Framework
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -19,6 +20,11 @@ FUSED = (0.2, 0.85)
 """Share of the time of elementwise kernels that a compiler saves: of few chains, and of a transformer (measured)."""
 
 _ZERO = re.compile(r"zero_grad", re.IGNORECASE)
+
+_COMPILERS = ("triton", "xla", "nvfuser", "tensorrt")
+"""Libraries of kernels that are fused already."""
+
+_XLA_LINK = "https://www.tensorflow.org/xla#auto-clustering"
 
 
 def optimizer(signals: Signals) -> Finding | Lacks | None:
@@ -99,30 +105,75 @@ def fusible(signals: Signals) -> Bools:
     """Aggregated kernels that each read and write whole tensors, and that no compiler made."""
     chosen = signals.of_family("elementwise", "normalisation", "softmax", "copy", "reduction", "random")
     # What changes layouts has a finding of its own.
-    chosen &= ~signals.of_library("triton") & ~signals.transposing
+    chosen &= ~signals.of_library(*_COMPILERS) & ~signals.transposing
     return chosen & ~signals.of_ops(signals.optimizer | signals.ops_where(_ZERO))
 
 
 def elementwise(signals: Signals) -> Finding | Lacks | None:
-    """Elementwise kernels in a row, which a compiler would fuse."""
+    """Elementwise kernels in a row, which ``torch.compile`` would fuse; of TensorFlow's ``xla`` speaks."""
     directed = np.array([bool(op.direction) for op in signals.profile.ops], np.bool_)
-    if "ops" not in signals.recorded and not directed.any():
+    if signals.framework is Framework.TENSORFLOW or ("ops" not in signals.recorded and not directed.any()):
         return None
+    problem = "{kernels} elementwise, normalisation and copy kernels take {kernels_ns} of each iteration "
+    problem += "({share_fraction}): each reads and writes whole tensors."
+    if signals.compiled:
+        return _unfused(
+            signals,
+            "fusion_detector",
+            problem + " They run outside of the code that torch.compile made.",
+            "Find out what torch.compile left out: TORCH_LOGS=graph_breaks,recompiles names the lines. Compile the "
+            "whole model rather than parts of it (fullgraph=True fails where that cannot be), and the loss with it.",
+            "https://pytorch.org/docs/stable/torch.compiler_troubleshooting.html",
+        )
+    return _unfused(
+        signals,
+        "fusion_detector",
+        problem,
+        "Fuse them: model = torch.compile(model), or fused layers (RMSNorm, rotary embedding, activation) of your "
+        "library.",
+        "https://pytorch.org/docs/stable/torch.compiler.html",
+    )
+
+
+def xla(signals: Signals) -> Finding | Lacks | None:
+    """Elementwise kernels of a TensorFlow program, which XLA would fuse; DLProf asked only whether XLA is on."""
+    if signals.framework is not Framework.TENSORFLOW:
+        return None
+    kernels = "{kernels} elementwise, normalisation and copy kernels take {kernels_ns} of each iteration "
+    kernels += "({share_fraction}), "
+    if signals.compiled:
+        return _unfused(
+            signals,
+            "xla_detector",
+            kernels + "outside of the clusters that XLA compiles.",
+            "Compile more than what clustering finds: tf.function(jit_compile=True) around the step, or "
+            "model.compile(..., jit_compile=True), with shapes that do not change.",
+            _XLA_LINK,
+        )
+    return _unfused(
+        signals,
+        "xla_detector",
+        kernels + "and nothing shows that XLA is on: each reads and writes whole tensors.",
+        "Let XLA fuse them: tf.function(jit_compile=True) around the step, model.compile(..., jit_compile=True), or "
+        "TF_XLA_FLAGS=--tf_xla_auto_jit=2 without a change of the code.",
+        _XLA_LINK,
+    )
+
+
+def _unfused(signals: Signals, detector: str, problem: str, recommendation: str, link: str) -> Finding | None:
+    """A finding about kernels that a compiler would fuse, where they take long enough."""
     chosen = fusible(signals)
     time = signals.time(chosen)
     share = signals.share(signals.on_gpu(time))
     if share < thresholds.FUSION_FRACTION:
         return None
     return Finding(
-        "fusion_detector",
+        detector,
         Severity.ADVICE,
         Confidence.LOW,
         "elementwise",
-        "{kernels} elementwise, normalisation and copy kernels take {kernels_ns} of each iteration "
-        "({share_fraction}): each "
-        "reads and writes whole tensors.",
-        "Fuse them: model = torch.compile(model), or fused layers (RMSNorm, rotary embedding, activation) of your "
-        "library.",
+        problem,
+        recommendation,
         {
             "kernels": signals.per_iteration(int(chosen.sum())),
             "kernels_ns": signals.per_iteration(time),
@@ -133,7 +184,7 @@ def elementwise(signals: Signals) -> Finding | Lacks | None:
             signals, {Pool.OTHER_KERNELS: (FUSED[0] * time, FUSED[1] * time)},
             "Two neighbours in one kernel move half of what they moved; compilers fuse a third to nearly all of them.",
         ),
-        "https://pytorch.org/docs/stable/torch.compiler.html",
+        link,
     )  # fmt: skip
 
 

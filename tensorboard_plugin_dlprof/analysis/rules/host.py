@@ -75,7 +75,7 @@ _ADVICE = {
     "files or the network": "Look at the finding about input and output first.",
     "synchronisation": "Look at the finding about synchronisation first: its lines are where the host waits.",
     "setting up": "Mark iterations after the first ones, so that setting up does not count.",
-    "launching": "Launch less and larger work: a larger batch, torch.compile, CUDA graphs.",
+    "launching": "Launch less and larger work: a larger batch, a compiler, CUDA graphs.",
     "the host": "Look at the finding about the host: its ops and lines are where it was while the GPU waited.",
     "nothing recorded": "Mark iterations so that set-up and waiting between them do not count, and look at what the "
     "program "
@@ -116,9 +116,11 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         "sync",
         "The host waits for the GPU {times} in each iteration, and the GPU then runs dry: {idle_ns} of idle time "
         "({share_fraction}). Most of it is behind {call} in {op}.",
-        "Take .item(), .cpu(), .numpy(), print(tensor), nonzero(), masks as indices and torch.cuda.synchronize() "
-        "out of the "
-        "loop, or do them every hundred steps; keep metrics on the GPU.",
+        signals.advice(
+            "Take .item(), .cpu(), .numpy(), print(tensor), nonzero(), masks as indices and torch.cuda.synchronize()",
+            tensorflow="Take .numpy(), float(tensor), print(tensor), tf.where and callbacks for every batch",
+        )
+        + " out of the loop, or do them every hundred steps; keep metrics on the GPU.",
         {
             "calls": calls,
             "times": "once" if calls == 1 else f"{calls:,} times",
@@ -161,8 +163,12 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         "launching",
         "The GPU waits {idle_ns} of each iteration ({share_fraction}) for the host to launch work: {short_fraction} of "
         "its {kernels} kernels are shorter than 10 µs.",
-        'Launch them at once: torch.compile(model, mode="reduce-overhead") or torch.cuda.graph; or give each kernel '
-        "more work with a larger batch.",
+        signals.advice(
+            'Launch them at once: torch.compile(model, mode="reduce-overhead") or torch.cuda.graph; or give each '
+            "kernel more work with a larger batch.",
+            tensorflow="Launch fewer and larger ones: tf.function(jit_compile=True) around the whole step, "
+            "model.compile(..., steps_per_execution=10), or a larger batch.",
+        ),
         {
             "idle_ns": signals.per_iteration(time),
             "share_fraction": signals.share(time),

@@ -50,7 +50,11 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
         "products",
         "{ops} ops multiply matrices in {now} where {unit} could do it in 16 bits; their kernels take {products_ns} of "
         "each iteration ({share_fraction}).",
-        "Use automatic mixed precision: torch.autocast(\"cuda\", dtype=torch.{type}){scaler}, or a model in {type}.",
+        signals.advice(
+            'Use automatic mixed precision: torch.autocast("cuda", dtype=torch.{type}){scaler}, or a model in {type}.',
+            tensorflow='Use mixed precision: tf.keras.mixed_precision.set_global_policy("mixed_{type}"), with a '
+            "LossScaleOptimizer around an optimizer of your own for float16.",
+        ),
         numbers,
         signals.op_evidence(rows),
         kernel_gain(
@@ -82,9 +86,11 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
         "{ops} ops multiply matrices in full FP32 on a GPU that could use TF32; their kernels take {products_ns} of "
         "each "
         "iteration ({share_fraction}).",
-        'Allow TF32: torch.set_float32_matmul_precision("high") and torch.backends.cudnn.allow_tf32 = True. Sums '
-        'stay in '
-        "FP32, operands keep 10 bits of mantissa.",
+        signals.advice(
+            'Allow TF32: torch.set_float32_matmul_precision("high") and torch.backends.cudnn.allow_tf32 = True.',
+            tensorflow="Allow TF32: tf.config.experimental.enable_tensor_float_32_execution(True).",
+        )
+        + " Sums stay in FP32, operands keep 10 bits of mantissa.",
         {
             "ops": len(rows),
             "products_ns": signals.per_iteration(time),

@@ -26,27 +26,39 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
                 "Record CPU activity too, or put an NVTX range called DataLoader around it.",
             )
         return None
-    single = any("_SingleProcessDataLoaderIter" in text for text in _loader_names(signals))
+    names = " ".join(_loader_names(signals))
+    single, several = "_SingleProcessDataLoaderIter" in names, "_MultiProcessingDataLoaderIter" in names
     return Finding(
         "dataloader_detector",
         Severity.WARNING,
         Confidence.HIGH,
         "data",
         "The GPU waits {waiting_ns} of each iteration for the data loader ({share_fraction} of the time){how}.",
-        "Load in parallel: DataLoader(num_workers=4 or more, pin_memory=True, persistent_workers=True, "
-        "prefetch_factor=4); "
-        "then make decoding and augmentation cheaper, or move them to the GPU (DALI, torchvision.transforms.v2).",
+        signals.advice(
+            ("Give it more workers: DataLoader(num_workers=..., pin_memory=True, persistent_workers=True"
+             if several else
+             "Load in parallel: DataLoader(num_workers=4 or more, pin_memory=True, persistent_workers=True")
+            + ", prefetch_factor=4); then make decoding and augmentation cheaper, or move them to the GPU (DALI, "
+            "torchvision.transforms.v2).",
+            tensorflow="Load in parallel: dataset.map(..., num_parallel_calls=tf.data.AUTOTUNE), interleave, cache, "
+            "and .prefetch(tf.data.AUTOTUNE) last; then make decoding and augmentation cheaper, or move them to the "
+            "GPU (DALI).",
+        ),
         {
             "waiting_ns": signals.per_iteration(time),
             "share_fraction": signals.share(time),
-            "how": ", which loads in the training process itself (num_workers=0)" if single else "",
+            "how": ", which loads in the training process itself (num_workers=0)" if single
+            else ", though it has workers" if several else "",
         },
         _iteration_evidence(signals, Part.DATA_LOADER),
         wall_gain(
             signals, {Pool.DATA_LOADER: (0.5 * time, time)},
             "Workers that keep up hide all of it; half, where the CPU or the storage is what limits.",
         ),
-        "https://pytorch.org/docs/stable/data.html#multi-process-data-loading",
+        signals.advice(
+            "https://pytorch.org/docs/stable/data.html#multi-process-data-loading",
+            tensorflow="https://www.tensorflow.org/guide/data_performance",
+        ),
     )  # fmt: skip
 
 

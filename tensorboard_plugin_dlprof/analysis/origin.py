@@ -1,0 +1,78 @@
+"""Which framework a profile is of, and what of it a compiler made: advice must fit the program.
+
+TensorFlow shows in the types of its ops (NVIDIA's databases; NVTX ranges of NVIDIA's TensorFlow: ``MatMul:
+dense/MatMul``) and in the names of its kernels (``tensorflow::``, Eigen, MLIR). XLA shows in ops that run or compile a
+cluster (``_XlaRun``, ``cluster_0_1/xla_run``, ``XlaModule:#...``) and in kernels that it names (``fusion_7``).
+``torch.compile`` shows in the ranges around compiled code and in kernels that Inductor names
+(``triton_poi_fused_add_3``); Triton kernels that somebody wrote by hand do not count.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.tables import Bools
+from tensorboard_plugin_dlprof.profile.tables import Profile
+
+
+class Framework(enum.Enum):
+    """Of the program."""
+
+    PYTORCH = "PyTorch"
+    TENSORFLOW = "TensorFlow"
+    UNKNOWN = ""
+
+
+_TENSORFLOW_OP = re.compile(
+    r"(?:_?Xla(?:Run|Compile|Launch|Merge)|AssignVariableOp|ReadVariableOp|VarHandleOp|(?:Resource|Sparse)Apply[A-Z]\w+|"
+    r"Conv[23]DBackprop(?:Filter|Input)(?:V2)?|FusedBatchNorm(?:Grad)?V\d|BiasAddGrad|ReluGrad|MaxPoolGrad|"
+    r"_Fused(?:Conv2D|MatMul)|IteratorGetNext|SparseSoftmaxCrossEntropyWithLogits|StatefulPartitionedCall|"
+    r"_(?:Host)?(?:Send|Recv)|HorovodAllreduce)(?:_\d+)?(?:: .*)?\Z",
+    re.DOTALL,
+)
+"""Types of ops that no other framework has; NVIDIA's TensorFlow writes the node's name behind them."""
+
+_XLA = re.compile(r"\b_?Xla(?:Run|Compile|Launch|Module)|\bxla_(?:run|compile)\b|(?:\b|_)cluster_\d+_\d+/")
+_COMPILED = re.compile(
+    r"Torch-Compiled Region|CompiledFxGraph|\bCompiledFunction|\binductor::|/torch/_(?:inductor|dynamo)/|"
+    r"\btorchinductor_"
+)
+_INDUCTOR = re.compile(r"triton_(?:poi|red|per|for|tem|spl|mix)_")
+
+
+def framework_of(profile: Profile, libraries: frozenset[str]) -> Framework:
+    """The framework of the program.
+
+    Args:
+        profile: its ops and what its source says.
+        libraries: of its kernels (``classify``).
+    """
+    told = profile.info.framework.lower()
+    if profile.info.source_format == "pytorch" or profile.dlprof_markers or told.startswith("pytorch"):
+        return Framework.PYTORCH
+    if told.startswith("tensorflow") or any(_TENSORFLOW_OP.match(op.op_type) for op in profile.ops):
+        return Framework.TENSORFLOW
+    if "pytorch" in libraries:
+        return Framework.PYTORCH
+    return Framework.TENSORFLOW if libraries & {"tensorflow", "eigen"} else Framework.UNKNOWN
+
+
+def uses_xla(profile: Profile, libraries: frozenset[str]) -> bool:
+    """Whether XLA compiled any part of the program."""
+    return "xla" in libraries or any(_XLA.search(op.name) or _XLA.search(op.op_type) for op in profile.ops)
+
+
+def uses_torch_compile(profile: Profile) -> bool:
+    """Whether ``torch.compile`` made any part of the program."""
+    return bool(inductor_kernels(profile).any()) or any(
+        _COMPILED.search(op.name) or _COMPILED.search(op.stack_trace) for op in profile.ops
+    )
+
+
+def inductor_kernels(profile: Profile) -> Bools:
+    """Which kernels Inductor named."""
+    texts, name = profile.strings, profile.kernels.name
+    return np.isin(name, [each for each in np.unique(name).tolist() if _INDUCTOR.match(texts[each])])
