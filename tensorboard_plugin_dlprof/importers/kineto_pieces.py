@@ -160,11 +160,11 @@ class PieceDecoder:
         self._learn(("cpu_op", "kernel"))
 
     def decode(self, piece: bytes, clock: Clock) -> list[Event] | None:
-        """All events of ``piece``, which holds whole events with commas between; None where one needs care.
+        """All events of ``piece``, which is the text of a list of them; None where one needs care.
 
         An event may be of another class than ``Event``, without the fields that its kind has no use for.
         """
-        text = b"[%b]" % clock.shorten(piece)
+        text = clock.shorten(piece)
         events = self._decode_known(text)
         if events is None:
             events = decode_events(text)

@@ -13,7 +13,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tensorboard_plugin_dlprof.errors import BrokenSource
@@ -30,6 +30,9 @@ MAX_EVENT_BYTES = 8 << 20
 MAX_METADATA_BYTES = 32 << 20
 """Largest text accepted before or after the events; real traces have some kB."""
 
+TAIL_BYTES = 1 << 20
+"""At the end of a file pieces are no longer offered: metadata there may look like events."""
+
 CUT_SHORT = "file cut short: the end of the event list is missing"
 BROKEN_EVENT = "events that are broken JSON"
 NO_OBJECT = "entries of the event list that are no events"
@@ -40,6 +43,11 @@ _GAP = re.compile(rb"[\s,]*")
 _SCALAR = re.compile(rb'[^\s,\[\]{}"]+')
 _BETWEEN_OBJECTS = re.compile(rb"\}\s*,\s*\{")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def _nobody(_piece: bytes) -> bool:
+    """Takes no piece."""
+    return False
 
 
 class TraceText:
@@ -66,8 +74,11 @@ class TraceText:
         """Why entries of the event list were left out -> how many."""
         self.clock = Clock(b"")
 
-    def events(self) -> Iterator[list[Event]]:
+    def events(self, taken: Callable[[bytes], bool] = _nobody) -> Iterator[list[Event]]:
         """The events in lists of some hundred.
+
+        Args:
+            taken: is offered pieces, each the text of a list of events; those that it takes are left out here.
 
         Raises:
             BrokenSource: no list of events, or one that cannot be read.
@@ -75,7 +86,19 @@ class TraceText:
         """
         self._read_head()
         self._look_ahead()
-        while not self._ended and self._fill():
+        while not self._ended and (chunk := self._read(PIECE_BYTES)):
+            cut = chunk.rfind(self._separator) if self._separator else -1
+            if cut >= 0:
+                piece = b"[%b%b]" % (self._buffer, chunk[: cut + 1])
+                if self._stream.remaining_bytes > TAIL_BYTES and taken(piece):
+                    self._buffer = _after_gap(chunk, cut + 1)
+                    continue
+                events = self._pieces.decode(piece, self.clock)
+                if events is not None:
+                    self._buffer = _after_gap(chunk, cut + 1)
+                    yield events
+                    continue
+            self._buffer += chunk
             yield from self._whole_events()
         if not self._ended:
             yield self._slowly(at_end_of_file=True)
@@ -89,8 +112,11 @@ class TraceText:
         self._separator = _separator(self._buffer, self.clock)
         self._ahead, self._buffer = io.BytesIO(self._buffer), b""
 
+    def _read(self, size: int) -> bytes:
+        return self._ahead.read(size) or self._stream.read(size)
+
     def _fill(self, size: int = PIECE_BYTES) -> bool:
-        chunk = self._ahead.read(size) or self._stream.read(size)
+        chunk = self._read(size)
         self._buffer += chunk
         return bool(chunk)
 
@@ -102,7 +128,7 @@ class TraceText:
         cut = self._buffer.rfind(self._separator) if self._separator else -1
         if cut >= 0:
             piece = self._buffer[: cut + 1]
-            events = self._pieces.decode(piece, self.clock)
+            events = self._pieces.decode(b"[%b]" % piece, self.clock)
             if events is None:
                 events = self._halved(piece)
             if events is not None:
@@ -121,7 +147,7 @@ class TraceText:
         parts = [piece]
         while parts:
             part = parts.pop()
-            decoded = self._pieces.decode(part, self.clock)
+            decoded = self._pieces.decode(b"[%b]" % part, self.clock)
             if decoded is not None:
                 events += decoded
                 continue

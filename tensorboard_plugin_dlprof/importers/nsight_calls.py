@@ -31,6 +31,9 @@ _TRANSFERS = (
 """What ``os_calls`` holds. Waiting (poll, futex), memory (mmap), devices (ioctl) and looking at names (stat) are not
 reading or writing of data."""
 
+_MOST_IDS = 2_000
+"""A text has one id: as many for each of these are nonsense."""
+
 
 def read_os_calls(export: Export, names: Names, threads: Threads, tally: Tally) -> Calls:
     """Calls that read or write files and sockets."""
@@ -38,7 +41,10 @@ def read_os_calls(export: Export, names: Names, threads: Threads, tally: Tally) 
     if strings is None:
         return no_calls()
     quoted = ", ".join(f"'{name}'" for name in _TRANSFERS)
-    where = f'nameId IN (SELECT id FROM "{strings}" WHERE value IN ({quoted}))'
+    found = export.con.execute(
+        f'SELECT CAST(id AS INTEGER) FROM "{strings}" WHERE value IN ({quoted}) LIMIT {_MOST_IDS}'
+    )
+    where = f"nameId IN ({', '.join(str(number) for (number,) in found.fetchall() if number is not None)})"
     return _calls(export, ("OSRT_API",), names, threads, tally, "operating system calls", where)
 
 

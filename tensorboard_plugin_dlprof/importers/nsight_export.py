@@ -10,18 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any
 
 import numpy as np
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.importers.importer import Progress
+from tensorboard_plugin_dlprof.importers.nsight_portions import Source, portions
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, columns, real_tables, seal
 from tensorboard_plugin_dlprof.spilling import Spill
-
-BATCH_ROWS = 1_024
-"""Small enough that the rows of a batch stay in the processor's cache: larger ones measured slower."""
 
 NO_TIME = -(1 << 63)
 """Default of time columns: never a possible time."""
@@ -73,8 +69,8 @@ class Batch:
     rows: int
     integers: list[Int64s]
     """One array per column that was asked for."""
-    texts: Sequence[str]
-    """The text column, empty where none was asked for."""
+    texts: list[bytes]
+    """The text column as UTF-8, which may be broken; empty where none was asked for."""
 
 
 class Export:
@@ -120,7 +116,7 @@ class Export:
 
     def rows_at_most(self, table: str) -> int:
         """An upper bound of the rows of an existing table, without counting them."""
-        ((last,),) = self.con.execute(f"SELECT ifnull(max(rowid), 0) FROM {_quoted(table)}").fetchall()
+        ((last,),) = self.con.execute(f"SELECT ifnull(max({self._rowid(table)}), 0) FROM {_quoted(table)}").fetchall()
         return max(0, int(last))
 
     def value_type(self, table: str, column: str) -> str:
@@ -156,21 +152,29 @@ class Export:
             where: a condition of our own making.
         """
         present = [column for column in wanted if self.has_column(table, column.name)]
-        terms = [f"ifnull(CAST({_quoted(column.name)} AS INTEGER), {column.default})" for column in present]
-        if text is not None:
-            # As bytes: a batch of them is decoded here in a third of the time of one call for each text.
-            terms.append(f"ifnull(CAST({_quoted(text)} AS BLOB), x'')" if self.has_column(table, text) else "x''")
-        condition = f" WHERE {where}" if where else ""
-        cursor = self.con.execute(f"SELECT {', '.join(terms) or '0'} FROM {_quoted(table)}{condition}")
-        while rows := cursor.fetchmany(BATCH_ROWS):
-            self._advance(doing, len(rows))
-            numbers, texts = _transposed(rows, len(present), text is not None)
-            found = dict(zip(present, numbers, strict=True))
+        source = Source(
+            table=_quoted(table),
+            rowid=self._rowid(table),
+            numbers=[f"ifnull(CAST({_quoted(column.name)} AS INTEGER), {column.default})" for column in present],
+            text=None if text is None else f"ifnull({_quoted(text)}, '')" if self.has_column(table, text) else "''",
+            condition=where,
+        )
+        for portion in portions(self.con, source):
+            self._advance(doing, portion.rows)
+            found = dict(zip(present, portion.numbers, strict=True))
             yield Batch(
-                len(rows),
-                [found[c] if c in found else np.full(len(rows), c.default, np.int64) for c in wanted],
-                texts,
+                portion.rows,
+                [found[c] if c in found else np.full(portion.rows, c.default, np.int64) for c in wanted],
+                portion.texts,
             )
+
+    def _rowid(self, table: str) -> str:
+        """SQLite's name of the row's id: one that no column of the table has, whatever its case."""
+        taken = {column.lower() for column in self._columns[table]}
+        name = next((name for name in ("rowid", "oid", "_rowid_") if name not in taken), None)
+        if name is None:
+            raise self.con.refusal(f"{self.con.shown_name} has columns in {table} that no profile has.")
+        return name
 
     def _advance(self, doing: str, rows: int) -> None:
         self._read_rows += rows
@@ -198,17 +202,6 @@ def _versions(tables: Collection[str]) -> dict[str, list[str]]:
         if base in _TABLES:
             found.setdefault(base, []).append((version, table))
     return {base: [table for _, table in sorted(versions, reverse=True)] for base, versions in found.items()}
-
-
-def _transposed(rows: list[tuple[Any, ...]], numbers: int, has_text: bool) -> tuple[list[Int64s], Sequence[str]]:
-    """Rows as columns: some integers, then perhaps a text."""
-    if has_text:
-        *columns, texts = zip(*rows, strict=True)
-        return [np.fromiter(values, np.int64, len(rows)) for values in columns], [
-            text.decode("utf-8", "replace") for text in texts
-        ]
-    flat = np.fromiter(chain.from_iterable(rows), np.int64, len(rows) * len(rows[0]))
-    return list(flat.reshape(len(rows), -1).T)[:numbers], ()
 
 
 def _quoted(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -20,8 +21,8 @@ _DOMAIN_CREATE, _THREAD_NAME = 75, 39
 _MOST_CACHED = 1 << 16
 """Texts may all differ: keeping them all would only fill memory."""
 
-_Entry: TypeAlias = tuple[int, int, int]
-"""Kind, name, shapes."""
+_Text: TypeAlias = bytes | int
+"""Of a range: as its row has it, or the id (of ``Capture.strings``) of one that the program registered."""
 
 
 class RangeReader:
@@ -34,11 +35,11 @@ class RangeReader:
         self._threads = threads
         self._tally = tally
         self._domains: dict[int, int] = {}
-        self._entries: list[_Entry] = []
-        self._ops: dict[tuple[str, str, bool], int] = {}
-        """Parts of a text with arguments -> index of ``_entries``."""
-        self._others: dict[tuple[int, str], tuple[int, int]] = {}
-        """Domain and text -> index of ``_entries`` and sequence number. Programs use few such texts, often."""
+        self._readings = _Readings()
+        self._known: dict[int, dict[_Text, int]] = {}
+        """Domain -> text -> row of ``_readings``."""
+        self._ops: dict[tuple[str, str, bool], tuple[int, int, int]] = {}
+        """Parts of a text with arguments -> kind, name, shapes. Nearly all texts of autograd differ in a number."""
         self.thread_names: dict[tuple[int, int], str] = {}
         """Names that the program gave its threads through NVTX."""
 
@@ -79,7 +80,8 @@ class RangeReader:
         for batch in self._export.batches(table, wanted, text="text", doing="reading NVTX domains", where=where):
             rows = zip(*(column.tolist() for column in batch.integers), batch.texts, strict=True)
             for event_type, global_tid, domain, text_id, direct in rows:
-                text, process = direct or self._names.text(text_id), global_tid >> ID_BITS
+                text = direct.decode("utf-8", "replace") if direct else self._names.text(text_id)
+                process = global_tid >> ID_BITS
                 if event_type == _THREAD_NAME:
                     self.thread_names[process & ID_MASK, global_tid & ID_MASK] = text
                 elif domain > 0:
@@ -92,8 +94,7 @@ class RangeReader:
         self._tally.add("NVTX ranges with impossible times", np.count_nonzero(~usable))
         self._tally.add("NVTX ranges without a thread", np.count_nonzero(usable & ~on_thread))
         domains = self._domain_names(global_tid, domain_id)
-        read, sequence = self._read_texts(domains.tolist(), self._texts(batch))
-        kind, name, shapes = np.array(self._entries, np.int64).reshape(-1, 3)[read].T
+        kind, name, shapes, sequence = self._readings.columns(self._read_texts(domains, batch))
         kind[np.isin(event_type, _START_END)] = RangeKind.SPAN
         kept = usable & on_thread
         parts.add(
@@ -107,13 +108,6 @@ class RangeReader:
             sequence=sequence[kept],
         )
 
-    def _texts(self, batch: Batch) -> Sequence[str]:
-        text_ids = batch.integers[5]
-        if not (text_ids >= 0).any():
-            return batch.texts
-        names = self._names.resolve(text_ids).tolist()
-        return [direct or self._strings[name] for direct, name in zip(batch.texts, names, strict=True)]
-
     def _domain_names(self, global_tid: Int64s, domain_id: Int64s) -> Int32s:
         """Text id of each domain's name, 0 for the default domain. A domain registered before the capture began
         has no name in it and is called by its number."""
@@ -122,35 +116,71 @@ class RangeReader:
             self._domains[key] = self._strings.intern(f"domain {key & ID_MASK}") if key else 0
         return mapped(keys, self._domains)
 
-    def _read_texts(self, domains: list[int], texts: Sequence[str]) -> tuple[Int64s, Int64s]:
-        """For each text an index of ``_entries``, and its sequence number."""
-        if len(self._entries) >= _MOST_CACHED:
-            for cache in (self._entries, self._ops, self._others):
-                cache.clear()
-        read: list[int] = []
-        sequences: list[int] = []
-        ops, others = self._ops, self._others
-        for domain, text in zip(domains, texts, strict=True):
-            arguments = None if domain else split_arguments(text)
-            if arguments is None:
-                entry, sequence = others.get((domain, text)) or self._read_other(domain, text)
-            else:
-                name, sequence, sizes = arguments
-                key = (name, sizes, sequence >= 0)
-                found = ops.get(key)
-                if found is None:
-                    found = ops[key] = self._entered(read_op(*arguments))
-                entry = found
-            read.append(entry)
-            sequences.append(sequence)
-        return np.array(read, np.int64), np.array(sequences, np.int64)
+    def _read_texts(self, domains: Int32s, batch: Batch) -> Int64s:
+        """For each range of a batch what its text says, as a row of ``_readings``."""
+        if len(self._readings) >= _MOST_CACHED:
+            self._readings.clear()
+            self._known.clear()
+        if len(self._ops) >= _MOST_CACHED:
+            self._ops.clear()
+        texts = self._texts(batch)
+        rows: list[int] = []
+        if (domains == domains[0]).all():
+            known = self._known.setdefault(int(domains[0]), {})
+            for text in texts:
+                row = known.get(text)
+                rows.append(self._read_text(known, int(domains[0]), text) if row is None else row)
+        else:
+            for domain, text in zip(domains.tolist(), texts, strict=True):
+                known = self._known.setdefault(domain, {})
+                row = known.get(text)
+                rows.append(self._read_text(known, domain, text) if row is None else row)
+        return np.array(rows, np.int64)
 
-    def _read_other(self, domain: int, text: str) -> tuple[int, int]:
-        marker = read_marker(text, self._strings[domain])
-        found = self._others[domain, text] = self._entered(marker), marker.sequence
-        return found
+    def _texts(self, batch: Batch) -> Sequence[_Text]:
+        text_ids = batch.integers[5]
+        if not (text_ids >= 0).any():
+            return batch.texts
+        names = self._names.resolve(text_ids).tolist()
+        return [direct or name for direct, name in zip(batch.texts, names, strict=True)]
 
-    def _entered(self, marker: Marker) -> int:
-        intern = self._strings.intern
-        self._entries.append((int(marker.kind), intern(marker.name), intern(marker.shapes)))
-        return len(self._entries) - 1
+    def _read_text(self, known: dict[_Text, int], domain: int, key: _Text) -> int:
+        text = self._strings[key] if isinstance(key, int) else key.decode("utf-8", "replace")
+        arguments = None if domain else split_arguments(text)
+        if arguments is None:
+            marker = read_marker(text, self._strings[domain])
+            entry, sequence = self._entry(marker), marker.sequence
+        else:
+            name, sequence, sizes = arguments
+            parts = (name, sizes, sequence >= 0)
+            entry = self._ops.get(parts) or self._ops.setdefault(parts, self._entry(read_op(*arguments)))
+        row = known[key] = self._readings.add(*entry, sequence)
+        return row
+
+    def _entry(self, marker: Marker) -> tuple[int, int, int]:
+        return int(marker.kind), self._strings.intern(marker.name), self._strings.intern(marker.shapes)
+
+
+class _Readings:
+    """What texts say: kind, name, shapes and sequence number of each."""
+
+    def __init__(self) -> None:
+        self._values = array("q")
+
+    def __len__(self) -> int:
+        return len(self._values) // 4
+
+    def add(self, kind: int, name: int, shapes: int, sequence: int) -> int:
+        """Its row."""
+        self._values.extend((kind, name, shapes, sequence))
+        return len(self) - 1
+
+    def clear(self) -> None:
+        """Forgets all of them."""
+        del self._values[:]
+
+    def columns(self, rows: Int64s) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+        """The four values of each of some rows."""
+        table = np.frombuffer(self._values, np.int64).reshape(-1, 4)
+        kind, name, shapes, sequence = (table[rows, column] for column in range(4))
+        return kind, name, shapes, sequence

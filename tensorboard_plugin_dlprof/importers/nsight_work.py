@@ -139,7 +139,9 @@ class WorkReader:
             process = process_of(global_pid)
             name, short_name = self._work_names(kind, copy_kind, long_id, short_id)
             if direct:
-                texts = np.array([self._strings.intern(text) for text in batch.texts], np.int32)[kept]
+                texts = np.array(
+                    [self._strings.intern(text.decode("utf-8", "replace")) for text in batch.texts], np.int32
+                )[kept]
                 name, short_name = texts, self._short_names(texts)
             parts.add(kind=np.full(len(start), kind, np.int8), start=start, end=end, process=narrow(process))
             parts.add(device=self._devices.ids(process, device), stream=stream, correlation=correlation)

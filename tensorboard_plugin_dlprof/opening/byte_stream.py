@@ -80,6 +80,11 @@ class ByteStream:
         """Share of the file that has been read, from 0 to 1."""
         return min(1.0, self._file.tell() / self.size_bytes) if self.size_bytes else 1.0
 
+    @property
+    def remaining_bytes(self) -> int:
+        """Of the file, as it lies there, that have not been read."""
+        return self.size_bytes - self._file.tell()
+
     def close(self) -> None:
         """Closes the file."""
         self._source.close()
