@@ -58,7 +58,9 @@ def test_sums_are_the_servers(opened: Page, tensorboard: TensorBoard) -> None:
     root = nodes["name"].index("/")
     cells = row(opened, "/").get_by_role("gridcell")
     expect(cells.nth(1)).to_have_text(f"{nodes['calls'][root]:,}")
-    for column, key in ((5, "cpu_time_ns"), (6, "gpu_time_ns"), (7, "cpu_overhead_ns")):
+    headings = opened.get_by_role("treegrid").get_by_role("columnheader").all_inner_texts()
+    for label, key in (("CPU Time", "cpu_time_ns"), ("GPU Time", "gpu_time_ns"), ("CPU Overhead", "cpu_overhead_ns")):
+        column = next(place for place, heading in enumerate(headings) if heading.startswith(label))
         tip = cells.nth(column).locator(".number").get_attribute("data-tip") or ""
         assert f"{nodes[key][root]:,} ns" in tip
 
@@ -90,6 +92,44 @@ def test_a_selection_shows_ops_and_kernels(opened: Page, tensorboard: TensorBoar
         expect(section).to_contain_text(f"of {answer['filtered']:,}")
     opened.reload()
     expect(row(opened, path)).to_have_attribute("aria-selected", "true")
+
+
+def test_causes_of_a_group(opened: Page, tensorboard: TensorBoard) -> None:
+    """The row of a group names the main cause and its time, its tooltip all; a click on one narrows the ops below."""
+    answer = tensorboard.get("groups", profile=tensorboard.profile("amp")["id"])
+    root = answer["nodes"]["name"].index("/")
+    below = sorted((each for each in answer["causes"] if each["ops"][root]), key=lambda each: -each["kernel_ns"][root])
+    cell = row(opened, "/").locator(".cause-cell")
+    expect(cell).to_contain_text(below[0]["label"])
+    for each in below:
+        tip = re.compile(rf"{each['label']}: .*{each['kernel_ns'][root]:,} ns.* in {each['ops'][root]:,} op")
+        expect(cell).to_have_attribute("data-tip", tip)
+    row(opened, "/").locator(".tree-label").click()
+    chosen = opened.locator(".limits").get_by_role("button", name=below[0]["label"])
+    chosen.click()
+    section = opened.get_by_role("region", name="Ops of /", exact=True)
+    expect(section).to_contain_text(f"of {below[0]['ops'][root]:,} ")
+    chosen.click()
+    expect(chosen).to_have_attribute("aria-pressed", "false")
+
+
+def test_order_by_limited_time(opened: Page, tensorboard: TensorBoard) -> None:
+    """The level below the root, the groups with the most limited time first."""
+    answer = tensorboard.get("groups", profile=tensorboard.profile("amp")["id"])
+    nodes = answer["nodes"]
+    opened.get_by_role("columnheader", name="Limited by").get_by_role("button").click()
+    opened.get_by_label("To level").select_option("2")
+    tips = shown(opened).locator(".tree-label").evaluate_all("all => all.map(each => each.dataset.tip)")
+    times = {
+        f"/{nodes['name'][place]}{'/' if nodes['op_id'][place] is None else ''}": sum(
+            each["kernel_ns"][place] for each in answer["causes"]
+        )
+        for place, parent in enumerate(nodes["parent"])
+        if parent == nodes["name"].index("/")
+    }
+    second = [times[tip] for tip in tips if tip in times]
+    assert len(second) > 1
+    assert second == sorted(second, reverse=True)
 
 
 def test_the_icicle_selects_in_the_tree(opened: Page) -> None:

@@ -237,10 +237,20 @@ export interface GroupNodes {
   tensor_core_time_ns: (number | null)[];
 }
 
+/** One cause for which eligible ops do not use matrix units well; of each node the sums over the ops below it. */
+export interface CauseColumns {
+  cause: string;
+  label: string;
+  kernel_ns: number[];
+  ops: number[];
+}
+
 export interface GroupsResponse {
   /** The path of the first node where a subtree was asked for, else empty. */
   group: string;
   nodes: GroupNodes;
+  /** `null` where nobody says. */
+  causes: CauseColumns[] | null;
   total: number;
   left_out: number;
 }

@@ -1,4 +1,8 @@
 /** What the causes mean for which ops that could use matrix units do not use them, or not well; by the server's words for them. */
+import { formatCounted } from "../format/number";
+import { formatDuration, readableAndExact } from "../format/time";
+import type { RowCause } from "./group_tree";
+
 const ABOUT: Readonly<Record<string, string>> = {
   FP64: "The tensors are FP64; training rarely needs it.",
   "FP32 tensors": "The tensors are FP32; automatic mixed precision would run these ops in 16 bits.",
@@ -11,3 +15,17 @@ const ABOUT: Readonly<Record<string, string>> = {
 };
 
 export const causeAbout = (cause: string): string => ABOUT[cause] ?? "";
+
+/** All causes of a group or op, with their times and ops, and what can be done about the first. */
+export function causesTip(causes: readonly RowCause[], limitedNs: number, matrixUnit: string): string {
+  const [main] = causes;
+  if (main === undefined) return "";
+  const lines = causes.map(
+    ({ label, kernelNs, ops }) => `${label}: ${readableAndExact(kernelNs)} in ${formatCounted(ops, "op")}`,
+  );
+  return [
+    `Eligible ops that do not use ${matrixUnit}s, or not well: ${formatDuration(limitedNs)} of kernel time`,
+    ...lines,
+    causeAbout(main.label),
+  ].join("\n");
+}

@@ -6,6 +6,7 @@ import {
   chainOf,
   keep,
   levels,
+  limitedNs,
   pathOf,
   Rows,
   tensorCoreShare,
@@ -129,4 +130,30 @@ it.each([
   [["same", "same"], "same"],
 ])("one name for %j: %s", (all, name) => {
   expect(foldedName(all)).toBe(name);
+});
+
+describe("causes", () => {
+  const zero = nodes().name.map(() => 0);
+  const of = (times: Record<number, number>): number[] => zero.map((none, node) => times[node] ?? none);
+  const causes = [
+    { cause: "tf32_off", label: "TF32 is off", kernel_ns: of({ 0: 70, 2: 70, 3: 5, 5: 60, 8: 60, 4: 5, 6: 5, 7: 5 }), ops: of({ 0: 3, 2: 3, 3: 1, 4: 1, 5: 1, 6: 1, 7: 1, 8: 1 }) },
+    { cause: "layout", label: "Layout", kernel_ns: of({ 0: 20, 2: 20, 3: 10, 4: 10, 6: 10, 7: 10 }), ops: of({ 0: 2, 2: 2, 3: 1, 4: 1, 6: 1, 7: 1 }) },
+  ]; // prettier-ignore
+  const limited = new Rows(buildTree(nodes(), "", causes), { sort: "-limited", fold: true, kept: null });
+
+  it("of a fold are the sums of its members, that with the most time first", () => {
+    const fold = limited.visible(() => true).find(({ name }) => name === "Layer[0..1]");
+    expect(fold?.causes).toEqual([
+      { label: "Layout", kernelNs: 20, ops: 2 },
+      { label: "TF32 is off", kernelNs: 10, ops: 2 },
+    ]);
+    expect(fold === undefined ? 0 : limitedNs(fold)).toBe(30);
+  });
+
+  it("order siblings, and are none where nothing is limited", () => {
+    expect(names(limited.visible(({ depth }) => depth < 3))).toEqual([
+      "/", "Net", "Head", "Layer[0..1]", "unassociated",
+    ]); // prettier-ignore
+    expect(limited.roots.find(({ isOp }) => isOp)?.causes).toEqual([]);
+  });
 });

@@ -4,7 +4,7 @@
  * A row stands for one node of the server's tree, or for several alike ones that are folded: `Layer[0..23]`. The children of a folded
  * row are the children of all its members, folded in turn, so that its sums are those of the whole fold at every level.
  */
-import type { GroupNodes } from "../api/types";
+import type { CauseColumns, GroupNodes } from "../api/types";
 import { foldedName, numberless } from "./folding";
 
 export const MEASURES = [
@@ -24,11 +24,19 @@ export type Measure = (typeof MEASURES)[number];
 
 export interface Tree {
   nodes: GroupNodes;
+  /** What limits the use of matrix units; empty where nothing does, or nobody says. */
+  causes: readonly CauseColumns[];
   /** Positions of the children of each node. */
   below: readonly (readonly number[])[];
   roots: readonly number[];
   /** The path of the node that the tree begins with; empty for the whole tree. */
   group: string;
+}
+
+export interface RowCause {
+  label: string;
+  kernelNs: number;
+  ops: number;
 }
 
 export interface TreeRow {
@@ -44,17 +52,22 @@ export interface TreeRow {
   /** What is not known counts as nothing here, and is named in `unknown`. */
   values: Readonly<Record<Measure, number>>;
   unknown: ReadonlySet<Measure>;
+  /** Why eligible ops below do not use matrix units well, that with the most kernel time first. */
+  causes: readonly RowCause[];
   /** Children that were not sent. */
   missing: number;
   expandable: boolean;
 }
 
-export function buildTree(nodes: GroupNodes, group: string): Tree {
+export function buildTree(nodes: GroupNodes, group: string, causes: readonly CauseColumns[] = []): Tree {
   const below: number[][] = nodes.parent.map(() => []);
   const roots: number[] = [];
   nodes.parent.forEach((parent, node) => (parent < 0 ? roots : (below[parent] ?? roots)).push(node));
-  return { nodes, below, roots, group };
+  return { nodes, causes, below, roots, group };
 }
+
+const summed = (values: readonly (number | null)[], members: readonly number[]): number =>
+  members.reduce((sum, node) => sum + (at(values, node) ?? 0), 0);
 
 const at = <T>(list: readonly T[], index: number): T => list[index] as T;
 
@@ -77,7 +90,7 @@ const rootPath = (name: string, isOp: boolean): string => (isOp || name.endsWith
 
 /** How rows are made of a tree. */
 export interface RowOptions {
-  /** A measure, `name`, or `share` (of eligible ops that use the matrix unit); `-` before it for descending. */
+  /** A measure, `name`, `share` (of eligible ops that use the matrix unit) or `limited` (kernel time of the causes); `-` before it for descending. */
   sort: string;
   /** Fold repeated siblings. */
   fold: boolean;
@@ -222,9 +235,10 @@ export class Rows {
     const folded = members.length > 1 ? "~" : "";
     const place = parent?.key ?? "";
     const own = op === null ? (name === "/" ? "/" : `${name}${folded}/`) : `${op}${folded}`;
-    const values = Object.fromEntries(
-      MEASURES.map((measure) => [measure, members.reduce((sum, node) => sum + (at(nodes[measure], node) ?? 0), 0)]),
-    ) as Record<Measure, number>;
+    const values = Object.fromEntries(MEASURES.map((measure) => [measure, summed(nodes[measure], members)])) as Record<
+      Measure,
+      number
+    >;
     const unknown = new Set(MEASURES.filter((measure) => members.every((node) => at(nodes[measure], node) === null)));
     const sent = members.reduce((sum, node) => sum + at(below, node).length, 0);
     const missing = members.reduce((sum, node) => sum + at(nodes.children, node), 0) - sent;
@@ -237,6 +251,14 @@ export class Rows {
       isOp: op !== null,
       values,
       unknown,
+      causes: this.tree.causes
+        .map(({ label, kernel_ns: time, ops }) => ({
+          label,
+          kernelNs: summed(time, members),
+          ops: summed(ops, members),
+        }))
+        .filter((cause) => cause.ops > 0)
+        .sort((one, other) => other.kernelNs - one.kernelNs),
       missing: Math.max(missing, 0),
       expandable: sent > 0,
     };
@@ -256,6 +278,9 @@ export function usingShare({ values }: TreeRow): number | null {
 export const tensorCoreShare = ({ values }: TreeRow): number | null =>
   values.kernel_time_ns > 0 ? values.tensor_core_time_ns / values.kernel_time_ns : null;
 
+/** Kernel time of the eligible ops below that do not use matrix units well. */
+export const limitedNs = ({ causes }: TreeRow): number => causes.reduce((sum, { kernelNs }) => sum + kernelNs, 0);
+
 const natural = new Intl.Collator("en", { numeric: true });
 
 export function sorted(rows: readonly TreeRow[], sort: string): readonly TreeRow[] {
@@ -265,7 +290,13 @@ export function sorted(rows: readonly TreeRow[], sort: string): readonly TreeRow
   if (key === "name") return [...rows].sort((a, b) => sign * natural.compare(a.name, b.name));
   const measure = MEASURES.find((known) => known === key);
   const value = (row: TreeRow): number =>
-    measure !== undefined ? row.values[measure] : key === "share" ? (usingShare(row) ?? -1) : 0;
+    measure !== undefined
+      ? row.values[measure]
+      : key === "share"
+        ? (usingShare(row) ?? -1)
+        : key === "limited"
+          ? limitedNs(row)
+          : 0;
   return [...rows].sort((a, b) => sign * (value(a) - value(b)));
 }
 

@@ -4,7 +4,8 @@ import { useMemo } from "preact/hooks";
 import { formatCount } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { readableAndExact } from "../../format/time";
-import { chainOf, tensorCoreShare, type Measure, type TreeRow } from "../../model/group_tree";
+import { causesTip } from "../../model/causes";
+import { chainOf, limitedNs, tensorCoreShare, type Measure, type TreeRow } from "../../model/group_tree";
 import { icicleBoxes, type IcicleBox } from "../../model/icicle";
 import { SHADES, shadeOf } from "../../model/shades";
 import { useWidth } from "../use_width";
@@ -91,6 +92,7 @@ function tipOf(row: TreeRow, by: Measure, whole: number, unit: string): string {
       ? "No kernels"
       : `${unit} kernels ${formatShare(share)} of the kernel time: ${readableAndExact(row.values.tensor_core_time_ns)} of ${readableAndExact(row.values.kernel_time_ns)}`,
     `${formatCount(row.values.using_ops)} of ${formatCount(row.values.eligible_ops)} eligible ops use ${unit}s`,
+    ...(row.causes.length > 0 ? [causesTip(row.causes, limitedNs(row), unit)] : []),
   ].join("\n");
 }
 

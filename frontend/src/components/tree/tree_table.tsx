@@ -8,13 +8,14 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { formatCount } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
-import { columnUnit, inUnit, readableAndExact } from "../../format/time";
-import { chainOf, nothingShown, usingShare, type Measure, type TreeRow } from "../../model/group_tree";
+import { columnUnit, formatDuration, inUnit, readableAndExact } from "../../format/time";
+import { causesTip } from "../../model/causes";
+import { chainOf, limitedNs, nothingShown, usingShare, type Measure, type TreeRow } from "../../model/group_tree";
 import { Icon } from "../icon";
 import type { GroupTree } from "./use_group_tree";
 
 interface TreeColumn {
-  key: "name" | "share" | Measure;
+  key: "name" | "share" | "limited" | Measure;
   label: string;
   about: string;
 }
@@ -23,7 +24,7 @@ const ROW_HEIGHT = 28;
 /** Rows drawn beyond those in view. */
 const MARGIN = 12;
 
-const columnsFor = (unit: string, core: string): TreeColumn[] => [
+const columnsFor = (unit: string, core: string, limited: boolean): TreeColumn[] => [
   { key: "name", label: "Module", about: "Levels of the model: modules and name scopes, their ops at the end." },
   { key: "calls", label: "Calls", about: "Calls of the ops below." },
   { key: "eligible_ops", label: `${core} Eligible`, about: `Ops below that could use ${unit}s.` },
@@ -33,6 +34,15 @@ const columnsFor = (unit: string, core: string): TreeColumn[] => [
     label: "Share",
     about: `Ops using ${unit}s over eligible ops; an op that uses them counts as eligible.`,
   },
+  ...(limited
+    ? [
+        {
+          key: "limited" as const,
+          label: "Limited by",
+          about: `Why eligible ops below do not use ${unit}s, or not well: the cause with the most kernel time, and that time.`,
+        },
+      ]
+    : []),
   { key: "cpu_time_ns", label: "CPU Time", about: "Time that the calls took on the CPU." },
   { key: "gpu_time_ns", label: "GPU Time", about: "Time in which kernels, copies and sets of the ops were running." },
   { key: "cpu_overhead_ns", label: "CPU Overhead", about: "CPU time of the calls without the time in CUDA calls." },
@@ -42,6 +52,9 @@ const columnsFor = (unit: string, core: string): TreeColumn[] => [
     about: "Time within the calls' work on the GPU in which none of it was running.",
   },
 ];
+
+/** Columns that are no count. */
+const OWN_WIDTH: Readonly<Record<string, string>> = { name: "name", limited: "cause" };
 
 const isTime = (key: TreeColumn["key"]): key is Measure => key.endsWith("_ns");
 
@@ -57,7 +70,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const [focus, setFocus] = useState<string | null>(null);
   const wantsFocus = useRef(false);
   const shown = tree.rows.visible(tree.isOpen);
-  const columns = columnsFor(matrixUnit, matrixUnit === "Tensor Core" ? "TC" : "MC");
+  const columns = columnsFor(matrixUnit, matrixUnit === "Tensor Core" ? "TC" : "MC", tree.rows.tree.causes.length > 0);
   const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);
   const units = new Map(
     columns.filter(({ key }) => isTime(key)).map(({ key }) => [key, columnUnit(total(key as Measure))]),
@@ -148,7 +161,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
       <table role="treegrid" aria-label="Groups of ops" aria-rowcount={shown.length + 1} class="tree-table">
         <colgroup>
           {columns.map(({ key }) => (
-            <col key={key} class={`tree-col-${key === "name" ? "name" : isTime(key) ? "time" : "count"}`} />
+            <col key={key} class={`tree-col-${isTime(key) ? "time" : (OWN_WIDTH[key] ?? "count")}`} />
           ))}
         </colgroup>
         <thead>
@@ -200,6 +213,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
                     row={row}
                     column={key}
                     label={label}
+                    matrixUnit={matrixUnit}
                     unit={units.get(key)}
                     total={isTime(key) ? total(key) : 0}
                   />
@@ -259,11 +273,13 @@ interface ValueCellProps {
   row: TreeRow;
   column: TreeColumn["key"];
   label: string;
+  matrixUnit: string;
   unit: ReturnType<typeof columnUnit> | undefined;
   total: number;
 }
 
-function ValueCell({ row, column, label, unit, total }: ValueCellProps) {
+function ValueCell({ row, column, label, matrixUnit, unit, total }: ValueCellProps) {
+  if (column === "limited") return <CauseCell row={row} matrixUnit={matrixUnit} />;
   if (column === "share") {
     const share = usingShare(row);
     if (share === null) return <span class="unknown">–</span>;
@@ -294,5 +310,18 @@ function ValueCell({ row, column, label, unit, total }: ValueCellProps) {
         {inUnit(value, unit)}
       </span>
     </>
+  );
+}
+
+/** The main cause and its time; all causes on hover. */
+function CauseCell({ row, matrixUnit }: { row: TreeRow; matrixUnit: string }) {
+  const [main] = row.causes;
+  if (main === undefined) return <span class="unknown">–</span>;
+  return (
+    <span class="cause-cell" data-tip={causesTip(row.causes, limitedNs(row), matrixUnit)}>
+      <span class="cause-label">{main.label}</span>
+      {row.causes.length > 1 && <span class="fold-count">+{row.causes.length - 1}</span>}
+      <span class="number">{formatDuration(main.kernelNs)}</span>
+    </span>
   );
 }

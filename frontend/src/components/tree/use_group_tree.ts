@@ -57,7 +57,7 @@ export function useGroupTree({ name, screen, foldAtFirst }: Options): {
   const sort = url[`${name}.sort`] ?? (hasGpuTime ? "-gpu_time_ns" : "-cpu_time_ns");
   const fold = (url[`${name}.fold`] ?? (foldAtFirst ? "yes" : "no")) === "yes";
 
-  const tree = useMemo(() => (data === null ? null : buildTree(data.nodes, data.group)), [data]);
+  const tree = useMemo(() => (data === null ? null : buildTree(data.nodes, data.group, data.causes ?? [])), [data]);
   const rows = useMemo(() => {
     if (tree === null) return null;
     const kept = filter.trim() === "" ? null : keep(tree, pathMatcher(filter));

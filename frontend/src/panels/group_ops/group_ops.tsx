@@ -7,8 +7,10 @@ import { TreeTable } from "../../components/tree/tree_table";
 import { TreeTools } from "../../components/tree/tree_tools";
 import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
 import { useScope } from "../../frame/scope";
-import { useUrl } from "../../frame/url";
+import { Duration } from "../../components/value";
+import { navigate, useUrl } from "../../frame/url";
 import { formatCount, formatCounted } from "../../format/number";
+import { causeAbout } from "../../model/causes";
 import { chainOf, pathOf, type TreeRow } from "../../model/group_tree";
 
 const SCREEN_ROWS = 26;
@@ -45,7 +47,10 @@ export function GroupOps() {
       {tree.selected === null ? (
         <Hint title="Ops and Kernels of a Group" text="Select a row or a box above to see its ops and kernels." />
       ) : (
-        <Selected row={tree.selected} tree={tree} />
+        <>
+          <Limits row={tree.selected} />
+          <Selected row={tree.selected} tree={tree} />
+        </>
       )}
     </div>
   );
@@ -74,6 +79,38 @@ function Chain({ tree }: { tree: GroupTree }) {
         </>
       ))}
     </nav>
+  );
+}
+
+/** Why eligible ops below the row do not use matrix units well; a click narrows the table of its ops to a cause. */
+function Limits({ row }: { row: TreeRow }) {
+  const { matrixUnit } = useScope();
+  const chosen = useUrl()["gops.where.cause"] ?? "";
+  if (row.causes.length === 0) return null;
+  return (
+    <p class="limits">
+      <span class="muted">
+        {row.isOp ? "Eligible" : "Eligible ops below"}, but not using {matrixUnit}s, or not well:
+      </span>
+      {row.causes.map(({ label, kernelNs, ops }) => (
+        <span key={label} class="limit">
+          {row.isOp ? (
+            <strong data-tip={causeAbout(label)}>{label}</strong>
+          ) : (
+            <button
+              type="button"
+              class="link-button"
+              aria-pressed={chosen === label}
+              data-tip={`${causeAbout(label)}\nA click shows these ops below.`}
+              onClick={() => navigate({ "gops.where.cause": chosen === label ? null : label, "gops.page": null })}
+            >
+              {label}
+            </button>
+          )}{" "}
+          <Duration ns={kernelNs} /> {!row.isOp && <span class="muted">in {formatCounted(ops, "op")}</span>}
+        </span>
+      ))}
+    </p>
   );
 }
 
