@@ -32,6 +32,7 @@ from tensorboard_plugin_dlprof.events.tables import (
 )
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
 from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
+from tensorboard_plugin_dlprof.importers.kineto_counters import tensor_samples
 from tensorboard_plugin_dlprof.importers.kineto_metadata import base_time_ns, read_devices, read_info, utc_or_unknown
 from tensorboard_plugin_dlprof.importers.kineto_rows import CallRows, HostRows, SyncRows, WorkRows
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
@@ -86,6 +87,7 @@ def build_capture(
     work_table = _work(work, times, strings, correlation, process, spill)
     sync_table = _syncs(syncs, times, correlation, process, spill)
     memory_table = _memory(tables, times, memory_us, memory_mask, work_table)
+    samples = tensor_samples(tables.counters, times, middle_us)
     used = np.unique(np.concatenate([work_table.device, sync_table.device, memory_table.device]))
     devices = read_devices(metadata, (int(number) for number in used if number >= 0))
 
@@ -107,6 +109,7 @@ def build_capture(
         memory=memory_table,
         forward_links=links,
         spill=spill,
+        tensor_samples=samples,
         skipped={reason: count for reason, count in skipped.items() if count},
     )
 

@@ -28,6 +28,10 @@ class Kind(enum.IntEnum):
     SYNC = 10
     FLOW = 11
     INSTANT = 12
+    COUNTER = 14
+    """A sample of a hardware counter."""
+    COUNTER_RANGE = 15
+    """Hardware counters of a kernel, recorded in place of its times."""
     UNNAMED = 13
     """No category: metadata, and the ``[memory]`` instants of 2021."""
 
@@ -59,7 +63,8 @@ _KINDS = {
     # Repeats each user annotation on the device's track, from its first to its last kernel.
     "gpu_user_annotation": Kind.IGNORED,
     "cuda_event": Kind.IGNORED,
-    "cuda_profiler_range": Kind.IGNORED,
+    "hardware_counters": Kind.COUNTER,
+    "cuda_profiler_range": Kind.COUNTER_RANGE,
     "external_correlation": Kind.IGNORED,
     "collective_comm": Kind.IGNORED,
 }

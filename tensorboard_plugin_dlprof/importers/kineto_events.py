@@ -56,6 +56,8 @@ class Args(msgspec.Struct, frozen=True, gc=False):
     device_type: Scalar = msgspec.field(name="Device Type", default=-1)
     device_id: Scalar = msgspec.field(name="Device Id", default=-1)
     name: Scalar = ""
+    value: Scalar = msgspec.field(name="", default=None)
+    """Of a counter."""
 
 
 _NO_ARGS = Args()

@@ -121,6 +121,16 @@ class _Instant(_Span, frozen=True, gc=False):
     args: _MemoryArgs = _MemoryArgs()
 
 
+class _CounterArgs(msgspec.Struct, frozen=True, gc=False):
+    value: Scalar = msgspec.field(name="", default=None)
+
+
+class _Counter(_Timed, frozen=True, gc=False):
+    name: str = ""
+    pid: int | str = -1
+    args: _CounterArgs = _CounterArgs()
+
+
 class _Flow(_Timed, frozen=True, gc=False):
     pid: int | str = -1
     tid: int | str = -1
@@ -141,6 +151,8 @@ _CLASSES: dict[Kind, type[msgspec.Struct]] = {
     Kind.SYNC: _Sync,
     Kind.FLOW: _Flow,
     Kind.INSTANT: _Instant,
+    Kind.COUNTER: _Counter,
+    Kind.COUNTER_RANGE: _Ignored,
 }
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.events.tables import Strings, WorkKind
 from tensorboard_plugin_dlprof.importers.kineto_categories import Kind, kind_of_category
+from tensorboard_plugin_dlprof.importers.kineto_counters import CounterRows
 from tensorboard_plugin_dlprof.importers.kineto_events import Event
 from tensorboard_plugin_dlprof.importers.kineto_pieces import kind_of_class
 from tensorboard_plugin_dlprof.importers.kineto_rows import (
@@ -32,6 +33,10 @@ from tensorboard_plugin_dlprof.importers.kineto_rows import (
 NO_PARTNER = "begin or end events without their counterpart"
 NO_TYPE = "events without a category"
 GPU_TIMES = "GPU times of ops, which PyTorch recorded in place of kernels until 2020"
+COUNTER_RANGES = (
+    "counters of kernels, which PyTorch recorded in place of their times: give this file as --counters beside a "
+    "profile without them"
+)
 
 _CPU_TRACK, _GPU_TRACK = "CPU functions", "CUDA functions"
 """Process names in traces of ``torch.autograd.profiler`` of that time, whose events have no category."""
@@ -65,6 +70,7 @@ class EventTables:
         self.syncs = SyncRows(self.texts)
         self.memory = MemoryRows(self.threads)
         self.flows = FlowRows(self.texts, self.threads)
+        self.counters = CounterRows()
         self.thread_names: dict[tuple[int, int | str], str] = {}
         """``thread_key`` -> the name that the trace's metadata gives the thread."""
         self.skipped: Counter[str] = Counter()
@@ -97,6 +103,10 @@ class EventTables:
                 self._add_instants([event for event in group if event.name == "[memory]"])
             elif kind is Kind.UNNAMED:
                 self._add_unnamed(group)
+            elif kind is Kind.COUNTER:
+                self.counters.add(group)
+            elif kind is Kind.COUNTER_RANGE:
+                self.skipped[COUNTER_RANGES] += len(group)
             elif kind is Kind.UNKNOWN:
                 self.categories.update(event.cat for event in group if event.ph in ("X", "B"))
 
@@ -136,9 +146,19 @@ class EventTables:
         """Whether there is no event of use."""
         return not any(len(table.start_us) for table in self._tables())
 
+    @property
+    def has_halves(self) -> bool:
+        """Whether there are begin or end events, which wait until all are known."""
+        return bool(self._halves)
+
     def columns(self) -> list[dict[str, Any]]:
         """Name -> column of each table, the table's own: a column that is put there takes the place of the old one."""
-        return [vars(table) for table in self._tables()]
+        return [vars(table) for table in (*self._tables(), self.flows)]
+
+    def counts(self) -> list[int]:
+        """Rows of each table of ``columns``, then texts, threads, and sizes of grids and blocks."""
+        rows = [table.count for table in (*self._tables(), self.flows)]
+        return [*rows, len(self.strings), len(self.threads.rows), len(self.work.triples.triples)]
 
     def _tables(self) -> Sequence[SpanRows | MemoryRows]:
         hosts = (self.old_ops, self.ops, self.annotations, self.frames, self.calls)
