@@ -49,7 +49,7 @@ def build_profile(
     capture = without_empty_frames(cleaned(capture))
     keep = capture.spill.keep
     nesting = nest(capture.ranges, capture.spill)
-    keep(nesting, *nesting.stacks.values())
+    keep(nesting)
     progress("Linking device work", 0.3)
     links = link(capture, nesting)
     keep(links)

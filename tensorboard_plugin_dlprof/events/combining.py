@@ -11,6 +11,9 @@ from tensorboard_plugin_dlprof.events.tables import Int64s
 
 _LIMIT = 1 << 62
 
+_BLOCK = 1 << 18
+"""Values at a time, where what is made of them takes more memory than they do."""
+
 
 def combine(*columns: npt.NDArray[Any]) -> Int64s:
     """One number per row that orders rows as the columns do, the first column first."""
@@ -36,7 +39,10 @@ def distinct_values(values: npt.NDArray[Any]) -> Int64s:
     """The distinct values, ascending. For columns of ids, which are dense, a table is ten times faster than sorting."""
     if _are_dense(values):
         low = int(values.min())
-        return np.flatnonzero(np.bincount(np.subtract(values, low, dtype=np.int64))) + low
+        found = np.zeros(int(values.max()) - low + 1, np.bool_)
+        for first in range(0, len(values), _BLOCK):
+            found[np.subtract(values[first : first + _BLOCK], low, dtype=np.int64)] = True
+        return np.flatnonzero(found) + low
     return np.unique(values).astype(np.int64)
 
 

@@ -12,27 +12,27 @@ from __future__ import annotations
 import numpy as np
 
 from tensorboard_plugin_dlprof.events import names
-from tensorboard_plugin_dlprof.events.combining import distinct_values, numbered
-from tensorboard_plugin_dlprof.events.instances import Flags
+from tensorboard_plugin_dlprof.events.combining import distinct_values
+from tensorboard_plugin_dlprof.events.instances import has_role
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s
+from tensorboard_plugin_dlprof.events.trees import Flags, nearest_of
 
 _MODEL_ROLES = (Role.OP, Role.WRAPPER, Role.EVALUATE, Role.COMPILED)
 
 
 def backward_ranges(capture: Capture, nesting: Nesting, role: Int8s) -> Flags:
     """Places of ranges that are themselves the backward side of an op."""
-    name = capture.ranges.name[nesting.row]
-    rows = np.flatnonzero(np.isin(role, _MODEL_ROLES))
-    distinct, inverse = numbered(name[rows])
-    backward = np.zeros(len(role), np.bool_)
-    if len(rows):
-        backward[rows] = np.array([names.is_backward(capture.strings[text]) for text in distinct.tolist()])[inverse]
-    return backward
+    name, strings = capture.ranges.name, capture.strings
+    of_name = np.zeros(len(strings), np.bool_)
+    for text in distinct_values(name[nesting.row[has_role(role, *_MODEL_ROLES)]]).tolist():
+        of_name[text] = names.is_backward(strings[text])
+    backward: Flags = of_name[name][nesting.row]
+    return backward & has_role(role, *_MODEL_ROLES)
 
 
-def forward_of(capture: Capture, nesting: Nesting, role: Int8s, backward: Flags) -> Int32s:
+def forward_of(capture: Capture, nesting: Nesting, role: Int8s, backward: Flags, in_backward: Flags) -> Int32s:
     """For each place the place of the forward range of the autograd node around it, -1 where unknown.
 
     Args:
@@ -40,21 +40,21 @@ def forward_of(capture: Capture, nesting: Nesting, role: Int8s, backward: Flags)
         nesting: Their ranges.
         role: Roles by place.
         backward: ``backward_ranges``.
+        in_backward: Places in one of them, themselves included.
     """
-    in_backward = nesting.inherit(backward) >= 0
     linked = np.full(len(role), -1, np.int32)
-    _link_by_sequence(capture, nesting, np.isin(role, _MODEL_ROLES), backward, in_backward, linked)
+    _link_by_sequence(capture, nesting, has_role(role, *_MODEL_ROLES), backward, in_backward, linked)
     _link_by_arrow(capture, nesting, backward, linked)
     return nesting.inherit(linked >= 0, linked)
 
 
 def _link_by_arrow(capture: Capture, nesting: Nesting, backward: Flags, linked: Int32s) -> None:
     arrows = capture.forward_links
-    if not len(nesting.row):
+    if not len(arrows.forward_ns):
         return
     forward = nesting.innermost(arrows.forward_thread, arrows.forward_ns)
-    node = nesting.inherit(backward)[nesting.innermost(arrows.backward_thread, arrows.backward_ns)]
-    node[nesting.innermost(arrows.backward_thread, arrows.backward_ns) < 0] = -1
+    around = nesting.innermost(arrows.backward_thread, arrows.backward_ns)
+    node = nearest_of(around, backward, nesting.parent)
     hit = (forward >= 0) & (node >= 0)
     linked[node[hit]] = forward[hit]
 
@@ -63,9 +63,9 @@ def _link_by_sequence(
     capture: Capture, nesting: Nesting, model: Flags, backward: Flags, in_backward: Flags, linked: Int32s
 ) -> None:
     ranges, row = capture.ranges, nesting.row
-    numbered = model & (ranges.sequence[row] >= 0)
-    nodes = np.flatnonzero(numbered & backward)
-    ops = np.flatnonzero(numbered & ~backward)
+    model &= (ranges.sequence >= 0)[row]
+    nodes = np.flatnonzero(model & backward)
+    ops = np.flatnonzero(model & ~backward)
     if not len(nodes) or not len(ops):
         return
     process_of_thread = np.array([thread.process_id for thread in capture.threads], np.int64)

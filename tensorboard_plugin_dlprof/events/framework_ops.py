@@ -19,12 +19,13 @@ from tensorboard_plugin_dlprof.classify.ops import eligibility
 from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.combining import numbered
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
-from tensorboard_plugin_dlprof.events.instances import Chosen, Flags, choose, roles
+from tensorboard_plugin_dlprof.events.instances import Chosen, choose, roles
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.op_naming import Namer
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind, WorkKind
+from tensorboard_plugin_dlprof.events.trees import Flags
 
 
 def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozenset[str]) -> tuple[Drafts, Owners]:
@@ -53,11 +54,13 @@ def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozens
 
 def _owners(chosen: Chosen, places: Int64s, links: Links) -> tuple[Int64s, Int64s]:
     """The instance around each call (-1 for none), and the calls that become instances themselves."""
-    row_of_place = np.full(len(chosen.instance) + 1, -1, np.int64)
-    row_of_place[places] = np.arange(len(places))
-    # The place -1 (no range) takes the value appended behind the last place.
-    owner = row_of_place[np.append(chosen.owner, -1)[links.call_place]]
-    wrapped = np.append(chosen.named_wrapper, -1)[links.call_place] >= 0
+    owner = np.full(len(links.call_place), -1, np.int64)
+    wrapped = np.zeros(len(owner), np.bool_)
+    in_range = np.flatnonzero(links.call_place >= 0)
+    place = links.call_place[in_range]
+    wrapped[in_range] = chosen.named_wrapper[place] >= 0
+    around = chosen.owner[place]
+    owner[in_range[around >= 0]] = np.searchsorted(places, around[around >= 0])
     launches = np.zeros(len(owner), np.bool_)
     launches[links.work_call[links.work_call >= 0]] = True
     return owner, np.flatnonzero((owner < 0) & launches & wrapped)
@@ -77,7 +80,7 @@ def _range_drafts(capture: Capture, nesting: Nesting, chosen: Chosen, namer: Nam
         thread_id=_thread_ids(capture)[thread],
         key=key,
         place=places,
-        described_by=_typed_ranges(capture, nesting, chosen)[places],
+        described_by=_typed_ranges(capture, nesting, chosen)[places].astype(np.int64),
         # Autograd's threads run no Python: where the op was called says where its backward comes from.
         stack_of=np.where((forward >= 0) & ~own_stack, forward, places),
         keys=keys,
@@ -121,20 +124,19 @@ def _thread_ids(capture: Capture) -> Int64s:
     return np.array([thread.thread_id for thread in capture.threads], np.int64)
 
 
-def _typed_ranges(capture: Capture, nesting: Nesting, chosen: Chosen) -> Int64s:
+def _typed_ranges(capture: Capture, nesting: Nesting, chosen: Chosen) -> Int32s:
     """For each instance's place the range that tells its data type, -1 where none does.
 
     Its own where that has typed inputs, else the first inside it. Of products of matrices the innermost: under
     autocast ``aten::linear`` gets float32 and calls ``aten::addmm`` with float16, which is what it computes in.
     """
     ranges = capture.ranges
-    name = ranges.name[nesting.row]
-    typed_op = (ranges.dtypes[nesting.row] > 0) & (ranges.kind[nesting.row] == RangeKind.OP)
-    typed = np.flatnonzero(typed_op & (chosen.owner >= 0))
+    typed_op = (ranges.dtypes > 0) & (ranges.kind == RangeKind.OP)
+    typed = np.flatnonzero(typed_op[nesting.row] & (chosen.owner >= 0))
     owner = chosen.owner[typed]
-    told = np.full(len(name), -1, np.int64)
+    told = np.full(len(nesting.row), -1, np.int32)
     told[owner[::-1]] = typed[::-1]
-    product = _are_products(capture, name[typed])
+    product = _are_products(capture, ranges.name[nesting.row[typed]])
     told[owner[product]] = typed[product]
     return told
 

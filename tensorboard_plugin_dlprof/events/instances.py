@@ -17,15 +17,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events import names
-from tensorboard_plugin_dlprof.events.combining import numbered
+from tensorboard_plugin_dlprof.events.combining import distinct_values
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
-from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s
-
-Flags = npt.NDArray[np.bool_]
+from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s, RangeKind
+from tensorboard_plugin_dlprof.events.trees import Flags, around
 
 
 @dataclass(slots=True)
@@ -43,16 +41,23 @@ class Chosen:
 
 def roles(capture: Capture, nesting: Nesting) -> Int8s:
     """The role of the range at each place."""
-    kind = capture.ranges.kind[nesting.row].astype(np.int64)
-    combined = kind * len(capture.strings) + capture.ranges.name[nesting.row]
-    distinct, inverse = numbered(combined)
-    found = [names.role(*_kind_and_name(capture, value)) for value in distinct.tolist()]
-    return np.array(found, np.int8)[inverse] if found else np.zeros(0, np.int8)
+    ranges, strings = capture.ranges, capture.strings
+    of_row = np.zeros(len(ranges.kind), np.int8)
+    for kind in RangeKind:
+        rows = ranges.kind == kind
+        name = ranges.name[rows]
+        of_name = np.zeros(len(strings), np.int8)
+        for text in distinct_values(name).tolist():
+            of_name[text] = names.role(kind, strings[text])
+        of_row[rows] = of_name[name]
+    return of_row[nesting.row]
 
 
-def _kind_and_name(capture: Capture, combined: int) -> tuple[int, str]:
-    kind, name = divmod(combined, len(capture.strings))
-    return kind, capture.strings[name]
+def has_role(role: Int8s, *roles: Role) -> Flags:
+    """Which places have one of these roles."""
+    wanted = np.zeros(len(Role), np.bool_)
+    wanted[list(roles)] = True
+    return wanted[role]
 
 
 def choose(nesting: Nesting, role: Int8s, launching: Int64s) -> Chosen:
@@ -63,19 +68,19 @@ def choose(nesting: Nesting, role: Int8s, launching: Int64s) -> Chosen:
         role: Their roles, by place.
         launching: Places of the innermost ranges around calls that launched device work, -1 for none.
     """
-    wrapper = np.isin(role, (Role.WRAPPER, Role.EVALUATE, Role.COMPILED))
+    wrapper = has_role(role, Role.WRAPPER, Role.EVALUATE, Role.COMPILED)
     if not (role == Role.OP).any():
-        named = wrapper | np.isin(role, (Role.ANNOTATION, Role.OPTIMIZER, Role.MODULE, Role.COLLECTIVE))
+        named = wrapper | has_role(role, Role.ANNOTATION, Role.OPTIMIZER, Role.MODULE, Role.COLLECTIVE)
         return _choose_by_work(nesting, role, named, launching)
-    op = role == Role.OP
+    # Modules and autograd nodes start anew, so what is around an op does not count beyond the nearest of them.
+    scope = nesting.above(nesting.inherit(has_role(role, Role.OP, Role.COLLECTIVE, Role.MODULE, Role.EVALUATE)))
+    open_scope = (scope < 0) | has_role(role[scope], Role.MODULE, Role.EVALUATE)
+    del scope
+    instance = (role == Role.OP) & open_scope
     collective = role == Role.COLLECTIVE
-    around = nesting.above(nesting.inherit(op | collective))
-    restart = nesting.above(nesting.inherit(np.isin(role, (Role.MODULE, Role.EVALUATE))))
-    open_scope = (around < 0) | (nesting.depth[restart] > nesting.depth[around]) & (restart >= 0)
-    instance = op & open_scope
     instance |= collective & (nesting.above(nesting.inherit(collective)) < 0)
-    leaf = wrapper & (role != Role.COMPILED) & open_scope & ~_around(nesting, instance)
-    instance |= leaf & ~_around(nesting, leaf)
+    leaf = wrapper & (role != Role.COMPILED) & open_scope & ~around(instance, nesting.stop)
+    instance |= leaf & ~around(leaf, nesting.stop)
     return Chosen(role, instance, nesting.inherit(instance), nesting.inherit(wrapper))
 
 
@@ -84,15 +89,5 @@ def _choose_by_work(nesting: Nesting, role: Int8s, named: Flags, launching: Int6
     holds = np.zeros(len(named), np.bool_)
     direct = holder[launching[launching >= 0]]
     holds[direct[direct >= 0]] = True
-    instance = holds & ~_around(nesting, holds) & (role != Role.COMPILED)
+    instance = holds & ~around(holds, nesting.stop) & (role != Role.COMPILED)
     return Chosen(role, instance, nesting.inherit(instance), holder)
-
-
-def _around(nesting: Nesting, flags: Flags) -> Flags:
-    """Places with a flagged place somewhere inside them."""
-    inside = flags.copy()
-    around = np.zeros(len(flags), np.bool_)
-    for places in reversed(nesting.places_by_depth()[1:]):
-        parents = nesting.parent[places[inside[places]]]
-        around[parents] = inside[parents] = True
-    return around

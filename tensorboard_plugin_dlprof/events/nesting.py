@@ -10,13 +10,15 @@ Everything is sorting and searching: ten million ranges take seconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.events import trees
 from tensorboard_plugin_dlprof.events.overlaps import count_overlaps, repair_overlaps
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s, RangeKind, Ranges
+from tensorboard_plugin_dlprof.events.trees import BLOCK
 from tensorboard_plugin_dlprof.spilling import Spill
 
 _IN_MEMORY = Spill()
@@ -33,38 +35,6 @@ NESTABLE = (
 """Kinds that form a stack, those that go outside first where two ranges are equal."""
 
 
-_BLOCK = 1 << 18
-"""Places at a time, where what is made of them takes more memory than they do."""
-
-
-@dataclass(slots=True)
-class ThreadStack:
-    """The nested ranges of one thread. A place is a position in the order of their starts."""
-
-    first: int
-    """Place of the thread's first range among the places of all threads."""
-    start_ns: Int64s
-    sorted_end: Int64s
-    """Repaired ends in half-nanoseconds, ascending."""
-    by_depth: Int64s
-    """``depth * n + place``, ascending."""
-
-    def last_at_depth(self, depth: Int64s, place: Int64s) -> Int64s:
-        """The last range at a depth that starts no later than a place. It must exist."""
-        count = len(self.start_ns)
-        found = np.searchsorted(self.by_depth, depth * count + place, side="right") - 1
-        return self.by_depth[found] % count
-
-    def innermost(self, time_ns: Int64s) -> Int64s:
-        """The place (of all threads) of the innermost range around each time, -1 where there is none."""
-        started = np.searchsorted(self.start_ns, time_ns, side="right")
-        open_ranges = started - np.searchsorted(self.sorted_end, 2 * time_ns, side="right")
-        inside = open_ranges > 0
-        places = np.full(len(time_ns), -1, np.int64)
-        places[inside] = self.first + self.last_at_depth(open_ranges[inside] - 1, started[inside] - 1)
-        return places
-
-
 @dataclass(slots=True)
 class Nesting:
     """All nested ranges, ordered by thread, then start, then outside in: *places*.
@@ -77,21 +47,32 @@ class Nesting:
     parent: Int32s
     """Place of the parent, -1 for the outermost."""
     depth: Int32s
+    stop: Int32s
+    """Place behind the last one inside."""
     start_ns: Int64s
     end_ns: Int64s
     """As repaired: never after the parent's."""
-    stacks: dict[int, ThreadStack]
-    """By row of ``Capture.threads``."""
+    threads: dict[int, slice]
+    """Places of each thread, by its row of ``Capture.threads``."""
     repaired_overlaps: int
-    _by_depth: list[Int32s] = field(default_factory=list)
 
     def innermost(self, thread: Int32s, time_ns: Int64s) -> Int64s:
         """The place of the innermost range around each time on a thread, -1 where there is none."""
         places = np.full(len(thread), -1, np.int64)
         for index, rows in rows_by_value(thread):
-            stack = self.stacks.get(index)
-            if stack is not None:
-                places[rows] = stack.innermost(time_ns[rows])
+            here = self.threads.get(index)
+            if here is not None:
+                started = np.searchsorted(self.start_ns[here], time_ns[rows], side="right")
+                places[rows] = np.where(started > 0, here.start - 1 + started, -1)
+        # What is open then is the last range that has started, or around it.
+        pending = np.flatnonzero(places >= 0)
+        while len(pending):
+            found, time = places[pending], time_ns[pending]
+            end = self.end_ns[found]
+            closed = (end < time) | (end == time) & (self.start_ns[found] < end)
+            pending = pending[closed]
+            places[pending] = self.parent[found[closed]]
+            pending = pending[places[pending] >= 0]
         return places
 
     def inherit(self, own: npt.NDArray[np.bool_], values: Int32s | None = None) -> Int32s:
@@ -102,24 +83,14 @@ class Nesting:
             values: Their values; default their places.
 
         Returns:
-            One value per place; -1 where neither the place nor an ancestor has one.
+            One value per place, not to be changed; -1 where neither the place nor an ancestor has one.
         """
-        inherited = np.full(len(own), -1, np.int32)
-        inherited[own] = np.flatnonzero(own) if values is None else values[own]
-        if not own.any():
-            return inherited
-        for places in self.places_by_depth()[1:]:
-            without = places[~own[places]]
-            inherited[without] = inherited[self.parent[without]]
+        places = trees.nearest(own, self.parent, self.stop)
+        if values is None or not own.any():
+            return places
+        inherited = values[places]
+        inherited[places < 0] = -1
         return inherited
-
-    def places_by_depth(self) -> list[Int32s]:
-        """The places at depth 0, 1, ...; each ascending."""
-        if not self._by_depth and len(self.depth):
-            narrow = self.depth.astype(np.int16) if self.depth.max() < 1 << 15 else self.depth
-            order = np.argsort(narrow, kind="stable").astype(np.int32)
-            self._by_depth = np.split(order, np.cumsum(np.bincount(self.depth))[:-1])
-        return self._by_depth
 
     def above(self, values: Int32s) -> Int32s:
         """``values`` of the parents; -1 for the outermost."""
@@ -133,44 +104,39 @@ def nest(ranges: Ranges, spill: Spill = _IN_MEMORY) -> Nesting:
     rank = np.full(max(RangeKind) + 1, -1, np.int8)
     rank[list(NESTABLE)] = np.arange(len(NESTABLE))
     ranks = rank[ranges.kind]
-    rows = np.flatnonzero(ranks >= 0)
+    rows = np.flatnonzero(ranks >= 0).astype(np.int32)
     count, first = len(rows), 0
     # Filled thread by thread, in place: a capture may hold ten million ranges.
     nesting = Nesting(
         row=spill.empty(count, np.int32),
         parent=spill.empty(count, np.int32),
         depth=spill.empty(count, np.int32),
+        stop=spill.empty(count, np.int32),
         start_ns=spill.empty(count, np.int64),
         end_ns=spill.empty(count, np.int64),
-        stacks={},
+        threads={},
         repaired_overlaps=0,
     )
     for thread, members in rows_by_value(ranges.thread[rows]):
-        order = rows[members]
-        order = order[_outside_in(ranges.start_ns[order], ranges.end_ns[order], ranks[order])]
-        here = slice(first, first + len(order))
-        nesting.row[here] = order
-        nesting.start_ns[here] = ranges.start_ns[order]
-        start = 2 * nesting.start_ns[here]
-        end = 2 * ranges.end_ns[order]
-        end[end == start] += 1
-        stack, parent, depth = _stack(first, start, end)
-        if (end > end[parent])[parent >= 0].any():
-            # Python's frames cross annotations wherever a `with` statement opens or closes one: no fault of the trace.
-            frame = ranges.kind[order] == RangeKind.FRAME
-            nesting.repaired_overlaps += count_overlaps(start[~frame], end[~frame])
-            end = repair_overlaps(start, end, frame & (end == end[frame].max(initial=0)))
-            stack, parent, depth = _stack(first, start, end)
-        stack.start_ns = nesting.start_ns[here]
-        nesting.stacks[thread] = stack
-        parent[parent >= 0] += first
-        nesting.parent[here] = parent
-        nesting.depth[here] = depth
-        end >>= 1
-        nesting.end_ns[here] = end
-        first += len(order)
-        del order, start, end, parent, depth  # before the next thread makes its own
-        spill.rest()
+        here = slice(first, first + len(members))
+        nesting.threads[thread] = here
+        nesting.row[here] = _outside_in(ranges, rows[members], ranks)
+        first = here.stop
+    del rows, ranks
+    for low in range(0, count, BLOCK):
+        block = slice(low, low + BLOCK)
+        nesting.start_ns[block] = ranges.start_ns[nesting.row[block]]
+        nesting.end_ns[block] = ranges.end_ns[nesting.row[block]]
+    for here in nesting.threads.values():
+        _find_stops(nesting, here)
+    _find_parents(nesting)
+    spill.rest()
+    if crossed := [here for here in nesting.threads.values() if _has_crossing(nesting, here)]:
+        for here in crossed:
+            _repair(nesting, here, ranges.kind[nesting.row[here]] == RangeKind.FRAME)
+            _find_stops(nesting, here)
+        _find_parents(nesting)
+    spill.rest()
     return nesting
 
 
@@ -178,56 +144,70 @@ def rows_by_value(values: Int32s) -> list[tuple[int, Int64s]]:
     """Each distinct value with its rows, both ascending."""
     if not len(values):
         return []
-    narrow = values.min() >= 0 and values.max() < 1 << 15
+    low, high = int(values.min()), int(values.max())
+    if low == high:
+        return [(low, np.arange(len(values)))]
+    narrow = low >= 0 and high < 1 << 15
     order = np.argsort(values.astype(np.int16) if narrow else values, kind="stable")
     ordered = values[order]
     cuts = np.flatnonzero(np.diff(ordered)) + 1
     return [(int(values[rows[0]]), rows) for rows in np.split(order, cuts)]
 
 
-def _outside_in(start: Int64s, end: Int64s, rank: Int8s) -> Int64s:
-    """The order of places. Ties are rare, so only they are sorted by more than the start."""
-    order = np.argsort(start, kind="stable")
-    equal = np.diff(start[order]) == 0
+def _outside_in(ranges: Ranges, rows: Int32s, ranks: Int8s) -> Int32s:
+    """The rows of a thread in the order of places. Ties are rare, so only they are sorted by more than the start."""
+    start = ranges.start_ns[rows]
+    if (start[1:] < start[:-1]).any():
+        order = np.argsort(start, kind="stable")
+        rows, start = rows[order], start[order]
+    equal = start[1:] == start[:-1]
     if equal.any():
         tied = np.flatnonzero(np.append(equal, False) | np.insert(equal, 0, False))
-        rows = order[tied]
-        order[tied] = rows[np.lexsort((rows, rank[rows], -end[rows], start[rows]))]
-    return order
+        these = rows[tied]
+        rows[tied] = these[np.lexsort((these, ranks[these], -ranges.end_ns[these], start[tied]))]
+    return rows
 
 
-def _stack(first: int, start: Int64s, end: Int64s) -> tuple[ThreadStack, Int32s, Int32s]:
-    """The stack of a thread, with parent (-1 for none) and depth of each place of it.
+def _find_stops(nesting: Nesting, here: slice) -> None:
+    """A range holds what starts before its end; one without length what starts at its very moment."""
+    starts = nesting.start_ns[here]
+    for low in range(here.start, here.stop, BLOCK):
+        block = slice(low, min(low + BLOCK, here.stop))
+        end = nesting.end_ns[block]
+        stop = np.searchsorted(starts, end, side="left")
+        instants = np.flatnonzero(nesting.start_ns[block] == end)
+        stop[instants] = np.searchsorted(starts, end[instants], side="right")
+        nesting.stop[block] = stop + here.start
 
-    Right where no ranges cross; else the first range that crosses another ends after its parent.
+
+def _find_parents(nesting: Nesting) -> None:
+    """Right where no ranges cross; else the first range that crosses another ends after its parent."""
+    nesting.depth[:] = trees.depths(nesting.stop)
+    nesting.parent[:] = trees.parents(nesting.depth)
+
+
+def _has_crossing(nesting: Nesting, here: slice) -> bool:
+    """Whether a range ends after its parent."""
+    for low in range(here.start, here.stop, BLOCK):
+        block = slice(low, min(low + BLOCK, here.stop))
+        inner = np.flatnonzero(nesting.parent[block] >= 0) + low
+        if (_doubled_ends(nesting, inner) > _doubled_ends(nesting, nesting.parent[inner])).any():
+            return True
+    return False
+
+
+def _doubled_ends(nesting: Nesting, places: slice | npt.NDArray[np.integer]) -> Int64s:
+    """In half-nanoseconds."""
+    end = nesting.end_ns[places]
+    doubled: Int64s = 2 * end + (end == nesting.start_ns[places])
+    return doubled
+
+
+def _repair(nesting: Nesting, here: slice, frame: npt.NDArray[np.bool_]) -> None:
+    """Lets the ranges of a thread nest.
+
+    Python's frames cross annotations wherever a ``with`` statement opens or closes one: no fault of the trace.
     """
-    count = len(start)
-    sorted_end = np.sort(end, kind="stable")  # mostly in order already, which a merge sort makes use of
-    depth = np.arange(count, dtype=np.int32)
-    for low in range(0, count, _BLOCK):
-        block = slice(low, low + _BLOCK)
-        depth[block] -= np.searchsorted(sorted_end, start[block], side="right").astype(np.int32)
-    narrow = depth.astype(np.int16) if depth.max(initial=0) < 1 << 15 else depth
-    order = np.argsort(narrow, kind="stable")
-    parent = _parents(narrow, order)
-    by_depth = depth[order].astype(np.int64)
-    by_depth *= count
-    by_depth += order
-    return ThreadStack(first, start, sorted_end, by_depth), parent, depth
-
-
-def _parents(depth: npt.NDArray[np.integer], order: Int64s) -> Int32s:
-    """For each place the last one before it that is one less deep; -1 at depth 0.
-
-    Depth grows by one at most from place to place, so the first child follows its parent at once, and each
-    other child has the parent of the place before it in ``order``, which is that of depths, then places.
-    """
-    parent = np.full(len(depth), -1, np.int32)
-    deep = order[int(np.count_nonzero(depth == 0)) :]
-    if len(deep):
-        is_first = depth[deep - 1] < depth[deep]
-        heads = (deep[is_first] - 1).astype(np.int32)
-        head = np.cumsum(is_first, dtype=np.int32)
-        head -= 1
-        parent[deep] = heads[head]
-    return parent
+    start, end = 2 * nesting.start_ns[here], _doubled_ends(nesting, here)
+    nesting.repaired_overlaps += count_overlaps(start[~frame], end[~frame])
+    nesting.end_ns[here] = repair_overlaps(start, end, frame & (end == end[frame].max(initial=0))) >> 1

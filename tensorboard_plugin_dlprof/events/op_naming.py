@@ -21,11 +21,12 @@ from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.directions import backward_ranges, forward_of
 from tensorboard_plugin_dlprof.events.drafts import BACKWARD, FORWARD, OpKey
-from tensorboard_plugin_dlprof.events.instances import Chosen, Flags
+from tensorboard_plugin_dlprof.events.instances import Chosen, has_role
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.paths import Paths
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s
+from tensorboard_plugin_dlprof.events.trees import Flags
 
 _DIRECTIONS = ("", FORWARD, BACKWARD)
 
@@ -42,30 +43,36 @@ class Namer:
         backward = backward_ranges(capture, nesting, chosen.role)
         self._in_backward: Flags = nesting.inherit(backward) >= 0
         self._in_optimizer: Flags = nesting.inherit(chosen.role == Role.OPTIMIZER) >= 0
-        self._forward = forward_of(capture, nesting, chosen.role, backward)
-        self._name = capture.ranges.name[nesting.row]
-        self._domain = capture.ranges.domain[nesting.row]
+        self._forward = forward_of(capture, nesting, chosen.role, backward, self._in_backward)
+        self._ranges, self._row = capture.ranges, nesting.row
         self._group = self._groups(capture, nesting)
         self._collective = self._collectives()
 
     def _groups(self, capture: Capture, nesting: Nesting) -> Int32s:
         """Process group of each collective: recorded with it or with a range inside it."""
-        group = capture.ranges.group[nesting.row]
-        told = np.flatnonzero((group > 0) & (self._owner >= 0))[::-1]
-        found = np.zeros(len(group), np.int32)
-        found[self._owner[told]] = group[told]
+        group = capture.ranges.group
+        told = np.flatnonzero((group > 0)[nesting.row] & (self._owner >= 0))[::-1]
+        found = np.zeros(len(nesting.row), np.int32)
+        found[self._owner[told]] = group[nesting.row[told]]
         return found
 
     def _collectives(self) -> Int32s:
-        """Name that tells what a collective does: its own, else the first inside it (``nccl:all_to_all``)."""
+        """Name that tells what a collective does: its own, else the first inside it (``nccl:all_to_all``).
+
+        0 where none tells.
+        """
         places = np.flatnonzero((self._role == Role.COLLECTIVE) & (self._owner >= 0))
-        distinct, inverse = np.unique(self._name[places], return_inverse=True)
+        distinct, inverse = np.unique(self._names(places), return_inverse=True)
         tells = np.array([names.collective_type(self._strings[text]) != "" for text in distinct.tolist()], np.bool_)
         telling = places[tells[inverse]]
-        found: Int32s = self._name.copy()
+        found = np.zeros(len(self._role), np.int32)
         # In the order of places from the last, so that the first, often the instance itself, stays.
-        found[self._owner[telling[::-1]]] = self._name[telling[::-1]]
+        found[self._owner[telling[::-1]]] = self._names(telling[::-1])
         return found
+
+    def _names(self, places: npt.NDArray[np.integer]) -> Int32s:
+        names_of_places: Int32s = self._ranges.name[self._row[places]]
+        return names_of_places
 
     def forward_instance(self, places: Int64s) -> Int64s:
         """The forward instance of places in the backward pass (the forward range where it is in none), else -1."""
@@ -76,15 +83,16 @@ class Namer:
     def range_keys(self, places: Int64s) -> tuple[list[OpKey], Int64s]:
         """Keys of instances that are ranges, and the key of each."""
         forward = self.forward_instance(places)
-        forward_name = np.where(forward >= 0, self._name[forward], -1)
+        forward_name = np.where(forward >= 0, self._names(forward), -1)
+        name, telling = self._names(places), self._collective[places]
         columns = (
             self._role[places],
             self._path(places, forward),
-            np.where(self._role[places] == Role.COLLECTIVE, self._collective[places], self._name[places]),
+            np.where((self._role[places] == Role.COLLECTIVE) & (telling > 0), telling, name),
             self._direction(places),
             forward_name,
             self._group[places],
-            self._domain[places],
+            self._ranges.domain[self._row[places]],
         )
         return _distinct(columns, self._range_key)
 
@@ -116,10 +124,10 @@ class Namer:
             wrapper: The wrapper it belongs to.
             label: Text of the kernel or call it is named for.
         """
-        user = np.isin(self._role[wrapper], _NAMED_BY_USER)
+        user = has_role(self._role[wrapper], *_NAMED_BY_USER)
         direction = np.where(user, 0, self._direction(places))
         path = self._path(places, self.forward_instance(places))
-        return _distinct((path, self._name[wrapper], label, direction, ~user), self._launch_key)
+        return _distinct((path, self._names(wrapper), label, direction, ~user), self._launch_key)
 
     def _launch_key(self, path: int, wrapper: int, label: int, direction: int, shown: int) -> OpKey:
         kind = names.kernel_type(self._strings[label])
@@ -127,9 +135,10 @@ class Namer:
         return OpKey(f"{self._paths.texts[path]}{region}/{kind}", kind, _DIRECTIONS[direction], by_name=True)
 
     def _path(self, places: Int64s, forward: Int64s) -> Int64s:
-        own = np.where(self._in_optimizer[places], self._paths.by_annotation[places], self._paths.by_place[places])
-        linked = (forward >= 0) & ~self._paths.in_module[places]
-        return np.where(linked, self._paths.by_place[forward], own)
+        paths = self._paths
+        own = np.where(self._in_optimizer[places], paths.by_annotation(places), paths.by_place(places))
+        linked = (forward >= 0) & ~paths.in_module(places)
+        return np.where(linked, paths.by_place(forward), own)
 
     def _direction(self, places: Int64s) -> Int64s:
         return np.where(self._in_optimizer[places], 0, np.where(self._in_backward[places], 2, 1))

@@ -15,10 +15,11 @@ from collections.abc import Callable
 import numpy as np
 
 from tensorboard_plugin_dlprof.events import names
-from tensorboard_plugin_dlprof.events.instances import Flags
+from tensorboard_plugin_dlprof.events.instances import has_role
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
-from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s
+from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s
+from tensorboard_plugin_dlprof.events.trees import Flags, outline, spread
 
 _MANY_NAMES = 64
 """More names than a model has parts of one kind, that differ in numbers only, are one name with a counter in it."""
@@ -42,16 +43,24 @@ class Paths:
         self._capture, self._nesting = capture, nesting
         self.texts: list[str] = [""]
         self._ids = {"": 0}
-        annotations = np.isin(role, (Role.ANNOTATION, Role.OPTIMIZER))
+        annotations = has_role(role, Role.ANNOTATION, Role.OPTIMIZER)
         varying = self._varying(annotations)
-        of_annotation, chains, _ = self._chains(annotations, lambda name: _annotation(name, counters, varying))
-        of_module, modules, first_calls = self._chains(role == Role.MODULE, names.module_instance)
-        annotation_ids = self._intern(["".join(f"/{label}" for label in chain) for chain in chains])
-        module_ids = self._intern(_module_texts(_rerooted(modules), first_calls))
-        self.in_module: Flags = of_module > 0
-        self.by_annotation: Int32s = annotation_ids[of_annotation]
+        self._of_annotation, chains, _ = self._chains(annotations, lambda name: _annotation(name, counters, varying))
+        self._of_module, modules, first_calls = self._chains(role == Role.MODULE, names.module_instance)
+        self._annotation_ids = self._intern(["".join(f"/{label}" for label in chain) for chain in chains])
+        self._module_ids = self._intern(_module_texts(_rerooted(modules), first_calls))
+
+    def in_module(self, places: Int64s) -> Flags:
+        """Which places lie in a module."""
+        return self._of_module[places] > 0
+
+    def by_annotation(self, places: Int64s) -> Int32s:
         """For places whose annotations name them best, such as the optimizer's."""
-        self.by_place: Int32s = np.where(self.in_module, module_ids[of_module], self.by_annotation)
+        return self._annotation_ids[self._of_annotation[places]]
+
+    def by_place(self, places: Int64s) -> Int32s:
+        """By the modules around them, without any by the annotations."""
+        return np.where(self.in_module(places), self._module_ids[self._of_module[places]], self.by_annotation(places))
 
     def _varying(self, annotations: Flags) -> frozenset[str]:
         """Templates of names that hold a counter: many names that differ in numbers only, each used once."""
@@ -85,24 +94,23 @@ class Paths:
             The indices, the chains, and the first start of each chain.
         """
         nesting = self._nesting
-        nodes = np.zeros(len(own), np.int32)
         chains: list[Labels] = [()]
         starts = [0]
         if not own.any():
-            return nodes, chains, starts
+            return np.zeros(len(own), np.int32), chains, starts
+        places = np.flatnonzero(own).astype(np.int32)
+        around, depth = outline(places, nesting.stop)
+        nodes = np.zeros(len(places), np.int32)
         known: dict[tuple[int, str], int] = {}
         count = len(self._capture.strings)
-        name = self._capture.ranges.name[nesting.row]
-        for depth, places in enumerate(nesting.places_by_depth()):
-            parents = nodes[nesting.parent[places]] if depth else np.zeros(len(places), np.int32)
-            nodes[places] = parents
-            flagged = own[places]
-            if not flagged.any():
-                continue
-            key = parents[flagged].astype(np.int64) * count + name[places[flagged]]
+        name = self._capture.ranges.name[nesting.row[places]]
+        order = np.argsort(depth, kind="stable")
+        for level, members in enumerate(np.split(order, np.cumsum(np.bincount(depth))[:-1])):
+            parents = nodes[around[members]] if level else np.zeros(len(members), np.int32)
+            key = parents.astype(np.int64) * count + name[members]
             distinct, inverse = np.unique(key, return_inverse=True)
             first = np.full(len(distinct), np.iinfo(np.int64).max)
-            np.minimum.at(first, inverse, nesting.start_ns[places[flagged]])
+            np.minimum.at(first, inverse, nesting.start_ns[places[members]])
             found = np.zeros(len(distinct), np.int32)
             for index in np.argsort(first, kind="stable").tolist():
                 parent, text = divmod(int(distinct[index]), count)
@@ -116,8 +124,8 @@ class Paths:
                     chains.append((*chains[parent], label))
                     starts.append(int(first[index]))
                 found[index] = node
-            nodes[places[flagged]] = found[inverse]
-        return nodes, chains, starts
+            nodes[members] = found[inverse]
+        return spread(places, around, nodes, nesting.stop, nothing=0), chains, starts
 
 
 def _annotation(name: str, counters: frozenset[str], varying: frozenset[str]) -> str:

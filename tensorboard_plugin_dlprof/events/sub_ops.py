@@ -21,6 +21,7 @@ from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.op_tables import OpTables
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
+from tensorboard_plugin_dlprof.events.trees import nearest_of
 from tensorboard_plugin_dlprof.profile.tables import SubOps, no_sub_ops
 
 _HALF = re.compile(r"(?:cudnn|miopen)_convolution(?:_transpose)?_backward_(?:input|weight)\Z")
@@ -41,10 +42,10 @@ def find_sub_ops(
     calls, draft = calls[in_range], draft[in_range]
     if not len(calls):
         return no_sub_ops()
-    is_op = (ranges.kind[nesting.row] == RangeKind.OP) & (ranges.shapes[nesting.row] > 0)
-    place = nesting.inherit(is_op)[links.call_place[calls]]
+    is_op = ((ranges.kind == RangeKind.OP) & (ranges.shapes > 0))[nesting.row]
+    place = nearest_of(links.call_place[calls], is_op, nesting.parent)
     inside = place >= drafts.place[draft]
-    return _described(capture, nesting, tables, place[inside].astype(np.int64), draft[inside])
+    return _described(capture, nesting, tables, place[inside], draft[inside])
 
 
 def _products(capture: Capture, nesting: Nesting, drafts: Drafts) -> tuple[Int64s, Int64s]:

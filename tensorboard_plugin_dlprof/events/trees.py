@@ -1,0 +1,146 @@
+"""Trees of ranges, told by where the inside of each range stops.
+
+Places are positions in the order of starts, outside in. ``stop`` of a place is the place behind the last one inside
+it. From that alone follow depth, parent, and what lies around or inside a place, in linear time and without sorting
+more than a block of places at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
+
+BLOCK = 1 << 18
+"""Places at a time, where what is made of them takes more memory than they do."""
+
+Flags = npt.NDArray[np.bool_]
+
+
+def depths(stop: Int32s) -> Int32s:
+    """How many of the ranges before a place are open there."""
+    count = len(stop)
+    depth = np.empty(count, np.int32)
+    closing = np.zeros(count + 1, np.int32)
+    closed = 0
+    for low in range(0, count, BLOCK):
+        block = slice(low, min(low + BLOCK, count))
+        np.add.at(closing, stop[block], 1)
+        closed_here = np.cumsum(closing[block])
+        depth[block] = np.arange(block.start, block.stop) - closed - closed_here
+        closed += int(closed_here[-1])
+    return depth
+
+
+def parents(depth: Int32s) -> Int32s:
+    """For each place the last one before it that is one less deep; -1 at depth 0.
+
+    Depth grows by one at most from place to place, so the first child follows its parent at once, and each other
+    child has the parent of the place of its depth before it.
+    """
+    parent = np.empty(len(depth), np.int32)
+    latest = np.full(int(depth.max(initial=0)) + 1, -1, np.int32)
+    """By depth, the parent of the last place of that depth."""
+    before = 0
+    for low in range(0, len(depth), BLOCK):
+        here = depth[low : low + BLOCK]
+        is_first = np.diff(here, prepend=before) > 0
+        before = int(here[-1])
+        order = np.argsort(here.astype(np.int16) if len(latest) <= 1 << 15 else here, kind="stable")
+        ordered = here[order]
+        heads = np.flatnonzero(np.diff(ordered, prepend=-1))  # the first place of each depth
+        known = is_first[order]
+        told = np.where(known, order + (low - 1), latest[ordered]).astype(np.int32)
+        known[heads] = True
+        rows = np.flatnonzero(known)
+        found = told[rows][np.cumsum(known) - 1]
+        parent[low + order] = found
+        latest[ordered[heads]] = found[np.append(heads[1:], len(ordered)) - 1]
+    return parent
+
+
+def nearest(own: Flags, parent: Int32s, stop: Int32s) -> Int32s:
+    """The nearest flagged place around each place, itself included; -1 where there is none."""
+    flagged = int(np.count_nonzero(own))
+    if not flagged:
+        return np.broadcast_to(np.full(1, -1, np.int32), own.shape)
+    if 2 * flagged > len(own):
+        return _climbed(own, parent)
+    places = np.flatnonzero(own).astype(np.int32)
+    return spread(places, outline(places, stop)[0], places, stop)
+
+
+def nearest_of(places: Int64s, own: Flags, parent: Int32s) -> Int64s:
+    """As ``nearest``, for some places only; -1 stays -1."""
+    found: Int64s = places.copy()
+    pending = np.flatnonzero(found >= 0)
+    while len(pending := pending[~own[found[pending]]]):
+        found[pending] = parent[found[pending]]
+        pending = pending[found[pending] >= 0]
+    return found
+
+
+def _climbed(own: Flags, parent: Int32s) -> Int32s:
+    """Where most places are flagged, the few others are near to one: they jump to where their ancestors have got."""
+    found = np.where(own, np.arange(len(own), dtype=np.int32), parent)
+    pending = np.flatnonzero(~own)
+    while len(pending):
+        target = found[pending]
+        is_there = (target < 0) | own[target]
+        pending, target = pending[~is_there], target[~is_there]
+        found[pending] = found[target]
+    return found
+
+
+def outline(places: Int32s, stop: Int32s) -> tuple[Int32s, Int32s]:
+    """The tree of some places, ascending, without those between them: parents as indices of ``places``, and depths."""
+    depth = depths(np.searchsorted(places, stop[places]).astype(np.int32))
+    return parents(depth), depth
+
+
+def spread(places: Int32s, parent: Int32s, told: Int32s, stop: Int32s, nothing: int = -1) -> Int32s:
+    """For each place the value of the nearest of some places around it, itself included.
+
+    Args:
+        places: ascending.
+        parent: their ``outline``.
+        told: their values.
+        stop: of all places.
+        nothing: for places around which there is none.
+    """
+    around = np.where(parent >= 0, told[parent], nothing).astype(told.dtype)
+    count = len(stop)
+    changed = np.zeros(count + 1, np.bool_)
+    result = np.empty(count + 1, told.dtype)
+    # Of several writes to one place NumPy keeps the last: of ranges that stop together the outermost, and before
+    # all of them the range that starts there.
+    behind = stop[places][::-1]
+    changed[0] = changed[behind] = changed[places] = True
+    result[0] = nothing
+    result[behind] = around[::-1]
+    result[places] = told
+    carried = nothing
+    for low in range(0, count, BLOCK):
+        high = min(low + BLOCK, count)
+        heads = np.flatnonzero(changed[low:high])
+        lengths = np.diff(heads, append=high - low)
+        first = int(heads[0]) if len(heads) else high - low
+        values_here = np.repeat(result[low:high][heads], lengths)
+        result[low : low + first] = carried
+        result[low + first : high] = values_here
+        carried = int(result[high - 1])
+    return result[:count]
+
+
+def around(flags: Flags, stop: Int32s) -> Flags:
+    """Places with a flagged place somewhere inside them, themselves not counted."""
+    if not flags.any():
+        return np.zeros(len(flags), np.bool_)
+    before = np.zeros(len(flags) + 1, np.int32)
+    np.cumsum(flags, out=before[1:])
+    found = np.empty(len(flags), np.bool_)
+    for low in range(0, len(flags), BLOCK):
+        block = slice(low, low + BLOCK)
+        found[block] = before[stop[block]] > before[1:][block]
+    return found
