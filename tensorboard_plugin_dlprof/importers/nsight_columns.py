@@ -30,17 +30,31 @@ class Parts:
     def __init__(self, spill: Spill) -> None:
         self._spill = spill
         self._columns: dict[str, Any] = {}
+        self._same: dict[str, tuple[int, int]] = {}
+        """Columns that had one value so far: the value, and how often. Most know no domain, shapes, graphs."""
 
     def add(self, **columns: npt.NDArray[np.signedinteger]) -> None:
         """One batch: an array for each column."""
         for name, values in columns.items():
+            if not len(values):
+                continue
             if name not in self._columns:
-                self._columns[name] = array(_TYPECODES[values.itemsize])
+                value, count = self._same.pop(name, (int(values[0]), 0))
+                if (values == value).all():
+                    self._same[name] = value, count + len(values)
+                    continue
+                self._columns[name] = array(_TYPECODES[values.itemsize], [value]) * count
             self._columns[name].frombytes(values.tobytes())
         self._spill.relieve([self._columns])
 
     def take(self, name: str, dtype: type[_Integer]) -> npt.NDArray[_Integer]:
-        """The whole column, once all batches were added. Each can be taken once."""
+        """The whole column, once all batches were added. Each can be taken once.
+
+        One with the same value everywhere takes no memory and cannot be written to.
+        """
+        if name in self._same:
+            value, count = self._same.pop(name)
+            return np.broadcast_to(np.array([value], dtype), count)
         self._spill.complete([self._columns])
         column: npt.NDArray[_Integer] = np.asarray(self._columns.pop(name, ()), dtype)
         return column

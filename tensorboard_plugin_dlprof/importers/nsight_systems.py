@@ -133,6 +133,8 @@ def _close_open_ranges(ranges: Ranges, last_ns: int, session_ns: int) -> int:
     if not still_open.any():
         return last_ns
     end_ns = max(last_ns, session_ns)
+    if not ranges.end_ns.flags.writeable:
+        ranges.end_ns = ranges.end_ns.copy()
     ranges.end_ns[still_open] = end_ns
     return end_ns
 
