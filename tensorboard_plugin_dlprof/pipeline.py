@@ -37,7 +37,8 @@ class ImportOptions:
     kernel_rules: tuple[Rule, ...] = ()
     """A user's rules for kernels, tried before ours."""
     counters: Path | None = None
-    """CSV of Nsight Compute that was measured beside the source; what it proves overrides the kernels' names."""
+    """Counters that were measured beside the source: CSV of Nsight Compute, or a PyTorch trace with counters in place
+    of kernels. What they prove overrides the kernels' names."""
     simple: bool = False
     """DLProf's simple mode: one op stands for the whole program."""
     read: ReadOptions = field(default_factory=ReadOptions)
@@ -87,7 +88,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     from tensorboard_plugin_dlprof.aggregation.selection import fitting
     from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
     from tensorboard_plugin_dlprof.counters.matching import apply_counters
-    from tensorboard_plugin_dlprof.counters.ncu_csv import read_counters
+    from tensorboard_plugin_dlprof.counters.reading import read_report
     from tensorboard_plugin_dlprof.database.fingerprint import identify
     from tensorboard_plugin_dlprof.database.writer import write_database
     from tensorboard_plugin_dlprof.errors import BrokenSource
@@ -96,7 +97,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     from tensorboard_plugin_dlprof.opening.regular_file import shown
 
     importer = find_importer(source)
-    report = read_counters(options.counters) if options.counters is not None else None
+    report = read_report(options.counters) if options.counters is not None else None
     before = identify(source)
     profile = build_profile(
         importer.read(source, _beside(database, options.read), progress),

@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "aggregation": {"classify", "events", "profile"},
     "efficiency": {"aggregation", "classify", "events", "profile"},
     "analysis": {"aggregation", "classify", "efficiency", "events", "profile"},
-    "counters": {"classify", "events", "profile"},
+    "counters": {"classify", "events", "opening", "profile"},
     "database": {"aggregation", "analysis", "classify", "efficiency", "events", "opening", "profile"},
     "queries": {"classify"},
     "pipeline": PIPELINE_PARTS | {"analysis", "classify", "counters", "opening"},

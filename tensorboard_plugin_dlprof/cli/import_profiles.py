@@ -49,7 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--kernel-rules", metavar="FILE", default="", help=KERNEL_RULES_HELP)
     parser.add_argument(
-        "--counters", metavar="FILE", type=Path, help="CSV of Nsight Compute (ncu --csv --page raw) for the one SOURCE"
+        "--counters",
+        metavar="FILE",
+        type=Path,
+        help="hardware counters of the one SOURCE: CSV of Nsight Compute (ncu --csv --page raw), "
+        "or a PyTorch trace with counters in place of kernels",
     )
 
 

@@ -1,8 +1,9 @@
 """Hardware counters that were measured beside a profile: they prove what a kernel's name only suggests.
 
-* ``ncu_csv.read_counters``: the CSV of Nsight Compute -> ``Measured`` launches.
+* ``reading.read_report``: a file -> ``Measured`` launches. ``ncu_csv`` reads the CSV of Nsight Compute,
+  ``kineto_ranges`` PyTorch's traces with counters in place of kernels.
 * ``matching.apply_counters``: joins them to the kernels of a profile, by name, grid and block, then by order.
 
-Counters that an Nsight Systems export holds itself (GPU metrics) are joined where the export is read:
-``events.tensor_samples``.
+Samples that a profile holds itself (GPU metrics of Nsight Systems, CUPTI PM sampling of PyTorch) are joined where it is
+read: ``events.tensor_samples``.
 """

@@ -3,6 +3,7 @@
 Whether a kernel holds Tensor Core instructions is a property of its code: what one launch proves holds for every launch
 of that full name. What was measured of a launch (achieved occupancy, bytes of device memory) belongs to the launches
 with the same name, grid and block: in order where the report has as many of them as the profile, else as their mean.
+Where the report tells no grids (PyTorch's counters), in order of all launches of a name, if there are as many.
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ def apply_counters(profile: Profile, report: Report, shown: str) -> list[str]:
             f"the first of them {_short(lost[0].name)}."
         )
     if report.skipped_rows:
-        warnings.append(f"{shown}: {report.skipped_rows:,} lines are cut off or damaged, and were skipped.")
+        warnings.append(
+            f"{shown}: {report.skipped_rows:,} entries are damaged or of no known kernel, and were skipped."
+        )
     return warnings
 
 
@@ -84,6 +87,13 @@ class _Launches:
         for row, name, grid, block in zip(order.tolist(), names, grids, blocks, strict=True):
             rows[name, tuple(grid), tuple(block)].append(row)
         self.rows = rows
+
+    def rows_of(self, name: int, grid: Dimensions | None, block: Dimensions | None) -> tuple[list[int], bool]:
+        """Launches of a name in their order, of one grid and block where these are given; whether all are alike."""
+        if grid is not None and block is not None:
+            return self.rows.get((name, grid, block), []), True
+        kinds = [rows for (of_name, _, _), rows in self.rows.items() if of_name == name]
+        return sorted(row for rows in kinds for row in rows), len(kinds) == 1
 
     def name_of(self, measured: Measured) -> int | None:
         """Text id of the long name that a launch has in the profile; the one of several with its grid and block."""
@@ -160,16 +170,17 @@ class _Values:
 
 
 def _measures(launches: _Launches, matched: dict[int, list[Measured]]) -> KernelCounters:
-    kinds: dict[tuple[int, Dimensions, Dimensions], _Values] = {}
+    kinds: dict[tuple[int, Dimensions | None, Dimensions | None], _Values] = {}
     for name, rows in matched.items():
         for each in rows:
-            if each.grid is not None and each.block is not None:
-                kind = kinds.setdefault((name, each.grid, each.block), _Values([], []))
-                kind.occupancy.append(metrics.occupancy(each.values))
-                kind.dram_bytes.append(metrics.dram_bytes(each.values))
+            kind = kinds.setdefault((name, each.grid, each.block), _Values([], []))
+            kind.occupancy.append(metrics.occupancy(each.values))
+            kind.dram_bytes.append(metrics.dram_bytes(each.values))
     found: list[tuple[int, float, int]] = []
     for key, values in kinds.items():
-        kernels = launches.rows.get(key, [])
+        kernels, alike = launches.rows_of(*key)
+        if not alike and len(kernels) != len(values.occupancy):
+            continue  # the mean of launches of different sizes is of none
         occupancy = _spread(values.occupancy, len(kernels))
         dram = _spread(values.dram_bytes, len(kernels))
         for row, fraction, num_bytes in zip(kernels, occupancy, dram, strict=True):
