@@ -2,6 +2,9 @@
 
 The database is written anew and put in place at once, so that a viewer that has it open is not disturbed; -o keeps
 the old file and writes another. Every aggregation is kept: the viewer's menu chooses among them.
+
+Kernels keep the classes that the database has. Whether a kernel uses Tensor Cores is told in it once for all of its
+aggregations, so rules of your own and counters are for the import: dlprof import SOURCE --force --kernel-rules FILE.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how to find iterations instead: profiler_step, numbered_range, repeated_range, optimizer_step, "
         "data_loader or whole_capture, as far as the database has them",
     )
+    for option in ("--kernel-rules", "--counters"):  # expected here, since import has them
+        parser.add_argument(option, metavar="FILE", default="", help=argparse.SUPPRESS)
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="new database (default: replace DATABASE)")
 
 
@@ -38,6 +43,12 @@ def run(arguments: argparse.Namespace) -> int:
     start, stop = arguments.iter_start, arguments.iter_stop
     if start is not None and stop is not None and start > stop:
         raise BadRequest(f"--iter-start {start} is after --iter-stop {stop}; give them in order.")
+    for option, file in (("--kernel-rules", arguments.kernel_rules), ("--counters", arguments.counters)):
+        if file:
+            raise BadRequest(
+                f"{option} is not for aggregating: what tells kernels apart holds for all aggregations of a database. "
+                f"Import its source again: dlprof import SOURCE --force {option} {file}"
+            )
     if arguments.key_op and arguments.candidate:
         raise BadRequest("--key-op and --candidate are two ways to find iterations; give one.")
     if arguments.output and arguments.output.exists():

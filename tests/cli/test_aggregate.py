@@ -65,6 +65,8 @@ def test_a_link_stays_a_link(database: Path, tmp_path: Path) -> None:
     [
         (["--iter-start", "9"], "0 to 2"),
         (["--iter-start", "2", "--iter-stop", "1"], "in order"),
+        (["--kernel-rules", "rules.json"], "dlprof import SOURCE --force --kernel-rules rules.json"),
+        (["--counters", "report.csv"], "dlprof import SOURCE --force --counters report.csv"),
         (["--key-op", "ADD_9"], "ADD_1"),
         (["--candidate", "x"], "profiler_step"),
         (["--key-op", "ADD_1", "--candidate", "profiler_step"], "give one"),
