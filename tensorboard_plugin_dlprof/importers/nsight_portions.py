@@ -56,45 +56,79 @@ class Portion:
 def portions(con: UntrustedConnection, source: Source) -> Iterator[Portion]:
     """All rows, in the order of their ids.
 
+    Most columns have one value for long: processes, devices, types of events. They are not joined but compared with
+    the value that they had in the portion before, and read where they differ from it.
+
     Raises:
         sqlite3.DataError: one text is longer than the connection allows.
     """
-    terms = [f"{number} AS c{position}" for position, number in enumerate(source.numbers)]
-    joined = [f"group_concat(c{position})" for position in range(len(terms))]
-    if source.text is not None:
-        terms.append(f"{source.text} AS t")
-        joined.append(f"group_concat(t, '{_SEPARATOR}')")
-    condition = f" AND ({source.condition})" if source.condition else ""
-    # No index: it would bring all rows of the condition for each portion, in another order.
-    rows_of_portion = (
-        f"(SELECT {', '.join([f'{source.rowid} AS r', *terms])} FROM {source.table} NOT INDEXED "
-        f"WHERE {source.rowid} >= ?{condition} ORDER BY {source.rowid} LIMIT ?)"
-    )
-    whole = f"SELECT {', '.join(['max(r)', 'count(*)', *joined])} FROM {rows_of_portion}"
+    reader = _Reader(con, source)
+    steady: dict[int, int] | None = None
     first, limit = _FIRST_ROWID, ROWS
     while True:
         try:
-            ((last, rows, *values),) = _fetched(con, whole, first, limit)
+            found = (reader.read(first, limit, steady) if steady else None) or reader.read(first, limit, {})
         except sqlite3.DataError:
             if limit == 1:
                 raise
             limit = max(1, limit // _FEWER)
             continue
-        if rows:
-            texts: list[bytes] = [] if source.text is None else values.pop().split(_SEPARATOR.encode())
-            if len(texts) > rows:
-                one_by_one = f"SELECT t FROM {rows_of_portion}"
-                texts = [text for (text,) in _fetched(con, one_by_one, first, limit)]
-            yield Portion(rows, [np.fromstring(value, np.int64, sep=",") for value in values], texts)
-        if rows < limit or last == _LAST_ROWID:
+        if found is None or not found.rows:
             return
-        first = last + 1
+        yield found
+        if found.rows < limit or reader.last == _LAST_ROWID:
+            return
+        candidates = range(len(source.numbers)) if steady is None else steady
+        steady = {c: int(found.numbers[c][0]) for c in candidates if (found.numbers[c] == found.numbers[c][0]).all()}
+        first = reader.last + 1
 
 
-def _fetched(con: UntrustedConnection, statement: str, *parameters: int) -> list[tuple[Any, ...]]:
-    """The rows of a statement, with texts as bytes: nobody needs those of numbers decoded."""
-    decode, con.text_factory = con.text_factory, bytes
-    try:
-        return con.execute(statement, parameters).fetchall()
-    finally:
-        con.text_factory = decode
+class _Reader:
+    """Reads one portion at a time."""
+
+    def __init__(self, con: UntrustedConnection, source: Source) -> None:
+        self.last = _FIRST_ROWID
+        """Id of the last row that was read."""
+        self._con = con
+        self._source = source
+        terms = [f"{number} AS c{position}" for position, number in enumerate(source.numbers)]
+        if source.text is not None:
+            terms.append(f"{source.text} AS t")
+        condition = f" AND ({source.condition})" if source.condition else ""
+        # No index: it would bring all rows of the condition for each portion, in another order.
+        self._rows = (
+            f"(SELECT {', '.join([f'{source.rowid} AS r', *terms])} FROM {source.table} NOT INDEXED "
+            f"WHERE {source.rowid} >= ?{condition} ORDER BY {source.rowid} LIMIT ?)"
+        )
+
+    def read(self, first: int, limit: int, steady: dict[int, int]) -> Portion | None:
+        """The rows from an id on; ``None`` where a column has another value than it is said to have in all of them."""
+        joined = [position for position in range(len(self._source.numbers)) if position not in steady]
+        has_text = self._source.text is not None
+        terms = [f"group_concat(c{position})" for position in joined]
+        terms += [f"group_concat(t, '{_SEPARATOR}')"] * has_text
+        as_said = " AND ".join(f"c{position} = ?" for position in steady) or "1"
+        statement = f"SELECT max(r), count(*), sum({as_said}), {', '.join(terms) or 'NULL'} FROM {self._rows}"
+        ((last, rows, expected, *values),) = self._fetched(statement, *steady.values(), first, limit)
+        if rows and expected != rows:
+            return None
+        if not rows:
+            return Portion(0, [], [])
+        texts: list[bytes] = values.pop().split(_SEPARATOR.encode()) if has_text else []
+        if len(texts) > rows:
+            texts = [text for (text,) in self._fetched(f"SELECT t FROM {self._rows}", first, limit)]
+        numbers = {position: np.broadcast_to(np.int64(value), rows) for position, value in steady.items()}
+        numbers |= {
+            position: np.fromstring(value, np.int64, sep=",") for position, value in zip(joined, values, strict=False)
+        }
+        self.last = last
+        return Portion(rows, [numbers[position] for position in range(len(numbers))], texts)
+
+    def _fetched(self, statement: str, *parameters: int) -> list[tuple[Any, ...]]:
+        """The rows of a statement, with texts as bytes: nobody needs those of numbers decoded."""
+        con = self._con
+        decode, con.text_factory = con.text_factory, bytes
+        try:
+            return con.execute(statement, parameters).fetchall()
+        finally:
+            con.text_factory = decode

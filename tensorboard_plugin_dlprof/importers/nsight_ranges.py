@@ -124,17 +124,16 @@ class RangeReader:
         if len(self._ops) >= _MOST_CACHED:
             self._ops.clear()
         texts = self._texts(batch)
-        rows: list[int] = []
         if (domains == domains[0]).all():
-            known = self._known.setdefault(int(domains[0]), {})
-            for text in texts:
-                row = known.get(text)
-                rows.append(self._read_text(known, int(domains[0]), text) if row is None else row)
+            domain = int(domains[0])
+            known = self._known.setdefault(domain, {})
+            rows = list(map(known.get, texts))
+            if None in rows:
+                rows = [
+                    self._read_text(domain, text) if row is None else row for row, text in zip(rows, texts, strict=True)
+                ]
         else:
-            for domain, text in zip(domains.tolist(), texts, strict=True):
-                known = self._known.setdefault(domain, {})
-                row = known.get(text)
-                rows.append(self._read_text(known, domain, text) if row is None else row)
+            rows = [self._read_text(domain, text) for domain, text in zip(domains.tolist(), texts, strict=True)]
         return np.array(rows, np.int64)
 
     def _texts(self, batch: Batch) -> Sequence[_Text]:
@@ -144,7 +143,11 @@ class RangeReader:
         names = self._names.resolve(text_ids).tolist()
         return [direct or name for direct, name in zip(batch.texts, names, strict=True)]
 
-    def _read_text(self, known: dict[_Text, int], domain: int, key: _Text) -> int:
+    def _read_text(self, domain: int, key: _Text) -> int:
+        known = self._known.setdefault(domain, {})
+        row = known.get(key)
+        if row is not None:
+            return row
         text = self._strings[key] if isinstance(key, int) else key.decode("utf-8", "replace")
         arguments = None if domain else split_arguments(text)
         if arguments is None:
