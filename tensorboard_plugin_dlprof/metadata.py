@@ -15,7 +15,7 @@ DLPROF_VERSION = "1.8.0"
 EXTENSION_VERSION = 5
 """Version of our own ``ext_*`` tables. A database of ours of another version is imported again."""
 
-CLASSIFICATION_VERSION = 2
+CLASSIFICATION_VERSION = 3
 """Version of the rules by which kernels are told from their names. Servers import traces again that were read by
 others."""
 

@@ -73,12 +73,16 @@ _LIBRARY_BY_NAMESPACE: Final[dict[str, str]] = {
     "fastertransformer": "tensorrt_llm", "transformer_engine": "transformer_engine", "apex": "apex",
     "aiter": "aiter", "cudnn": "cudnn", "tensorflow": "tensorflow", "onnxruntime": "onnxruntime", "phi": "paddle",
     "paddle": "paddle", "deepspeed": "deepspeed", "cub": "cub", "thrust": "cub", "rocprim": "cub", "hipcub": "cub",
-    "mlx": "mlx", "ggml": "ggml",
+    "mlx": "mlx", "ggml": "ggml", "dgl": "dgl", "graphbolt": "dgl", "minkowski": "minkowski_engine",
+    "faiss": "faiss", "gsplat": "gsplat", "higs": "gsplat", "lightseq": "lightseq", "ctranslate2": "ctranslate2",
+    "nvinfer1": "tensorrt", "mxnet": "mxnet", "mshadow": "mxnet", "cudf": "cudf", "dali": "dali", "caffe": "caffe",
+    "oneflow": "oneflow", "spconvlib": "spconv", "cv": "opencv", "gko": "ginkgo", "Kokkos": "kokkos",
 }  # fmt: skip
 
 _PYTORCH_UNQUALIFIED = re.compile(
     r"^(?:softmax_warp_|cunn_|elementwise_kernel|indexing_backward_kernel|multi_tensor_apply_kernel|krn_partial"
-    r"|compute_grad_weight|sum_and_scatter|compute_num_of_partial|fused_dropout|reduce_kernel|vectorized_|unrolled_)"
+    r"|compute_grad_weight|sum_and_scatter|compute_num_of_partial|fused_dropout|reduce_kernel|vectorized_|unrolled_"
+    r"|kernelPointwiseApply|kernelReduce(?:All|Contig|Noncontig)|batch_norm_(?:transform|collect|backward)\w*_kernel)"
 )
 _APEX_UNQUALIFIED = re.compile(r"^cu(?:Apply|Compute)\w*|^(?:scaled_\w*masked_softmax_warp|multi_tensor_\w*novograd)")
 

@@ -29,7 +29,7 @@ _WORD_PRECISIONS: Final[dict[str, str]] = {
 NARROWEST_FIRST: Final = ("fp4", "int4", "fp8", "int8", "bf16", "fp16", "tf32", "fp32", "fp64")
 
 _WORDS = re.compile(
-    r"(?<![a-z0-9])((?:bf16|tf32|xf32|f16|f32|f64|e4m3|e5m2|e2m1|i8|i4|s8|s4|u8|u4|fp16|fp32|fp64|fp8|fp4|mxfp4|mxfp8"
+    r"(?<![a-z0-9])((?:bf16|tf32|xf32|f16|f32|f64|i32|s32|e4m3|e5m2|e2m1|i8|i4|s8|s4|u8|u4|fp16|fp32|fp64|fp8|fp4|mxfp4|mxfp8"
     r"|nvfp4|mxf4|mxf8|f8f6f4|int8|int4|bfloat16|half|f8|f4|bf8|x)+)(?![a-z0-9])",
     re.IGNORECASE,
 )
@@ -43,7 +43,8 @@ def _narrowest(precisions: Iterable[str]) -> str:
 
 def of_words(name: KernelName) -> str:
     """From words between underscores: ``sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn`` is bf16."""
-    words = " ".join(_WORDS.findall(name.text.split("(", 1)[0]))
+    spelled = name.head if name.text.startswith("_Z") else name.text.split("(", 1)[0]
+    words = " ".join(_WORDS.findall(spelled))
     return _narrowest(_WORD_PRECISIONS[word.lower()] for word in _ONE_WORD.findall(words))
 
 
@@ -156,6 +157,52 @@ def of_blas_letter(name: KernelName) -> str:
     return {"d": "fp64", "z": "fp64", "h": "fp16", "hh": "fp16"}.get(letter, "fp32")
 
 
+def of_types_or_blas_letter(name: KernelName) -> str:
+    """From C++ types; where the name was cut before them, from the letter: ``precomputed_convolve_sgemm`` is fp32."""
+    return of_types(name) or of_blas_letter(name)
+
+
+_MMA_WORD = re.compile(r"_([hidq])g?mma_(?:(bf16|tf32)_)?")
+_MMA_LETTERS: Final[dict[str, str]] = {"h": "fp16", "i": "int8", "d": "fp64", "q": "fp8"}
+
+
+def of_mma_word(name: KernelName) -> str:
+    """From the instruction in a template's trait: ``Ampere_hmma_fp32_traits`` is fp16 that adds up in fp32."""
+    found = _MMA_WORD.search(name.text)
+    if not found:
+        return of_types(name)
+    return found[2] or _MMA_LETTERS[found[1]]
+
+
+_AITER_OPERAND = re.compile(
+    r"(?:pertoken|perToken|blockscale|noquant|per\d+x\d+)_?(MXfp4|Fp4|Fp8|I8|Int8|Bf16|Fp16)|(?:^|::)(i8|I8|fp8|f8|f4|bf16)gemm"
+)
+_AITER_TYPES: Final[dict[str, str]] = {"mxfp4": "fp4", "i8": "int8", "f8": "fp8", "f4": "fp4"}
+_AITER_WIDE = re.compile(r"_a16_")
+
+
+def of_aiter(name: KernelName) -> str:
+    """From the operands in AITER's names: ``fmoe_bf16_pertokenFp8_g1u1`` multiplies fp8 and writes bf16.
+
+    ``_a16_`` keeps the left operand in 16 bits, so the pair is ``mixed``.
+    """
+    found = _AITER_OPERAND.search(name.head)
+    if not found:
+        return of_words_or_types(name)
+    operand = (found[1] or found[2]).lower()
+    precision = _AITER_TYPES.get(operand, operand)
+    return "mixed" if _AITER_WIDE.search(name.head) and precision not in ("bf16", "fp16") else precision
+
+
+_SPCONV = re.compile(r"(?:Volta|Turing|Ampere|Hopper|Simt(?:DP4A)?)_(bf16|tf32|f16|f32|s8|i8)")
+
+
+def of_spconv(name: KernelName) -> str:
+    """From the first operand's type: ``Turing_f16f16f16f32f32tnt_m64n32k16...`` is fp16."""
+    found = _SPCONV.search(name.head)
+    return _WORD_PRECISIONS[found[1]] if found else ""
+
+
 _MEM_EFF = re.compile(r"fmha_cutlass[FB]_(f16|bf16|f32)_")
 
 
@@ -208,6 +255,10 @@ DECODERS: Final[dict[str, Callable[[KernelName], str]]] = {
     "nvjet": of_nvjet,
     "tensile": of_tensile,
     "blas letter": of_blas_letter,
+    "types or blas letter": of_types_or_blas_letter,
+    "mma word": of_mma_word,
+    "aiter": of_aiter,
+    "spconv": of_spconv,
     "matmul ogs": of_matmul_ogs,
     "memory efficient": of_memory_efficient,
     "trtllm": of_trtllm,

@@ -23,46 +23,61 @@ _PRODUCTS_TEXT: Final = """
 _PRODUCTS: Final = frozenset(_PRODUCTS_TEXT.split())
 
 _HARMLESS_TEXT: Final = """
-    a abs absmax absolute acc accumulate act activation adam adamax adamw add advect affine align all allocate
-    alpha amax amp and append apply arange arg argmax argmin argsort assign atomic average avg axpy back
-    backward barrier base basic bcast bernoulli beta bf bfloat bfloat16 bfly bfs bias bin bit bitmatrix bitonic
-    bits block blocked blocks blur bn bodies bool boxes broadcast bucket bucketize buffer build bwd by byte
-    cache carlo cast cat cdf ceil change channel channels checksum chw chw2hwc clamp clear clip clone coalesced
-    collect colmajor color column columns combine combined compact compare compute concat concatenate cond
-    constant contiguous convert copy cos count counts crc create crop cross cub cuda cuda1d cuda2d cuda3d cumsum
-    cumulative cupy custom cvt cwise cxx d data daxpy decay decrypt deinterleave delay delta dequant dequantize
-    dequantized device diag diff difference diffusion digitize dim dims dispatch div divide double downsample
-    drop dropout dst dx dy elem element elements elementwise elu embed embedding empty encrypt entropy eps
-    epsilon eq erf error eval exclusive exp expand exponential extract fast fill filter final finalize find
-    finish finite first flag flags flashinfer flat flatten flip float float2 float4 floor fn fold for forward fp
-    frame from func functor fused future fwd gather gating gaussian geglu gelu general generic get global gpu
-    grad gradient grads gray grid group grouped groupnorm half heat height hist histogram host hwc hwcn hypot i
-    id identity ids idx image in inclusive increment increments index indices indptr inf init initialise
-    initialize inner inplace input inputs int int32 int64 int8 integrate integrator interleave interp
-    interpolate inv inverse invert is isnan iter iteration jacobi julia kalman kernel kernels keygen kvcache l1
-    l2 lamb laplace large last layer layernorm layernorms layout lcg len length lengths lerp less liger lion ln
-    load local log logsumexp long lookup loop loss low lower lse ltoh lut major make mandelbrot map mapping mask
-    masked max md5 mean median median3x3 mem memcpy memory memset merge mersenne metadata min mix mod mode
-    moments momentum monte msra mul multiply n naive nan nbody nchw ncols ncu nearest neg negate neox nhwc nms
-    noise nonzero noop nop norm normal normalise normalization normalize not null num numba number numel of
-    offset offsets one onehot ones online op opt optimizer or order out output outputs overflow overlap p pack
-    packed pad padded padding pagerank pair pairs parallel params partial partition pass penalties penalty per
-    permutation permute permuted philox pi pixel pixels plan point pointer pointers pointwise pool pooling pop
-    pos position positional positions post pow pre predicate prefix prelu prepare prng prod ptr ptrs put pybind
-    quant quantise quantize quantized queue radix ramp rand random range rank rasterize ray read recip reduce
-    reduced reduction reflect relative relu relu6 remap remove render reorder repeat repetition replicate req
-    reset reshape residual resize resolve reverse rgb rgba rms rmsnorm rnd rng roll rope rotary rotate rotation
-    round row rowmajor rows rowwise rsqrt running sample sampled samples sampling save saxpy scal scalar scale
-    scaled scales scan scatter schedule segment segmented select selu sequence sequential set sgd sha sha256
-    shape shared shift short shuffle sigmoid sign silu simple sin single sinusoidal size sleep slice slot slots
-    small smem smooth sobel softcap softmax softplus sort sorted sparse spin split sq sqrt square squared src
-    sssp stage start stat state stats std stencil stencil2d stencil3d step store stream stride strided sub
-    subtract sum swap swiglu swish swizzle swizzled sync t table take tanh temp temperature tensor tensors test
-    threshold tid tile tiled tiles to token tokens top topk topp total tr trace transpose transposed tri tril
-    triton triu true truncate tuple two type types u unary unfold uniform unique unpack unpad unpermute
-    unpermuted unroll unrolled unscale unsloth update upper upsample use v valid value values var variance vec
-    vecs vector vectorize vectorized view wait warp warps wave weight weights welford where width with write x
-    xent xentropy xorshift y z zero zeros
+    a abs absmax absolute acc accumulate act activation activations adam adamax adamw add addition advect affine align
+    aligned all allgather allocate allreduce alpha amax amp anchor anchors and angle angles append apply arange area
+    areas arg argmax argmin args argsort arrange array arrays assemble assert assign atomic average avg axis axpy back
+    backward ban bandwidth barrier base bases basic batchnorm bbox bboxes bcast beam bernoulli beta bf bfloat bfloat16
+    bfly bfs bias bid bidirectional bin binary binning bit bitmask bitmatrix bitonic bits block blocked blocks
+    blockwise blur bn bodies bool bound bounds boxes broadcast bucket bucketize buffer build butterfly bwd by byte
+    cache cached camera carlo cast cat cdf ceil change channel channels check checkpoint checksum chunked chw chw2hwc
+    clamp class cleanup clear clip clone cls coalesced collect colmajor color column columns colwise combine combined
+    compact compare compress compute concat concatenate cond constant consumer cont contiguous convert coo coord
+    coordinates coords copy correction cos count counter counts cpy crc create criterion crop cross csr cta cu cub
+    cuda cuda1d cuda2d cuda3d cum cumsum cumulative cunn cupy curand custom cvt cwise cxx d data daxpy dbias decay
+    decrypt dedup deinterleave delay delta dequant dequantization dequantize dequantized desc descriptors destindex
+    device devoxelize diag diff difference diffusion digitize dim dims direction dispatch distance div divide double
+    downsample draft drop dropout dst dtype dummy dx dy dynamic eagle edge edges elem element elements elementwise elu
+    ema emb embed embedding embeddings emit empty encrypt entropy entry eps epsilon eq erf error eval exclusive exp
+    expand exponential expt external extract face faces factor factors fake fast feature features fg fill filling
+    filter final finalize find finish finite first fisheye fixed flag flags flashinfer flat flatten flip float float2
+    float4 floor flush fn fold for forward fourier fp frame freq frequency from full func functor fused future fwd
+    gate gather gating gaussian geglu gelu general generate generic get global gptneox gpu grad gradient grads gray
+    greedy grid group grouped groupnorm groups half hash hashmap head heads heat height helper hidden hist histogram
+    hit horizontal host hwc hwcn hypot i id identity ids idx im image impl in inclusive increment increments index
+    indices indptr inf info init initialise initialize inner inplace input inputs insert int int32 int64 int8
+    integrate integrator interleave interleaved interp interpolate intersect inv invalid inverse invert io ipc is
+    isnan iter iteration jacobi jagged jsd julia kalman kernel kernels key keyed keygen kl kmap knn kth kthvalue
+    kvcache l1 l2 lamb laplace large last lastdim latency layer layernorm layernorms layout lcg leaky len length
+    lengths lens lerp less lfu lidar liger linearize lion ln load local log logsumexp long lookup lookups loop loss
+    low lower lru lse ltoh lut major make mandelbrot map mapped mapping margin mark mask masked masks max md5 mean
+    median median3x3 mem memcpy memory memset merge mersenne mesh metadata middim min miss mix mo mod mode modulated
+    moments momentum monte move mrope msra mtp mul multi multinomial multiply mxfp n naive name nan narrow native
+    nbody nchw ncols ncu nearest neg negate neighbor neighbors neox nf ngram nhwc nms nn no noaux noise nonzero noop
+    nop norm normal normalise normalization normalize normals not notify null num numba number numel nvfp occupancy of
+    offset offsets one onehot ones oneshot online op operator opt optimizer or order out output outputs overflow
+    overlap p pack packed pad padded padding pagerank pair pairs parallel param params parse partial partials
+    partition pass patch pdf pen penalized penalties penalty pens per permutation permute permuted philox pi pick
+    pinhole pixel pixels pixelwise place plan plus point pointer pointers points pointwise poly pool pooling pop
+    populate pos pose poses position positional positions post pow pre predicate prefetch prefix prelu prepare
+    preprocess pres print prng prob probs prod producer ptr ptrs publish pull push put pybind quant quantise
+    quantization quantize quantized quat queue radix ramp rand random range rank rasterize ratio raw ray rays read
+    rebuild recat recip recv reduce reduced reducev reduction redundancy reference reflect register relative relu
+    relu6 remainder remap remove render renorm reorder repair repeat repetition replicate req resample reset reshape
+    residual resize resolve result reverse rgb rgba rms rmsnorm rnd rng roll rope rotary rotate rotation round
+    roundtrip row rowmajor rowptr rows rowwise rsqrt running same sample sampled samples sampling save saxpy scal
+    scalar scale scaled scales scan scatter schedule score search seed segment segmented segments segsum select
+    selector selu send seq sequence sequential serial set setup sgd sha sha256 shape shared shift shm short shot
+    shuffle shutter sigmoid sign silu simple sin single sinkhorn sinusoidal size slab sleep slice slot slots small
+    smem smooth sobel softcap softmax softplus sort sorted sparse sparsemax spatial spec spherical spin spinning split
+    sq sqrt square squared src sssp stacked stage start stat state states static stats std stencil stencil2d stencil3d
+    step stochastic stop store stp stream stride strided sub subtract sum swap swiglu swish swizzle swizzled symm sync
+    t table take tanh temp temperature tensor tensors test thread threshold tid tile tiled tiles tiling to token
+    tokens top topk topp total tr trace trajectory transpose transposed tree tri tril triton triu true truncate tuple
+    two type types u unary uncached unfold uniform union unique unit unpack unpad unpermute unpermuted unroll unrolled
+    unscale unshuffle unsloth unswizzle update upper upsample use userbuffers v valid value values var variance varlen
+    vec vecs vector vectorize vectorized verify view viterbi voxel voxelize voxels wait warp warps wave way weight
+    weighted weights welford where width windshield with word words world write x xent xentropy xorshift y z zero
+    zeros
 """
 
 _HARMLESS: Final = frozenset(_HARMLESS_TEXT.split())

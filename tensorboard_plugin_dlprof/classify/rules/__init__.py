@@ -1,8 +1,9 @@
 """The rules of kernel classification, in the order in which they are tried: the first that applies decides.
 
 Each table is data: to teach the classifier a kernel, add a line to the table of its library and a name to
-``tests/classify/public_names.tsv``. Order matters between tables as well: names that quote others come first (a Triton
-fusion is named after all the ops it holds, a CUTLASS kernel of FlashAttention quotes GEMM types), guesses come last.
+``tests/classify/collected_names.tsv``. Order matters between tables as well: names that quote others come first (a
+Triton fusion is named after all the ops it holds, a CUTLASS kernel of FlashAttention quotes GEMM types), guesses come
+last.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from tensorboard_plugin_dlprof.classify.rules.compilers import RULES as COMPILER
 from tensorboard_plugin_dlprof.classify.rules.cublas import RULES as CUBLAS
 from tensorboard_plugin_dlprof.classify.rules.cudnn import RULES as CUDNN
 from tensorboard_plugin_dlprof.classify.rules.fallback import RULES as FALLBACK
+from tensorboard_plugin_dlprof.classify.rules.libraries import RULES as LIBRARIES
 from tensorboard_plugin_dlprof.classify.rules.pytorch import RULES as PYTORCH
 from tensorboard_plugin_dlprof.classify.rules.quantised import RULES as QUANTISED
 from tensorboard_plugin_dlprof.classify.rules.rule import Rule
@@ -35,5 +37,6 @@ RULES: Final[tuple[Rule, ...]] = (
     *TENSORFLOW,
     *PYTORCH,
     *SERVING,
+    *LIBRARIES,
     *FALLBACK,
 )

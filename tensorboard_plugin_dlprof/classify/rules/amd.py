@@ -9,7 +9,7 @@ from tensorboard_plugin_dlprof.classify.rules.rule import NO, UNKNOWN, YES, Rule
 RULES: Final = (
     # Tensile names the instruction: ``MI16x16x16x1``; a kernel without one multiplies on vector units.
     Rule("tensile-post", NO, "reduction", "tensile",
-         r"Cijk_\w*Post(?:GSU|GSD)|^Cijk_\w*_GA$|^Cijk_[A-Z]+(?:_\w+)?_(?:GB|GA)(?:_|$)|^Cijk_\w*BetaOnly",
+         r"^Dijk_\w*Reduction|Cijk_\w*Post(?:GSU|GSD)|^Cijk_\w*_GA$|^Cijk_[A-Z]+(?:_\w+)?_(?:GB|GA)(?:_|$)|^Cijk_\w*BetaOnly",
          "@tensile"),
     Rule("tensile-mfma", YES, "gemm", "tensile", r"Cijk_\w*_MI\d+x\d+x\d+", "@tensile"),
     Rule("tensile-mmac", YES, "gemm", "tensile",
@@ -23,10 +23,16 @@ RULES: Final = (
     Rule("tensile-other", UNKNOWN, "gemm", "tensile", r"Cijk_", "@tensile"),
     # AITER.
     Rule("aiter-moe", YES, "gemm", "aiter",
-         r"\baiter::(?:fmoe|moe_(?:stage|gemm)|ck_moe|asm_moe)\w*|^fmoe_\w+|^_moe_gemm\w*", "@words or types"),
+         r"\baiter::(?:fmoe|moe_(?:stage|gemm)|ck_moe|asm_moe)\w*|^fmoe_\w+|^_moe_gemm\w*", "@aiter"),
     Rule("aiter-gemm", YES, "gemm", "aiter",
-         r"\baiter::\w*(?:gemm|flatmm)\w*|^(?:bf16gemm|f4gemm|f8gemm|i8gemm|flatmm|gemm_a\dw\d|f8_block_scale|a8w8"
-         r"|a4w4)\w*", "@words or types"),
+         r"\baiter::(?!\w*clean)\w*(?:gemm|flatmm)\w*|^(?:bf16gemm|f4gemm|f8gemm|i8gemm|flatmm|gemm_a\dw\d|f8_block_scale|a8w8"
+         r"|a4w4)\w*", "@aiter"),
+    Rule("aiter-skinny-mfma", YES, "gemm", "aiter",
+         r"\baiter::wvSplitK(?:Q|rc)_\w*", "fp8", note="MFMA on FP8 operands"),
+    Rule("aiter-skinny", NO, "gemm", "aiter",
+         r"\baiter::(?:wv_?[sS]plit[kK]\w*|LLGemm\w*|HGEMV\w*)", "@types", note="v_dot2 for a few rows"),
+    Rule("flydsl", YES, "gemm", "aiter",
+         r"^flydsl_(?:gemm|bpre|moe|mxfp|\w*gemm)\w*", "@words", note="products written in FlyDSL, by MFMA or WMMA"),
     Rule("aiter-triton-reduce", NO, "reduction", "aiter",
          r"^_(?:batched_)?gemm_a\w+w\w+_reduce_kernel\w*", note="sums of a split product", knows_better=True),
     Rule("aiter-triton-gemm", YES, "gemm", "aiter",
@@ -75,7 +81,9 @@ RULES: Final = (
     Rule("miopen-set", NO, "memory", "miopen", r"^SubTensorOpWithScalar\w*", note="sets a tensor to a number"),
     Rule("miopen-normalisation", NO, "normalisation", "miopen",
          r"^MIOpen\w*(?:BatchNorm|LayerNorm|GroupNorm|Norm)\w*|^MIOpenBN\w*"),
-    Rule("miopen-softmax", NO, "softmax", "miopen", r"^MIOpen\w*[Ss]oftmax\w*|^Softmax(?:Forward|Backward)\w*"),
+    Rule("miopen-softmax", NO, "softmax", "miopen", r"^MIOpen\w*[Ss]oftmax\w*|^Softmax(?:Forward|Backward)\w*",
+         knows_better=True),
+    Rule("miopen-reduction", NO, "reduction", "miopen", r"^gridwise_(?:generic_)?reduce\w*"),
     Rule("miopen-elementwise", NO, "elementwise", "miopen",
          r"^(?:Op[1-5]dTensor|OpTensor)\w*|^MIOpen(?:Neuron|Active|Bias|ConvBias)\w*|^LSTM\w*Hid\w*"),
     Rule("miopen-other", NO, "other", "miopen", r"^mlo[A-Z]\w*|^miopen\w*[Pp]ooling\w*|^MIOpen\w+"),

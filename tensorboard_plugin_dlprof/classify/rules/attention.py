@@ -22,9 +22,15 @@ RULES: Final = (
     Rule("flashinfer-helper", NO, "attention", "flashinfer",
          r"(?:MergeState|MergeStates|VariableLengthMergeStates|VariableLengthAttentionSum|AttentionSum)\w*Kernel"
          r"|merge_attn_states|merge_state"),
+    Rule("flashinfer-decode-mma", YES, "attention", "flashinfer",
+         r"(?:Batch|Single)Decode\w*Kernel\w*(?:Cute|S[mM]\d)", "@types", note="MLA's many heads share a key: mma"),
     Rule("flashinfer-decode", NO, "attention", "flashinfer",
          r"(?:Batch|Single)Decode\w*Kernel", "@types",
          note="one query per head: dot products on CUDA cores"),
+    Rule("fmha-reference", NO, "attention", "cutlass",
+         r"(?:^|::|_)fmha_\w*reference\w*", "@types", note="CUTLASS's examples check themselves with it, by elements"),
+    Rule("fmha-combine", NO, "attention", "@namespace",
+         r"(?:^|::)fmha_\w*combine\w*", "@words or types", note="sums the parts of a split attention"),
     Rule("trtllm-decode-helper", NO, "attention", "tensorrt_llm",
          r"fmhaReductionKernel|\bapplyBiasRopeUpdateKVCache|computeSeqAndPaddingOffsets|kernel_mha_reduce"),
     Rule("ck-attention-helper", NO, "attention", "composable_kernel",
@@ -45,6 +51,8 @@ RULES: Final = (
          r"\bdevice_kernel|^kernel_cutlass|\benable_sm\d+", "@types",
          r"FlashAttn(?:Fwd|Bwd)|FlashAttention(?:Forward|Backward|MLAForward)|flash_(?:fwd|bwd)_sm\d+"
          r"|CollectiveMainloop(?:Fwd|Bwd)Sm|Sm100Fmha|Sm90Fmha|FmhaKernel|Fmha(?:Fwd|Bwd)"),
+    Rule("flash4", YES, "attention", "flash_attention",
+         r"\bFlashAttention(?:Forward|Backward)(?!Combine|Pre|Post)\w*", "@words or types"),
     Rule("flash1", YES, "attention", "flash_attention",
          r"\bfmha_(?:fprop|dgrad|bwd|fwd|block_fprop|block_dgrad)\w*_(?:loop|sm\d+)\w*|\bfmha_bwd_dq_dk_dv",
          "@words or types"),
@@ -71,6 +79,8 @@ RULES: Final = (
          r"\battention_kernel_(?:backward_)?batched", "@memory efficient",
          r"cutlass::arch::Sm"),
 
+    Rule("natten-reference", NO, "attention", "natten",
+         r"\bnatten::cuda::reference::\w*", "@types", note="what NATTEN checks itself with, by elements"),
     Rule("natten", YES, "attention", "natten",
          r"\bnatten::cuda::\w+::\w*(?:Kernel|Attention)\w*", "@memory efficient",
          r"half_t|bfloat16_t|arch::Sm(?:8|9|1[0-2])\d",
@@ -80,8 +90,8 @@ RULES: Final = (
          r"cudnn_generated_\w*(?:sdpa|mha|flash|attention)|^cudnn\w*_(?:sdpa|fmha|flash)\w*", "@words"),
     # TensorRT, TensorRT-LLM, FlashInfer.
     Rule("trt-fmha", YES, "attention", "tensorrt_llm",
-         r"\bfmha_v2_|\b[fF]mhaSm\d+|\bfmha_mhca_|\bmha_v2_|\bfmhca_|\bfmha_(?:fp16|bf16|int8|e4m3)"
-         r"|^fused_multihead_attention\w*_sm\d", "@trtllm"),
+         r"^(?!.*\baiter::).*(?:\bfmha_v2_|\b[fF]mhaSm\d+|\bfmha_mhca_|\bmha_v2_|\bfmhca_|\bfmha_(?:fp16|bf16|int8|e4m3)"
+         r"|^fused_multihead_attention\w*_sm\d)", "@trtllm"),
     Rule("trt-xqa", YES, "attention", "tensorrt_llm",
          r"^kernel_mha$|^kernel_mha\b|\bxqa_kernel|\bmlaKernel|^mla_kernel"),
     Rule("mmha", UNKNOWN, "attention", "tensorrt_llm",
@@ -94,7 +104,7 @@ RULES: Final = (
          r"\bsage_quant|\bquant_(?:per_block|per_warp|per_thread|query|key)\w*(?:int8|kernel)|\bQuantInt8Kernel"
          r"|\bMeanScaleKernel|\bSubMeanKernel|\bTransposePadPermuteKernel", "@words or types"),
     Rule("sage", YES, "attention", "sage_attention",
-         r"\bsage_fwd|\bqk_int_sv_f(?:8|16)\w*|\bsageattn", "int8",
+         r"\b_?sage_fwd|\bqk_int[48]?_sv_f(?:8|16)\w*|\bsageattn", "int8",
          note="Q times K in INT8"),
     Rule("llama-cpp-flash-no", NO, "attention", "ggml",
          r"\bflash_attn_(?:ext_vec|vec_ext|tile_ext|tile|combine|stream_k_fixup|mask_to_KV_max)", "@types"),
@@ -112,9 +122,13 @@ RULES: Final = (
          note="tl.dot on the model's 16-bit types"),
     Rule("triton-paged-attention", UNKNOWN, "attention", "triton",
          r"^kernel_paged_attention_2d\w*", note="by elements at first, with tl.dot since it serves grouped queries"),
-    Rule("triton-grouped-decode", YES, "attention", "triton", r"^_fwd_grouped_kernel_stage1\w*"),
+    Rule("triton-grouped-decode", YES, "attention", "triton", r"^_fwd_grouped_(?:\w+_)?kernel(?:_stage1\w*)?$",
+         note="heads that share a key are the rows of a tl.dot"),
+    Rule("sparse-attention-indexer", YES, "attention", "deep_gemm",
+         r"^_?fp8_index_kernel\w*|^_?fp8_(?:paged_)?mqa_logits\w*", "fp8",
+         note="scores of DeepSeek's sparse attention: products of FP8"),
     Rule("triton-decode", NO, "attention", "triton",
-         r"^_fwd_kernel_stage[12]\w*|^_decode_(?:att|softmax_reducev)\w*|^_fwd_splitk_reduce",
+         r"^_fwd_kernel_(?:flash_decode_|gqa_(?:flash_)?decode_)?stage2\w*|^_fwd_kernel_stage1\w*|^_decode_(?:att|softmax_reducev)\w*|^_fwd_splitk_reduce",
          note="no tl.dot: products by elements and sums"),
     Rule("attention-reduce", NO, "attention", "triton", r"^reduce_segments$|^_attn_reduce|^_splitK_reduce"),
     Rule("triton-attention-preprocess", NO, "attention", "triton",
@@ -124,6 +138,8 @@ RULES: Final = (
          r"^attn_fwd$|^bwd_kernel_(?:dk_dv|dq|fuse)$", "",
          r"^\w+$",
          note="AOTriton, on AMD: tl.dot of every type it is built for, FP32 too, is matrix instructions"),
+    Rule("triton-attention-copy", NO, "copy", "triton",
+         r"^_fwd_kernel_(?:destindex_)?copy_\w+", note="keys and values to their places"),
     Rule("triton-attention", UNKNOWN, "attention", "triton",
          r"^_?attn_(?:fwd|bwd)\w*|^_?bwd_kernel_d\w+|^bwd_kernel_\w+|^_(?:fwd|bwd)_kernel\w*"
          r"|^_flash_attention_forward\w*|^_flash_attn\w*|^flash_attention_kernel$",
@@ -135,8 +151,8 @@ RULES: Final = (
          r"\bfmha_bwd_\w*(?:odo|dq_convert|dq_shuffle)\w*", "@words or types",
          note="sums and conversions around the products of the gradient"),
     Rule("aiter-attention", YES, "attention", "aiter",
-         r"\baiter::(?:fmha_|mla_(?:a|pfl|dec|bf|n)|pa_(?:bf16|fp16|a16|noquant|fp8))\w*|^(?:fmha_(?:fwd|bwd)_hd"
-         r"|mla_a16w|mla_a8w|fmha_v3_)\w*", "@words or types"),
+         r"\baiter::(?:fmha_|mla_(?:a|pfl|dec|bf|n)|(?i:pa_(?:decode_)?(?:bf16|fp16|a\d+w\d+|noquant|fp8)))\w*"
+         r"|^(?:fmha_(?:fwd|bwd)_hd|mla_a16w|mla_a8w|fmha_v3_)\w*", "@aiter"),
     Rule("aiter-attention-helper", NO, "attention", "aiter",
          r"\baiter::(?:mla_|kn_mla|kn_get_mla|pa_)\w*(?:reduce|metadata|combine)\w*|^kn_mla_reduce|\bmla_reduce"
          r"|\bmetadata_v1"),

@@ -12,11 +12,12 @@ RULES: Final = (
          note="RCCL's kernels have the same names", knows_better=True),
     Rule("rccl", NO, "collective", "rccl", r"^rccl\w*Kernel|^rccl_", knows_better=True),
     Rule("msccl", NO, "collective", "msccl", r"\bmscclKernel|^mscclpp|\bmscclpp::"),
+    Rule("one-rank-reduce", NO, "collective", "nccl", r"^oneRankReduce", note="NCCL's reduction over one rank"),
     Rule("nvshmem", NO, "collective", "nvshmem", r"nvshmem|\bbarrier_on_stream_kernel|\bsync_all_kernel"),
     Rule("deep-ep", NO, "collective", "deep_ep", r"\bdeep_ep::"),
     Rule("pplx", NO, "collective", "pplx", r"\bpplx::|\ball_to_all::"),
     Rule("custom-all-reduce", NO, "collective", "custom",
-         r"^(?!.*(?i:gemm|matmul|_mm(?:_|\b)))(?:.*(?:cross_device_reduce|all_?reduce_(?:fusion|1stage|2stage|twoshot"
+         r"^(?!.*(?i:gemm|matmul|_mm(?:_|\b)))(?:.*(?:cross_device_reduce|all_?reduce_(?:fus|1stage|2stage|twoshot"
          r"|oneshot|one_shot|two_shot)|(?:one|two)_?shot_?all_?[Rr]educe|AllReduce|\ballreduce|quickreduce"
          r"|(?:[a-z]_)?all_?gather_?(?:kernel|_into)?\b|reduce_scatter_kernel|lamport|ar_fusion))",
          note="all-reduces of vLLM, SGLang, TensorRT-LLM, FlashInfer and AITER", knows_better=True),

@@ -34,6 +34,8 @@ RULES: Final = (
     Rule("xla-triton-softmax", NO, "softmax", "xla", r"^triton_softmax", knows_better=True),
     Rule("xla-triton-gemm", UNKNOWN, "gemm", "xla",
          r"^triton_gemm|^(?:nested_)?gemm_fusion|^triton_dot|^__triton_nested_gemm_fusion"),
+    Rule("triton-signal", NO, "collective", "triton", r"^triton_(?:wait|put|send)_\w*signal\w*"),
+    Rule("triton-table-batched-embedding", NO, "embedding", "triton", r"^triton_tbe_", note="TorchRec's tables"),
     Rule("triton-other", UNKNOWN, "other", "triton", r"^triton_"),
     # nvFuser.
     Rule("nvfuser-matmul", YES, "gemm", "nvfuser", r"\bnvfuser_(?:matmul|hopper_matmul|mma|ampere_matmul)", "@types"),
@@ -93,7 +95,9 @@ RULES: Final = (
          r"generatedNativePointwise|cuEltwise::|\bpwgen_|^generatedNative", knows_better=True),
     Rule("tensorrt-reformat", NO, "copy", "tensorrt",
          r"genericReformat::|\breformat(?:\b|_)|cuReformat|^permutationKernel|nchwToNcqhw|::reformat"
-         r"|copyPackedKernel", "@types", knows_better=True),
+         r"|copyPackedKernel|^cuInt8::", "@types", knows_better=True),
     Rule("torch-tensorrt-plugin", NO, "other", "tensorrt",
-         r"^(?:cuScale|cuResize|cuShuffle|cuGather|cuSlice|cuConcat|cuPad|cuTopK|cuInt8)::", knows_better=True),
+         r"^cu(?!SoftMax|Eltwise)(?:[A-Z]\w*Layer|Scale|Resize|Shuffle|Gather|Slice|Concat|Pad|TopK)::",
+         knows_better=True),
+    Rule("tensorrt-softmax", NO, "softmax", "tensorrt", r"^cuSoftMax\w*::", "@types", knows_better=True),
 )  # fmt: skip

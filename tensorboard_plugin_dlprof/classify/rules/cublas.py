@@ -23,6 +23,7 @@ RULES: Final = (
     Rule("cublas-vector", NO, "elementwise", "cublas",
          r"\b(?:axpy_kernel_val|axpy_kernel|scal_kernel(?:_val)?|copy_kernel|rot_kernel|swap_kernel|cublas_(?:axpy"
          r"|scal))", "@types"),
+    Rule("cublas-transpose", NO, "copy", "cublas", r"\btranspose_readWrite\w*", "@types", knows_better=True),
     Rule("cublas-pointers", NO, "other", "cublas",
          r"\bcompute_gemm_pointers|\bkernel_compute_pointers|\bgetPtrArray|computePointers",
          note="addresses of a batch", knows_better=True),
@@ -39,7 +40,8 @@ RULES: Final = (
          "@blas letter"),
     Rule("cublas-triangular", NO, "other", "cublas",
          r"\btrsm_|\btrsv_|\btrmm_kernel|\bsyrk_kernel|\bsyr2?k?_kernel|\bsymv_|\bgetr[fsi]_|\bgetrf|\bpotrf"
-         r"|\blaswp|\bgeqrf|\bormqr|\blarft|\btrtri", "@types"),
+         r"|\blaswp|\bgeqrf|\bormqr|\blarft|\btrtri|\bbatch_trsm|\bxxtrf\d|\bunpack_pivots|\b(?:create_)?ipiv_\w+"
+         r"|\bcreate_pivot", "@types"),
     # CUTLASS, by the words in its generated names, then by the types in its templates.
     Rule("cutlass-reduction", NO, "reduction", "cutlass",
          r"^cutlass\w*::", "@types",
@@ -51,7 +53,8 @@ RULES: Final = (
     Rule("cutlass-simt", NO, "gemm", "cutlass", "", "@blas letter", r"cutlass\w*_simt_", note="SIMT: CUDA cores"),
     Rule("cutlass-convolution", YES, "convolution", "cutlass",
          "", "@instruction",
-         r"cutlass\w*(?:tensorop|wmma)\w*(?:fprop|dgrad|wgrad|conv[123]d)"),
+         r"cutlass\w*(?:tensorop|wmma)\w*(?:fprop|dgrad|wgrad|conv[123]d)|^cutlass_*\w*_cudnn::Kernel<cutlass_tensorop",
+         note="cuDNN's own copy of CUTLASS holds convolutions"),
     Rule("cutlass-attention", YES, "attention", "cutlass",
          "", "@instruction",
          r"cutlass\w*_(?:tensorop|wmma)_\w*(?:fmha|attention)"),
@@ -66,6 +69,10 @@ RULES: Final = (
          r"^cutlass\w*::(?:Kernel\w*|device_kernel|gemm_kernel\w*)|^device_kernel|^kernel_cutlass", "@types",
          r"TensorOp|GMMA|Wgmma|UMMA|tcgen05|MainloopSm(?:90|1[0-2]\d)|\bSM(?:70|75|80|89|90|1[0-2]\d)_\d+x\d+x\d+"
          r"|OpClassWmma|KernelTma\w*Warp|TmaWarpSpecialized|sparse_mma"),
+    Rule("cutlass-3-cut", YES, "gemm", "cutlass",
+         r"^cutlass::device_kernel$", "@types",
+         r"(?:GemmUniversalI|GemmUniversal<)N?(?:S\w*_)?4?(?:cute)(?:::)?5?tup|GemmUniversalIN4cute",
+         note="a CUTLASS 3 product, cut short; those of frameworks are for Hopper and later"),
     Rule("cutlass-template-simt", NO, "gemm", "cutlass",
          r"^cutlass\w*::(?:Kernel\w*|device_kernel)", "@types",
          r"Simt|UniversalFMA"),
@@ -84,6 +91,11 @@ RULES: Final = (
          r"^cutlass\w*::(?:Kernel\w*|device_kernel)|^cutlass_\w+", "@types"),
     # cuBLASLt on Hopper and Blackwell: wgmma or tcgen05 throughout.
     Rule("nvjet", YES, "gemm", "cublas", r"\bnvjet", "@nvjet"),
+    # spconv: <arch>_<types><layouts>_m..n..k.._T<instruction>.
+    Rule("spconv-tensor", YES, "convolution", "spconv",
+         r"(?:^|::)(?:gp|sp)?(?:Volta|Turing|Ampere|Hopper)_[a-z]+\d+\w*_m\d+n\d+k\d+\w*T\d+", "@spconv"),
+    Rule("spconv-simt", NO, "convolution", "spconv",
+         r"(?:^|::)(?:gp|sp)?Simt(?:DP4A)?_[a-z]+\d+\w*_m\d+n\d+k\d+", "@spconv", note="SIMT: CUDA cores"),
     # The instruction in the name. A letter or an underscore must stand before the digits: 884 alone is a tile.
     Rule("mma-sparse", YES, "gemm", "cublas", r"(?:^|_)[shicdz]?(?:16816|16832|16864)spgemm", "@instruction"),
     Rule("mma-convolution", YES, "convolution", "cudnn",
@@ -105,11 +117,17 @@ RULES: Final = (
     # Products on CUDA cores, by BLAS letter and no instruction.
     Rule("blas-letter", NO, "gemm", "cublas",
          _ARCHITECTURE + r"(?:\w*_)?(?:g?[cz]|s|d|h|sc)gemm(?:_|Ex|$)|^[sdczh]gemm_(?:largek|\d+x\d+x\d+)\w*"
-         r"|^(?:gemm_)?kernel\w*_[sdcz]gemm\w*", "@blas letter",
+         r"|^(?:gemm_)?kernel\w*_[sdcz]gemm\w*|^(?:fermi|maxwell|kepler)[A-Z]?[sdczSDCZ]?gemm_\w*kernel\w*",
+         "@blas letter",
          note="no instruction in the name: CUDA cores, also for hgemm"),
     Rule("igemm", UNKNOWN, "gemm", "cublas",
          r"(?:^|_)(?:int8_)?igemm|\bimma_?gemm|(?:^|_)int8_\w*gemm", "int8",
          note="INT8 runs as dp4a or as IMMA"),
+    Rule("torchsparse-tensor", YES, "convolution", "torchsparse",
+         r"^conv_(?:forward|backward)_cuda_setting\d_mode\d_(?:f16f16|tf32tf32|bf16bf16)\w*", "@words",
+         note="mma.sync on the types of its name"),
+    Rule("torchsparse-fp32", NO, "convolution", "torchsparse",
+         r"^conv_(?:forward|backward)_cuda_setting\d_mode\d_f32f32\w*", "fp32", note="FP32 on CUDA cores"),
     Rule("cutensor-permutation", NO, "copy", "cutensor",
          r"permutationKernel|\bcutensor\w*::\w*(?:permut|elementwise|reduct)\w*|CUTENSOR_NAMESPACE::permutation"),
     Rule("cutensor-contraction", UNKNOWN, "gemm", "cutensor",
@@ -120,6 +138,7 @@ RULES: Final = (
     Rule("cusparse-block", UNKNOWN, "gemm", "cusparse", r"\bcusparse::", "@types"),
     Rule("cufft", NO, "other", "cufft",
          r"\b(?:regular|vector|composite_?\w*|multi_bluestein|bluestein|spRadix\w*|dpRadix\w*|c2c|r2c|c2r)_fft\w*"
-         r"|\b(?:sp|dp)Radix\d+\w*|\bregular_bluestein|_fft_kernel|\bfft_\w*kernel", "@types"),
+         r"|\b(?:sp|dp)Radix\d+\w*|\bregular_bluestein|_fft_kernel|\bfft_\w*kernel|\b(?:prime|regular|vector)_fft\w*"
+         r"|\b(?:real|complex)_?\w*_fft_\w*", "@types"),
     Rule("cublas-other", UNKNOWN, "gemm", "cublas", r"\bcublas(?:Lt)?::|^cublas", "@types"),
 )  # fmt: skip

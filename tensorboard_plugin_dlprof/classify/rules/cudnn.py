@@ -41,16 +41,17 @@ RULES: Final = (
          rf"xmma_\w*{_CONVOLUTION}\w*_f32f32(?:_|$)", "fp32",
          note="all operands FP32"),
     Rule("xmma-fp32", NO, "gemm", "cublas", r"xmma_\w*_f32f32(?:_|$)", "fp32", note="all operands FP32"),
-    Rule("xmma-template", YES, "convolution", "cudnn", r"^xmma\w*::", "@types", r"implicit_gemm.*_[hidq]g?mma_"),
-    Rule("xmma-template-gemm", YES, "gemm", "cublas", r"^xmma\w*::", "@types", r"_[hidq]g?mma_"),
+    Rule("xmma-template", YES, "convolution", "cudnn", r"^xmma\w*::", "@mma word", r"implicit_gemm.*_[hidq]g?mma_"),
+    Rule("xmma-template-gemm", YES, "gemm", "cublas", r"^xmma\w*::", "@mma word", r"_[hidq]g?mma_"),
     Rule("xmma-template-fma", NO, "gemm", "cublas", r"^xmma\w*::", "@types", r"_[fsd]?[fh]fma_|simt"),
+    Rule("xmma-other-convolution", UNKNOWN, "convolution", "cudnn", rf"(?:^|_)xmma_\w*{_CONVOLUTION}", "@words"),
     Rule("xmma-other", UNKNOWN, "gemm", "cublas", r"(?:^|_)xmma", "@words"),
     # The rest of cuDNN. Kernels that NVIDIA's list names as Tensor Core kernels are so in half precision.
     Rule("cudnn-fft", NO, "convolution", "cudnn",
          r"\bfft[12]d_(?:r2c|c2r)\w*|\bcgemm_\w*cudnn|\bfft2d_\w*", "@types",
          note="convolution by FFT"),
     Rule("cudnn-winograd", NO, "convolution", "cudnn",
-         r"(?i:winograd)(?!\w*(?:mma|884|1688|16816|xdlops))", "@blas letter",
+         r"^(?!.*(?i:gemm)).*(?i:winograd)(?!\w*(?:mma|884|1688|16816|xdlops))", "@blas letter",
          note="convolution by Winograd's transform on CUDA cores"),
     Rule("cudnn-dp4a", NO, "convolution", "cudnn",
          r"(?:^|_)icudnn_int8x4", "int8", note="dp4a: four INT8 products by element"),
@@ -59,12 +60,12 @@ RULES: Final = (
          note="no instruction in the name: CUDA cores"),
     Rule("cudnn-convolve", NO, "convolution", "cudnn",
          r"\b(?:im|ex)plicit_convolve\w*_(?:[sdh]|hh)gemm|\bprecomputed_convolve\w*|\bconvolve_common_engine\w*"
-         r"|\bexplicit_convolve", "@types",
+         r"|\bexplicit_convolve", "@types or blas letter",
          note="CUDA cores, also hhgemm"),
     Rule("cudnn-grouped-direct", NO, "convolution", "cudnn",
          r"\b(?:conv|dgrad|wgrad|fprop)\w*_grouped_direct_kernel|\bgrouped_direct", "@types"),
     Rule("depthwise", NO, "convolution", "@namespace",
-         r"\b(?:DepthwiseConv\w*|depthwise_\w*conv\w*|conv_depthwise\w*|spatialDepthwise\w*|dwconv\w*)", "@types",
+         r"Depthwise_?Conv\w*|\b(?:depthwise_\w*conv\w*|conv_depthwise\w*|spatialDepthwise\w*|dwconv\w*)", "@types",
          note="no product of matrices"),
     Rule("cudnn-depthwise-reduction", NO, "reduction", "cudnn", r"\bwgrad2d_c1_k1\w*reduction\w*", "@types",
          knows_better=True),
@@ -82,6 +83,11 @@ RULES: Final = (
          r"\b(?:dgrad|wgrad|fprop|bprop)\w*_engine\w*|\breduce_wgrad_nchw_helper|\bdgrad2d\w*|\bwgrad2d\w*"
          r"|\bconv2d_\w*kernel", "@types",
          note="direct convolution on CUDA cores"),
+    Rule("cudnn-persistent-rnn-tensor", YES, "gemm", "cudnn",
+         r"\bRNN_\w*Persist\w*_HMMA", "@types", note="HMMA in its name"),
+    Rule("cudnn-persistent-rnn-fp32", NO, "gemm", "cudnn",
+         r"\bRNN_\w*Persist\w*|\bpersistRNN\w*", "fp32",
+         r"<\s*(?:float|double)\s*,\s*(?:float|double)", note="FP32 weights and no HMMA in its name"),
     Rule("cudnn-persistent-rnn", UNKNOWN, "gemm", "cudnn",
          r"\bRNN_blockPersist\w*|\bpersistRNN\w*|\bpersistent_rnn\w*", "@types",
          note="built with and without Tensor Cores"),
@@ -89,8 +95,8 @@ RULES: Final = (
          r"\bL?STM_elementWise\w*|\bLSTM_element\w*|\bGRU_element\w*|\belemWiseRNNcell|\bRNN_element\w*", "@types"),
     Rule("cudnn-layout", NO, "copy", "cudnn",
          r"\b(?:nchwToNhwc|nhwcToNchw|nchwTo\w+|nhwcTo\w+|nchwAddPadding|nhwcAddPadding|tensorTransform\w*"
-         r"|transpose_readWrite\w*|kern_?[tT]ranspose\w*|foldedNhwcToNchw\w*|ncqhw\w*|convertTensor\w*"
-         r"|convert_tensor\w*)|\bnhwc2nchw|\bnchw2nhwc|\bim2col4d_kernel|\bflip_filter|\bcol2im\w*|\bim2col\w*"
+         r"|kern_?[tT]ranspose\w*|foldedNhwcToNchw\w*|ncqhw\w*|convertTensor\w*"
+         r"|cubeTranspose\w*|convert_tensor\w*)|\bnhwc2nchw|\bnchw2nhwc|\bim2col4d_kernel|\bflip_filter|\bcol2im\w*|\bim2col\w*"
          r"|\bvol2col\w*|\bcol2vol\w*", "@types", knows_better=True),
     Rule("cudnn-offsets", NO, "other", "cudnn",
          r"\bcompute\w*Offsets?Kernel\w*|\bcompute[A-Z]*Offsets\w*|\bkern_precompute_indices",
@@ -107,6 +113,11 @@ RULES: Final = (
          r"|\bscale(?:Packed)?Tensor\w*|\bactivation_(?:fw|bw)_\w*|\bsetTensor\w*|\bscale_tensor\w*"
          r"|\bconvolution_bias\w*|\bfprop_bias\w*|\bbiasBw\w*|\bcalc_bias_diff\w*", "@types"),
     Rule("cudnn-dropout", NO, "random", "cudnn", r"\bcudnn\w*::\w*dropout\w*|\bdropout_(?:fw|bw)\w*"),
+    Rule("cudnn-generated-convolution", YES, "convolution", "cudnn",
+         r"^cudnn_generated_\w*conv(?:Fwd|fwd|Bwd|bwd|Dgrad|dgrad|Wgrad|wgrad|olution)\w*", "@words",
+         note="cuDNN's runtime fusion serves Tensor Cores only"),
+    Rule("cudnn-generated-matmul", YES, "gemm", "cudnn",
+         r"^cudnn_generated_\w*matmul\w*", "@words", note="cuDNN's runtime fusion serves Tensor Cores only"),
     Rule("cudnn-generated", UNKNOWN, "other", "cudnn", r"^cudnn_generated_", "@words"),
     Rule("cudnn-ops", NO, "other", "cudnn",
          r"^cudnn::ops::|^cudnn::engines_precompiled::\w*(?:[Tt]o|[Tt]ensor)\w*", "@types"),

@@ -60,7 +60,7 @@ RULES: Final = (
          r"(?i)^(?:memset|memcpy|fill_?buffer|copy_?buffer)\w*|^memset\d*_\w*|^memcpy\w*"),
     Rule("word-copy", NO, "copy", "custom",
          _words("copy transpose permute cast convert concat cat split slice pad pack unpack reorder im2col "
-                "col2im shuffle layout reshape")
+                "col2im shuffle layout reshape remap interleave deinterleave")
          + r"|(?i:(?<![a-z])(?:float|half|double|int8|fp\d+|bf16)_?2_?(?:float|half|double|int8|fp\d+|bf16))",
          "@types"),
     Rule("word-reduction", NO, "reduction", "custom",
@@ -76,7 +76,11 @@ RULES: Final = (
     Rule("word-other", NO, "other", "custom",
          _words("pool pooling maxpool avgpool resize interp upsample filter blur sobel hash decode encode "
                 "barrier wait signal offsets metadata pointers stencil ray mandelbrot sampling sample "
-                "kalman integrate bfs routing fft"),
+                "kalman integrate bfs routing fft coord coords coordinates bbox bboxes box boxes rays camera pose "
+                "hashmap voxel voxelize devoxelize nms anchor anchors penalty penalties pens beam viterbi bitmask "
+                "ids indices indptr slot slots page pages segment segments jagged swizzle unswizzle producer "
+                "consumer counter notify spin tokens ngram resample shift jsd miss "
+                "neighbor neighbors face faces normals pdf kthvalue"),
          "@types"),
     Rule("no-rule", UNKNOWN, "other", "", "", "@types", note="no rule knows this name"),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tensorboard_plugin_dlprof.classify.rules.rule import NO, Rule
+from tensorboard_plugin_dlprof.classify.rules.rule import NO, YES, Rule
 
 _IN_FUNCTOR = r"^(?:[^()]|\((?:int|bool|unsigned int|unsigned long|long)\))*?"
 """What stands before the functor's own parameters; lambdas behind them quote other types and functions."""
@@ -41,6 +41,12 @@ RULES: Final = (
          r"^(?:\w+::)?(?:(?:int_nbit_)?split|dense|ssd)_embedding\w*|^(?:\w+::)?(?:linearize(?:_cache)?_ind\w+"
          r"|bounds_check_indices\w*|l[rf]u_cache_\w+)", "@types",
          note="look-ups in embedding tables and their fused optimizers"),
+    Rule("fbgemm-jagged-product", NO, "gemm", "fbgemm",
+         r"^fbgemm_gpu::(?:\w+::)*(?:dense_vec_jagged|jagged_jagged|jagged_dense)\w*bmm\w*", "@types",
+         note="rows of different lengths, by elements"),
+    Rule("fbgemm-copy", NO, "copy", "fbgemm",
+         r"^(?:permute_pooled_embs|recat_(?:copy|embedding)\w*|(?:\w+::)*to_dense_representation)\w*", "@types",
+         knows_better=True),
     Rule("triton-kernels-finalise", NO, "embedding", "@namespace",
          r"^_finalize_matmul_scatter\w*", "@types", note="rows of a product to their places", knows_better=True),
     Rule("pytorch-embedding", NO, "embedding", "@namespace",
@@ -97,6 +103,9 @@ RULES: Final = (
     Rule("curand", NO, "random", "curand",
          r"\bgen(?:erate)?_(?:sequenced|seed|params|shuffled)\w*|\bcurand\w*|\brocrand\w*|philox|Philox", "@types"),
     # Transformer Engine.
+    Rule("transformer-engine-hadamard", YES, "gemm", "transformer_engine",
+         r"transformer_engine::(?:\w+::)*\w*(?:Hadamard\w*Kernel|rht_gemm\w*|hadamard_transform_cast\w*)|\brht_gemm_device",
+         "bf16", note="a product with a Hadamard matrix, by mma"),
     Rule("transformer-engine-attention-helper", NO, "attention", "transformer_engine",
          r"transformer_engine::(?:fused_attn|flash_attention|context_parallel)::", "@types"),
     Rule("transformer-engine-copy", NO, "copy", "transformer_engine",
@@ -106,6 +115,9 @@ RULES: Final = (
     Rule("pytorch-other", NO, "other", "@namespace",
          r"^(?:at|c10|torch|caffe2|fbgemm_gpu)::|^at_cuda_detail|\bprepare_grouped_gemm_data", "@types",
          note="PyTorch calls libraries for products; its own kernels hold none"),
+    Rule("pytorch-before-1", NO, "elementwise", "pytorch",
+         r"^kernelPointwiseApply\d|^(?:nearest|linear|bilinear)_neighbor_\dd_kernel", "@types",
+         note="PyTorch's element-wise kernels before 1.0"),
     Rule("apex", NO, "elementwise", "apex",
          r"\b(?:apex|fused_bias_gelu|xentropy)\w*::|\bbias_gelu\w*|fused_rope_\w*", "@types"),
 )  # fmt: skip

@@ -23,6 +23,11 @@ RULES: Final = (
     Rule("mamba-helper", NO, "reduction", "mamba",
          r"^_?(?:chunk_cumsum|state_passing)_(?:fwd|bwd)_kernel\w*|^_chunk_scan_bwd_dz_kernel\w*",
          note="sums and decays between the chunks", knows_better=True),
+    Rule("linear-attention-elements", NO, "reduction", "fla",
+         r"^chunk_(?:\w+_)?(?:fwd|bwd)_kernel_(?:rcum_inter|cum)$|^chunk_hgrn_\w+|^chunk_\w*kernel_(?:intra_)?sub_intra$"
+         r"|^chunk_\w*kernel_intra_(?:sub_intra|token_parallel)$|^chunk_dplr_bwd_kernel_intra$"
+         r"|^prepare_wy_repr_fwd_kernel_chunk32$|^_chunk_scan_bwd_ddAcs_unstable_kernel$",
+         note="sums and products by elements within a chunk", knows_better=True),
     Rule("mamba-chunk", YES, "attention", "mamba",
          r"^_(?:bmm_chunk|chunk_state|chunk_state_varlen|chunk_scan|chunk_scan_chunk_state|mamba_chunk_scan\w*)_(?:fwd|bwd)"
          r"(?:_\w+)?$", note="Mamba-2: tl.dot on the model's 16-bit types"),

@@ -1,0 +1,33 @@
+"""Libraries of graphs, points, images, search and older frameworks that call cuBLAS for products, if for anything.
+
+The sources of most were searched: no kernel of these namespaces holds an instruction of matrix units but some whose
+names have a product's word, and those are not believed. cuDF, DALI, Caffe and OpenCV are here by what they are for.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tensorboard_plugin_dlprof.classify.rules.rule import NO, Rule
+
+RULES: Final = (
+    Rule("minkowski-product", NO, "convolution", "minkowski_engine",
+         r"^minkowski::(?:\w+::)*matmul\w*", "@types", note="FP32 and FP64 on CUDA cores"),
+    Rule("library-copy", NO, "copy", "@namespace",
+         r"^(?:dgl|graphbolt|minkowski|faiss|lightseq|fastertransformer|nvinfer1|ctranslate2|tensorrt_llm::common|mxnet"
+         r"|mshadow|cudf|dali|caffe|oneflow|cv|paddle)::(?:\w+::)*\w*(?i:copy|cpy|cast|transpose|permute|concat|slice"
+         r"|pad|arrange|im2col)\w*", "@types"),
+    Rule("library-other", NO, "other", "@namespace",
+         r"^(?:dgl|graphbolt|minkowski|faiss|gsplat|higs|lightseq|fastertransformer|nvinfer1|ctranslate2"
+         r"|tensorrt_llm::common|mxnet|mshadow|cudf|dali|caffe|oneflow|cv|paddle|flashinfer::(?:sampling|norm"
+         r"|activation|da_moe|trtllm_\w+)|turbomind(?!::gemm))::", "@types",
+         note="a library that leaves products to cuBLAS"),
+    Rule("splatting", NO, "other", "gsplat",
+         r"^(?:image_points_to_(?:camera|world)_rays|rasterize_to_\w+|projection_(?:ewa|2dgs|ut)_\w+"
+         r"|spherical_harmonics|se3pose|quat_)\w*", "@types", note="geometry of splats, point by point"),
+    Rule("llm-c", NO, "embedding", "custom",
+         r"^(?:encoder_(?:forward|backward)_kernel\d*|w[pt]e_backward_kernel|init_from_master_kernel)$", "@types",
+         note="llm.c's look-up of tokens and positions", knows_better=True),
+    Rule("llm-c-loss", NO, "reduction", "custom", r"^fused_classifier_kernel\d*$", "@types", knows_better=True,
+         note="llm.c's softmax with its loss"),
+)  # fmt: skip
