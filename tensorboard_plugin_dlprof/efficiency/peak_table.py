@@ -10,6 +10,14 @@ laptop GPUs above all, of which only those that a line card lists with a rate of
 
 ``pattern`` is searched in the device's name without case; rows are asked in order. ``memory_gb`` tells products of
 one name apart and holds where the capture has the size of the memory: from the first number to below the second.
+
+Every row names its maker's document. ``COMPARED`` lists the rows that were compared with it in November 2026, by way
+of public copies and quotations of these documents (not all numbers of all of them: the rate in 16 bits and the
+bandwidth at least). The others were written down from such documents before and could not be looked at again; their
+rates fit the number of units, the clock and the ratios of their architecture (``tests/efficiency/test_peaks.py``).
+Where a maker's own documents differ: T4 has 320 GB/s in its brief and 300 in its data sheet; H200 NVL 4.8 TB/s on its
+page and 4.2 in its data sheet; B200 7.7 TB/s in its data sheet and 8 on the page of the DGX, and the driver reports a
+bus of 7,680 bits, which is 7.7; B300 13.5 PFLOP/s of FP4 as the eighth of a board and 14 for one GPU.
 """
 
 from __future__ import annotations
@@ -61,16 +69,20 @@ _GH200 = "https://resources.nvidia.com/en-us-grace-cpu/grace-hopper-superchip"
 _BLACKWELL = "https://resources.nvidia.com/en-us-blackwell-architecture/blackwell-architecture-technical-brief"
 _RTX50 = "https://images.nvidia.com/aem-dam/Solutions/geforce/blackwell/nvidia-rtx-blackwell-gpu-architecture.pdf"
 _RTX5060 = "https://www.nvidia.com/en-us/geforce/graphics-cards/50-series/rtx-5060-family/"
-_GB300 = "https://www.nvidia.com/en-us/data-center/gb300-nvl72/"
+_ULTRA = "https://resources.nvidia.com/en-us-blackwell-architecture/blackwell-ultra-datasheet"
 _HGX = "https://www.nvidia.com/en-us/data-center/hgx/"
 _PRO_SERVER = "https://www.nvidia.com/en-us/data-center/rtx-pro-6000-blackwell-server-edition/"
-_PRO = "https://www.nvidia.com/en-us/products/workstations/professional-desktop-gpus/rtx-pro-6000/"
+_PRO = (
+    "https://www.nvidia.com/content/dam/en-zz/Solutions/design-visualization/quadro-product-literature/"
+    "NVIDIA-RTX-Blackwell-PRO-GPU-Architecture-v1.0.pdf"
+)
 _MI200 = (
     "https://www.amd.com/content/dam/amd/en/documents/instinct-business-docs/white-papers/amd-cdna2-white-paper.pdf"
 )
 _MI300 = "https://www.amd.com/content/dam/amd/en/documents/instinct-tech-docs/white-papers/amd-cdna-3-white-paper.pdf"
 _MI325 = "https://www.amd.com/en/products/accelerators/instinct/mi300/mi325x.html"
-_MI350 = "https://www.amd.com/content/dam/amd/en/documents/instinct-tech-docs/white-papers/amd-cdna-4-architecture-whitepaper.pdf"
+_MI350 = "https://www.amd.com/content/dam/amd/en/documents/instinct-tech-docs/product-briefs/amd-instinct-mi350x-gpu-brochure.pdf"
+_MI355 = "https://www.amd.com/content/dam/amd/en/documents/instinct-tech-docs/product-briefs/amd-instinct-mi355x-gpu-brochure.pdf"
 
 
 def _vector(fp32: float, fp64: float | None = None, fp16: float | None = None, bf16: float | None = None) -> Rates:
@@ -92,7 +104,7 @@ TABLE: tuple[Row, ...] = (
     # Pascal has no matrix units.
     Row("Quadro GP100", r"gp100", _vector(10.3, 5.2, 20.7), {}, 717, _P100),
     Row("P100 PCIe", r"p100-pcie", _vector(9.3, 4.7, 18.7), {}, 732, _P100),
-    Row("P100 SXM2", r"p100-sxm", _vector(10.6, 5.3, 21.2), {}, 732, _P100),
+    Row("P100 SXM2", r"p100-sxm", _vector(10.6, 5.3, 21.2), {}, 720, _A100_40),
     # Volta.
     Row("V100S PCIe", r"v100s", _vector(16.4, 8.2, 32.8), {"fp16": 130.0}, 1134, _V100S),
     Row("V100 PCIe", r"v100-(?:pcie|fhhl)", _vector(14.0, 7.0, 28.0), {"fp16": 112.0}, 900, _V100),
@@ -184,15 +196,15 @@ TABLE: tuple[Row, ...] = (
     Row("GB200", r"\bgb200\b", _vector(80.0, 40.0),
         _half(2500.0, fp64=40.0, tf32=1250.0, fp8=5000.0, int8=5000.0, fp4=10000.0), 8000, _BLACKWELL),
     Row("B200", r"\bb200\b", _vector(75.0, 37.0),
-        _half(2250.0, fp64=37.0, tf32=1100.0, fp8=4500.0, int8=4500.0, fp4=9000.0), 8000, _BLACKWELL),
+        _half(2250.0, fp64=37.0, tf32=1100.0, fp8=4500.0, int8=4500.0, fp4=9000.0), 7700, _BLACKWELL),
     Row("B100", r"\bb100\b", _vector(60.0, 30.0),
         _half(1750.0, fp64=30.0, tf32=875.0, fp8=3500.0, int8=3500.0, fp4=7000.0), 8000, _BLACKWELL),
-    Row("GB300", r"\bgb300\b", _vector(80.0, 1.25),
-        _half(2500.0, tf32=1250.0, fp8=5000.0, fp4=15000.0), 8000, _GB300),
+    Row("GB300", r"\bgb300\b", _vector(80.0, 1.3),
+        _half(2500.0, tf32=1250.0, fp8=5000.0, fp4=15000.0), 8000, _ULTRA),
     Row("B300", r"\bb300\b", _vector(75.0, 1.25),
-        _half(2250.0, tf32=1125.0, fp8=4500.0, fp4=13125.0), 8000, _HGX),
-    Row("RTX PRO 6000 Blackwell", r"rtx pro 6000 blackwell workstation", _vector(125.0),
-        _half(500.0, tf32=250.0, fp8=1000.0, fp4=2000.0), 1792, _PRO),
+        _half(2250.0, tf32=1125.0, fp8=4500.0, fp4=13500.0), 7700, _HGX),
+    Row("RTX PRO 6000 Blackwell", r"rtx pro 6000 blackwell workstation", _vector(126.0),
+        _half(503.8, tf32=251.9, fp8=1007.6, fp4=2015.2), 1792, _PRO),
     Row("RTX PRO 6000 Blackwell Server", r"rtx pro 6000 blackwell server", _vector(120.0),
         _half(480.0, tf32=240.0, fp8=960.0, fp4=1920.0), 1597, _PRO_SERVER),
     _geforce("RTX 5090", r"rtx 5090$", 104.8,
@@ -217,7 +229,19 @@ TABLE: tuple[Row, ...] = (
     Row("MI325X", r"mi325x", _vector(163.4, 81.7),
         _half(1307.4, fp64=163.4, fp32=163.4, tf32=653.7, fp8=2614.9, int8=2614.9), 6000, _MI325),
     Row("MI350X", r"mi350x?\b", _vector(144.2, 72.1),
-        _half(2300.0, fp64=72.1, fp32=144.2, fp8=4600.0, int8=4600.0, fp4=9200.0), 8000, _MI350),
+        _half(2307.0, fp64=72.1, fp32=144.2, fp8=4614.0, int8=4614.0, fp4=9228.0), 8000, _MI350),
     Row("MI355X", r"mi355x?\b", _vector(157.3, 78.6),
-        _half(2500.0, fp64=78.6, fp32=157.3, fp8=5000.0, int8=5000.0, fp4=10100.0), 8000, _MI350),
+        _half(2516.6, fp64=78.6, fp32=157.3, fp8=5033.2, int8=5033.2, fp4=10066.3), 8000, _MI355),
 )  # fmt: skip
+
+COMPARED: frozenset[str] = frozenset(
+    {
+        "P100 SXM2", "V100 SXM2", "TITAN RTX", "Quadro RTX 6000/8000", "RTX 2080 Ti", "T4",
+        "A100 PCIe 80GB", "A100 SXM4 80GB", "A100 40GB", "A100 80GB", "A10", "RTX A6000", "RTX 3090",
+        "L40S", "L4", "RTX 6000 Ada", "RTX 4090",
+        "H200 NVL", "H200 SXM", "H100 NVL", "H100 PCIe", "H100 SXM",
+        "GB200", "B200", "GB300", "B300", "RTX PRO 6000 Blackwell", "RTX 5090",
+        "MI210", "MI250 (one of two chips)", "MI300A", "MI300X", "MI350X", "MI355X",
+    }
+)  # fmt: skip
+"""Names of the rows that were compared with what their makers publish."""

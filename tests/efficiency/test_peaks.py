@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tensorboard_plugin_dlprof.efficiency.peak_table import TABLE
+from tensorboard_plugin_dlprof.efficiency.peak_table import COMPARED, TABLE
 from tensorboard_plugin_dlprof.efficiency.peaks import find_peaks
 
 GB = 1 << 30
@@ -46,7 +46,7 @@ GB = 1 << 30
         ("AMD Instinct MI210", 64 * GB, "MI210", "bf16", 181.0),
         ("AMD Instinct MI250X", 64 * GB, "MI250X (one of two chips)", "bf16", 191.5),
         ("AMD Instinct MI300X", 192 * GB, "MI300X", "bf16", 1307.4),
-        ("AMD Instinct MI355X", 288 * GB, "MI355X", "fp8", 5000.0),
+        ("AMD Instinct MI355X", 288 * GB, "MI355X", "fp8", 5033.2),
     ],
 )
 def test_a_device_is_found_by_its_name(name: str, memory: int, product: str, precision: str, teraflops: float) -> None:
@@ -63,7 +63,8 @@ def test_a_device_is_found_by_its_name(name: str, memory: int, product: str, pre
         ("Tesla V100-SXM2-32GB", 0, 900), ("Tesla T4", 0, 320), ("NVIDIA A100-SXM4-40GB", 0, 1555),
         ("NVIDIA A100-SXM4-80GB", 0, 2039), ("NVIDIA A100 80GB PCIe", 0, 1935), ("NVIDIA H100 80GB HBM3", 0, 3352),
         ("NVIDIA H100 PCIe", 0, 2039), ("NVIDIA H100 NVL", 0, 3938), ("NVIDIA H200", 0, 4800),
-        ("NVIDIA GH200 480GB", 95 * GB, 4000), ("NVIDIA GH200 144G HBM3e", 141 * GB, 4900), ("NVIDIA B200", 0, 8000),
+        ("NVIDIA GH200 480GB", 95 * GB, 4000), ("NVIDIA GH200 144G HBM3e", 141 * GB, 4900), ("NVIDIA B200", 0, 7700),
+        ("NVIDIA GB200", 0, 8000), ("NVIDIA B300 SXM6 AC", 0, 7700),
         ("NVIDIA L40S", 0, 864), ("NVIDIA GeForce RTX 3090", 0, 936), ("NVIDIA GeForce RTX 4090", 0, 1008),
         ("NVIDIA GeForce RTX 5090", 0, 1792), ("AMD Instinct MI250X", 0, 1638.4), ("AMD Instinct MI300X", 0, 5325),
         ("AMD Instinct MI325X", 0, 6000), ("AMD Instinct MI350X", 0, 8000),
@@ -116,6 +117,36 @@ def test_every_row_has_a_source_and_plausible_rates() -> None:
             for precision, factor in (("tf32", 0.5), ("fp8", 2.0), ("fp4", 8.0)):
                 if precision in row.matrix:
                     assert row.matrix[precision] <= factor * half * 1.03, (row.name, precision)
+
+
+UNITS = {
+    "V100 SXM2": (80, 1.530, 1024), "V100 PCIe": (80, 1.380, 1024), "T4": (40, 1.590, 1024),
+    "A100 40GB": (108, 1.410, 2048), "A30": (56, 1.440, 2048), "A10": (72, 1.695, 1024), "A40": (84, 1.740, 1024),
+    "A2": (10, 1.770, 1024), "RTX A6000": (84, 1.800, 1024), "RTX A5000": (64, 1.695, 1024),
+    "RTX A4000": (48, 1.560, 1024), "RTX 3090 Ti": (84, 1.860, 512), "RTX 3080": (68, 1.710, 512),
+    "RTX 3070": (46, 1.725, 512), "RTX 4090": (128, 2.520, 512), "RTX 4080": (76, 2.505, 512),
+    "RTX 4070": (46, 2.475, 512), "RTX 6000 Ada": (142, 2.505, 1024), "L4": (58, 2.040, 1024),
+    "H100 SXM": (132, 1.830, 4096), "H100 PCIe": (114, 1.620, 4096), "RTX 5090": (170, 2.407, 512),
+    "RTX 5080": (84, 2.617, 512), "MI210": (104, 1.700, 1024), "MI250X (one of two chips)": (110, 1.700, 1024),
+    "MI300X": (304, 2.100, 2048), "MI325X": (304, 2.100, 2048), "MI350X": (256, 2.200, 4096),
+    "MI355X": (256, 2.400, 4096),
+}  # fmt: skip
+"""Multiprocessors (compute units), boost clock in GHz, and operations of 16 bits per clock of each."""
+
+
+@pytest.mark.parametrize("product", UNITS)
+def test_a_rate_is_that_of_its_units_at_their_clock(product: str) -> None:
+    """What makers publish is the product of the three, whichever document one reads."""
+    multiprocessors, gigahertz, operations = UNITS[product]
+    rows = [row for row in TABLE if row.name == product]
+    assert rows
+    for row in rows:
+        assert row.matrix["fp16"] == pytest.approx(multiprocessors * gigahertz * operations / 1000, rel=0.02)
+
+
+def test_what_was_compared_is_in_the_table() -> None:
+    """And what was not is named by its absence; every row has a document either way."""
+    assert {row.name for row in TABLE} >= COMPARED
 
 
 def test_a_name_is_matched_by_the_row_of_its_product_alone() -> None:
