@@ -13,7 +13,7 @@ import pytest
 PACKAGE = "tensorboard_plugin_dlprof"
 ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 
-EVERYWHERE = frozenset({"errors", "masking", "metadata", "naming", "progress", "spilling", "units"})
+EVERYWHERE = frozenset({"errors", "masking", "metadata", "naming", "packing", "progress", "spilling", "units"})
 """Constants and pure functions that anyone may use."""
 
 PIPELINE_PARTS = {"aggregation", "database", "efficiency", "events", "importers", "profile"}
@@ -23,6 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "masking": set(),
     "metadata": set(),
     "naming": set(),
+    "packing": set(),
     "progress": set(),
     "spilling": set(),
     "units": set(),

@@ -96,6 +96,8 @@ def copied(
             for statement in statements("indexes"):
                 if statement not in late:
                     new.execute(statement)
+            if not extended:
+                late.extend(statements("indexes_of_others"))
             with _attached(new, source) if extended else nullcontext():
                 for number, (table, names) in enumerate(layout.items()):
                     con.authorizer_calls = 0

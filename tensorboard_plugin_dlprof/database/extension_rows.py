@@ -6,14 +6,14 @@ import sqlite3
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.grouping import Groups
-from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, IterationOps, Part
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Part
 from tensorboard_plugin_dlprof.database.coverage import coverage_rows
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, NO_DIGEST
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
 from tensorboard_plugin_dlprof.database.launch_rows import write_launches
 from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows, storable
 from tensorboard_plugin_dlprof.database.sub_op_rows import write_sub_ops
+from tensorboard_plugin_dlprof.database.work_by_op import write_iteration_ops, write_op_ranges
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, EXTENSION_VERSION, VERSION
 from tensorboard_plugin_dlprof.profile.tables import KernelCounters, Profile, TimeSpans
@@ -37,6 +37,7 @@ def write_raw_extensions(
     for kind, spans in (("data_loader", profile.data_loader), ("io", profile.io)):
         _write_spans(con, kind, spans)
     _write_iterations(con, profile)
+    write_op_ranges(con, profile)
     write_sub_ops(con, profile)
     memory = profile.memory
     insert_integers(
@@ -176,7 +177,7 @@ def write_aggregated_extensions(con: sqlite3.Connection, aggr_id: int, aggregati
     """Store what DLProf did not about an aggregation."""
     row = {"aggr_id": aggr_id, **_summary(aggregation)}
     insert_rows(con, "ext_aggregations", tuple(row), [tuple(row.values())])
-    devices, ops = aggregation.devices, aggregation.iteration_ops
+    devices = aggregation.devices
     insert_integers(
         con,
         "ext_device_times",
@@ -191,39 +192,7 @@ def write_aggregated_extensions(con: sqlite3.Connection, aggr_id: int, aggregati
         },
         len(devices.device_id),
     )
-    _write_ops(con, aggr_id, ops)
-
-
-def _write_ops(con: sqlite3.Connection, aggr_id: int, ops: IterationOps) -> None:
-    # In the order of the key: SQLite then fills its pages, and every other order leaves a sixth of them empty.
-    order = np.lexsort((ops.iter_value, ops.op))
-    columns = {
-        "iter_value": ops.iter_value,
-        "instances": ops.instances,
-        "cpu_time_ns": ops.cpu_time_ns,
-        "gpu_time_ns": ops.gpu_time_ns,
-        "kernels": ops.kernels,
-        "tc_kernels": ops.tc_kernels,
-        "kernel_ns": ops.kernel_ns,
-        "tc_kernel_ns": ops.tc_kernel_ns,
-    }
-    ordered = {name: column[order] for name, column in columns.items()}
-    op = ops.op[order].astype(np.int64)
-    insert_integers(con, "ext_iteration_ops", {"aggr_id": aggr_id, "read_only_ops_id": op + 1, **ordered}, len(op))
-    of_op = Groups.of(op, int(op[-1]) + 1 if len(op) else 0)
-    kernels, kernel_ns, tc_kernel_ns = (of_op.sum(ordered[name]) for name in ("kernels", "kernel_ns", "tc_kernel_ns"))
-    used = np.flatnonzero(kernels)
-    insert_integers(
-        con,
-        "ext_op_kernels",
-        {
-            "aggr_id": aggr_id,
-            "read_only_ops_id": used + 1,
-            "kernel_ns": kernel_ns[used],
-            "tc_kernel_ns": tc_kernel_ns[used],
-        },
-        len(used),
-    )
+    write_iteration_ops(con, aggr_id, aggregation.iteration_ops)
 
 
 def _summary(aggregation: Aggregation) -> dict[str, int | str | None]:

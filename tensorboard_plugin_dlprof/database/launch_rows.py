@@ -7,46 +7,20 @@ before them; ``ext_kernels`` names it where it changes.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.aggregation.grouping import codes
 from tensorboard_plugin_dlprof.database.lookups import integers
 from tensorboard_plugin_dlprof.database.rows import insert_integers
+from tensorboard_plugin_dlprof.database.runs import Runs, runs
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Kernels
 
-_MIXER = np.uint64(0x9E3779B97F4A7C15)
-"""An odd number whose bits look random: the golden ratio."""
 
-
-@dataclass(slots=True, frozen=True)
-class Launches:
-    """The distinct launches, and where in the order of the kernels they change."""
-
-    first: Int64s
-    """Row of the first kernel of each launch, ascending."""
-    head: Int64s
-    """Rows of the kernels whose launch is another than that of the kernel before."""
-    launch: Int64s
-    """Launch of each of these, from 0."""
-
-
-def distinct_launches(kernels: Kernels) -> Launches:
+def distinct_launches(kernels: Kernels) -> Runs:
     """The launches of some kernels, in the order of first use."""
-    columns = _columns(kernels)
-    changes = np.zeros(len(kernels.op), np.bool_)
-    changes[:1] = True
-    for column in columns:
-        changes[1:] |= column[1:] != column[:-1]
-    head = np.flatnonzero(changes).astype(np.int64)
-    number, first = _numbered([column[head] for column in columns])
-    order = np.argsort(first)
-    place = np.empty(len(first), np.int64)
-    place[order] = np.arange(len(first))
-    return Launches(head[first[order]], head, place[number])
+    return runs(_columns(kernels))
 
 
 def write_launches(con: sqlite3.Connection, kernels: Kernels, text: Int64s) -> None:
@@ -70,7 +44,7 @@ def write_launches(con: sqlite3.Connection, kernels: Kernels, text: Int64s) -> N
         },
         len(first),
     )
-    insert_integers(con, "ext_kernels", {"kernel_id": found.head + 1, "launch_id": found.launch + 1}, len(found.head))
+    insert_integers(con, "ext_kernels", {"kernel_id": found.head + 1, "launch_id": found.kind + 1}, len(found.head))
 
 
 def launch_of_kernels(con: sqlite3.Connection, kernels: int) -> Int64s:
@@ -98,16 +72,3 @@ def _columns(kernels: Kernels) -> list[npt.NDArray[np.integer]]:
         *(kernels.grid[:, axis] for axis in range(3)),
         *(kernels.block[:, axis] for axis in range(3)),
     ]
-
-
-def _numbered(columns: list[npt.NDArray[np.integer]]) -> tuple[Int64s, Int64s]:
-    """As ``codes``, in any order: one sort of a hash instead of one of each column, and exact all the same."""
-    mixed = np.zeros(len(columns[0]), np.uint64)
-    for column in columns:
-        mixed = (mixed ^ column.astype(np.int64).view(np.uint64)) * _MIXER
-        mixed ^= mixed >> np.uint64(29)
-    _, first, number = np.unique(mixed, return_index=True, return_inverse=True)
-    number = number.reshape(-1)
-    if any((column[first][number] != column).any() for column in columns):
-        return codes(*columns)
-    return number.astype(np.int64), first.astype(np.int64)

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-Value: TypeAlias = "int | float | str | None"
+Value: TypeAlias = "int | float | str | bytes | None"
 
 ROWS_A_STATEMENT = 32
 """More is no faster. Times the columns it stays below the 999 variables that any SQLite allows."""

@@ -8,10 +8,12 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.grouping import codes
 from tensorboard_plugin_dlprof.database.lookups import Ids, integers, texts_of
-from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows, storable
+from tensorboard_plugin_dlprof.database.rows import insert_rows, storable
 from tensorboard_plugin_dlprof.events.tables import Strings
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
+from tensorboard_plugin_dlprof.packing import pack, parts_of, unpack
 from tensorboard_plugin_dlprof.profile.tables import Profile, SubOps, no_sub_ops
+from tensorboard_plugin_dlprof.spilling import joined
 
 
 def write_sub_ops(con: sqlite3.Connection, profile: Profile) -> None:
@@ -31,16 +33,15 @@ def write_sub_ops(con: sqlite3.Connection, profile: Profile) -> None:
             for position, row in enumerate(first.tolist())
         ),
     )
-    heads = np.searchsorted(sub_ops.instance, sub_ops.instance)
-    insert_integers(
+    insert_rows(
         con,
         "ext_sub_ops",
-        {
-            "op_instance_id": sub_ops.instance + 1,
-            "position": np.arange(count) - heads,
-            "inputs_id": number + 1,
-        },
-        count,
+        ("first_op_instance_id", "last_op_instance_id", "data"),
+        (
+            (int(instance[0]) + 1, int(instance[-1]) + 1, pack([instance + 1, number[begin:end] + 1]))
+            for begin, end in parts_of(sub_ops.instance)
+            for instance in (sub_ops.instance[begin:end],)
+        ),
     )
 
 
@@ -60,9 +61,8 @@ def read_sub_ops(con: UntrustedConnection, strings: Strings) -> SubOps:
         return no_sub_ops()
     ids = np.array([int(row[0]) for row in rows], np.int64)
     texts = np.array([[strings.intern(text) for text in row[1:]] for row in rows], np.int32)
-    instance, inputs = integers(
-        con, "SELECT op_instance_id, inputs_id FROM ext_sub_ops ORDER BY op_instance_id, position", 2
-    )
+    parts = con.execute("SELECT data FROM ext_sub_ops ORDER BY id")
+    instance, inputs = joined((np.stack(unpack(data, 2), axis=1) for (data,) in parts), 2)
     instances = Ids(integers(con, "SELECT id FROM read_only_op_instances ORDER BY id", 1)[0])
     found = texts[Ids(ids).rows(inputs, con.shown_name, "recorded op")]
     return SubOps(

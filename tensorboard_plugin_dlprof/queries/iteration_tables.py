@@ -346,11 +346,11 @@ _IS_LARGE = (
 _STORED_TOTALS = (
     # No iteration has the number NULL, so one half or the other finds nothing, at once.
     f"{_FROM_KERNELS.format(iteration=f'CASE WHEN {_IS_LARGE} THEN NULL ELSE {_NUMBER} END')} "
-    "UNION ALL SELECT stored.read_only_ops_id, stored.read_only_ops_id, stored.kernels, stored.tc_kernels, "
-    "stored.kernel_ns, stored.tc_kernel_ns FROM op_nodes AS called CROSS JOIN ext_iteration_ops AS stored "
-    "ON stored.aggr_id = called.aggr_id AND stored.read_only_ops_id = called.read_only_ops_id "
-    f"AND stored.iter_value = {_NUMBER} "
-    f"WHERE called.aggr_id = CASE WHEN {_IS_LARGE} THEN :aggregation END AND stored.kernels > 0"
+    "UNION ALL SELECT node.read_only_ops_id, node.read_only_ops_id, node.total_count, node.uses_tc_count, "
+    "node.total_gpu_time, node.tc_gpu_time FROM op_nodes AS called CROSS JOIN kernel_iteration_node AS node "
+    "ON node.id = (SELECT one.id FROM kernel_iteration_node AS one WHERE one.aggr_id = called.aggr_id "
+    f"AND one.iter_value = {_NUMBER} AND one.read_only_ops_id = called.read_only_ops_id LIMIT 1) "
+    f"WHERE called.aggr_id = CASE WHEN {_IS_LARGE} THEN :aggregation END AND called.kernel_calls > 0"
 )
 """The kernels of one iteration are few among those of all and lie side by side, so their index is the short way; where
 one iteration has most of them, the short way is to ask for every op."""

@@ -102,8 +102,10 @@ def _of_launches(column: Column) -> Column:
 
 
 _COUNTED = (
-    "FROM ext_kernel_counters AS counted JOIN read_only_kernels AS kernel ON kernel.id = counted.kernel_id "
-    f"WHERE {_OF_NAME}"
+    "FROM ext_op_ranges AS lie CROSS JOIN ext_kernel_counters AS counted "
+    "ON counted.kernel_id BETWEEN lie.first_kernel_id AND lie.first_kernel_id + lie.kernels - 1 "
+    "CROSS JOIN read_only_kernels AS kernel ON kernel.id = counted.kernel_id "
+    f"WHERE lie.read_only_ops_id = summary.read_only_ops_id AND {_OF_NAME}"
 )
 
 _CLASS_COLUMNS = (

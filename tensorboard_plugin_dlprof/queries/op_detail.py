@@ -6,8 +6,9 @@ import sqlite3
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.errors import NotFound
-from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.numbers import flag, number, whole
+from tensorboard_plugin_dlprof.queries.op_work import op_iterations, sub_op_calls
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
 MAX_VARIANTS = 50
@@ -162,16 +163,30 @@ def _times(connection: sqlite3.Connection, times: int) -> dict[str, Statistics]:
     return found
 
 
+_CALL_COLUMNS = ("input_names_id", "input_shapes_id", "output_names_id", "output_shapes_id", "parameters_id")
+
+
 def _calls(connection: sqlite3.Connection, op: int) -> Calls:
-    columns = ("input_names_id", "input_shapes_id", "output_names_id", "output_shapes_id", "parameters_id")
-    grouped = (
-        f"SELECT count(*) AS calls, min(id) AS first, {', '.join(columns)} FROM read_only_op_instances "
-        f"WHERE read_only_ops_id = ? GROUP BY {', '.join(columns)}"
-    )
-    texts = ", ".join(f"(SELECT string FROM dictionary WHERE id = variant.{column})" for column in columns)
-    cursor = connection.execute(
-        f"SELECT calls, {texts} FROM ({grouped}) AS variant ORDER BY calls DESC, first LIMIT {MAX_VARIANTS}", (op,)
-    )
+    texts = ", ".join(f"(SELECT string FROM dictionary WHERE id = variant.{column})" for column in _CALL_COLUMNS)
+    if is_extended(connection):
+        rows = connection.execute(
+            f"SELECT stored.calls, {texts} FROM ext_op_variants AS stored "
+            "JOIN read_only_op_instances AS variant ON variant.id = stored.op_instance_id "
+            f"WHERE stored.read_only_ops_id = ? ORDER BY stored.position LIMIT {MAX_VARIANTS}",
+            (op,),
+        )
+        total = connection.execute(
+            "SELECT coalesce(sum(variants), 0) FROM ext_op_ranges WHERE read_only_ops_id = ?", (op,)
+        )
+    else:
+        grouped = (
+            f"SELECT count(*) AS calls, min(id) AS first, {', '.join(_CALL_COLUMNS)} FROM read_only_op_instances "
+            f"WHERE read_only_ops_id = ? GROUP BY {', '.join(_CALL_COLUMNS)}"
+        )
+        rows = connection.execute(
+            f"SELECT calls, {texts} FROM ({grouped}) AS variant ORDER BY calls DESC, first LIMIT {MAX_VARIANTS}", (op,)
+        )
+        total = connection.execute(f"SELECT count(*) FROM ({grouped})", (op,))
     return Calls(
         variants=[
             Variant(
@@ -182,70 +197,72 @@ def _calls(connection: sqlite3.Connection, op: int) -> Calls:
                 output_shapes=_json(row[4]),
                 parameters=_json(row[5]),
             )
-            for row in cursor.fetchmany(MAX_VARIANTS)
+            for row in rows.fetchmany(MAX_VARIANTS)
         ],
-        total=int(connection.execute(f"SELECT count(*) FROM ({grouped})", (op,)).fetchone()[0]),
+        total=int(total.fetchone()[0]),
     )
 
 
 def _sub_ops(connection: sqlite3.Connection, op: int) -> list[SubOp]:
-    if "ext_sub_ops" not in extension_tables(connection):
+    if not is_extended(connection):
         return []
-    cursor = connection.execute(
-        "SELECT count(*) AS calls, input.name, input.shapes, input.dtypes, input.parameters FROM ext_sub_ops AS sub "
-        "JOIN ext_sub_op_inputs AS input ON input.id = sub.inputs_id WHERE sub.op_instance_id IN "
-        "(SELECT id FROM read_only_op_instances WHERE read_only_ops_id = ?) "
-        f"GROUP BY input.id ORDER BY calls DESC, input.id LIMIT {MAX_VARIANTS}",
-        (op,),
-    )
-    return [
-        SubOp(
-            name=_text(row[1]),
-            calls=whole(row[0]),
-            shapes=_json(row[2]),
-            dtypes=_json(row[3]),
-            parameters=_json(row[4]),
-        )
-        for row in cursor.fetchmany(MAX_VARIANTS)
-    ]
+    found = []
+    for inputs, calls in sub_op_calls(connection, op, MAX_VARIANTS):
+        row = connection.execute(
+            "SELECT name, shapes, dtypes, parameters FROM ext_sub_op_inputs WHERE id = ?", (inputs,)
+        ).fetchone()
+        if row is not None:
+            name, *texts = row
+            shapes, dtypes, parameters = map(_json, texts)
+            found.append(SubOp(name=_text(name), calls=calls, shapes=shapes, dtypes=dtypes, parameters=parameters))
+    return found
 
 
 def _iterations(connection: sqlite3.Connection, scope: Scope, op: int) -> list[OpIteration]:
     """Several iterations are summed in one row where there are too many."""
-    if "ext_iteration_ops" in extension_tables(connection):
-        source = (
-            "SELECT iter_value, instances, cpu_time_ns, gpu_time_ns, kernels, tc_kernels, kernel_ns, tc_kernel_ns "
-            "FROM ext_iteration_ops WHERE aggr_id = :aggregation AND read_only_ops_id = :op AND -1 <> :domain"
-        )
-    else:
-        source = (
-            "SELECT DISTINCT iter_value, NULL AS instances, NULL AS cpu_time_ns, NULL AS gpu_time_ns, "
-            "total_count AS kernels, uses_tc_count AS tc_kernels, total_gpu_time AS kernel_ns, "
-            "tc_gpu_time AS tc_kernel_ns FROM kernel_iteration_node "
-            "WHERE aggr_id = :aggregation AND domain_id = :domain AND read_only_ops_id = :op"
-        )
+    if is_extended(connection):
+        return [
+            OpIteration(
+                iteration=first,
+                stop_iteration=last,
+                calls=calls,
+                cpu_time_ns=cpu_time,
+                gpu_time_ns=gpu_time,
+                kernels=kernels,
+                tensor_core_kernels=tc_kernels,
+                kernel_time_ns=kernel_ns,
+                tensor_core_time_ns=tc_kernel_ns,
+            )
+            for first, last, calls, kernels, tc_kernels, cpu_time, gpu_time, kernel_ns, tc_kernel_ns in op_iterations(
+                connection, scope.aggregation, op, MAX_ITERATIONS
+            )
+        ]
+    source = (
+        "SELECT DISTINCT iter_value, total_count AS kernels, uses_tc_count AS tc_kernels, total_gpu_time AS kernel_ns, "
+        "tc_gpu_time AS tc_kernel_ns FROM kernel_iteration_node "
+        "WHERE aggr_id = :aggregation AND domain_id = :domain AND read_only_ops_id = :op"
+    )
     values = {"aggregation": scope.aggregation, "domain": scope.domain, "op": op}
     low, high = connection.execute(f"SELECT min(iter_value), max(iter_value) FROM ({source})", values).fetchone()
     if whole(low) is None or whole(high) is None:
         return []
     values["low"], values["size"] = low, max(-(-(high - low + 1) // MAX_ITERATIONS), 1)
     cursor = connection.execute(
-        "SELECT min(iter_value), max(iter_value), sum(instances), sum(cpu_time_ns), sum(gpu_time_ns), sum(kernels), "
-        f"sum(tc_kernels), sum(kernel_ns), sum(tc_kernel_ns) FROM ({source}) "
-        "GROUP BY (iter_value - :low) / :size ORDER BY 1",
+        "SELECT min(iter_value), max(iter_value), sum(kernels), sum(tc_kernels), sum(kernel_ns), sum(tc_kernel_ns) "
+        f"FROM ({source}) GROUP BY (iter_value - :low) / :size ORDER BY 1",
         values,
     )
     return [
         OpIteration(
             iteration=whole(row[0]),
             stop_iteration=whole(row[1]),
-            calls=whole(row[2]),
-            cpu_time_ns=whole(row[3]),
-            gpu_time_ns=whole(row[4]),
-            kernels=whole(row[5]),
-            tensor_core_kernels=whole(row[6]),
-            kernel_time_ns=whole(row[7]),
-            tensor_core_time_ns=whole(row[8]),
+            calls=None,
+            cpu_time_ns=None,
+            gpu_time_ns=None,
+            kernels=whole(row[2]),
+            tensor_core_kernels=whole(row[3]),
+            kernel_time_ns=whole(row[4]),
+            tensor_core_time_ns=whole(row[5]),
         )
         for row in cursor.fetchmany(MAX_ITERATIONS)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sqlite3
 from types import MappingProxyType
 from typing import TypedDict
@@ -10,11 +11,22 @@ from tensorboard_plugin_dlprof.queries.numbers import flag, number, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
+_SHAPES_OF_FIRST_CALL = (
+    "SELECT text.string FROM ext_op_ranges AS calls JOIN read_only_op_instances AS instance "
+    "ON instance.id = calls.first_instance_id AND instance.read_only_ops_id = calls.read_only_ops_id "
+    "JOIN dictionary AS text ON text.id = instance.input_shapes_id WHERE calls.read_only_ops_id = op.id"
+)
+
 _FIRST_SHAPES = (
     "SELECT text.string FROM read_only_op_instances AS instance "
     "JOIN dictionary AS text ON text.id = instance.input_shapes_id WHERE instance.read_only_ops_id = op.id "
     "ORDER BY instance.id LIMIT 1"
 )
+
+
+def _shown_shapes(sql: str) -> str:
+    return f"nullif(rtrim(({sql}), '\n'), 'null')"
+
 
 OPS = Table(
     name="ops",
@@ -116,7 +128,7 @@ OPS = Table(
             "Input Shapes",
             "text",
             "Shapes of the inputs of the first call, as JSON.",
-            f"nullif(rtrim(({_FIRST_SHAPES}), '\n'), 'null')",
+            _shown_shapes(_FIRST_SHAPES),
             nullable=True,
             sortable=False,
             filterable=False,
@@ -132,6 +144,19 @@ OPS = Table(
         ),
     ),
 )
+
+
+def with_stored_calls(table: Table) -> Table:
+    """A table of ops of a database of ours, which stores where the calls of each op begin."""
+    return dataclasses.replace(
+        table,
+        columns=tuple(
+            dataclasses.replace(column, sql=_shown_shapes(_SHAPES_OF_FIRST_CALL))
+            if column.key == "input_shapes"
+            else column
+            for column in table.columns
+        ),
+    )
 
 
 class TopOp(TypedDict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 
 from tensorboard_plugin_dlprof.errors import NotFound
@@ -17,16 +18,22 @@ from tensorboard_plugin_dlprof.queries.iteration_tables import (
 )
 from tensorboard_plugin_dlprof.queries.kernels import kernels_of_op
 from tensorboard_plugin_dlprof.queries.op_types import OP_TYPES
+from tensorboard_plugin_dlprof.queries.ops import with_stored_calls
 from tensorboard_plugin_dlprof.queries.reasons import groups, ops, ops_of_group
 from tensorboard_plugin_dlprof.queries.table import Table
 
+
+def _of_ops(make: Callable[[bool], Table]) -> Callable[[bool], Table]:
+    return lambda extended: with_stored_calls(make(extended)) if extended else make(extended)
+
+
 TABLES: Mapping[str, Callable[[bool], Table]] = MappingProxyType(
     {
-        "ops": ops,
+        "ops": _of_ops(ops),
         "kernels_of_op": kernels_of_op,
         "op_types": lambda _extended: OP_TYPES,
         "groups": groups,
-        "ops_of_group": ops_of_group,
+        "ops_of_group": _of_ops(ops_of_group),
         "kernels_of_group": lambda _extended: KERNELS_OF_GROUP,
         "iterations": lambda _extended: ITERATIONS,
         "kernels_of_iteration": kernels_of_iteration,
@@ -38,9 +45,18 @@ TABLES: Mapping[str, Callable[[bool], Table]] = MappingProxyType(
 )
 """Name -> the table, given whether the database has our own tables."""
 
+_MEASURED = {"ops": ops, "ops_of_group": ops_of_group, "groups": groups, "efficiency": efficiency_table}
+"""Those that tell the efficiency of ops, from the tables of that alone."""
 
-def find_table(name: str, extended: bool) -> Table:
+
+@cache
+def find_table(name: str, extended: bool, measured: bool = False) -> Table:
     """The table of this name.
+
+    Args:
+        name: of ``TABLES``.
+        extended: the database has our own tables.
+        measured: it has not, but the efficiency of its ops was worked out.
 
     Raises:
         NotFound: there is none.
@@ -48,4 +64,6 @@ def find_table(name: str, extended: bool) -> Table:
     make = TABLES.get(name)
     if make is None:
         raise NotFound(f"There is no table {name[:40]!r}; there are {', '.join(TABLES)}.")
+    if measured and not extended and name in _MEASURED:
+        return _MEASURED[name](True)
     return make(extended)

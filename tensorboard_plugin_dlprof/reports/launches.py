@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
+from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.reports.blocks import USUAL, Block, Column, Kind, Value, fit
 from tensorboard_plugin_dlprof.reports.cursors import OP_JOINS, count_of, raw, scope_values
@@ -43,12 +44,14 @@ _NUMBERS_SQL = (
     "FROM kernel_iteration_node AS node "
     "LEFT JOIN read_only_kernels AS kernel ON kernel.id = node.read_only_kernel_id "
     # The instances of an op lie side by side: the n-th has the id of the first plus n.
-    "LEFT JOIN (SELECT read_only_ops_id AS op, min(id) AS id FROM read_only_op_instances GROUP BY read_only_ops_id) "
-    "AS first ON first.op = kernel.read_only_ops_id "
+    "LEFT JOIN ({first}) AS first ON first.op = kernel.read_only_ops_id "
     "LEFT JOIN read_only_op_instances AS instance ON instance.id = first.id + kernel.op_instance "
     "AND instance.read_only_ops_id = kernel.read_only_ops_id "
     "WHERE node.aggr_id = :aggregation AND node.domain_id = :domain ORDER BY node.id"
 )
+
+_FIRST_CALLS = "SELECT read_only_ops_id AS op, min(id) AS id FROM read_only_op_instances GROUP BY read_only_ops_id"
+_STORED_FIRST_CALLS = "SELECT read_only_ops_id AS op, first_instance_id AS id FROM ext_op_ranges"
 
 _OP_SQL = (
     "SELECT op.op_id, op.op_name, direction.string, op_type.string, data_type.string, input_format.string, "
@@ -82,11 +85,12 @@ def _launches(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[Va
     triples = _Kept(connection, "SELECT x, y, z FROM read_only_grid_block WHERE id = ?", 3)
     shapes = _Shapes(texts)
     kinds = [column.kind for column in _ITERATION]
+    numbers = _NUMBERS_SQL.format(first=_STORED_FIRST_CALLS if is_extended(connection) else _FIRST_CALLS)
     usual: list[type | None] = [USUAL.get(kind) for kind in kinds]
     for (
         iteration, op, name, device, gpu_start, gpu_time, api_start, api_time, uses, grid, block, inputs, parameters,
         outputs, long_name,
-    ) in raw(connection, _NUMBERS_SQL, scope_values(scope)):  # fmt: skip
+    ) in raw(connection, numbers, scope_values(scope)):  # fmt: skip
         op_id, op_name, direction, op_type, data_type, *letters = ops[op]
         row = (
             iteration, op_id, op_name, direction, op_type, texts[name][0], device, gpu_start, gpu_time, api_start,

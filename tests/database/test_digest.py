@@ -19,7 +19,7 @@ from tests.imports.traces import write_trace
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One of ours, of more than one chunk."""
     folder = tmp_path_factory.mktemp("digest")
-    source = write_trace(folder / "a.json", steps=50, adds_per_step=100)
+    source = write_trace(folder / "a.json", steps=60, adds_per_step=100)
     target = folder / "a.dlprof_dldb.sqlite"
     import_source(source, target, ImportOptions(), lambda _stage, _fraction: None)
     assert target.stat().st_size > 1 << 20

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -250,9 +249,25 @@ def test_several_aggregations_share_a_database(target: Path, source: Path, plain
     assert calls == [(1, 2, 1), (2, 1, 0)]
 
 
-def test_every_index_and_view_can_be_used(target: Path, source: Path, plain: Plain) -> None:
-    """No view scans the kernels for one op; the planner takes the index made for it."""
-    _write(target, source, kernels=40)
-    con: sqlite3.Connection = plain(target)
-    plan = con.execute("EXPLAIN QUERY PLAN SELECT * FROM read_only_kernels WHERE read_only_ops_id = 1").fetchall()
-    assert "kernels_of_op" in plan[0][3]
+def test_the_rows_of_an_op_lie_where_the_database_says(target: Path, source: Path, plain: Plain) -> None:
+    """Calls and kernels are found by id, without an index of ten bytes a row."""
+    profile = profile_of(
+        [
+            DraftOp("CONV_1", "/net/conv", [Call(0, 9, [Work("kernel", (1, 2))]), Call(20, 29)]),
+            DraftOp("LINEAR_1", "/net/linear", [Call(40, 49, [Work("kernel", (41, 42)), Work("kernel", (43, 44))])]),
+            DraftOp("RELU_1", "/net/relu", [Call(60, 69)]),
+        ]
+    )
+    write_database(target, source, profile, [aggregate(profile)])
+    con = plain(target)
+    ranges = con.execute(
+        "SELECT read_only_ops_id, first_instance_id, instances, first_kernel_id, kernels FROM ext_op_ranges"
+    ).fetchall()
+    assert ranges == [(1, 1, 2, 1, 1), (2, 3, 1, 2, 2), (3, 4, 1, 4, 0)]
+    for op, first_call, calls, first_kernel, kernels in ranges:
+        for table, first, count in (
+            ("read_only_op_instances", first_call, calls),
+            ("read_only_kernels", first_kernel, kernels),
+        ):
+            rows = con.execute(f"SELECT id FROM {table} WHERE read_only_ops_id = ? ORDER BY id", (op,)).fetchall()
+            assert rows == [(number,) for number in range(first, first + count)]

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from benchmarks.tiled_profile import tile_profile
+from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.database.connection import open_database
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
+from tensorboard_plugin_dlprof.database.reader import read_profile
+from tensorboard_plugin_dlprof.database.writer import write_database
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.iteration_bins import iteration_bars
@@ -53,6 +59,63 @@ def test_an_op_that_is_not_there(ours: UntrustedConnection) -> None:
     """A sentence."""
     with pytest.raises(NotFound, match="NOTHING_1"):
         op_detail(ours, find_scope(ours), "NOTHING_1")
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UntrustedConnection]:
+    """Ten thousand iterations, more than a part of packed columns, with ops that are called once or more in each."""
+    folder = tmp_path_factory.mktemp("long")
+    source = write_trace(folder / "a.json", steps=3, adds_per_step=2)
+    small, large = folder / "small.sqlite", folder / "large.sqlite"
+    import_source(source, small, ImportOptions(), lambda _stage, _fraction: None)
+    with closing(open_database(small)) as con:
+        profile = tile_profile(read_profile(con), 20_000)
+    write_database(large, source, profile, [aggregate(profile)])
+    with closing(open_database(large)) as con:
+        yield con
+
+
+def test_what_is_packed_says_the_same_as_the_rows(long: UntrustedConnection) -> None:
+    """Sums over bins of iterations are those of the rows of kernels, and the kinds of calls those of the calls."""
+    scope = find_scope(long)
+    ops = long.execute("SELECT id, op_id FROM read_only_ops WHERE id IN (SELECT read_only_ops_id FROM op_nodes)")
+    for number, op in ops.fetchall():
+        long.authorizer_calls = 0
+        found = op_detail(long, scope, op)
+        bins = {
+            (row["iteration"], row["stop_iteration"]): (row["calls"], row["kernels"], row["kernel_time_ns"])
+            for row in found["iterations"]
+        }
+        assert 900 < len(bins) <= 1_000
+        for (first, last), (calls, kernels, kernel_ns) in bins.items():
+            assert (kernels, kernel_ns) == long.execute(
+                "SELECT count(*), sum(kernel.gpu_stop - kernel.gpu_start) FROM kernel_iteration_node AS node "
+                "JOIN read_only_kernels AS kernel ON kernel.id = node.read_only_kernel_id "
+                "WHERE node.iter_value BETWEEN ? AND ? AND node.read_only_ops_id = ?",
+                (first, last, number),
+            ).fetchone()
+            assert calls == kernels
+        rows = long.execute(
+            "SELECT count(*) FROM read_only_op_instances WHERE read_only_ops_id = ? "
+            "GROUP BY input_names_id, input_shapes_id, output_names_id, output_shapes_id, parameters_id "
+            "ORDER BY 1 DESC",
+            (number,),
+        ).fetchall()
+        assert [(variant["calls"],) for variant in found["calls"]["variants"]] == rows
+        assert found["calls"]["total"] == len(rows)
+
+
+def test_damaged_packed_columns_are_refused(tmp_path: Path) -> None:
+    """With a sentence that names the table."""
+    database = tmp_path / "a.sqlite"
+    import_source(write_trace(tmp_path / "a.json"), database, ImportOptions(), lambda _stage, _fraction: None)
+    with closing(sqlite3.connect(database)) as con, con:
+        con.execute("UPDATE ext_iteration_ops SET data = substr(data, 1, length(data) - 1)")
+    with (
+        closing(open_database(database)) as con,
+        pytest.raises(UnfitDatabase, match=r"a\.sqlite is damaged in ext_iteration_ops"),
+    ):
+        op_detail(con, find_scope(con), "ADD_1")
 
 
 @pytest.fixture(scope="module")

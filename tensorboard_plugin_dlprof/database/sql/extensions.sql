@@ -31,6 +31,26 @@ CREATE TABLE ext_devices (
     memory_bytes  INTEGER NOT NULL      -- bytes; 0 where not recorded
 );
 
+-- Where the rows of each op lie: side by side among the calls of ops, and among the kernels. An index of each takes ten
+-- bytes a row.
+CREATE TABLE ext_op_ranges (
+    read_only_ops_id   INTEGER PRIMARY KEY,     -- read_only_ops.id
+    first_instance_id  INTEGER NOT NULL,        -- read_only_op_instances.id
+    instances          INTEGER NOT NULL,        -- rows
+    variants           INTEGER NOT NULL,        -- of these, with other tensors or parameters
+    first_kernel_id    INTEGER NOT NULL,        -- read_only_kernels.id
+    kernels            INTEGER NOT NULL         -- rows
+);
+
+-- The most frequent kinds of calls of each op: those with the same tensors and parameters are one.
+CREATE TABLE ext_op_variants (
+    read_only_ops_id  INTEGER NOT NULL, -- read_only_ops.id
+    position          INTEGER NOT NULL, -- number from 0; the most frequent first
+    op_instance_id    INTEGER NOT NULL, -- read_only_op_instances.id of its first call
+    calls             INTEGER NOT NULL, -- how many
+    PRIMARY KEY (read_only_ops_id, position)
+) WITHOUT ROWID;
+
 -- What launches have in common: an op, a kernel, its grid and block, its device and all that follows.
 CREATE TABLE ext_launches (
     id                    INTEGER PRIMARY KEY,
@@ -196,22 +216,20 @@ CREATE TABLE ext_device_times (
     PRIMARY KEY (aggr_id, device_id)
 ) WITHOUT ROWID;
 
--- Every op in every aggregated iteration that calls it. The last four are those of kernel_iteration_node.
+-- Every op in every aggregated iteration that calls it, packed (packing.py) by op, then iteration. Columns: number
+-- of the iteration, op (read_only_ops.id), calls, kernels, kernels that use Tensor Cores, CPU time (ns), GPU time (ns,
+-- sum of the calls' GPU times), kernel time (ns, plain sum), kernel time on Tensor Cores (ns, plain sum). The kernels and
+-- their times are those of kernel_iteration_node.
 CREATE TABLE ext_iteration_ops (
-    aggr_id           INTEGER NOT NULL, -- aggregations.id
-    read_only_ops_id  INTEGER NOT NULL, -- read_only_ops.id
-    iter_value        INTEGER NOT NULL, -- number of the iteration
-    instances         INTEGER NOT NULL, -- calls
-    cpu_time_ns       INTEGER NOT NULL, -- ns
-    gpu_time_ns       INTEGER NOT NULL, -- ns, sum of the calls' GPU times
-    kernels           INTEGER NOT NULL, -- kernels
-    tc_kernels        INTEGER NOT NULL, -- kernels
-    kernel_ns         INTEGER NOT NULL, -- ns, plain sum
-    tc_kernel_ns      INTEGER NOT NULL, -- ns, plain sum
-    PRIMARY KEY (aggr_id, read_only_ops_id, iter_value)
-) WITHOUT ROWID;
+    id           INTEGER PRIMARY KEY,
+    aggr_id      INTEGER NOT NULL,      -- aggregations.id
+    first_op_id  INTEGER NOT NULL,      -- read_only_ops.id of the first row
+    last_op_id   INTEGER NOT NULL,      -- read_only_ops.id of the last row
+    data         BLOB NOT NULL,
+    UNIQUE (aggr_id, last_op_id, id)
+);
 
--- The same over all aggregated iterations, of ops with kernels.
+-- The kernels of each op over all aggregated iterations, where it has any.
 CREATE TABLE ext_op_kernels (
     aggr_id           INTEGER NOT NULL, -- aggregations.id
     read_only_ops_id  INTEGER NOT NULL, -- read_only_ops.id
@@ -242,12 +260,14 @@ CREATE TABLE ext_sub_op_inputs (
     parameters  TEXT NOT NULL           -- JSON list parallel to it: values of scalar arguments; empty where not recorded
 );
 
+-- Packed (packing.py) by call, then in order. Columns: call (read_only_op_instances.id), ext_sub_op_inputs.id.
 CREATE TABLE ext_sub_ops (
-    op_instance_id  INTEGER NOT NULL,   -- read_only_op_instances.id
-    position        INTEGER NOT NULL,   -- number within the call, from 0
-    inputs_id       INTEGER NOT NULL,   -- ext_sub_op_inputs.id
-    PRIMARY KEY (op_instance_id, position)
-) WITHOUT ROWID;
+    id                    INTEGER PRIMARY KEY,
+    first_op_instance_id  INTEGER NOT NULL,     -- read_only_op_instances.id of the first row
+    last_op_instance_id   INTEGER NOT NULL,     -- read_only_op_instances.id of the last row
+    data                  BLOB NOT NULL,
+    UNIQUE (last_op_instance_id, id)
+);
 
 -- What the devices can do, as their makers publish it: dense, without sparsity. A device that is not here is unknown.
 CREATE TABLE ext_device_peaks (

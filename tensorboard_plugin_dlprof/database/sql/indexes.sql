@@ -1,8 +1,8 @@
 -- Indexes, made after the rows. Each says which question it answers.
 --
--- A profile may hold ten million kernels, at a budget of about 150 bytes each: 60 for the row, 30 for its row in
--- kernel_iteration_node, up to 11 in ext_kernels (next to nothing where kernels are launched alike), which leaves two
--- narrow indexes of 11 and 15, and 20 for ext_kernel_orders where all of them are in a few iterations.
+-- A profile may hold ten million kernels, each with a call of an op, at a budget of 150 bytes: 59 for the row, 30 for its
+-- row in kernel_iteration_node, 41 for the call, which leaves one index of 15 and a few bytes for what is packed. Where
+-- the rows of an op lie is in ext_op_ranges.
 -- 1.8's unique index over (api_start, gpu_start, thread_id, read_only_ops_id) alone would take 30, and traces
 -- with whole microseconds break it; so do kernels without a recorded launch.
 
@@ -10,10 +10,6 @@
 CREATE UNIQUE INDEX unique_dictionary ON dictionary (string);
 -- Op by its id.
 CREATE UNIQUE INDEX unique_read_only_ops ON read_only_ops (domain_id, op_id_id);
--- Calls of one op.
-CREATE INDEX op_instances_of_op ON read_only_op_instances (read_only_ops_id);
--- Kernels of one op.
-CREATE INDEX kernels_of_op ON read_only_kernels (read_only_ops_id);
 
 -- Ops of one aggregation, and the aggregated row of one op.
 CREATE UNIQUE INDEX unique_op_nodes ON op_nodes (aggr_id, read_only_ops_id);

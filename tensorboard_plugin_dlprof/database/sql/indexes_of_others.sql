@@ -1,0 +1,7 @@
+-- Indexes of a database that is a copy of one of NVIDIA's, beside those of indexes.sql: it has no ext_op_ranges, and its rows
+-- may lie in any order.
+
+-- Calls of one op.
+CREATE INDEX op_instances_of_op ON read_only_op_instances (read_only_ops_id);
+-- Kernels of one op.
+CREATE INDEX kernels_of_op ON read_only_kernels (read_only_ops_id);

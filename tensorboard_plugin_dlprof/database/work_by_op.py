@@ -1,0 +1,111 @@
+"""Stores where the rows of each op lie, and how each op fared by iteration: what indexes and rows of SQLite would
+tell in ten times the bytes."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.aggregation.grouping import Groups
+from tensorboard_plugin_dlprof.aggregation.tables import IterationOps
+from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows
+from tensorboard_plugin_dlprof.database.runs import runs
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.packing import pack, parts_of
+from tensorboard_plugin_dlprof.profile.tables import Instances, Profile
+
+MOST_VARIANTS = 50
+"""Kinds of calls that are stored of an op; a page shows no more."""
+
+
+def write_op_ranges(con: sqlite3.Connection, profile: Profile) -> None:
+    """Store the first row and the number of rows of each op among the calls of ops and among the kernels.
+
+    Raises:
+        ValueError: the rows of an op do not lie side by side.
+    """
+    columns: dict[str, npt.NDArray[np.integer] | int] = {"read_only_ops_id": np.arange(1, len(profile.ops) + 1)}
+    for name, op in (("instance", profile.instances.op), ("kernel", profile.kernels.op)):
+        if len(op) and (op[1:] < op[:-1]).any():
+            raise ValueError(f"The rows of an op do not lie side by side: {name}.")
+        counts = np.bincount(op, minlength=len(profile.ops))
+        columns[f"first_{name}_id"] = np.cumsum(counts) - counts + 1
+        columns[f"{name}s"] = counts
+    columns["variants"] = _write_variants(con, profile.instances, len(profile.ops))
+    insert_integers(con, "ext_op_ranges", columns, len(profile.ops))
+
+
+def _write_variants(con: sqlite3.Connection, instances: Instances, ops: int) -> Int64s:
+    """Store the most frequent kinds of calls of each op; returns how many kinds each has."""
+    columns = [
+        instances.op,
+        instances.input_names,
+        instances.input_shapes,
+        instances.output_names,
+        instances.output_shapes,
+        instances.parameters,
+    ]
+    found = runs(columns)
+    calls = np.zeros(len(found.first), np.int64)
+    np.add.at(calls, found.kind, np.diff(np.append(found.head, len(instances.op))))
+    op = instances.op[found.first].astype(np.int64)
+    order = np.lexsort((found.first, -calls, op))
+    kinds = np.bincount(op, minlength=ops)
+    position = np.arange(len(order)) - (np.cumsum(kinds) - kinds)[op[order]]
+    kept = order[position < MOST_VARIANTS]
+    insert_integers(
+        con,
+        "ext_op_variants",
+        {
+            "read_only_ops_id": op[kept] + 1,
+            "position": position[position < MOST_VARIANTS],
+            "op_instance_id": found.first[kept] + 1,
+            "calls": calls[kept],
+        },
+        len(kept),
+    )
+    return kinds
+
+
+def write_iteration_ops(con: sqlite3.Connection, aggr_id: int, ops: IterationOps) -> None:
+    """Store how each op fared in each iteration, and in all of them."""
+    order = np.lexsort((ops.iter_value, ops.op))
+    op = ops.op[order].astype(np.int64)
+    # Next to each other what is often the same: one kernel a call, the GPU busy with kernels alone, all on one unit.
+    columns = [
+        column[order]
+        for column in (
+            ops.iter_value, ops.instances, ops.kernels, ops.tc_kernels, ops.cpu_time_ns, ops.gpu_time_ns, ops.kernel_ns,
+            ops.tc_kernel_ns,
+        )
+    ]  # fmt: skip
+    insert_rows(
+        con,
+        "ext_iteration_ops",
+        ("aggr_id", "first_op_id", "last_op_id", "data"),
+        (
+            (
+                aggr_id,
+                int(op[begin]) + 1,
+                int(op[end - 1]) + 1,
+                pack([columns[0][begin:end], op[begin:end] + 1, *(column[begin:end] for column in columns[1:])]),
+            )
+            for begin, end in parts_of(op)
+        ),
+    )
+    of_op = Groups.of(op, int(op[-1]) + 1 if len(op) else 0)
+    kernels, kernel_ns, tc_kernel_ns = (of_op.sum(columns[place]) for place in (2, 6, 7))
+    used = np.flatnonzero(kernels)
+    insert_integers(
+        con,
+        "ext_op_kernels",
+        {
+            "aggr_id": aggr_id,
+            "read_only_ops_id": used + 1,
+            "kernel_ns": kernel_ns[used],
+            "tc_kernel_ns": tc_kernel_ns[used],
+        },
+        len(used),
+    )

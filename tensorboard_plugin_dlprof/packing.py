@@ -1,0 +1,107 @@
+"""Columns of whole numbers in as few bytes as they need, for tables of which a row of SQLite takes several times more.
+
+A part holds up to 65,536 rows: their number in four bytes, then column by column
+
+* one byte: how many bytes each number takes, 0 to 8, and 128 more where the numbers are differences, from those of
+  the column before or, in the first column, from the number of the row;
+* one byte: how many bytes the smallest number takes, 0 to 8; then that number, with its sign;
+* each number's distance from the smallest. All numbers are written with the least significant byte first.
+
+So a column of one value takes a few bytes, and so does one that is the same as the column before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Numbers = npt.NDArray[np.int64]
+
+PART = 8_192
+"""Rows that are written into one part: enough that what is the same in all of them costs nothing, few enough to read
+for a handful of them."""
+
+_MANY = 128
+"""Rows of one key."""
+
+_MOST_ROWS = 65_536
+_DIFFERENCES = 0x80
+_NUMBER_BYTES = 8
+
+
+def pack(columns: Sequence[npt.NDArray[np.integer]]) -> bytes:
+    """One part of columns of one length, at most 65,536."""
+    count = len(columns[0])
+    before = np.arange(count, dtype=np.int64)
+    texts = [count.to_bytes(4, "little")]
+    for column in columns:
+        values = column.astype(np.int64)
+        plain, differences = _packed(values, 0), _packed(values - before, _DIFFERENCES)
+        texts.append(min(plain, differences, key=len))
+        before = values
+    return b"".join(texts)
+
+
+def unpack(data: object, columns: int) -> list[Numbers]:
+    """The columns of a part.
+
+    Raises:
+        ValueError: it is none, or not of as many columns.
+    """
+    if not isinstance(data, bytes) or len(data) < 4:
+        raise ValueError("no packed columns")
+    count, place = int.from_bytes(data[:4], "little"), 4
+    if count > _MOST_ROWS:
+        raise ValueError("too many rows in packed columns")
+    before = np.arange(count, dtype=np.int64)
+    found: list[Numbers] = []
+    for _ in range(columns):
+        kind, lowest_bytes = data[place : place + 2] if place + 2 <= len(data) else (255, 0)
+        width, begin = kind & ~_DIFFERENCES, place + 2 + lowest_bytes
+        place = begin + count * width
+        if width > _NUMBER_BYTES or lowest_bytes > _NUMBER_BYTES or place > len(data):
+            raise ValueError("packed columns are cut short")
+        lowest = int.from_bytes(data[begin - lowest_bytes : begin], "little", signed=True)
+        wide = np.zeros((count, _NUMBER_BYTES), np.uint8)
+        wide[:, :width] = np.frombuffer(data, np.uint8, count * width, begin).reshape(count, width)
+        values = wide.view("<i8").reshape(count).astype(np.int64, copy=False)
+        values += lowest
+        if kind & _DIFFERENCES:
+            values += before
+        found.append(values)
+        before = values
+    return found
+
+
+def parts_of(keys: npt.NDArray[np.integer]) -> Iterator[tuple[int, int]]:
+    """Where parts of rows by an ascending key begin and end.
+
+    Keys of few rows share a part, each whole; those of more have parts of their own, where more columns have one value.
+    """
+    bounds = [*(np.flatnonzero(keys[1:] != keys[:-1]) + 1).tolist(), len(keys)] if len(keys) else []
+    begin = end = 0
+    for bound in bounds:
+        many = bound - end >= _MANY
+        if end > begin and (many or bound - begin > PART):
+            yield begin, end
+            begin = end
+        end = bound
+        if many:
+            yield from ((row, min(row + PART, end)) for row in range(begin, end, PART))
+            begin = end
+    if end > begin:
+        yield begin, end
+
+
+def _packed(values: Numbers, kind: int) -> bytes:
+    lowest = int(values.min()) if len(values) else 0
+    # Two numbers may lie further apart than a signed number of eight bytes tells.
+    distance = values.view(np.uint64) - np.uint64(lowest % 2**64)
+    width = (int(distance.max(initial=0)).bit_length() + 7) // 8
+    lowest_bytes = 0 if lowest == 0 else (lowest if lowest >= 0 else ~lowest).bit_length() // 8 + 1
+    wide = distance.astype("<u8").view(np.uint8).reshape(-1, _NUMBER_BYTES)
+    head = bytes((width | kind, lowest_bytes)) + lowest.to_bytes(lowest_bytes, "little", signed=True)
+    data: bytes = wide[:, :width].tobytes()
+    return head + data

@@ -1,0 +1,70 @@
+"""Columns of whole numbers in few bytes: what goes in comes out, and nothing else does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tensorboard_plugin_dlprof.packing import PART, pack, parts_of, unpack
+
+LARGEST = 2**63 - 1
+NUMBERS = st.one_of(
+    st.integers(-3, 3), st.integers(-(2**40), 2**40), st.sampled_from([-LARGEST - 1, LARGEST, -129, 128])
+)
+COLUMNS = st.integers(0, 20).flatmap(
+    lambda rows: st.lists(st.lists(NUMBERS, min_size=rows, max_size=rows), min_size=1, max_size=4)
+)
+
+
+@given(COLUMNS)
+def test_what_goes_in_comes_out(columns: list[list[int]]) -> None:
+    """Numbers of any size, also such as lie further apart than eight bytes with a sign tell."""
+    arrays = [np.array(column, np.int64) for column in columns]
+    assert [column.tolist() for column in unpack(pack(arrays), len(arrays))] == columns
+
+
+def test_what_is_alike_takes_no_bytes() -> None:
+    """A counter, one value, and a column like the one before it take a few bytes whatever their length."""
+    counter = np.arange(5_000, 5_000 + PART)
+    times = counter**2 % 60_000
+    assert len(pack([counter, np.full(PART, 7)])) == 4 + (2 + 2) + (2 + 1)
+    assert len(pack([times, times + 1])) == 4 + (2 + PART * 2) + (2 + 1)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        "text",
+        b"",
+        b"\x01\x00\x00",
+        (65_537).to_bytes(4, "little") + bytes(4),
+        pack([np.arange(9), np.arange(9) ** 5])[:-1],
+        pack([np.arange(9)]),
+        b"\x01\x00\x00\x00\x09\x00\x00\x00",
+        b"\x01\x00\x00\x00\x00\x09" + bytes(20),
+    ],
+)
+def test_what_is_no_packed_columns_is_refused(data: object) -> None:
+    """Nothing is read beyond the end, and no memory is taken for rows that are only said to be there."""
+    with pytest.raises(ValueError, match="packed columns"):
+        unpack(data, 2)
+
+
+@given(st.lists(st.sampled_from([1, 2, 50, 127, 128, 300, PART, PART + 1, 3 * PART]), max_size=40))
+def test_parts_hold_whole_keys_or_one_alone(lengths: list[int]) -> None:
+    """Nothing is left out or doubled, no part is too long, and what has many rows is alone in its parts."""
+    keys = np.repeat(np.arange(len(lengths)), lengths)
+    parts = list(parts_of(keys))
+    assert [begin for begin, _ in parts] == [0, *(end for _, end in parts)][: len(parts)]
+    assert (parts[-1][1] if parts else 0) == len(keys)
+    for begin, end in parts:
+        assert 0 < end - begin <= PART
+        inside = np.unique(keys[begin:end])
+        for key in inside.tolist():
+            if lengths[key] >= 128:
+                assert len(inside) == 1
+            else:
+                assert (keys[begin:end] == key).sum() == lengths[key]
