@@ -24,6 +24,9 @@ _FEWER = 16
 _SEPARATOR = "\x1e"
 """Between texts: ASCII's separator of records. Texts that hold it are read one by one."""
 
+_MOST_CHANGES = 4
+"""A column that was steady and changed so often is not taken for steady any more."""
+
 _FIRST_ROWID, _LAST_ROWID = -(1 << 63), (1 << 63) - 1
 
 
@@ -57,29 +60,32 @@ def portions(con: UntrustedConnection, source: Source) -> Iterator[Portion]:
     """All rows, in the order of their ids.
 
     Most columns have one value for long: processes, devices, types of events. They are not joined but compared with
-    the value that they had in the portion before, and read where they differ from it.
+    the value that they had in the portion before, and the portion is read again where they differ from it.
 
     Raises:
         sqlite3.DataError: one text is longer than the connection allows.
     """
     reader = _Reader(con, source)
-    steady: dict[int, int] | None = None
+    steady: dict[int, int] = {}
+    changes = [0] * len(source.numbers)
     first, limit = _FIRST_ROWID, ROWS
     while True:
         try:
-            found = (reader.read(first, limit, steady) if steady else None) or reader.read(first, limit, {})
+            found = reader.read(first, limit, steady) or reader.read(first, limit, {})
         except sqlite3.DataError:
             if limit == 1:
                 raise
             limit = max(1, limit // _FEWER)
             continue
-        if found is None or not found.rows:
+        if not found or not found.rows:
             return
         yield found
         if found.rows < limit or reader.last == _LAST_ROWID:
             return
-        candidates = range(len(source.numbers)) if steady is None else steady
-        steady = {c: int(found.numbers[c][0]) for c in candidates if (found.numbers[c] == found.numbers[c][0]).all()}
+        same = {c: int(values[0]) for c, values in enumerate(found.numbers) if (values == values[0]).all()}
+        for column, value in steady.items():
+            changes[column] += same.get(column) != value
+        steady = {column: value for column, value in same.items() if changes[column] < _MOST_CHANGES}
         first = reader.last + 1
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, RangeKind, Ranges, Strings
-from tensorboard_plugin_dlprof.importers.nsight_columns import Parts, mapped, possible
+from tensorboard_plugin_dlprof.importers.nsight_columns import Parts, distinct, mapped, possible
 from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Batch, Column, Export, Tally
 from tensorboard_plugin_dlprof.importers.nsight_ids import ID_BITS, ID_MASK, Names, Threads
 from tensorboard_plugin_dlprof.importers.nsight_markers import Marker, read_marker, read_op, split_arguments
@@ -34,7 +34,8 @@ class RangeReader:
         self._names = names
         self._threads = threads
         self._tally = tally
-        self._domains: dict[int, int] = {}
+        self._domains: dict[int, int] | None = None
+        """Process and domain -> text id of its name. Read where a range is in a domain: it takes another scan."""
         self._readings = _Readings()
         self._known: dict[int, dict[_Text, int]] = {}
         """Domain -> text -> row of ``_readings``."""
@@ -48,12 +49,11 @@ class RangeReader:
         parts = Parts(self._export.spill)
         table = self._export.table("NVTX_EVENTS", needed=("start", "eventType", "globalTid"))
         if table is not None:
-            self._read_registrations(table)
             wanted = [Column("start", NO_TIME), Column("end", NO_TIME), Column("eventType")]
             wanted += [Column("globalTid"), Column("domainId"), Column("textId")]
-            where = f"eventType IN ({', '.join(map(str, _PUSH_POP + _START_END))})"
+            where = f"eventType IN ({', '.join(map(str, (*_PUSH_POP, *_START_END, _THREAD_NAME)))})"
             for batch in self._export.batches(table, wanted, text="text", doing="reading NVTX ranges", where=where):
-                self._add(parts, batch)
+                self._add(parts, self._without_names(batch))
         start = parts.take("start", np.int64)
         # NVTX knows no types, parameters, stacks and groups: zeros that take no memory, as nobody writes to them.
         absent = np.broadcast_to(np.zeros(1, np.int32), start.shape)
@@ -73,21 +73,42 @@ class RangeReader:
             forward_thread=np.broadcast_to(np.full(1, -1, np.int64), start.shape),
         )
 
-    def _read_registrations(self, table: str) -> None:
-        """Names of domains and threads: they may stand behind the ranges that use them."""
-        wanted = [Column(name) for name in ("eventType", "globalTid", "domainId", "textId")]
-        where = f"eventType IN ({_DOMAIN_CREATE}, {_THREAD_NAME})"
+    def _without_names(self, batch: Batch) -> Batch:
+        """The batch without the names of threads in it, which are noted."""
+        is_name = batch.integers[2] == _THREAD_NAME
+        if not is_name.any():
+            return batch
+        for row in np.flatnonzero(is_name).tolist():
+            global_tid = int(batch.integers[3][row])
+            thread = global_tid >> ID_BITS & ID_MASK, global_tid & ID_MASK
+            self.thread_names[thread] = self._text(batch.texts[row], int(batch.integers[5][row]))
+        kept = np.flatnonzero(~is_name)
+        return Batch(
+            len(kept), [column[kept] for column in batch.integers], [batch.texts[row] for row in kept.tolist()]
+        )
+
+    def _read_domains(self) -> dict[int, int]:
+        """Text ids of the names of domains. They may stand behind the ranges in them."""
+        domains: dict[int, int] = {}
+        table = self._export.table("NVTX_EVENTS")
+        if table is None:
+            return domains
+        wanted = [Column(name) for name in ("globalTid", "domainId", "textId")]
+        where = f"eventType = {_DOMAIN_CREATE}"
         for batch in self._export.batches(table, wanted, text="text", doing="reading NVTX domains", where=where):
             rows = zip(*(column.tolist() for column in batch.integers), batch.texts, strict=True)
-            for event_type, global_tid, domain, text_id, direct in rows:
-                text = direct.decode("utf-8", "replace") if direct else self._names.text(text_id)
-                process = global_tid >> ID_BITS
-                if event_type == _THREAD_NAME:
-                    self.thread_names[process & ID_MASK, global_tid & ID_MASK] = text
-                elif domain > 0:
-                    self._domains[(process << ID_BITS) + min(domain, ID_MASK)] = self._strings.intern(text)
+            for global_tid, domain, text_id, direct in rows:
+                if domain > 0:
+                    key = (global_tid >> ID_BITS << ID_BITS) + min(domain, ID_MASK)
+                    domains[key] = self._strings.intern(self._text(direct, text_id))
+        return domains
+
+    def _text(self, direct: bytes, text_id: int) -> str:
+        return direct.decode("utf-8", "replace") if direct else self._names.text(text_id)
 
     def _add(self, parts: Parts, batch: Batch) -> None:
+        if not batch.rows:
+            return
         start, end, event_type, global_tid, domain_id, _ = batch.integers
         usable = possible(start, np.where(end == NO_TIME, start, end))
         on_thread = global_tid >= 0
@@ -111,9 +132,14 @@ class RangeReader:
     def _domain_names(self, global_tid: Int64s, domain_id: Int64s) -> Int32s:
         """Text id of each domain's name, 0 for the default domain. A domain registered before the capture began
         has no name in it and is called by its number."""
+        if not (domain_id > 0).any():
+            return np.zeros(len(domain_id), np.int32)
+        if self._domains is None:
+            self._domains = {**self._read_domains(), 0: 0}
         keys = np.where(domain_id > 0, (global_tid >> ID_BITS << ID_BITS) + np.clip(domain_id, 0, ID_MASK), 0)
-        for key in set(keys.tolist()) - self._domains.keys():
-            self._domains[key] = self._strings.intern(f"domain {key & ID_MASK}") if key else 0
+        for key in distinct(keys).tolist():
+            if key not in self._domains:
+                self._domains[key] = self._strings.intern(f"domain {key & ID_MASK}")
         return mapped(keys, self._domains)
 
     def _read_texts(self, domains: Int32s, batch: Batch) -> Int64s:
