@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions as ReadOptions
+from tensorboard_plugin_dlprof.many_objects import memory_for_millions
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
@@ -55,28 +54,7 @@ class ImportResult:
     """What ended the iterations; empty where none was named, or it was left out."""
 
 
-_LARGE_BLOCK_BYTES = 16 << 20
-
-
-@contextmanager
-def _memory_for_millions() -> Iterator[None]:
-    """Memory that is handled as the making of millions of small objects wants it.
-
-    They never refer to themselves, and looking for what does takes a tenth of the time. And glibc gives freed memory
-    back to the system at once, to ask for it again for the next piece of a file, which can take half of the time;
-    after it has seen a large block come and go (one that is not written to, so it costs nothing) it keeps that much.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    bytearray(_LARGE_BLOCK_BYTES)
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-@_memory_for_millions()
+@memory_for_millions()
 def import_source(source: Path, database: Path, options: ImportOptions, progress: Progress) -> ImportResult:
     """Converts ``source`` and puts the finished ``database`` in place atomically.
 
@@ -173,7 +151,7 @@ class Aggregated:
     is_new: bool
 
 
-@_memory_for_millions()
+@memory_for_millions()
 def aggregate_database(database: Path, target: Path, choice: Choice, progress: Progress) -> Aggregated:
     """Puts a copy of ``database``, ours or NVIDIA's, with one more aggregation in place atomically.
 

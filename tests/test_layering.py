@@ -13,13 +13,17 @@ import pytest
 PACKAGE = "tensorboard_plugin_dlprof"
 ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 
-EVERYWHERE = frozenset({"errors", "masking", "metadata", "naming", "packing", "progress", "spilling", "units"})
+EVERYWHERE = frozenset(
+    {"errors", "forking", "many_objects", "masking", "metadata", "naming", "packing", "progress", "spilling", "units"}
+)
 """Constants and pure functions that anyone may use."""
 
 PIPELINE_PARTS = {"aggregation", "database", "efficiency", "events", "importers", "profile"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "forking": set(),
+    "many_objects": set(),
     "masking": set(),
     "metadata": set(),
     "naming": set(),

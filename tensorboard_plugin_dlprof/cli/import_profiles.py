@@ -47,6 +47,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=2.0,
         help="from which size on long columns lie in temporary files beside the results (default: 2); no hard limit",
     )
+    parser.add_argument(
+        "--workers",
+        metavar="N",
+        type=int,
+        choices=(1, 2),
+        default=1,
+        help="processes that read a large trace: 2 take less time, and a little more processor time and memory",
+    )
     parser.add_argument("--kernel-rules", metavar="FILE", default="", help=KERNEL_RULES_HELP)
     parser.add_argument(
         "--counters",
@@ -84,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
         original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
         kernel_rules=chosen_rules(arguments.kernel_rules),
         counters=arguments.counters,
-        read=ReadOptions(memory_bytes=int(arguments.memory_limit * (1 << 30))),
+        read=ReadOptions(memory_bytes=int(arguments.memory_limit * (1 << 30)), workers=arguments.workers),
     )
     sources, errors = find_sources(arguments.sources)
     if arguments.counters is not None and len(sources) > 1:

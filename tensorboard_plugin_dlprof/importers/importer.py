@@ -22,6 +22,10 @@ class ReadOptions:
     """What the import may use: longer columns lie in temporary files."""
     folder: Path | None = None
     """Where the temporary files lie; ``None`` for the system's folder."""
+    workers: int = 1
+    """Processes that may read; a second one helps where the source is large enough, and changes nothing else."""
+    helped_from_bytes: int = 64 << 20
+    """Sources are large enough from here on, expanded: reading less takes hardly longer than joining the halves."""
 
 
 class Importer(Protocol):

@@ -17,19 +17,25 @@ that cannot be used are counted in ``Capture.skipped``.
 The format: https://github.com/pytorch/kineto, ``libkineto/src/output_json.cpp``, and Google's "Trace
 Event Format". The way through the modules: ``kineto_text`` cuts the text, ``kineto_pieces`` and
 ``kineto_events`` decode, ``kineto_categories``, ``kineto_sorting`` and ``kineto_rows`` make columns,
-``kineto_capture`` makes the tables.
+``kineto_capture`` makes the tables. With two workers ``kineto_helper`` decodes and sorts half of the
+pieces in a process of its own, and ``kineto_merging`` joins the halves.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.events.tables import Capture
+from tensorboard_plugin_dlprof.forking import can_fork
 from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
 from tensorboard_plugin_dlprof.importers.kineto_capture import build_capture
+from tensorboard_plugin_dlprof.importers.kineto_events import Event
+from tensorboard_plugin_dlprof.importers.kineto_helper import Helper, Refused
+from tensorboard_plugin_dlprof.importers.kineto_merging import merge
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
 from tensorboard_plugin_dlprof.importers.kineto_text import TraceText
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
@@ -44,6 +50,9 @@ _SIGNS = re.compile(
 _EVENT_SIGN = re.compile(rb'"ph"\s*:\s*"')
 _SNIFFED_BYTES = 8 << 20
 """A trace may begin with metadata of its own; how far to look for its events."""
+
+_COMPRESSION = 13
+"""Of a trace, at gzip's default level."""
 
 _REPORT_EVERY = 16
 """Pieces between two reports of progress: some 4 MB."""
@@ -73,23 +82,62 @@ class KinetoImporter:
             BrokenSource: no trace, a damaged one, or one without any event of a profiler.
             UnsafeFile: no regular file, or it expands beyond ``options.max_expanded_bytes``.
         """
-        stage = "Reading events"
-        name = shown(path)
-        tables, spill = EventTables(), Spill(options.memory_bytes, options.folder)
-        with ByteStream(path, options.max_expanded_bytes) as stream:
-            text = TraceText(stream, name)
-            for count, events in enumerate(text.events()):
-                if count % _REPORT_EVERY == 0:
-                    progress(stage, stream.fraction)
-                    spill.relieve(tables.columns())
-                tables.add(events)
-        progress(stage, 1.0)
-        tables.finish()
-        spill.relieve(tables.columns())
-        spill.complete(tables.columns())
+        found = _read_by_two(path, options, progress) if _is_for_two(path, options) else None
+        tables, text, spill = found or _read_by_one(path, options, progress)
         if tables.is_empty():
-            raise BrokenSource(_nothing_found(name, tables, text.skipped + tables.skipped))
+            raise BrokenSource(_nothing_found(shown(path), tables, text.skipped + tables.skipped))
         return build_capture(tables, text.clock, text.metadata, path, text.skipped + tables.skipped, spill)
+
+
+_Read = tuple[EventTables, TraceText, Spill]
+
+
+def _read_by_one(path: Path, options: ReadOptions, progress: Progress) -> _Read:
+    tables, spill = EventTables(), Spill(options.memory_bytes, options.folder)
+    with ByteStream(path, options.max_expanded_bytes) as stream:
+        text = TraceText(stream, shown(path))
+        _fill(tables, spill, text.events(), stream, progress)
+    tables.finish()
+    spill.relieve(tables.columns())
+    spill.complete(tables.columns())
+    return tables, text, spill
+
+
+def _is_for_two(path: Path, options: ReadOptions) -> bool:
+    """Whether a second process is wanted, and worth its start."""
+    if options.workers < 2 or not can_fork():
+        return False
+    with ByteStream(path) as stream:
+        return stream.size_bytes * (_COMPRESSION if stream.is_gzip else 1) >= options.helped_from_bytes
+
+
+def _read_by_two(path: Path, options: ReadOptions, progress: Progress) -> _Read | None:
+    """The same, in less time; None where one process must do it alone."""
+    tables, spill = EventTables(), Spill(options.memory_bytes, options.folder)
+    with ByteStream(path, options.max_expanded_bytes) as stream:
+        text = TraceText(stream, shown(path))
+        try:
+            with Helper(tables, options.memory_bytes, options.folder) as helper:
+                _fill(tables, spill, text.events(helper.takes), stream, progress)
+                found, pipe = helper.handover()
+                spill.complete(tables.columns())
+                merge(tables, helper.counts, found, pipe, spill)
+        except Refused:
+            return None
+    tables.finish()
+    return tables, text, spill
+
+
+def _fill(
+    tables: EventTables, spill: Spill, lists: Iterator[list[Event]], stream: ByteStream, progress: Progress
+) -> None:
+    stage = "Reading events"
+    for count, events in enumerate(lists):
+        if count % _REPORT_EVERY == 0:
+            progress(stage, stream.fraction)
+            spill.relieve(tables.columns())
+        tables.add(events)
+    progress(stage, 1.0)
 
 
 def _holds_events(path: Path) -> bool:

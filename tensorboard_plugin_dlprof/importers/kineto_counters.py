@@ -39,6 +39,7 @@ class CounterRows:
     """Samples of the Tensor Cores' counters."""
 
     def __init__(self) -> None:
+        self.count = 0
         self.device = array("i")
         self.metric = array("i")
         self.start_us = array("d")
@@ -56,6 +57,7 @@ class CounterRows:
                 continue
             if event.name not in self.metrics:
                 self.metrics.append(event.name)
+            self.count += 1
             self.device.append(int(gpu[1]))
             self.metric.append(self.metrics.index(event.name))
             self.start_us.append(event.ts)

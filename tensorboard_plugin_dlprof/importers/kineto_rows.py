@@ -1,7 +1,8 @@
 """Collects decoded events by kind in compact columns.
 
-Every kind has a table of growing arrays. A column takes 4 or 8 bytes an event, texts are interned at
-once, so that a trace of 1 GB becomes about 200 MB of columns.
+Every kind has a table of growing arrays; ``count`` are its rows, some of which may lie in files
+already. A column takes 4 or 8 bytes an event, texts are interned at once, so that a trace of 1 GB
+becomes about 200 MB of columns.
 """
 
 from __future__ import annotations
@@ -156,12 +157,14 @@ class SpanRows:
 
     def __init__(self, texts: TextIds) -> None:
         self._texts = texts
+        self.count = 0
         self.start_us = array("d")
         self.duration_us = array("d")
         self.name = array("i")
 
     def add(self, events: Columns, args: Columns) -> None:
         """Appends complete events."""
+        self.count += len(events["ts"])
         extend(self.start_us, events["ts"])
         extend(self.duration_us, events["dur"])
         extend(self.name, self._texts.of(events["name"]))
@@ -342,6 +345,7 @@ class MemoryRows:
 
     def __init__(self, threads: ThreadIds) -> None:
         self._threads = threads
+        self.count = 0
         self.start_us = array("d")
         self.thread = array("i")
         self.device = array("i")
@@ -355,6 +359,7 @@ class MemoryRows:
             skipped["memory events without a size"] += missing
             sized = [size is not None for size in args["memory_bytes"]]
             events, args = _chosen(events, sized), _chosen(args, sized)
+        self.count += len(events["ts"])
         extend(self.start_us, events["ts"])
         extend(self.thread, self._threads.of(events["pid"], events["tid"]))
         # Device Type 0 is the CPU, whose Device Id is -1; 1 is CUDA and HIP alike.
@@ -379,6 +384,7 @@ class FlowRows:
     def __init__(self, texts: TextIds, threads: ThreadIds) -> None:
         self._texts = texts
         self._threads = threads
+        self.count = 0
         self.end = array("b")
         """0 where the arrow starts, 1 where it ends, -1 between, which does not exist in PyTorch's."""
         self.number = array("q")
@@ -389,6 +395,7 @@ class FlowRows:
 
     def add(self, events: Columns) -> None:
         """Appends flow events."""
+        self.count += len(events["ts"])
         extend(self.end, [_FLOW_ENDS.get(phase, -1) for phase in events["ph"]])
         extend_whole(self.number, events["id"])
         extend(self.name, self._texts.of([text if isinstance(text, str) else "" for text in events["id"]]))

@@ -153,12 +153,18 @@ class EventTables:
 
     def columns(self) -> list[dict[str, Any]]:
         """Name -> column of each table, the table's own: a column that is put there takes the place of the old one."""
-        return [vars(table) for table in (*self._tables(), self.flows)]
+        return [vars(table) for table in (*self._tables(), self.flows, self.counters)]
 
     def counts(self) -> list[int]:
-        """Rows of each table of ``columns``, then texts, threads, and sizes of grids and blocks."""
-        rows = [table.count for table in (*self._tables(), self.flows)]
-        return [*rows, len(self.strings), len(self.threads.rows), len(self.work.triples.triples)]
+        """Rows of each table of ``columns``, then texts, threads, sizes of grids and blocks, metrics of counters."""
+        rows = [table.count for table in (*self._tables(), self.flows, self.counters)]
+        return [
+            *rows,
+            len(self.strings),
+            len(self.threads.rows),
+            len(self.work.triples.triples),
+            len(self.counters.metrics),
+        ]
 
     def _tables(self) -> Sequence[SpanRows | MemoryRows]:
         hosts = (self.old_ops, self.ops, self.annotations, self.frames, self.calls)

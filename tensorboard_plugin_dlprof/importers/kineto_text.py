@@ -45,7 +45,7 @@ _BETWEEN_OBJECTS = re.compile(rb"\}\s*,\s*\{")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def _nobody(_piece: bytes) -> bool:
+def _nobody(_piece: bytes, _clock: Clock) -> bool:
     """Takes no piece."""
     return False
 
@@ -74,7 +74,7 @@ class TraceText:
         """Why entries of the event list were left out -> how many."""
         self.clock = Clock(b"")
 
-    def events(self, taken: Callable[[bytes], bool] = _nobody) -> Iterator[list[Event]]:
+    def events(self, taken: Callable[[bytes, Clock], bool] = _nobody) -> Iterator[list[Event]]:
         """The events in lists of some hundred.
 
         Args:
@@ -90,7 +90,7 @@ class TraceText:
             cut = chunk.rfind(self._separator) if self._separator else -1
             if cut >= 0:
                 piece = b"[%b%b]" % (self._buffer, chunk[: cut + 1])
-                if self._stream.remaining_bytes > TAIL_BYTES and taken(piece):
+                if self._stream.remaining_bytes > TAIL_BYTES and taken(piece, self.clock):
                     self._buffer = _after_gap(chunk, cut + 1)
                     continue
                 events = self._pieces.decode(piece, self.clock)

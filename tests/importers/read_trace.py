@@ -1,0 +1,57 @@
+"""Reads traces with one process or two, as a program of its own: ``read_trace.py JOB``, JOB being JSON.
+
+Prints JSON: for each trace what distinguishes captures, and how many copies the process made of itself. A test process
+may have threads, and a process with threads makes no copies.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.events.tables import Capture
+from tensorboard_plugin_dlprof.importers.importer import ReadOptions
+from tensorboard_plugin_dlprof.importers.kineto import KinetoImporter
+
+
+def digests(capture: Capture) -> dict[str, str]:
+    """A digest of each part of a capture."""
+    found = {"strings": _digest("\0".join(capture.strings.texts()).encode())}
+    for part in dataclasses.fields(capture):
+        table = getattr(capture, part.name)
+        if not dataclasses.is_dataclass(table):
+            if part.name not in ("strings", "spill"):
+                found[part.name] = _digest(repr(table).encode())
+            continue
+        for column in dataclasses.fields(table):
+            value = getattr(table, column.name)
+            data = np.ascontiguousarray(value).tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
+            found[f"{part.name}.{column.name}"] = _digest(data)
+    return found
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def main() -> None:
+    """Reads the traces of the job that the command line gives."""
+    job: dict[str, Any] = json.loads(sys.argv[1])
+    copies: list[int] = []
+    os.register_at_fork(after_in_parent=lambda: copies.append(1))
+    if job.get("copies_die"):
+        os.register_at_fork(after_in_child=lambda: os._exit(1))
+    options = ReadOptions(workers=job["workers"], helped_from_bytes=0, **job.get("options", {}))
+    found = [digests(KinetoImporter().read(Path(path), options, lambda _what, _part: None)) for path in job["traces"]]
+    print(json.dumps({"captures": found, "copies": len(copies)}))
+
+
+if __name__ == "__main__":
+    main()

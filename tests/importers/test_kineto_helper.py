@@ -1,0 +1,121 @@
+"""A trace makes the same tables whether one process reads it or two."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.importers.kineto_traces import kernel, trace, x
+from tests.shared_data import REPOSITORY, shared_data
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux copies processes")
+
+EVENTS = 40_000
+"""Some eight megabytes: the last is never offered to the second process."""
+
+
+def read(traces: list[Path], workers: int, **job: Any) -> Any:
+    """What ``read_trace.py`` prints."""
+    job |= {"traces": list(map(str, traces)), "workers": workers}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.importers.read_trace", json.dumps(job)],
+        env=os.environ | {"PYTHONHASHSEED": "0"},  # sets are written in one order
+        cwd=REPOSITORY, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return json.loads(done.stdout)
+
+
+def events() -> list[dict[str, Any]]:
+    """Every kind of event, with names, shapes, threads and launches that appear first all along the trace."""
+    made: list[dict[str, Any]] = []
+    for number in range(EVENTS):
+        ts, track = number * 10, {"pid": 100, "tid": 100 + number // 5_000}
+        made += [
+            x(
+                "cpu_op",
+                f"aten::op{number // 50}",
+                ts,
+                8,
+                track,
+                Input_Dims=[[number % 700, 2]],
+                Sequence_number=number,
+            ),
+            x("cuda_runtime", "cudaLaunchKernel", ts + 1, 2, track, correlation=number),
+            kernel(f"kernel{number // 90}", ts + 4, 3, correlation=number, grid=[number % 300 + 1, 1, 1]),
+        ]
+        if number % 7 == 0:
+            flow = {"cat": "fwdbwd", "id": number, **track}
+            made += [{"ph": "s", "ts": ts, **flow}, {"ph": "f", "ts": ts + 3, **flow}]
+        if number % 11 == 0:
+            made.append({
+                "ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "ts": ts, **track,
+                "args": {"Bytes": 64, "Total Allocated": number, "Device Type": 1, "Device Id": 0},
+            })  # fmt: skip
+        if number % 500 == 0:
+            made.append(x("unheard_of", "a", ts, 1))
+    return made
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """A trace, and what one process reads."""
+    path = tmp_path_factory.mktemp("trace") / "plain.json"
+    path.write_bytes(trace(*events()))
+    return path, read([path], 1)["captures"]
+
+
+def test_two_processes_read_what_one_reads(made: tuple[Path, Any]) -> None:
+    """Rows lie in the order of the file; texts, threads and sizes are numbered as they are met."""
+    path, alone = made
+    assert read([path], 2) == {"captures": alone, "copies": 1}
+
+
+def test_a_compressed_trace_is_shared_too(made: tuple[Path, Any], tmp_path: Path) -> None:
+    """One process expands it for both. (Hardly compressed, or it would end before any piece was offered.)"""
+    path = tmp_path / made[0].name
+    path.write_bytes(gzip.compress(made[0].read_bytes(), 0))
+    assert read([path], 2) == {"captures": made[1], "copies": 1}
+
+
+def test_columns_that_lie_in_files_are_the_same(made: tuple[Path, Any]) -> None:
+    """Both processes put what is too long for the memory into files."""
+    assert read([made[0]], 2, options={"memory_bytes": 1 << 20}) == {"captures": made[1], "copies": 1}
+
+
+@pytest.mark.parametrize("damage", ["broken event", "begin and end"])
+def test_what_the_second_process_does_not_understand_is_read_by_one(damage: str, tmp_path: Path) -> None:
+    """Nothing is lost: damaged events are counted, halves are joined."""
+    all_events = events()
+    halfway = len(all_events) // 2
+    if damage == "begin and end":
+        for number in range(2_000):
+            half = x("cpu_op", f"half{number}", number, 1)
+            all_events[halfway + number] = {**half, "ph": "E" if number % 2 else "B"}
+    content = trace(*all_events)
+    if damage == "broken event":
+        content = content.replace(b'"name": "aten::op4', b'"name": aten::op4')
+    path = tmp_path / "damaged.json"
+    path.write_bytes(content)
+    alone = read([path], 1)
+    assert alone["captures"] != []
+    assert read([path], 2) == {"captures": alone["captures"], "copies": 1}
+
+
+def test_a_second_process_that_dies_costs_nothing_but_time(made: tuple[Path, Any]) -> None:
+    """It may be killed where memory is short."""
+    assert read([made[0]], 2, copies_die=True) == {"captures": made[1], "copies": 1}
+
+
+def test_real_traces_read_by_two() -> None:
+    """Those that are long enough for a piece to be offered."""
+    traces = [path for path in sorted(shared_data().glob("torch/*/*")) if path.stat().st_size > 1 << 20]
+    two = read(traces, 2)
+    assert two["captures"] == read(traces, 1)["captures"]
+    assert two["copies"] > 0
