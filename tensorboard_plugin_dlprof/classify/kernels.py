@@ -12,10 +12,10 @@ from tensorboard_plugin_dlprof.classify.classes import KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.classify.kernel_names import KernelName, library_of, parse
 from tensorboard_plugin_dlprof.classify.precision import DECODERS
 from tensorboard_plugin_dlprof.classify.rules import RULES
-from tensorboard_plugin_dlprof.classify.rules.rule import CompiledRule, Rule, compile_rule
+from tensorboard_plugin_dlprof.classify.rules.rule import LazyRule, Rule
 from tensorboard_plugin_dlprof.classify.words import holds_product, is_harmless
 
-_COMPILED: Final = tuple(compile_rule(rule) for rule in RULES)
+_LAZY: Final = tuple(LazyRule(rule) for rule in RULES)
 _PRODUCTS: Final = frozenset(("gemm", "convolution", "attention"))
 
 
@@ -28,7 +28,7 @@ class Classifier:
 
     def __init__(self, user_rules: Sequence[Rule] = ()) -> None:
         self.user_rules: Final = tuple(user_rules)
-        self._compiled: Final = (*(compile_rule(rule) for rule in user_rules), *_COMPILED)
+        self._rules: Final = (*(LazyRule(rule).compile_now() for rule in user_rules), *_LAZY)
         # Profiles repeat their names a million times, and many long names share one function name.
         self._class_of = lru_cache(maxsize=65_536)(self._decide)
         self._candidates = lru_cache(maxsize=65_536)(self._possible)
@@ -52,8 +52,9 @@ class Classifier:
 
     def _decide(self, text: str) -> KernelClass:
         name = parse(text)
+        lowered = _lowered(name.text)
         # The last rule has no patterns, so that one always applies.
-        rule = next(r for r, _, pattern in self._candidates(name.head) if pattern is None or pattern.search(name.text))
+        rule = next(each.rule for each in self._candidates(name.head) if each.fits_text(name.text, lowered))
         return KernelClass(
             rule.matrix_unit,
             rule.family,
@@ -64,15 +65,21 @@ class Classifier:
             architecture_of(name),
         )
 
-    def _possible(self, head: str) -> tuple[CompiledRule, ...]:
+    def _possible(self, head: str) -> tuple[LazyRule, ...]:
         """The rules that a function name leaves possible, in order."""
+        lowered = _lowered(head)
         candidates = []
-        for compiled in self._compiled:
-            if compiled.head.search(head) and _is_believed(compiled.rule, head):
-                candidates.append(compiled)
-                if compiled.text is None:
+        for each in self._rules:
+            if each.fits_head(head, lowered) and _is_believed(each.rule, head):
+                candidates.append(each)
+                if not each.needs_text:
                     break
         return tuple(candidates)
+
+
+def _lowered(text: str) -> str:
+    """``text`` in lower case; empty where letters have a case that ``str.lower`` and ``re`` see differently."""
+    return text.lower() if text.isascii() else ""
 
 
 def _is_believed(rule: Rule, head: str) -> bool:

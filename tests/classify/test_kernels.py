@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.classify.kernel_names import parse
 from tensorboard_plugin_dlprof.classify.kernels import classify, explanation
 from tensorboard_plugin_dlprof.classify.precision import DECODERS
 from tensorboard_plugin_dlprof.classify.rules import RULES
-from tensorboard_plugin_dlprof.classify.rules.rule import compile_rule
+from tensorboard_plugin_dlprof.classify.rules.rule import LazyRule
 from tests.classify.raw_profiles import kernel_times, raw_profiles
 from tests.shared_data import shared_data, shared_data_or_none
 
@@ -203,7 +203,7 @@ def test_rules_are_well_formed() -> None:
     counts = Counter(rule.name for rule in RULES)
     assert [name for name, count in counts.items() if count > 1] == []
     for rule in RULES:
-        compile_rule(rule)
+        LazyRule(rule).compile_now()
         assert rule.family in FAMILIES, rule.name
         if rule.precision.startswith("@"):
             assert rule.precision[1:] in DECODERS, rule.name

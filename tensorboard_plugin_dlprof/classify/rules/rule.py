@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.classify.required_words import required_words
 
 NO = MatrixUnit.NO
 YES = MatrixUnit.YES
@@ -35,18 +36,49 @@ class Rule(NamedTuple):
     name a fusion after every op near it, and a library's helper is named after the product that it serves."""
 
 
-class CompiledRule(NamedTuple):
-    """A rule with its patterns compiled."""
+class LazyRule:
+    """A rule whose expressions are compiled when a name holds a word that they need.
 
-    rule: Rule
-    head: re.Pattern[str]
-    text: re.Pattern[str] | None
-
-
-def compile_rule(rule: Rule) -> CompiledRule:
-    """Compiles the patterns of ``rule``.
-
-    Raises:
-        re.error: a pattern is no regular expression.
+    Args:
+        rule: One of ours. A user's rule may use expressions that ``required_words`` does not read: ``compile_now``.
     """
-    return CompiledRule(rule, re.compile(rule.head), re.compile(rule.text) if rule.text else None)
+
+    __slots__ = ("_head", "_head_words", "_text", "rule")
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule: Final = rule
+        self._head: re.Pattern[str] | None = None
+        self._text: re.Pattern[str] | None = None
+        self._head_words = required_words(rule.head)
+
+    @property
+    def needs_text(self) -> bool:
+        """Whether the function's name alone does not decide."""
+        return bool(self.rule.text)
+
+    def fits_head(self, head: str, lowered: str) -> bool:
+        """Whether the pattern of the function's name is found; ``lowered`` is ``head`` in lower case, if ASCII."""
+        if self._head is None:
+            if lowered and self._head_words and not any(word in lowered for word in self._head_words):
+                return False
+            self._head = re.compile(self.rule.head)
+        return self._head.search(head) is not None
+
+    def fits_text(self, text: str, lowered: str) -> bool:
+        """Whether the pattern of the whole name is found, or there is none; ``lowered`` as in ``fits_head``."""
+        if self._text is None:
+            words = required_words(self.rule.text)
+            if lowered and words and not any(word in lowered for word in words):
+                return False
+            self._text = re.compile(self.rule.text)
+        return self._text.search(text) is not None
+
+    def compile_now(self) -> LazyRule:
+        """Compiles the patterns, and looks for them in every name.
+
+        Raises:
+            re.error: a pattern is no regular expression.
+        """
+        self._head = re.compile(self.rule.head)
+        self._text = re.compile(self.rule.text)
+        return self
