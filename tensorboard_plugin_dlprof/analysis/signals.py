@@ -28,6 +28,12 @@ _LIBRARY = re.compile(
 )
 
 
+_MADE_FOR = re.compile(r"(?:\b|_)sm_?(\d{2,3})(?=_|\b)|\bnvjet_(?!sm)")
+"""The architecture that a kernel was compiled for, which the GPU has or is newer than. Hopper's nvjet does not name
+it."""
+
+_HOPPER = 90
+
 _STEP = re.compile(r"Optimizer\.step|(?:^|/)optimi[sz]er[ _.]?step(?:/|$)", re.IGNORECASE)
 
 
@@ -58,12 +64,15 @@ class Signals:
 
     @cached_property
     def busy_while_active_fraction(self) -> float:
-        """``busy_fraction``; without marked iterations, of the time from the first to the last work of the GPUs."""
+        """``busy_fraction``; without marked iterations, of the time from the first to the last kernel.
+
+        What is copied before the first kernel sets the model up, once.
+        """
         if self.marked:
             return self.busy_fraction
-        kernels, copies, graphs = self.profile.kernels, self.profile.memcpys, self.profile.graphs
-        starts = [int(table.gpu_start.min()) for table in (kernels, copies, graphs) if len(table.gpu_start)]
-        stops = [int(table.gpu_stop.max()) for table in (kernels, copies, graphs) if len(table.gpu_stop)]
+        tables = (self.profile.kernels, self.profile.graphs)
+        starts = [int(table.gpu_start.min()) for table in tables if len(table.gpu_start)]
+        stops = [int(table.gpu_stop.max()) for table in tables if len(table.gpu_stop)]
         active = min(max(stops, default=0) - min(starts, default=0), self.wall_ns)
         return min(self.aggregation.busy_ns / active, 1.0) if active > 0 else 0.0
 
@@ -104,6 +113,15 @@ class Signals:
     def peaks(self) -> Peaks | None:
         """Its published rates."""
         return find_peaks(self.device.name, self.device.memory_bytes) if self.device else None
+
+    @cached_property
+    def capability_major(self) -> int:
+        """Of the first GPU in use; where the capture does not tell, of the GPU that its kernels' names tell; else 0."""
+        if self.device is not None and (self.device.capability_major or self.is_amd):
+            return self.device.capability_major
+        names = np.unique(self.profile.kernels.long_name).tolist()
+        told = {int(found[1] or _HOPPER) for name in names for found in _MADE_FOR.finditer(self.profile.strings[name])}
+        return max(told, default=0) // 10
 
     @cached_property
     def is_amd(self) -> bool:

@@ -70,6 +70,9 @@ FP8_LENGTH = 1024
 ATTENTION_FRACTION = 0.03
 """Share of the time between the two products of attention written out."""
 
+OLDER_ATTENTION_FRACTION = 0.05
+"""Share of the time in attention kernels of an older GPU; below it even twice the rate is hardly seen."""
+
 SLOW_CONVOLUTION_FRACTION = 0.05
 """Share of the time in convolutions that reach little of the device's rate."""
 

@@ -18,6 +18,7 @@ ADD = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor
 EIGEN = (
     "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<A, B>, Eigen::GpuDevice>>(A)"
 )
+FLASH_2 = "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<128, 128, 64, 4>>(Params)"
 Make = Callable[[float], Profile]
 """A share of the time -> a profile in which one thing takes it."""
 
@@ -303,6 +304,9 @@ CASES: dict[str, Case] = {
     "fusion_detector": Case(kernel(ADD.replace("float", "c10::BFloat16"), "aten::add"), thresholds.FUSION_FRACTION),
     "xla_detector": Case(tensorflow(kernel(EIGEN, "Relu: model/relu/Relu")), thresholds.FUSION_FRACTION),
     "attention_detector": Case(attention, thresholds.ATTENTION_FRACTION),
+    "older_attention_detector": Case(
+        kernel(FLASH_2, "aten::_flash_attention_forward", device=H100), thresholds.OLDER_ATTENTION_FRACTION
+    ),
     "batch_size_detector": Case(memory, thresholds.SMALL_MEMORY_FRACTION, below=1.04, above=0.96, alone=0.5),
     "memory_full_detector": Case(memory, thresholds.FULL_MEMORY_FRACTION, below=0.99, above=1.01, alone=1.1),
     "no_iterations_detector": Case(

@@ -19,6 +19,7 @@ from tests.analysis.cases import (
     ADD,
     CASES,
     EIGEN,
+    FLASH_2,
     LARGE,
     NVJET,
     SGEMM,
@@ -227,6 +228,79 @@ def test_collectives_leave_a_gpu_under_used() -> None:
     assert list(said) == ["communication_detector", "underutilized_gpu_detector"]
     assert said["underutilized_gpu_detector"].numbers["busy_fraction"] == pytest.approx(0.4, abs=0.01)
     assert "other than collectives" in said["underutilized_gpu_detector"].problem_text()
+
+
+def test_copies_can_only_hide_behind_kernels() -> None:
+    """Copies for 60 % of a step beside kernels for 5 % gain no more than these 5; without kernels they gain nothing."""
+
+    def body(step: Step) -> None:
+        copy_alone(step, 0.6)
+        step.good(0.95 * STEP_NS, STEP_NS)
+
+    told = said_by("copy_detector", scene(body))
+    assert told.gain is not None
+    assert told.gain.high_ns == pytest.approx(0.05 * STEP_NS, rel=0.01)
+    alone = said_by("copy_detector", scene(lambda step: copy_alone(step, 0.6)))
+    assert alone.gain is None
+    assert "too few kernels" in alone.recommendation_text()
+
+
+def copy_alone(step: Step, share: float) -> None:
+    """A pinned copy from the host."""
+    step.line("main", "op", 10, 30, "aten::to")
+    step.line("main", "call", 12, 20, "cudaMemcpyAsync", corr=77)
+    step.line("gpu0/9", "memcpy", 0, share * STEP_NS, "Memcpy HtoD (Pinned -> Device)", corr=77, copy=1, bytes=1000)
+
+
+def test_collectives_can_only_hide_behind_what_else_runs() -> None:
+    """Nearly alone they wait for a late rank: at least next to nothing is gained."""
+    told = said_by("communication_detector", collective(0.98))
+    assert told.gain is not None
+    assert told.gain.low_ns == pytest.approx(0.2 * 0.02 * STEP_NS, rel=0.05)
+    assert told.gain.high_ns == pytest.approx(0.9 * 0.98 * STEP_NS, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("capability", "name", "speaks"),
+    [
+        (9, FLASH_2, True),
+        (10, FLASH_2, True),
+        (8, FLASH_2, False),
+        (12, FLASH_2, False),
+        (9, "void cutlass::device_kernel<flash::enable_sm90<flash::FlashAttnFwdSm90<A>>>(Params)", False),
+        (9, "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_3_64x128x128", False),
+        (9, "void pytorch_flash::flash_bwd_convert_dq_kernel<pytorch_flash::Traits>(Params)", False),
+    ],
+)
+def test_older_attention_is_that_of_a_gpu_with_kernels_of_its_own(capability: int, name: str, speaks: bool) -> None:
+    """Hopper and data centre Blackwell; what runs on these already, and helpers, are not meant."""
+    device = dataclasses.replace(H100, capability_major=capability)
+    profile = kernel(name, "aten::_flash_attention_forward", device=device)(0.5)
+    assert ("older_attention_detector" in found(profile)) == speaks
+
+
+def test_a_gpu_that_is_not_named_is_known_by_its_kernels() -> None:
+    """``nvjet`` is Hopper's or newer, whatever the capture leaves out."""
+
+    def body(step: Step) -> None:
+        step.op("aten::mm", NVJET, 0, 0.5 * STEP_NS)
+        step.op("aten::_flash_attention_forward", FLASH_2, 0.5 * STEP_NS, STEP_NS)
+
+    profile = scene(body, device=dataclasses.replace(H100, name="", capability_major=0))
+    assert signals(profile).capability_major == 9
+    assert "older_attention_detector" in found(profile)
+
+
+def test_copies_that_set_a_model_up_do_not_make_a_gpu_idle() -> None:
+    """Of a capture without iterations, kernels are asked for from the first to the last of them."""
+
+    def body(step: Step) -> None:
+        copy_alone(step, 0.5)
+        step.good(0.5 * STEP_NS, STEP_NS)
+
+    profile = scene(body, marked=False, steps=1)
+    assert signals(profile).busy_fraction == pytest.approx(0.5, abs=0.01)
+    assert signals(profile).busy_while_active_fraction == pytest.approx(1.0, abs=0.01)
 
 
 def test_only_training_has_a_learning_rate() -> None:

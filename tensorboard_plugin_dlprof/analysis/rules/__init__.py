@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tensorboard_plugin_dlprof.analysis.rules import (
+    attention,
     convolutions,
     fusing,
     host,
@@ -43,7 +44,8 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("zero_grad_detector", fusing.zero_grad),
     ("fusion_detector", fusing.elementwise),
     ("xla_detector", fusing.xla),
-    ("attention_detector", fusing.attention),
+    ("attention_detector", attention.written),
+    ("older_attention_detector", attention.older_kernels),
     ("batch_size_detector", memory.small_batch),
     ("memory_full_detector", memory.full),
     ("no_iterations_detector", recording.iterations),

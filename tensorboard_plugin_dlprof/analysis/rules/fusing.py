@@ -1,4 +1,4 @@
-"""Kernels that fused ones would replace: optimizers, zero_grad, elementwise chains, attention written out."""
+"""Kernels that fused ones would replace: optimizers, zero_grad, elementwise chains."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.intervals import length, subtract, union
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain, wall_gain
 from tensorboard_plugin_dlprof.analysis.origin import Framework
 from tensorboard_plugin_dlprof.analysis.signals import Signals
@@ -60,7 +59,7 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
             "kernel_ns": signals.per_iteration(time),
             "name": _optimizer_name(signals, chosen),
         },
-        signals.op_evidence(_rows(signals, chosen)),
+        signals.op_evidence(op_rows(signals, chosen)),
         wall_gain(
             signals,
             {Pool.LAUNCH: (0.7 * waiting, waiting), Pool.OTHER_KERNELS: (0, 0.65 * min(time, span))},
@@ -91,7 +90,7 @@ def zero_grad(signals: Signals) -> Finding | Lacks | None:
         "Gradients are set to zero by {kernels} kernels in each iteration, which take {span_ns}.",
         "Drop them instead: optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0.",
         {"kernels": signals.per_iteration(count), "span_ns": signals.per_iteration(span)},
-        signals.op_evidence(_rows(signals, chosen)),
+        signals.op_evidence(op_rows(signals, chosen)),
         wall_gain(
             signals,
             {Pool.LAUNCH: (0, max(span - time, 0)), Pool.OTHER_KERNELS: (0.9 * time, time)},
@@ -188,45 +187,7 @@ def _unfused(signals: Signals, detector: str, problem: str, recommendation: str,
     )  # fmt: skip
 
 
-def attention(signals: Signals) -> Finding | Lacks | None:
-    """Attention as product, softmax, product, with the scores in memory."""
-    found = written_out(signals)
-    if found is None:
-        return None
-    kernels = signals.of_ops(found.between)
-    time = signals.time(kernels)
-    if signals.share(signals.on_gpu(time)) < thresholds.ATTENTION_FRACTION:
-        return None
-    products = signals.time(signals.of_ops(found.products))
-    return Finding(
-        "attention_detector",
-        Severity.WARNING,
-        Confidence.MEDIUM,
-        "elementwise",
-        "Attention is written out as products with a softmax between them: {calls} times in each iteration the "
-        "scores go "
-        "through memory. The kernels between the products take {between_ns} ({share_fraction} of the time).",
-        "Call torch.nn.functional.scaled_dot_product_attention, which keeps the scores on the chip (FlashAttention "
-        "for 16 "
-        "bits); in Transformers: attn_implementation=\"sdpa\".",
-        {
-            "calls": signals.per_iteration(found.calls),
-            "between_ns": signals.per_iteration(time),
-            "products_ns": signals.per_iteration(products),
-            "share_fraction": signals.share(signals.on_gpu(time)),
-        },
-        signals.op_evidence(_rows(signals, found.between | found.products)),
-        kernel_gain(
-            signals, {Pool.OTHER_KERNELS: (0.5 * time, time), Pool.PRODUCTS: (0, 0.3 * products)},
-            "The kernels between the products go, at best with the part of the products that moves the scores; in "
-            "FP32 the "
-            "fused kernel saves less.",
-        ),
-        "https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
-    )  # fmt: skip
-
-
-def _rows(signals: Signals, chosen: Bools) -> Int64s:
+def op_rows(signals: Signals, chosen: Bools) -> Int64s:
     """Rows of ``OpNodes`` of chosen ops with kernels."""
     nodes = signals.aggregation.op_nodes
     rows: Int64s = np.flatnonzero(chosen[nodes.op] & (signals.efficiency.ops.kernel_ns > 0))

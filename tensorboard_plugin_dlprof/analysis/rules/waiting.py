@@ -105,20 +105,25 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         return None
     memcpys = signals.profile.memcpys
     between = np.isin(memcpys.copy_kind, (1, 2))
+    hideable = min(time, signals.aggregation.busy_ns)
+    few = signals.share(hideable) < thresholds.MIN_GAIN_FRACTION
     return Finding(
         "copy_detector",
         Severity.ADVICE,
         Confidence.MEDIUM,
         "copies",
         "Copies between host and GPU take {copies_ns} of each iteration ({share_fraction}) while no kernel runs.",
+        "Keep what is used again on the GPU, pin the host's memory, and copy the narrower type: there are too few "
+        "kernels to hide copies behind."
+        if few else
         "Copy beside the kernels: pinned memory, .to(device, non_blocking=True), the next batch on a stream of its "
-        "own; "
-        "keep what is used again on the GPU, and copy the narrower type.",
+        "own; keep what is used again on the GPU, and copy the narrower type.",
         {"copies_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
         _copying_ops(signals, between),
-        wall_gain(
-            signals, {Pool.COPIES: (0.4 * time, time)},
-            "Copies that run beside kernels cost no time; some cannot, where the next kernel needs them.",
+        None if few else wall_gain(
+            signals, {Pool.COPIES: (0.4 * hideable, hideable)},
+            "Copies that run beside kernels cost no time, as far as there are kernels; some cannot, where the next "
+            "kernel needs them.",
         ),
         "https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
     )  # fmt: skip
@@ -184,9 +189,9 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         },
         signals.kernel_evidence(chosen),
         wall_gain(
-            signals, {Pool.COMMUNICATION: (0.2 * time, 0.9 * time)},
-            "What is hidden costs nothing; how much can be is unknown from one rank, and waiting for a late rank "
-            "stays.",
+            signals, {Pool.COMMUNICATION: (0.2 * min(time, signals.aggregation.busy_ns - time), 0.9 * time)},
+            "What is hidden behind other kernels costs nothing, and there are only so many of them (the lower end); at "
+            "best a late rank is what the collectives wait for, and it is mended.",
         ),
         "https://pytorch.org/docs/stable/notes/ddp.html",
     )  # fmt: skip

@@ -1,0 +1,106 @@
+"""Attention: written out as products and a softmax, or in kernels of an older GPU."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.tables import Bools
+from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
+from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
+from tensorboard_plugin_dlprof.analysis.rules.fusing import op_rows
+from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
+
+_SECOND = re.compile(r"\bflash_(?:fwd|bwd)_(?!\w*sm\d)(?!\w*(?:combine|convert|dot_do|process))\w*kernel\b(?!.*Sm\d)")
+"""The kernels of FlashAttention 2, which know the instructions of Ampere; of its helpers none."""
+
+_WITH_OWN_KERNELS = (9, 10)
+"""Major capabilities of Hopper and of data centre Blackwell, for which cuDNN, FlashAttention 3 and 4 have kernels."""
+
+_FASTER = (0.15, 0.5)
+"""Share of the time that kernels of the GPU's own save (Shah et al., FlashAttention-3, figures 5 and 6, on an H100):
+1.2 times as fast for heads of 64 and short sequences, 2.1 times for heads of 256 and long ones."""
+
+
+def written(signals: Signals) -> Finding | Lacks | None:
+    """Attention as product, softmax, product, with the scores in memory."""
+    found = written_out(signals)
+    if found is None:
+        return None
+    kernels = signals.of_ops(found.between)
+    time = signals.time(kernels)
+    if signals.share(signals.on_gpu(time)) < thresholds.ATTENTION_FRACTION:
+        return None
+    products = signals.time(signals.of_ops(found.products))
+    return Finding(
+        "attention_detector",
+        Severity.WARNING,
+        Confidence.MEDIUM,
+        "elementwise",
+        "Attention is written out as products with a softmax between them: {calls} times in each iteration the "
+        "scores go "
+        "through memory. The kernels between the products take {between_ns} ({share_fraction} of the time).",
+        "Call torch.nn.functional.scaled_dot_product_attention, which keeps the scores on the chip (FlashAttention "
+        "for 16 "
+        "bits); in Transformers: attn_implementation=\"sdpa\".",
+        {
+            "calls": signals.per_iteration(found.calls),
+            "between_ns": signals.per_iteration(time),
+            "products_ns": signals.per_iteration(products),
+            "share_fraction": signals.share(signals.on_gpu(time)),
+        },
+        signals.op_evidence(op_rows(signals, found.between | found.products)),
+        kernel_gain(
+            signals, {Pool.OTHER_KERNELS: (0.5 * time, time), Pool.PRODUCTS: (0, 0.3 * products)},
+            "The kernels between the products go, at best with the part of the products that moves the scores; in "
+            "FP32 the "
+            "fused kernel saves less.",
+        ),
+        "https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
+    )  # fmt: skip
+
+
+def older_kernels(signals: Signals) -> Finding | Lacks | None:
+    """FlashAttention 2 on a GPU that has kernels of its own, with asynchronous products."""
+    if signals.capability_major not in _WITH_OWN_KERNELS:
+        return None
+    chosen = _of_second(signals)
+    time = signals.time(chosen)
+    share = signals.share(signals.on_gpu(time))
+    if share < thresholds.OLDER_ATTENTION_FRACTION:
+        return None
+    hopper = signals.capability_major == _WITH_OWN_KERNELS[0]
+    return Finding(
+        "older_attention_detector",
+        Severity.ADVICE,
+        Confidence.MEDIUM,
+        "attention",
+        "Attention runs in kernels of FlashAttention 2, which were made for Ampere, on a {gpu} GPU: {kernels} of them "
+        "take {kernels_ns} of each iteration ({share_fraction}).",
+        "Use kernels of this GPU: torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION) around "
+        "scaled_dot_product_attention, or {package}.",
+        {
+            "gpu": "Hopper" if hopper else "Blackwell",
+            "kernels": signals.per_iteration(int(chosen.sum())),
+            "kernels_ns": signals.per_iteration(time),
+            "share_fraction": share,
+            "package": 'FlashAttention 3 (in Transformers: attn_implementation="flash_attention_3")'
+            if hopper else "FlashAttention 4",
+        },
+        signals.kernel_evidence(chosen),
+        kernel_gain(
+            signals, {Pool.PRODUCTS: (_FASTER[0] * time, _FASTER[1] * time)},
+            "Such kernels are 1.2 to 2.1 times as fast on an H100 in the paper about FlashAttention 3: least for "
+            "heads of 64 and short sequences, most for heads of 256 and long ones.",
+        ),
+        "https://pytorch.org/blog/flashattention-3/",
+    )  # fmt: skip
+
+
+def _of_second(signals: Signals) -> Bools:
+    """Aggregated kernels of FlashAttention 2."""
+    texts, names = signals.profile.strings, signals.profile.kernels.long_name[signals.kernel]
+    return np.isin(names, [name for name in np.unique(names).tolist() if _SECOND.search(texts[name])])
