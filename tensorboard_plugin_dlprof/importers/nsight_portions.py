@@ -122,7 +122,7 @@ class _Reader:
             return Portion(0, [], [])
         texts: list[bytes] = values.pop().split(_SEPARATOR.encode()) if has_text else []
         if len(texts) > rows:
-            texts = [text for (text,) in self._fetched(f"SELECT t FROM {self._rows}", first, limit)]
+            texts = [text for (text,) in self._fetched(f"SELECT CAST(t AS TEXT) FROM {self._rows}", first, limit)]
         numbers = {position: np.broadcast_to(np.int64(value), rows) for position, value in steady.items()}
         numbers |= {
             position: np.fromstring(value, np.int64, sep=",") for position, value in zip(joined, values, strict=False)
