@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.analysis.dlprof_detectors import Feedback
     from tensorboard_plugin_dlprof.classify.rules.rule import Rule
     from tensorboard_plugin_dlprof.database.advice_rows import Advice
+    from tensorboard_plugin_dlprof.events.tables import Int64s
     from tensorboard_plugin_dlprof.profile.tables import Profile
 
 
@@ -208,14 +209,44 @@ def judge_database(database: Path, choice: Choice, progress: Progress) -> dict[s
     Raises:
         ProfileError: with the sentence to show.
     """
-    from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
     from tensorboard_plugin_dlprof.analysis.engine import as_data
+
+    profile, aggregation, _ = _of_database(database, choice, progress)
+    return as_data(_advice(profile, aggregation)[1].verdict)
+
+
+def measure_database(database: Path, target: Path, aggregation: int, choice: Choice, progress: Progress) -> None:
+    """Puts beside a database that has none, such as NVIDIA's, the efficiency of its ops: ``database.measured``.
+
+    Args:
+        database: it is not changed.
+        target: the file to make.
+        aggregation: id of the aggregation there.
+        choice: its iterations.
+        progress: of the work.
+
+    Raises:
+        ProfileError: with the sentence to show.
+    """
+    from tensorboard_plugin_dlprof.database.measured import write_measured
+    from tensorboard_plugin_dlprof.efficiency.measure import measure
+    from tensorboard_plugin_dlprof.efficiency.rates import efficiency
+
+    profile, aggregated, op_ids = _of_database(database, choice, progress)
+    write_measured(target, aggregation, op_ids, profile, efficiency(profile, measure(profile), aggregated))
+
+
+def _of_database(database: Path, choice: Choice, progress: Progress) -> tuple[Profile, Aggregation, Int64s]:
+    """The profile in a database, its aggregation over the iterations chosen, and the id there of each of its ops."""
+    from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
     from tensorboard_plugin_dlprof.database.connection import open_database
+    from tensorboard_plugin_dlprof.database.measured import ids_of_ops
     from tensorboard_plugin_dlprof.database.reader import read_profile
 
     progress("Reading the database", 0.0)
     with closing(open_database(database)) as connection:
         profile = read_profile(connection)
+        op_ids = ids_of_ops(connection)
     progress("Aggregating", 0.5)
-    aggregation = aggregate(profile, Selection(choice.key_op, choice.iter_start, choice.iter_stop, choice.candidate))
-    return as_data(_advice(profile, aggregation)[1].verdict)
+    selection = Selection(choice.key_op, choice.iter_start, choice.iter_stop, choice.candidate)
+    return profile, aggregate(profile, selection), op_ids

@@ -7,6 +7,7 @@ import sqlite3
 from functools import cache
 from pathlib import Path
 
+from tensorboard_plugin_dlprof.database.overlay import MEASURED_TABLES, lay_over
 from tensorboard_plugin_dlprof.database.sql_files import statements
 from tensorboard_plugin_dlprof.errors import NotADatabase, ProfileError, TooNew, TooOld, UnfitDatabase
 from tensorboard_plugin_dlprof.metadata import DLPROF_VERSION, EXTENSION_VERSION
@@ -32,14 +33,15 @@ _INDISPENSABLE = frozenset({"aggregations", "db_version", "dictionary", "model_s
 """Without these not even an old version has anything to show."""
 
 
-def open_database(path: Path, follow_links: bool = True) -> UntrustedConnection:
+def open_database(path: Path, follow_links: bool = True, measured: Path | None = None) -> UntrustedConnection:
     """Open a DLProf database for reading.
 
     The 23 ``view_*`` of the connection are ours, never the file's. A table or column that a version before
     1.8 lacks reads as empty or NULL. The connection can do nothing but SELECT; use it inside
     ``opening.sqlite_file.reading`` and, where a user waits, ``deadline``.
 
-    ``follow_links`` is false where the path was resolved and checked before.
+    ``follow_links`` is false where the path was resolved and checked before. ``measured`` is what was worked out about
+    a database without our tables (``measured.py``); its tables then read as if they were in it.
 
     Raises:
         NotFound: there is no such file, or a link is in the way that may not be followed.
@@ -55,6 +57,8 @@ def open_database(path: Path, follow_links: bool = True) -> UntrustedConnection:
             _check_extensions(con)
             for statement in statements("views"):
                 con.execute(statement.replace("CREATE VIEW", "CREATE TEMP VIEW", 1))
+            if measured is not None:
+                lay_over(con, measured, {table: layout_of("extensions")[table] for table in MEASURED_TABLES})
             seal(con)
     except BaseException:
         con.close()

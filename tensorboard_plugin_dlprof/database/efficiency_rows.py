@@ -6,10 +6,12 @@ import math
 import sqlite3
 from collections.abc import Iterator
 
+import numpy as np
+
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.database.rows import Value, insert_rows
-from tensorboard_plugin_dlprof.efficiency.tables import DevicePeaks, Efficiency
+from tensorboard_plugin_dlprof.efficiency.tables import DevicePeaks, Efficiency, IterationEfficiency, OpEfficiency
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
@@ -28,7 +30,8 @@ def write_efficiency(
     con: sqlite3.Connection, aggr_id: int, profile: Profile, aggregation: Aggregation, found: Efficiency, text: Int64s
 ) -> None:
     """Store the efficiency of an aggregation; ``text`` as in ``raw_rows``."""
-    insert_rows(con, "ext_op_efficiency", _OP_COLUMNS, _op_rows(aggr_id, profile, found))
+    write_op_efficiency(con, aggr_id, np.arange(1, len(profile.ops) + 1), profile, found.ops)
+    write_iteration_efficiency(con, aggr_id, found.iterations)
     kernels, summaries = found.kernels, aggregation.kernel_summaries
     insert_rows(
         con,
@@ -67,7 +70,10 @@ def write_efficiency(
             if not (math.isnan(occupancy) and math.isnan(achieved))
         ),
     )
-    iterations = found.iterations
+
+
+def write_iteration_efficiency(con: sqlite3.Connection, aggr_id: int, iterations: IterationEfficiency) -> None:
+    """Store the rates of the iterations of an aggregation."""
     insert_rows(
         con,
         "ext_iteration_efficiency",
@@ -87,6 +93,13 @@ def write_efficiency(
     )
 
 
+def write_op_efficiency(
+    con: sqlite3.Connection, aggr_id: int, op_ids: Int64s, profile: Profile, ops: OpEfficiency
+) -> None:
+    """Store the rates of the ops of an aggregation; ``op_ids`` gives ``read_only_ops.id`` of each op of the profile."""
+    insert_rows(con, "ext_op_efficiency", _OP_COLUMNS, _op_rows(aggr_id, op_ids, profile, ops))
+
+
 _OP_COLUMNS = (
     "aggr_id", "read_only_ops_id", "device_id", "family", "kernel_ns", "measured_ns", "flops", "product_flops",
     "masked_flops", "min_bytes", "precision", "matrix_unit", "peak_flops_per_second", "peak_bytes_per_second",
@@ -96,9 +109,8 @@ _OP_COLUMNS = (
 )  # fmt: skip
 
 
-def _op_rows(aggr_id: int, profile: Profile, found: Efficiency) -> Iterator[tuple[Value, ...]]:
+def _op_rows(aggr_id: int, op_ids: Int64s, profile: Profile, ops: OpEfficiency) -> Iterator[tuple[Value, ...]]:
     """One row per op that launched a kernel, or of which the work is known."""
-    ops = found.ops
     numbers = zip(
         ops.op.tolist(), ops.device.tolist(), ops.kernel_ns.tolist(), ops.measured_ns.tolist(), ops.flops.tolist(),
         ops.product_flops.tolist(), ops.masked_flops.tolist(), ops.min_bytes.tolist(), ops.matrix_unit.tolist(),
@@ -113,9 +125,9 @@ def _op_rows(aggr_id: int, profile: Profile, found: Efficiency) -> Iterator[tupl
             continue
         wrong = ops.misaligned[row]
         yield (
-            aggr_id, op + 1, _there(device), ops.family[row], kernel_ns, measured_ns, _there(flops), _there(products),
-            masked, _there(moved), ops.precision[row], unit, _known(peak_flops), _known(peak_bytes), _known(ideal),
-            _known(best), ops.bound[row].value, _eligibility(profile, op, unit), ops.cause[row].value,
+            aggr_id, int(op_ids[op]), _there(device), ops.family[row], kernel_ns, measured_ns, _there(flops),
+            _there(products), masked, _there(moved), ops.precision[row], unit, _known(peak_flops), _known(peak_bytes),
+            _known(ideal), _known(best), ops.bound[row].value, _eligibility(profile, op, unit), ops.cause[row].value,
             wrong.dimension if wrong else None, wrong.length if wrong else None, wrong.padded if wrong else None,
             wrong.padded_shape if wrong else None,
             ops.size[row], _known(occupancy), _known(achieved), _known(waves), _known(tail),

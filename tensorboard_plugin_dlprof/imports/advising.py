@@ -1,4 +1,5 @@
-"""Our findings on databases that hold none, such as NVIDIA's: worked out in the worker process when somebody asks."""
+"""Findings and efficiency for databases that hold none, such as NVIDIA's: worked out in the worker process when
+somebody asks."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from typing import Any
 
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.imports.cache import Cache
-from tensorboard_plugin_dlprof.imports.child import Child
+from tensorboard_plugin_dlprof.imports.child import Child, Outcome
 from tensorboard_plugin_dlprof.imports.reaggregation import QueueFull
 
 _LOG = logging.getLogger(__name__)
@@ -26,11 +27,13 @@ MAX_WAITING = 8
 KEPT = 64
 """Answers, of some ten kilobytes each."""
 
+_MADE = "made.sqlite"
+
 Key = tuple[str, int, int, int]
 
 
 class Advisor:
-    """The findings of one server, remembered until the database changes.
+    """What one server worked out, remembered until the database changes: findings here, efficiency in the cache.
 
     Args:
         cache: where the worker process gets a folder of its own.
@@ -47,6 +50,7 @@ class Advisor:
         self._one_at_a_time = threading.Lock()
         self._lock = threading.Lock()
         self._known: OrderedDict[Key, dict[str, Any]] = OrderedDict()
+        self._failed: OrderedDict[Path, None] = OrderedDict()
 
     def findings(
         self, database: Path, aggregation: int, iter_start: int | None, iter_stop: int | None
@@ -71,13 +75,60 @@ class Advisor:
             with self._one_at_a_time:
                 if (known := self._remembered(key)) is not None:
                     return known
-                found = self._work_out(database, iter_start, iter_stop)
+                job = {"kind": "judge", "iter_start": iter_start, "iter_stop": iter_stop}
+                found = self._work_out(database, job).result
                 self._remember(key, found)
                 return found
         except (OSError, ProfileError):
             return {}
         finally:
             self._places.release()
+
+    def measured(
+        self, database: Path, aggregation: int, iter_start: int | None, iter_stop: int | None, work_out: bool = True
+    ) -> Path | None:
+        """The file with the efficiency of an aggregation's ops (``pipeline.measure_database``); none where it cannot be
+        worked out, or was not yet and ``work_out`` is false.
+
+        Raises:
+            QueueFull: too many requests wait.
+        """
+        try:
+            path = self._cache.measured_path(database, aggregation)
+        except OSError:
+            return None
+        if self._is_made(path) or not work_out:
+            return path if path.is_file() else None
+        if not self._places.acquire(blocking=False):
+            raise QueueFull("Several profiles are being measured already; try again in a moment.")
+        try:
+            with self._one_at_a_time:
+                if not self._is_made(path):
+                    self._measure(database, path, aggregation, iter_start, iter_stop)
+                return path if path.is_file() else None
+        except (OSError, ProfileError):
+            return None
+        finally:
+            self._places.release()
+
+    def _is_made(self, path: Path) -> bool:
+        """Whether it was tried: what failed once fails again."""
+        if path.is_file():
+            self._cache.touch(path)
+            return True
+        with self._lock:
+            return path in self._failed
+
+    def _measure(
+        self, database: Path, path: Path, aggregation: int, iter_start: int | None, iter_stop: int | None
+    ) -> None:
+        job = {"kind": "measure", "aggregation": aggregation, "iter_start": iter_start, "iter_stop": iter_stop}
+        if self._work_out(database, job, path).finished:
+            return
+        with self._lock:
+            self._failed[path] = None
+            while len(self._failed) > KEPT:
+                self._failed.popitem(last=False)
 
     def _remembered(self, key: Key) -> dict[str, Any] | None:
         with self._lock:
@@ -91,21 +142,22 @@ class Advisor:
             while len(self._known) > KEPT:
                 self._known.popitem(last=False)
 
-    def _work_out(self, database: Path, iter_start: int | None, iter_stop: int | None) -> dict[str, Any]:
+    def _work_out(self, database: Path, job: dict[str, Any], target: Path | None = None) -> Outcome:
+        """Runs the job; a file that it makes is put in place as ``target``."""
         work = self._cache.make_work_folder()
         try:
-            job = {
-                "kind": "judge", "source": os.path.realpath(database), "memory_bytes": self._memory_bytes,
-                "iter_start": iter_start, "iter_stop": iter_stop,
-            }  # fmt: skip
-            child = Child(job, work)
+            made = work / _MADE
+            about = {"source": os.path.realpath(database), "database": os.fspath(made)}
+            child = Child({**job, **about, "memory_bytes": self._memory_bytes}, work)
             alarm = threading.Timer(self._seconds, child.end)
             alarm.start()
             outcome = child.listen(lambda _stage, _fraction: None)
             alarm.cancel()
             if not outcome.finished:
                 reason = outcome.error or outcome.crash or "it took too long"
-                _LOG.warning("No findings on %s: %s", ascii(database.name), ascii(reason))
-            return outcome.result
+                _LOG.warning("Nothing was worked out about %s: %s", ascii(database.name), ascii(reason))
+            elif target is not None:
+                self._cache.publish(made, target)
+            return outcome
         finally:
             shutil.rmtree(work, ignore_errors=True)

@@ -82,6 +82,20 @@ class Cache:
         digest = hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()[:40]
         return self.folder / f"{digest}{DATABASE_SUFFIX}"
 
+    def measured_path(self, database: Path, aggregation: int) -> Path:
+        """Where what was worked out about an aggregation of this version of a database is, or would be.
+
+        Raises:
+            OSError: the database is gone.
+        """
+        status = database.stat()
+        versions = (VERSION, str(EXTENSION_VERSION), str(CLASSIFICATION_VERSION))
+        key = "\0".join(
+            ("measured", os.fspath(database), str(status.st_size), str(status.st_mtime_ns), str(aggregation), *versions)
+        )
+        digest = hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()[:40]
+        return self.folder / f"{digest}{DATABASE_SUFFIX}"
+
     def newest(self, database: Path) -> Path:
         """The copy with more aggregations, where the server made one; else the database itself."""
         try:

@@ -111,11 +111,20 @@ def _judge(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return judge_database(_source(job), Choice(job["iter_start"], job["iter_stop"]), progress)
 
 
+def _measure(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    from tensorboard_plugin_dlprof.pipeline import Choice, measure_database
+
+    choice = Choice(job["iter_start"], job["iter_stop"])
+    measure_database(_source(job), Path(job["database"]), job["aggregation"], choice, progress)
+    return {}
+
+
 _DO: dict[str, Callable[[dict[str, Any], Progress], dict[str, Any]]] = {
     "import": _import,
     "aggregate": _aggregate,
     "delete": _delete,
     "judge": _judge,
+    "measure": _measure,
 }
 
 

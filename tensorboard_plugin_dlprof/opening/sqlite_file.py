@@ -35,6 +35,8 @@ MOST_AUTHORIZER_CALLS = 5_000
 _RACES = 3
 """A file that is published anew is opened at the second attempt."""
 
+_ATTACHED = "ATTACHED"
+
 _LIMITS = {
     "LENGTH": LONGEST_VALUE_BYTES,
     "SQL_LENGTH": 100_000,
@@ -42,7 +44,7 @@ _LIMITS = {
     "EXPR_DEPTH": 100,
     "COMPOUND_SELECT": 20,
     "FUNCTION_ARG": 16,
-    "ATTACHED": 0,
+    _ATTACHED: 0,
     "LIKE_PATTERN_LENGTH": 200,
     "VARIABLE_NUMBER": 999,
     "TRIGGER_DEPTH": 1,
@@ -249,6 +251,13 @@ def require_tables(
     for table in existing.intersection(optional).difference(found):
         found[table] = columns(con, table)
     return found
+
+
+def attach(con: UntrustedConnection, path: Path, schema: str) -> None:
+    """Make a second file readable as ``schema``, one of our own that ``open_untrusted`` took. Call before ``seal``."""
+    if hasattr(con, "setlimit"):  # Python 3.11
+        con.setlimit(getattr(sqlite3, f"SQLITE_LIMIT_{_ATTACHED}"), 1)
+    con.execute(f"ATTACH ? AS {schema}", (f"{path.as_uri()}?mode=ro&immutable=1",))
 
 
 def seal(con: UntrustedConnection, functions: Collection[str] = ()) -> None:

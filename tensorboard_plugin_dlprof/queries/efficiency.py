@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_of_another_version
+from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_measured, is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, plus, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.unmeasured import RECORD_SHAPES, Missing, missing
 
 CAUSES: Mapping[str, str] = MappingProxyType(
     {
@@ -114,43 +115,44 @@ class EfficiencySummary(TypedDict):
     dots: list[Dot]
     left_out_dots: int
     iterations: list[IterationRate]
+    missing: list[Missing]
 
 
 _UNITS = {0: "no", 1: "yes", 2: "unknown"}
 
 
 def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummary:
-    """The totals; all unknown in a database without our tables."""
-    if "ext_op_efficiency" not in extension_tables(connection):
+    """The totals; all unknown where ``is_measured`` is not true."""
+    if not is_measured(connection):
         return EfficiencySummary(
             product_flops=None, masked_flops=None, flops_per_second=None, mfu_fraction=None, measured_fraction=None,
             hint="Another version of this plug-in made this database: import its source again."
             if is_of_another_version(connection)
-            else "Import the source of this profile: NVIDIA's databases do not hold what FLOPs are counted from.",
+            else "The efficiency of this database could not be worked out; import the source of this profile instead.",
             network=_network(None), peaks=[], precisions=[], causes=[], dots=[], left_out_dots=0, iterations=[],
+            missing=[],
         )  # fmt: skip
     aggregation = (scope.aggregation,)
-    flops, masked, ideal, wall, gpus, known, total = connection.execute(
-        "SELECT sum(rate.product_flops), sum(rate.masked_flops), sum(rate.ideal_ns), "
-        "(SELECT wall_ns FROM ext_aggregations WHERE aggr_id = :a), "
-        "(SELECT devices_in_use FROM ext_aggregations WHERE aggr_id = :a), "
-        "sum(rate.ideal_ns IS NOT NULL), count(*) FROM ext_iteration_efficiency AS rate WHERE rate.aggr_id = :a",
-        {"a": scope.aggregation},
+    flops, masked, ideal, known, total = connection.execute(
+        "SELECT sum(product_flops), sum(masked_flops), sum(ideal_ns), sum(ideal_ns IS NOT NULL), count(*) "
+        "FROM ext_iteration_efficiency WHERE aggr_id = ?",
+        aggregation,
     ).fetchone()
+    wall_ns, gpus = _wall_ns_and_gpus(connection, scope)
     measured = connection.execute(
         "SELECT sum(CASE WHEN product_flops > 0 THEN measured_ns ELSE 0 END) * 1.0 / nullif(sum(kernel_ns), 0) "
         "FROM ext_op_efficiency WHERE aggr_id = ? AND family IN ('gemm', 'convolution', 'attention')",
         aggregation,
     ).fetchone()[0]
-    product_flops, wall_ns = whole(flops) or None, whole(wall)
+    product_flops = whole(flops) or None
     dots, left_out = _dots(connection, scope)
     return EfficiencySummary(
         product_flops=product_flops,
         masked_flops=whole(masked),
         flops_per_second=None if not product_flops or not wall_ns else product_flops / wall_ns * 1e9,
-        mfu_fraction=fraction(number(ideal), (wall_ns or 0) * max(whole(gpus) or 0, 1)) if known == total else None,
+        mfu_fraction=fraction(number(ideal), (wall_ns or 0) * max(gpus, 1)) if known == total else None,
         measured_fraction=number(measured),
-        hint="" if product_flops else "Record the shapes: profile(record_shapes=True), emit_nvtx(record_shapes=True).",
+        hint="" if product_flops else RECORD_SHAPES,
         network=_network(
             connection.execute(
                 f"SELECT {', '.join(map(_mean, _NETWORK))} FROM ext_op_efficiency AS rate WHERE rate.aggr_id = ?",
@@ -202,7 +204,24 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
                 aggregation,
             ).fetchmany(MAX_ITERATIONS)
         ],
+        missing=missing(connection, scope),
     )  # fmt: skip
+
+
+def _wall_ns_and_gpus(connection: sqlite3.Connection, scope: Scope) -> tuple[int | None, int]:
+    """Wall time of the aggregated iterations, and how many GPUs were in use."""
+    if "ext_aggregations" in extension_tables(connection):
+        row = connection.execute(
+            "SELECT wall_ns, devices_in_use FROM ext_aggregations WHERE aggr_id = ?", (scope.aggregation,)
+        ).fetchone()
+    else:
+        row = connection.execute(
+            "SELECT wall_time, (SELECT count(*) FROM device_gpu_utilizations AS gpu "
+            "WHERE gpu.aggr_id = summary.aggr_id AND gpu.domain_id = summary.domain_id AND gpu.gpu_utilization > 0) "
+            "FROM model_summary AS summary WHERE summary.aggr_id = ? AND summary.domain_id = ?",
+            (scope.aggregation, scope.domain),
+        ).fetchone()
+    return (whole(row[0]), whole(row[1]) or 0) if row is not None else (None, 0)
 
 
 _NETWORK = (

@@ -18,6 +18,7 @@ from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager, Subject
 from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.queries.extension import is_extended, is_of_another_version
 from tensorboard_plugin_dlprof.queries.findings import aggregated, with_verdict
 from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
@@ -47,6 +48,9 @@ _CHANGES = ("POST",)
 
 Handler = Callable[[Request], "Response"]
 Body = Callable[[Borrowed, FoundProfile, Parameters], Any]
+Measures = Callable[[Parameters], "bool | None"]
+"""Whether an answer tells the efficiency of ops: true waits until it is worked out where the database does not hold it,
+false tells it where it was, None never does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +86,11 @@ class App:
             "/profiles": self._application(self._profiles, _READS),
             "/dashboard": self._application(self._dashboard, _READS),
             "/table": self._application(self._table, _READS),
-            "/groups": self._application(self._scoped(views.groups), _READS),
+            "/groups": self._application(self._scoped(views.groups, _if_measured), _READS),
             "/op": self._application(self._scoped(views.op), _READS),
             "/iterations": self._application(self._scoped(views.iterations), _READS),
             "/findings": self._application(self._findings, _READS),
-            "/efficiency": self._application(self._scoped(views.efficiency), _READS),
+            "/efficiency": self._application(self._scoped(views.efficiency, _measured), _READS),
             "/export": self._application(self._export, _READS),
             "/import": self._application(self._import, _CHANGES),
             "/cancel": self._application(self._cancel, _CHANGES),
@@ -151,16 +155,18 @@ class App:
             scope = find_scope(borrowed.connection, _aggregation(parameters), parameters.text("domain") or None)
             return table(borrowed, scope, parameters)
 
-        return self._from_database(request, body)
+        return self._from_database(request, body, measures=_table_measures)
 
-    def _scoped(self, answer: Callable[[Connection, Scope, Parameters], Any]) -> Handler:
+    def _scoped(
+        self, answer: Callable[[Connection, Scope, Parameters], Any], measures: Measures = lambda _parameters: None
+    ) -> Handler:
         """A handler that gives what ``answer`` says about one aggregation and domain."""
 
         def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
             scope = find_scope(borrowed.connection, _aggregation(parameters), parameters.text("domain") or None)
             return answer(borrowed.connection, scope, parameters)
 
-        return lambda request: self._from_database(request, body)
+        return lambda request: self._from_database(request, body, measures=measures)
 
     def _findings(self, request: Request) -> Response:
         """What the database holds, else what our rules say about it now."""
@@ -183,9 +189,12 @@ class App:
         profile = self._services.catalog.find(parameters.profile())
         path = self._path(profile)
         name = shown(Path(profile.name))
+        with self._heavy_place(), self._databases.borrow(path, name) as borrowed:
+            wanted = _to_measure(borrowed.connection, parameters, _table_measures)
+        measured = wanted and self._advisor.measured(path, *wanted)
         with ExitStack() as resources:
             with self._heavy_place():
-                borrowed = resources.enter_context(self._databases.borrow(path, name, export.SECONDS))
+                borrowed = resources.enter_context(self._databases.borrow(path, name, export.SECONDS, measured))
                 scope = find_scope(borrowed.connection, _aggregation(parameters), parameters.text("domain") or None)
                 label = name if profile.run == "." else f"{shown(Path(profile.run))} {name}"
                 found = export.export(borrowed, scope, parameters, label, resources)
@@ -211,7 +220,11 @@ class App:
             self._heavy.release()
 
     def _from_database(
-        self, request: Request, body: Body, then: Callable[[Path, Any], Any] = lambda _path, answer: answer
+        self,
+        request: Request,
+        body: Body,
+        then: Callable[[Path, Any], Any] = lambda _path, answer: answer,
+        measures: Measures = lambda _parameters: None,
     ) -> Response:
         """An answer from a profile's database, sent again only when the database or the question changes.
 
@@ -219,6 +232,7 @@ class App:
             request: With the profile.
             body: Asks the database.
             then: Finishes what ``body`` gave, when the database is given back: it may take its time.
+            measures: Whether the answer tells the efficiency of ops.
         """
         parameters = Parameters(request)
         profile = self._services.catalog.find(parameters.profile())
@@ -227,8 +241,18 @@ class App:
         known = responses.unchanged(request, tag)
         if known is not None:
             return known
-        with self._heavy_place(), self._databases.borrow(path, shown(Path(profile.name))) as borrowed:
-            found = body(borrowed, profile, parameters)
+        name = shown(Path(profile.name))
+        with self._heavy_place(), self._databases.borrow(path, name) as borrowed:
+            wanted = _to_measure(borrowed.connection, parameters, measures)
+            found = body(borrowed, profile, parameters) if wanted is None else None
+        if wanted is not None:
+            measured = self._advisor.measured(path, *wanted)
+            tag = f"{tag}\0{'' if measured is None else identity(measured)}"
+            known = responses.unchanged(request, tag)
+            if known is not None:
+                return known
+            with self._heavy_place(), self._databases.borrow(path, name, measured=measured) as borrowed:
+                found = body(borrowed, profile, parameters)
         answer = then(path, found)
         if path.parent == self._services.imports.cache.folder:
             self._services.imports.cache.touch(path)
@@ -290,6 +314,29 @@ class App:
 
     def _static(self, request: Request) -> Response:
         return static_files.serve(request, self._services.static_folder)
+
+
+def _measured(_parameters: Parameters) -> bool:
+    return True
+
+
+def _if_measured(_parameters: Parameters) -> bool:
+    return False
+
+
+def _table_measures(parameters: Parameters) -> bool:
+    return parameters.text("table") == "efficiency"
+
+
+def _to_measure(
+    connection: Connection, parameters: Parameters, measures: Measures
+) -> tuple[int, int | None, int | None, bool] | None:
+    """Of a database that does not tell the efficiency of ops: aggregation, its iterations, and whether to wait."""
+    waits = measures(parameters)
+    if waits is None or is_extended(connection) or is_of_another_version(connection):
+        return None
+    scope = find_scope(connection, _aggregation(parameters), parameters.text("domain") or None)
+    return (scope.aggregation, *aggregated(connection, scope), waits)
 
 
 def _aggregation(parameters: Parameters) -> int | None:

@@ -28,6 +28,9 @@ QUERY_SECONDS = 20.0
 
 Identity = tuple[int, int, int, int]
 
+_Key = tuple[Path, Path | None]
+"""A database, and what was worked out beside it."""
+
 
 @dataclass(slots=True)
 class _Kept:
@@ -67,11 +70,13 @@ class Databases:
     def __init__(self, on_gone: Callable[[], None] = lambda: None) -> None:
         self._on_gone = on_gone
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Path, _Kept] = OrderedDict()
+        self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
 
     @contextmanager
-    def borrow(self, path: Path, name: str, seconds: float = QUERY_SECONDS) -> Iterator[Borrowed]:
-        """A hardened connection to the database, which messages call ``name``.
+    def borrow(
+        self, path: Path, name: str, seconds: float = QUERY_SECONDS, measured: Path | None = None
+    ) -> Iterator[Borrowed]:
+        """A hardened connection to the database, which messages call ``name``; with what was worked out beside it.
 
         Raises:
             NotFound: the file is gone.
@@ -85,14 +90,15 @@ class Databases:
             self._on_gone()
             raise
         with _without_paths(path, name), reading(name, UnfitDatabase):
-            connection, counts = self._take(path, now)
+            key = (path, measured)
+            connection, counts = self._take(key, now)
             healthy = False
             try:
                 with deadline(connection, seconds):
                     yield Borrowed(connection, counts)
                 healthy = True
             finally:
-                self._give_back(path, now, connection, healthy)
+                self._give_back(key, now, connection, healthy)
 
     def close(self) -> None:
         """Closes what is not lent."""
@@ -101,29 +107,30 @@ class Databases:
                 _close(kept.idle)
             self._kept.clear()
 
-    def _take(self, path: Path, now: Identity) -> tuple[UntrustedConnection, dict[CountKey, int]]:
+    def _take(self, key: _Key, now: Identity) -> tuple[UntrustedConnection, dict[CountKey, int]]:
         from tensorboard_plugin_dlprof.database.connection import open_database
 
         with self._lock:
-            kept = self._kept.get(path)
+            kept = self._kept.get(key)
             if kept is None or kept.identity != now:
                 if kept is not None:
                     _close(kept.idle)
-                kept = self._kept[path] = _Kept(now)
-            self._kept.move_to_end(path)
+                kept = self._kept[key] = _Kept(now)
+            self._kept.move_to_end(key)
             while len(self._kept) > MAX_DATABASES:
                 _close(self._kept.popitem(last=False)[1].idle)
             if len(kept.counts) > MAX_COUNTS:
                 kept.counts.clear()
             if kept.idle:
                 return kept.idle.pop(), kept.counts
-        connection = open_database(path, follow_links=False)
+        path, measured = key
+        connection = open_database(path, follow_links=False, measured=measured)
         connection.text_factory = _shown_text
         return connection, kept.counts
 
-    def _give_back(self, path: Path, now: Identity, connection: UntrustedConnection, healthy: bool) -> None:
+    def _give_back(self, key: _Key, now: Identity, connection: UntrustedConnection, healthy: bool) -> None:
         with self._lock:
-            kept = self._kept.get(path)
+            kept = self._kept.get(key)
             if healthy and kept is not None and kept.identity == now and len(kept.idle) < MAX_IDLE_CONNECTIONS:
                 kept.idle.append(connection)
                 return

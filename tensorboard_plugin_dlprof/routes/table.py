@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from tensorboard_plugin_dlprof.queries.extension import is_extended
+from tensorboard_plugin_dlprof.queries.extension import is_extended, is_measured
 from tensorboard_plugin_dlprof.queries.iteration_tables import ITERATION_LINK
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Request, Table, page
@@ -48,7 +48,7 @@ def table(borrowed: Borrowed, scope: Scope, parameters: Parameters) -> dict[str,
 
 def asked(connection: sqlite3.Connection, parameters: Parameters) -> tuple[Table, Request]:
     """Which table, and which part of it in which order."""
-    found = find_table(parameters.required("table"), is_extended(connection))
+    found = find_table(parameters.required("table"), is_extended(connection), is_measured(connection))
     if ITERATION_LINK in found.links:
         parameters.integer(ITERATION_LINK, None, -LARGEST_ITERATION, LARGEST_ITERATION)
     request = Request(

@@ -12,6 +12,7 @@ from tests.browser.conftest import REAL
 from tests.browser.serving import TensorBoard
 from tests.browser.test_accessibility import check
 from tests.browser.test_dashboard import panel, percent
+from tests.shared_data import shared_data_or_none
 
 
 def efficiency_of(tensorboard: TensorBoard, run: str) -> dict[str, Any]:
@@ -44,6 +45,9 @@ def check_efficiency(page: Page, answer: dict[str, Any]) -> None:
     else:
         expect(panel(page, "Roofline")).to_contain_text("No op can be placed")
         expect(panel(page, "Roofline")).to_contain_text(answer["hint"])
+    for each in answer["missing"]:
+        expect(panel(page, "Not Known Here")).to_contain_text(each["what"])
+        expect(panel(page, "Not Known Here")).to_contain_text(each["hint"])
     use = panel(page, "Whole Network")
     for name, label in (("memory_fraction", "Memory throughput"), ("achieved_fraction", "Occupancy, achieved")):
         expected = percent(answer["network"][name]) if answer["network"][name] is not None else "unknown"
@@ -66,6 +70,38 @@ def test_efficiency_of_real_profiles(page: Page, tensorboard: TensorBoard, real_
     """What the page shows of a real profile is the answer; without shapes it says what would bring them."""
     page.goto(tensorboard.page(run=real_run, view="efficiency"))
     check_efficiency(page, efficiency_of(tensorboard, real_run))
+
+
+def test_what_dlprofs_own_data_gives(page: Page, tensorboard: TensorBoard) -> None:
+    """Its database holds shapes of some ops, and neither registers nor shared memory: the page shows and says both."""
+    if shared_data_or_none() is None:
+        pytest.skip("real profiles are not part of the repository; set DLPROF_TEST_DATA to a folder that holds them")
+    page.goto(tensorboard.page(run="dlprof", view="efficiency"))
+    expect(plot(page).locator("circle.dot")).to_have_count(5)
+    expect(panel(page, "What Limits Tensor Core Use")).to_contain_text("FP32 tensors")
+    expect(panel(page, "Not Known Here")).to_contain_text("neither registers nor shared memory")
+    rows = page.get_by_role("grid", name="Ops by Possible Gain").locator("tbody tr")
+    expect(rows).to_have_count(7)
+    expect(rows.first).to_contain_text("LINEAR_1")
+    rows.first.locator("td").first.click()
+    expect(panel(page, "LINEAR_1").locator(".rate-meter", has_text="Occupancy, theoretical")).to_contain_text("unknown")
+
+
+def test_utilisation_by_iteration(page: Page, tensorboard: TensorBoard) -> None:
+    """A bar for each iteration of which it is known, its number below its middle."""
+    page.goto(tensorboard.page(run="amp", view="efficiency"))
+    known = [each for each in efficiency_of(tensorboard, "amp")["iterations"] if each["mfu_fraction"] is not None]
+    chart = page.locator("svg.mfu")
+    bars = chart.locator("rect")
+    expect(bars).to_have_count(len(known))
+    for place, each in enumerate(known):
+        bar, text = bars.nth(place), chart.get_by_text(f"{each['iteration']:,}", exact=True)
+        expect(bar).to_have_attribute("data-tip", re.compile(re.escape(percent(each["mfu_fraction"]))))
+        over, below = bar.bounding_box(), text.bounding_box()
+        assert over is not None
+        assert below is not None
+        assert below["y"] >= over["y"] + over["height"]
+        assert abs((over["x"] + over["width"] / 2) - (below["x"] + below["width"] / 2)) <= 1
 
 
 def test_dots_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:

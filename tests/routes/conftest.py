@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -36,5 +38,33 @@ def logdir(tmp_path: Path, made_database: Path) -> Path:
 def server(logdir: Path, tmp_path: Path) -> Iterator[Server]:
     """The routes over ``logdir``."""
     found = Server(logdir, tmp_path / "cache")
+    yield found
+    found.app.close()
+
+
+@pytest.fixture
+def foreign(tmp_path: Path, made_database: Path) -> Path:
+    """What our importer made, without our own tables and findings: as DLProf would have left it."""
+    (tmp_path / "foreign").mkdir()
+    path = tmp_path / "foreign" / "dlprof_dldb.sqlite"
+    path.write_bytes(made_database.read_bytes())
+    with closing(sqlite3.connect(path)) as con:
+        for (name,) in con.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'ext%'"
+        ).fetchall():
+            con.execute(f"DROP TABLE {name}")
+        con.execute("DELETE FROM expert_systems_feedback")
+        con.execute(
+            "INSERT INTO expert_systems_feedback "
+            "VALUES (1, 1, 'dataloader_detector', 'No DALI ops detected', 'Consider NVIDIA DALI', '', '')"
+        )
+        con.commit()
+    return path
+
+
+@pytest.fixture
+def server_of(tmp_path: Path) -> Iterator[Server]:
+    """The routes over the folder of ``foreign``."""
+    found = Server(tmp_path / "foreign", tmp_path / "cache")
     yield found
     found.app.close()

@@ -96,6 +96,7 @@ def test_every_column_is_documented(server: Server, table: str) -> None:
         ("## GET ./groups", "/groups?"),
         ("## GET ./op?", "/op?op=CONV2D_1"),
         ("## GET ./iterations", "/iterations?"),
+        ("## GET ./efficiency", "/efficiency?"),
     ],
 )
 @pytest.mark.parametrize("name", ["made.dlprof_dldb.sqlite", "dlprof_dldb.sqlite"])

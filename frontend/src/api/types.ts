@@ -411,6 +411,8 @@ export interface EfficiencyResponse {
   dots: Dot[];
   left_out_dots: number;
   iterations: IterationRate[];
+  /** What is not known, and the recording option or file that would bring it. */
+  missing: { what: string; hint: string }[];
 }
 
 export interface ErrorBody {

@@ -42,6 +42,13 @@ const WIDEST_TEXT = 220;
 const textWidth = (letters: number): number =>
   Math.min(Math.max(Math.ceil(letters * LETTER_WIDTH) + CELL_PADDING, 96), WIDEST_TEXT);
 
+const BOLD_LETTER_WIDTH = 8;
+const SORT_ARROW = 14;
+
+/** Labels wrap between words, but are cut within one. */
+const labelWidth = (label: string): number =>
+  Math.max(...label.split(" ").map(({ length }) => length)) * BOLD_LETTER_WIDTH + CELL_PADDING + SORT_ARROW;
+
 export function useColumnWidths(
   table: string,
   meters: Readonly<Record<string, string>>,
@@ -74,7 +81,8 @@ export function useColumnWidths(
     }
   const atFirst = (column: Column): number => {
     if (column.key in meters) return METER_WIDTH;
-    return column.type === "text" ? textWidth(letters.current.get(column.key) ?? 0) : widthAtFirst(column);
+    if (column.type !== "text") return widthAtFirst(column);
+    return Math.max(textWidth(letters.current.get(column.key) ?? 0), labelWidth(column.label));
   };
   return {
     widthOf: (column) => widths[column.key] ?? atFirst(column),

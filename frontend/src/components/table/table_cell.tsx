@@ -4,6 +4,7 @@ import type { Cell, Column, Row } from "../../api/types";
 import { formatBytes } from "../../format/bytes";
 import { formatCount, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
+import { formatSize } from "../../format/size";
 import { inUnit, readableAndExact, type TimeUnit } from "../../format/time";
 import { shortKernelName } from "../../model/kernel_name";
 import { CopyButton } from "../copy_button";
@@ -66,14 +67,19 @@ export function TableCell({ column, row, scale, meter, ambiguous = false }: Tabl
       return <OpPath path={String(value)} id={ambiguous ? opId(row) : ""} />;
     case "long_text":
       return <LongText text={String(value)} />;
-    case "text":
+    case "text": {
+      const text = SIZES.has(column.key) ? formatSize(String(value)) : String(value);
       return (
-        <span class="clip" data-tip={String(value)}>
-          {String(value)}
+        <span class="clip" data-tip={text}>
+          {text}
         </span>
       );
+    }
   }
 }
+
+/** Columns that hold lengths of products. */
+const SIZES: ReadonlySet<string> = new Set(["dimension", "padded_shape", "size"]);
 
 const opId = ({ op_id: id }: Row): string => (typeof id === "string" ? id : "");
 

@@ -13,6 +13,7 @@ import { Causes } from "./causes";
 import { EfficiencyBand } from "./efficiency_band";
 import { GpuUse } from "./gpu_use";
 import { MfuPanel } from "./mfu_panel";
+import { Missing } from "./missing";
 import { RooflinePanel } from "./roofline_panel";
 
 /** What of the table stands at first: in what order to work, on what, and why. */
@@ -65,6 +66,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
       <div class="main-column span-two-thirds">
         <RooflinePanel rates={rates} />
         <MfuPanel rates={rates} />
+        <Missing rates={rates} />
       </div>
       <div class="side-column">
         <GpuUse data={data} network={rates.network} />

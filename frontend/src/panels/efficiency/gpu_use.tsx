@@ -7,8 +7,9 @@ import { OpPath } from "../../components/value";
 import { scopeKey, useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
-import { formatScaled } from "../../format/number";
+import { formatScaled, significant } from "../../format/number";
 import { formatShare } from "../../format/share";
+import { formatSize } from "../../format/size";
 import { formatDuration } from "../../format/time";
 import { causeAbout } from "../../model/causes";
 import { precisionLabel } from "../../model/precisions";
@@ -91,6 +92,8 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
   const precision = textOf(row, "precision");
   const dimension = textOf(row, "dimension");
   const size = textOf(row, "size");
+  const waves = numberOf(row, "waves");
+  const tail = numberOf(row, "tail_fraction");
   const rates: NetworkRates = {
     peak_fraction: numberOf(row, "peak_fraction"),
     flops_per_second: numberOf(row, "flops_per_second"),
@@ -103,7 +106,7 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
   return (
     <div class="op-rates">
       <OpPath path={textOf(row, "name")} />
-      {size !== "" && <p class="muted">{size.replaceAll("->", "→").replaceAll(" x ", " × ")}</p>}
+      {size !== "" && <p class="muted">{formatSize(size)}</p>}
       <Meters
         rates={rates}
         network={network}
@@ -114,11 +117,18 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
       <p>
         {formatDuration(numberOf(row, "kernel_ns"))} kernel time
         {gain !== null && gain > 0 && <>, of which {formatDuration(gain)} could be gained</>}
-        {textOf(row, "bound") !== "" && <>; bound by {textOf(row, "bound")}</>}.
+        {textOf(row, "bound") !== "" && <>; bound by {textOf(row, "bound")}</>}
+        {waves !== null && (
+          <>
+            ; {significant(waves)} {waves === 1 ? "wave" : "waves"} of blocks a launch
+            {tail !== null && <>, {formatShare(tail)} of their places empty</>}
+          </>
+        )}
+        .
       </p>
       {cause !== "" && (
         <p>
-          <strong>{cause}.</strong> {causeAbout(cause)} {dimension !== "" && `${dimension.replace("->", "→")}.`}
+          <strong>{cause}.</strong> {causeAbout(cause)} {dimension !== "" && `${formatSize(dimension)}.`}
         </p>
       )}
     </div>

@@ -1,19 +1,33 @@
 import type { EfficiencyResponse } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
-import { formatScaled } from "../../format/number";
+import { formatCount, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
+import { labelStep, ticks } from "../../model/chart";
+import { barLayout } from "../../model/iterations";
 
-const HEIGHT = 72;
+const HEIGHT = 130;
+const LEFT = 44;
+const TOP = 8;
+const BOTTOM = 34;
+const LABEL_PX = 56;
+
+/** Below this every share reads the same. */
+const LEAST = 0.0005;
 
 /** Model FLOPs utilisation of each iteration; nothing where none is known, or one alone, which the heading tells. */
 export function MfuPanel({ rates }: { rates: EfficiencyResponse }) {
   const [measure, width] = useWidth(320);
   const rows = rates.iterations.filter(({ mfu_fraction: mfu }) => mfu !== null);
-  if (rows.length < 2) return null;
-  const most = Math.max(...rows.map(({ mfu_fraction: mfu }) => mfu ?? 0), 1e-9);
-  const pitch = width / rows.length;
-  const wide = Math.max(Math.min(pitch - 2, 36), 0.5);
+  const most = Math.max(...rows.map(({ mfu_fraction: mfu }) => mfu ?? 0), 0);
+  if (rows.length < 2 || most < LEAST) return null;
+  const room = Math.max(width - LEFT - 8, 40);
+  const plotHeight = HEIGHT - TOP - BOTTOM;
+  const marks = ticks(100 * most, 3);
+  const top = marks.at(-1) ?? 1;
+  const layout = barLayout(rows.length, room);
+  const step = labelStep(rows.length, room / LABEL_PX);
+  const heightOf = (percent: number): number => (percent / top) * plotHeight;
   return (
     <Panel
       title="MFU by Iteration"
@@ -21,25 +35,40 @@ export function MfuPanel({ rates }: { rates: EfficiencyResponse }) {
     >
       <div ref={measure}>
         <svg width={width} height={HEIGHT} role="img" class="mfu" aria-label={`MFU of ${rows.length} iterations`}>
-          {rows.map(({ iteration, mfu_fraction: mfu, product_flops: flops }, i) => {
-            const tall = ((mfu ?? 0) / most) * HEIGHT;
-            return (
-              <rect
-                key={iteration}
-                x={i * pitch + (pitch - wide) / 2}
-                y={HEIGHT - tall}
-                width={wide}
-                height={tall}
-                data-tip={`Iteration ${iteration ?? ""}: MFU ${formatShare(mfu)}\n${formatScaled(flops, "FLOPs")}`}
-              />
-            );
-          })}
+          <g transform={`translate(${LEFT} ${TOP})`}>
+            {marks.map((mark) => (
+              <g key={mark} transform={`translate(0 ${plotHeight - heightOf(mark)})`}>
+                <line class="grid-line" x1="0" x2={room} />
+                <text class="axis-text" x="-8" y="4" text-anchor="end">
+                  {mark} %
+                </text>
+              </g>
+            ))}
+            {rows.map(({ iteration, mfu_fraction: mfu, product_flops: flops }, i) => {
+              const tall = heightOf(100 * (mfu ?? 0));
+              const x = i * layout.pitch + layout.offset;
+              return (
+                <g key={iteration}>
+                  <rect
+                    x={x}
+                    y={plotHeight - tall}
+                    width={layout.width}
+                    height={tall}
+                    data-tip={`Iteration ${iteration ?? ""}: MFU ${formatShare(mfu)}\n${formatScaled(flops, "FLOPs")}`}
+                  />
+                  {i % step === 0 && (
+                    <text class="axis-text" x={x + layout.width / 2} y={plotHeight + 15} text-anchor="middle">
+                      {formatCount(iteration)}
+                    </text>
+                  )}
+                </g>
+              );
+            })}
+            <text class="axis-title" x={room / 2} y={plotHeight + 31} text-anchor="middle">
+              Iteration
+            </text>
+          </g>
         </svg>
-        <p class="muted mfu-scale">
-          <span>Iteration {rows[0]?.iteration}</span>
-          <span>highest {formatShare(most)}</span>
-          <span>{rows.length > 1 && rows.at(-1)?.iteration}</span>
-        </p>
       </div>
       <details class="twin">
         <summary>Show as a table</summary>

@@ -77,10 +77,7 @@ export function RooflinePanel({ rates }: { rates: EfficiencyResponse }) {
 function NoDots({ rates }: { rates: EfficiencyResponse }) {
   return (
     <div class="nothing">
-      <p>
-        No op can be placed: the shapes of its tensors are needed to count operations and bytes, and this recording has
-        none.
-      </p>
+      <p>No op can be placed: what its tensors look like is needed to count operations and bytes.</p>
       {rates.hint !== "" && <p>{rates.hint}</p>}
     </div>
   );

@@ -1,0 +1,54 @@
+"""The efficiency of the ops of a database that is not ours, as our rules work it out: a small file beside it.
+
+NVIDIA's databases are never written to. The file holds the ``ext_*`` tables of efficiency for one aggregation, with
+the ids of the database that it is about; ``overlay.lay_over`` makes them readable there.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.database.efficiency_rows import (
+    write_device_peaks,
+    write_iteration_efficiency,
+    write_op_efficiency,
+)
+from tensorboard_plugin_dlprof.database.lookups import integers
+from tensorboard_plugin_dlprof.database.overlay import MEASURED_TABLES
+from tensorboard_plugin_dlprof.database.publishing import published
+from tensorboard_plugin_dlprof.database.sql_files import statements
+from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
+from tensorboard_plugin_dlprof.profile.tables import Profile
+
+_BYTES_AN_OP = 400
+
+
+def write_measured(target: Path, aggr_id: int, op_ids: Int64s, profile: Profile, found: Efficiency) -> None:
+    """Make the file.
+
+    Args:
+        target: where.
+        aggr_id: ``aggregations.id`` in the database that it is about.
+        op_ids: ``read_only_ops.id`` there of each row of ``Profile.ops``.
+        profile: read from that database.
+        found: the efficiency in the iterations of that aggregation.
+
+    Raises:
+        OutputNotWritable: the folder is missing, read-only or full.
+    """
+    with published(target, _BYTES_AN_OP * len(op_ids)) as new:
+        for statement in statements("extensions"):
+            created = re.search(r"^CREATE TABLE (\w+)", statement, re.MULTILINE)
+            if created is not None and created[1] in MEASURED_TABLES:
+                new.execute(statement)
+        write_device_peaks(new, found.peaks)
+        write_op_efficiency(new, aggr_id, op_ids, profile, found.ops)
+        write_iteration_efficiency(new, aggr_id, found.iterations)
+
+
+def ids_of_ops(con: UntrustedConnection) -> Int64s:
+    """``read_only_ops.id`` of each row of ``Profile.ops``, as ``reader.read_profile`` makes them."""
+    return integers(con, "SELECT id FROM read_only_ops ORDER BY id", 1)[0]

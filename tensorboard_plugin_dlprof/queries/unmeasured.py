@@ -1,0 +1,85 @@
+"""What a database cannot tell of efficiency, and what would bring it."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TypedDict
+
+from tensorboard_plugin_dlprof.queries.extension import is_extended
+from tensorboard_plugin_dlprof.queries.numbers import whole
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.system import matrix_unit
+
+NEARLY_ALL = 0.995
+"""Of the time of products: what is left does not change what the page says."""
+
+RECORD_SHAPES = "Record the shapes: profile(record_shapes=True), emit_nvtx(record_shapes=True)."
+
+
+class Missing(TypedDict):
+    """One thing that is not known."""
+
+    what: str
+    hint: str
+    """The recording option, or the file, that would bring it."""
+
+
+def missing(connection: sqlite3.Connection, scope: Scope) -> list[Missing]:
+    """What is not known of an aggregation of which kernels are; the most important first."""
+    kernels, products, counted, occupancy, achieved, peaks = connection.execute(
+        "SELECT sum(kernel_ns), sum(CASE WHEN family IN ('gemm', 'convolution', 'attention') THEN kernel_ns END), "
+        "sum(CASE WHEN product_flops > 0 THEN measured_ns END), count(occupancy_fraction), count(achieved_fraction), "
+        "count(peak_bytes_per_second) FROM ext_op_efficiency WHERE aggr_id = ?",
+        (scope.aggregation,),
+    ).fetchone()
+    ours, found = is_extended(connection), list[Missing]()
+    if not whole(kernels):
+        return found
+    share = (whole(counted) or 0) / (whole(products) or 1)
+    if whole(products) and share < NEARLY_ALL:
+        found.append(Missing(what=_WORK[share > 0], hint=_hint_of_work(ours, share)))
+    if not whole(peaks):
+        hint = "This GPU is not yet in the table of published rates: report its name."
+        found.append(Missing(what="What the GPU could do", hint=hint))
+    nvidia = matrix_unit(connection) == "Tensor Core"
+    if not whole(occupancy):
+        found.append(Missing(what="Theoretical occupancy, waves and tail", hint=_hint_of_occupancy(ours, nvidia)))
+    if not whole(achieved) and nvidia:
+        found.append(
+            Missing(
+                what="Achieved occupancy",
+                hint="Measure it with Nsight Compute beside an export or trace: dlprof import --counters report.csv.",
+            )
+        )
+    return found
+
+
+_WORK = {
+    False: "FLOPs of matrix products, convolutions and attention",
+    True: "FLOPs of some matrix products, convolutions or attention",
+}
+
+
+def _hint_of_work(ours: bool, share: float) -> str:
+    if not ours:
+        return (
+            "This database lacks their shapes, or the strides and paddings of convolutions: record with the PyTorch "
+            "profiler, profile(record_shapes=True)."
+        )
+    if share:
+        return "The shapes of these were not recorded, or do not suffice; libraries of kernels often hide them."
+    return RECORD_SHAPES
+
+
+def _hint_of_occupancy(ours: bool, nvidia: bool) -> str:
+    if not nvidia:
+        return "They are worked out for NVIDIA's GPUs only."
+    if not ours:
+        return (
+            "DLProf stores neither registers nor shared memory of kernels: open the Nsight Systems export that it made "
+            "the database from, or a trace of the PyTorch profiler."
+        )
+    return (
+        "This recording lacks registers and shared memory of its kernels, or the compute capability of the GPU; a "
+        "newer version of the profiler records them."
+    )

@@ -1,0 +1,114 @@
+"""The efficiency of ops of NVIDIA's databases: worked out when it is asked for, and known from then on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.routes.serving import Server
+from tests.shared_data import shared_data
+
+NAME = "dlprof_dldb.sqlite"
+
+
+class Golden:
+    """NVIDIA's own database, and what is asked about it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "logs" / NAME
+        self.file.parent.mkdir()
+        self.file.write_bytes((shared_data() / "dlprof-golden" / NAME).read_bytes())
+        self.server = Server(folder / "logs", folder / "cache")
+        self.profile = self.server.profile(NAME)["id"]
+
+    def get(self, path: str) -> Any:
+        """The JSON of an answer."""
+        return self.server.get(f"{path}{'&' if '?' in path else '?'}profile={self.profile}").json
+
+
+@pytest.fixture
+def golden(tmp_path: Path) -> Iterator[Golden]:
+    """Seven ops launch kernels, three of them products with known shapes."""
+    found = Golden(tmp_path)
+    yield found
+    found.server.app.close()
+
+
+def test_all_that_the_data_can_give(golden: Golden) -> None:
+    """By hand: 2 x (400 x 120 + 120 x 84 + 84 x 10) operations; all kernels are FP32; convolutions lack strides."""
+    rates = golden.get("/efficiency")
+    assert rates["product_flops"] == 117_840
+    assert [(each["precision"], each["matrix_unit"], each["kernel_ns"]) for each in rates["precisions"]] == [
+        ("fp32", "no", 308_960)
+    ]
+    assert [(each["label"], each["ops"], each["kernel_ns"]) for each in rates["causes"]] == [
+        ("FP32 tensors", 2, 129_598 + 163_010),
+        ("Too small", 3, 4_032 + 3_200 + 3_072),
+    ]
+    assert {peak["product"] for peak in rates["peaks"]} == {"RTX 2070 SUPER"}
+    assert 0 < rates["mfu_fraction"] < 1e-6
+    assert rates["network"]["occupancy_fraction"] is None
+    said = " ".join(f"{each['what']} {each['hint']}" for each in rates["missing"])
+    assert "record_shapes=True" in said
+    assert "Nsight Systems export" in said
+    rows = golden.get("/table?table=efficiency")["rows"]
+    gains = [row["gain_ns"] for row in rows]
+    assert {row["op_id"]: row["flops"] for row in rows}["LINEAR_1"] == 96_000
+    assert [gain for gain in gains if gain is not None] == sorted(filter(None, gains), reverse=True)
+    assert gains[-2:] == [None, None], "nobody can tell it of the convolutions"
+
+
+def test_causes_are_told_once_they_are_known(golden: Golden) -> None:
+    """Tables and tree do not wait for them, and are sent anew when they are there."""
+    before = golden.server.get(f"/groups?profile={golden.profile}")
+    assert before.json["causes"] is None
+    assert "cause" not in {column["key"] for column in golden.get("/table?table=ops")["columns"]}
+    golden.get("/efficiency")
+    tag = {"If-None-Match": before.headers["ETag"]}
+    after = golden.server.get(f"/groups?profile={golden.profile}", headers=tag)
+    assert after.status_code == 200
+    nodes, causes = after.json["nodes"], after.json["causes"]
+    assert {each["label"]: each["ops"][nodes["name"].index("/")] for each in causes} == {
+        "FP32 tensors": 2,
+        "Too small": 3,
+    }
+    tag = {"If-None-Match": after.headers["ETag"]}
+    assert golden.server.get(f"/groups?profile={golden.profile}", headers=tag).status_code == 304
+    ops = {row["op_id"]: row["cause"] for row in golden.get("/table?table=ops&limit=100")["rows"]}
+    assert (ops["CONV2D_1"], ops["LINEAR_1"], ops["MAX_POOL2D_1"]) == ("FP32 tensors", "Too small", None)
+    root = next(row for row in golden.get("/table?table=groups&limit=100")["rows"] if row["path"] == "/")
+    assert (root["limited_ns"], root["cause"]) == (302_912, "FP32 tensors")
+
+
+def test_the_table_can_be_exported(golden: Golden) -> None:
+    """Without a look at the page before."""
+    answer = golden.server.get(f"/export?profile={golden.profile}&table=efficiency&format=json")
+    assert {row["op_id"] for row in answer.json["rows"]} >= {"CONV2D_1", "LINEAR_3"}
+
+
+def test_the_database_stays_as_it_is(golden: Golden) -> None:
+    """What was worked out lies in the cache, for the next server too."""
+    before = golden.file.read_bytes()
+    golden.get("/efficiency")
+    assert golden.file.read_bytes() == before
+    assert [path.name for path in golden.file.parent.iterdir()] == [NAME]
+    other = Server(golden.file.parent, golden.server.services.imports.cache.folder)
+    try:
+        other.profile(NAME)
+        causes = other.get(f"/groups?profile={golden.profile}").json["causes"]
+    finally:
+        other.app.close()
+    assert len(causes) == 2
+
+
+def test_what_cannot_be_worked_out_is_not_known(golden: Golden) -> None:
+    """The page says so, and nobody waits for it twice."""
+    golden.server.app._advisor._seconds = 0.0
+    assert "could not be worked out" in golden.get("/efficiency")["hint"]
+    golden.server.app._advisor._seconds = 60.0
+    rates = golden.get("/efficiency")
+    assert (rates["product_flops"], rates["precisions"], rates["missing"]) == (None, [], [])
+    assert golden.get("/table?table=efficiency")["rows"] == []
