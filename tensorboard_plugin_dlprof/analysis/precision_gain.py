@@ -35,24 +35,27 @@ class Saving(NamedTuple):
     """From shapes and rates, not from experience alone."""
 
 
-def saving(ops: OpEfficiency, row: int, peaks: Peaks | None, precision: str, byte_factor: float) -> Saving:
+def saving(
+    ops: OpEfficiency, row: int, product_ns: float, peaks: Peaks | None, precision: str, byte_factor: float
+) -> Saving:
     """What one op would save in a precision on matrix units.
 
     Args:
         ops: The table of ops.
         row: Its row.
+        product_ns: Time of its kernels that multiply. What else runs in it (a range around several ops) saves nothing.
         peaks: Rates of the device.
         precision: The narrower one.
         byte_factor: Bytes it would move, of those it moves now; below 1 the operands have to be cast first.
     """
-    now = float(ops.kernel_ns[row])
+    now = product_ns
     rate = peaks.flops_per_second(precision, True) if peaks else None
     flops, measured = int(ops.product_flops[row]), int(ops.measured_ns[row])
     if not rate or peaks is None or flops <= 0 or measured <= 0:
         return Saving(WITHOUT_SHAPES[0] * now, WITHOUT_SHAPES[1] * now, False)
     moved = max(int(ops.min_bytes[row]), 0) * byte_factor
     # What part of the op's time is measured is taken for the whole.
-    scale = now / measured
+    scale = float(ops.kernel_ns[row]) / measured
     spent = [
         scale * max(flops / (rate * compute), moved / (peaks.bytes_per_second * memory)) * 1e9
         for compute, memory in zip(REACHED, MOVED, strict=True)

@@ -258,6 +258,14 @@ class Signals:
         return self.of_family(*PRODUCTS) & ~self.transposing
 
     @cached_property
+    def product_ns(self) -> Int64s:
+        """By row of ``OpNodes``: time of its kernels that multiply matrices."""
+        ops = self.profile.kernels.op[self.kernel[self.products]]
+        of_op = np.bincount(ops, weights=self.duration[self.products], minlength=len(self.profile.ops))
+        time: Int64s = of_op.astype(np.int64)[self.aggregation.op_nodes.op]
+        return time
+
+    @cached_property
     def pools(self) -> dict[Pool, float]:
         """Wall time in all iterations, by what a gain can be taken from."""
         idle, beside = self.idle, 1 - self.beside_collectives_fraction

@@ -13,7 +13,7 @@ from tensorboard_plugin_dlprof import analysis
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules import RULES
 from tensorboard_plugin_dlprof.analysis.rules.narrow_types import fp8, tf32
-from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks
+from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks, Pool
 from tensorboard_plugin_dlprof.profile.tables import GraphLaunches, Profile
 from tests.analysis.cases import (
     ADD,
@@ -122,6 +122,24 @@ def test_tensorflow_has_no_workers() -> None:
     told = said_by("dataloader_detector", tensorflow(idle(loader("x")))(0.4))
     assert "AUTOTUNE" in told.recommendation_text()
     assert "num_workers" not in told.recommendation_text()
+
+
+def test_only_the_kernels_that_multiply_become_faster() -> None:
+    """A range around a product and what follows it is one op; the rest of its time gains nothing by a narrower type."""
+
+    def body(step: Step) -> None:
+        step.line("main", "op", 10, 900, "aten::matmul")
+        for number, name in enumerate((SGEMM, ADD, ADD)):
+            step.line("main", "call", 20 + 100 * number, 60 + 100 * number, "cudaLaunchKernel", corr=10 + number)
+            step.line("gpu0", "kernel", number * 300_000, (number + 1) * 300_000, name, corr=10 + number)
+        step.good(900_000, STEP_NS, at=1_000)
+
+    for detector in ("amp_detector", "tf32_detector"):
+        told = said_by(detector, scene(body, steps=1))
+        assert told.numbers["products_ns"] == 300_000
+        assert told.gain is not None
+        products = [claim.high_ns for claim in told.gain.claims if claim.pool is Pool.PRODUCTS]
+        assert products == [pytest.approx(0.7 * 300_000)]
 
 
 def test_fp8_is_for_large_products_on_devices_that_have_it() -> None:
