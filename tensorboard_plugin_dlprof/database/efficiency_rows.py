@@ -11,7 +11,13 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.database.rows import Value, insert_rows
-from tensorboard_plugin_dlprof.efficiency.tables import DevicePeaks, Efficiency, IterationEfficiency, OpEfficiency
+from tensorboard_plugin_dlprof.efficiency.tables import (
+    DevicePeaks,
+    Efficiency,
+    IterationEfficiency,
+    OpEfficiency,
+    PrecisionTime,
+)
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
@@ -32,6 +38,7 @@ def write_efficiency(
     """Store the efficiency of an aggregation; ``text`` as in ``raw_rows``."""
     write_op_efficiency(con, aggr_id, np.arange(1, len(profile.ops) + 1), profile, found.ops)
     write_iteration_efficiency(con, aggr_id, found.iterations)
+    write_precision_times(con, aggr_id, found.precisions)
     kernels, summaries = found.kernels, aggregation.kernel_summaries
     insert_rows(
         con,
@@ -69,6 +76,16 @@ def write_efficiency(
             )
             if not (math.isnan(occupancy) and math.isnan(achieved))
         ),
+    )
+
+
+def write_precision_times(con: sqlite3.Connection, aggr_id: int, precisions: list[PrecisionTime]) -> None:
+    """Store in which precisions the kernels of an aggregation computed."""
+    insert_rows(
+        con,
+        "ext_precision_times",
+        ("aggr_id", "precision", "matrix_unit", "kernel_ns", "kernels"),
+        [(aggr_id, each.precision, int(each.matrix_unit), each.kernel_ns, each.kernels) for each in precisions],
     )
 
 

@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.database.efficiency_rows import (
     write_device_peaks,
     write_iteration_efficiency,
     write_op_efficiency,
+    write_precision_times,
 )
 from tensorboard_plugin_dlprof.database.lookups import integers
 from tensorboard_plugin_dlprof.database.overlay import MEASURED_TABLES
@@ -47,6 +48,7 @@ def write_measured(target: Path, aggr_id: int, op_ids: Int64s, profile: Profile,
         write_device_peaks(new, found.peaks)
         write_op_efficiency(new, aggr_id, op_ids, profile, found.ops)
         write_iteration_efficiency(new, aggr_id, found.iterations)
+        write_precision_times(new, aggr_id, found.precisions)
 
 
 def ids_of_ops(con: UntrustedConnection) -> Int64s:

@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import (
     require_tables,
 )
 
-MEASURED_TABLES = ("ext_device_peaks", "ext_op_efficiency", "ext_iteration_efficiency")
+MEASURED_TABLES = ("ext_device_peaks", "ext_op_efficiency", "ext_iteration_efficiency", "ext_precision_times")
 """Occupancy of kernels is not among them: NVIDIA's databases hold neither registers nor shared memory."""
 
 

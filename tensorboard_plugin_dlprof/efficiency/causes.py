@@ -32,11 +32,15 @@ class Facts:
     """It launched a product, or a sub-op that is one."""
     transposes: bool
     """It launched kernels that change the layout."""
+    native: bool = False
+    """The device's matrix units take ``precision`` as it is: FP64 since A100, FP32 and FP64 on AMD's."""
+    has_units: bool = True
+    """False where the device is known to have no matrix units."""
 
 
 def misaligned(work: Work | None, precision: str) -> Misaligned | None:
     """The length farthest from what the type needs; FP32 is judged as the 16 bits that it should become."""
-    if work is None:
+    if work is None or work.by_vector:
         return None
     multiple = thresholds.ALIGNMENT.get("fp16" if precision in ("fp32", "") else precision, 8)
     # A length of one makes a matrix a vector: padding it would be no product any more.
@@ -62,9 +66,11 @@ def cause(facts: Facts) -> Cause:
         return Cause.UNKNOWN
     if _is_small(facts):
         return Cause.TOO_SMALL
-    if facts.precision == "fp64":
+    if not facts.has_units:
+        return Cause.NO_UNIT
+    if facts.precision == "fp64" and not facts.native:
         return Cause.FP64
-    if facts.precision == "fp32":
+    if facts.precision == "fp32" and not facts.native:
         return Cause.TF32_OFF if facts.tf32_device else Cause.FP32_TYPE if facts.tf32_device is False else Cause.UNKNOWN
     if not facts.precision or facts.work is None:
         return Cause.UNKNOWN
@@ -78,6 +84,6 @@ def _is_small(facts: Facts) -> bool:
     if work is not None and work.dimensions:
         if work.flops < thresholds.SMALL_PRODUCT_FLOPS:
             return True
-        if work.family == "gemm" and min(each.length for each in work.dimensions) == 1:
+        if work.by_vector:
             return True
     return facts.mean_kernel_ns < thresholds.SMALL_KERNEL_NS

@@ -59,7 +59,8 @@ def conv_work(data: Tensor, weight: Tensor, output: Shape, transposed: bool) -> 
     size, elements = moved((data, weight, Tensor(output, kind)))
     return Work(
         "convolution", 2 * data.shape[0] * prod(points) * prod(weight.shape), 0, size, elements, kind,
-        _dimensions(data, weight, output), _size(data.shape, weight.shape, output, transposed),
+        _dimensions(data.shape, weight.shape, output, transposed), _size(data.shape, weight.shape, output, transposed),
+        _is_depthwise(data.shape, weight.shape, output, transposed),
     )  # fmt: skip
 
 
@@ -147,20 +148,36 @@ def _gradients(
     size, elements = moved(tensors)
     kind = widest_type((grad, weight))
     flops = once.flops * (of_input + of_weight)
-    return Work("convolution", flops, 0, size, elements, kind, once.dimensions, once.size)
+    return Work("convolution", flops, 0, size, elements, kind, once.dimensions, once.size, once.by_vector)
 
 
 def _size(data: Shape, weight: Shape, output: Shape, transposed: bool) -> str:
     """``64 -> 128 channels, 3 x 3, 56 x 56 -> 28 x 28, batch 32``."""
-    groups = (output[1] // weight[1] if transposed else data[1] // weight[1]) if weight[1] else 1
+    groups = _group_count(data, weight, output, transposed)
     return (
         f"{data[1]} -> {output[1]} channels, {lengths(weight[2:])}, {lengths(data[2:])} -> {lengths(output[2:])}, "
         f"batch {data[0]}" + (f", {groups} groups" if groups > 1 else "")
     )
 
 
-def _dimensions(data: Tensor, weight: Tensor, output: Shape) -> tuple[Dimension, ...]:
-    return (Dimension("input channels", data.shape[1]), Dimension("output channels", output[1]))
+def _dimensions(data: Shape, weight: Shape, output: Shape, transposed: bool) -> tuple[Dimension, ...]:
+    """Of the product that each group is."""
+    groups = _group_count(data, weight, output, transposed)
+    of_group = " per group" if groups > 1 else ""
+    return (
+        Dimension(f"input channels{of_group}", data[1] // groups),
+        Dimension(f"output channels{of_group}", output[1] // groups),
+    )
+
+
+def _is_depthwise(data: Shape, weight: Shape, output: Shape, transposed: bool) -> bool:
+    groups = _group_count(data, weight, output, transposed)
+    return groups > 1 and min(data[1], output[1]) // groups <= 1
+
+
+def _group_count(data: Shape, weight: Shape, output: Shape, transposed: bool) -> int:
+    """The filter holds the channels of one group."""
+    return max((output[1] if transposed else data[1]) // weight[1], 1) if weight[1] else 1
 
 
 def _with_batch(data: Tensor, weight: Tensor) -> tuple[Tensor, bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from math import prod
+from typing import Final
 
 from tensorboard_plugin_dlprof.efficiency.calls import Call, Shape, Tensor
 from tensorboard_plugin_dlprof.efficiency.work import Dimension, Work, moved, widest_type
@@ -17,7 +18,7 @@ def gemm(left: Tensor, right: Tensor, output: Shape, batch: int, m: int, n: int,
     size, elements = moved((*operands, *more, Tensor(output, kind)))
     named = (Dimension("M", m), Dimension("N", n), Dimension("K", k))
     shown = ", ".join(f"{each.name} {each.length}" for each in named) + (f", batch {batch}" if batch > 1 else "")
-    return Work("gemm", 2 * batch * m * n * k, 0, size, elements, kind, named, shown)
+    return Work("gemm", 2 * batch * m * n * k, 0, size, elements, kind, named, shown, min(m, n, k) == 1)
 
 
 def of_two(first: int, second: int, bias: int | None = None) -> Callable[[Call], Work | None]:
@@ -32,7 +33,10 @@ def of_two(first: int, second: int, bias: int | None = None) -> Callable[[Call],
 
 
 def matmul(left: Tensor, right: Tensor, addend: Tensor | None = None) -> Work | None:
-    """NumPy's rules: vectors get a dimension of 1, leading dimensions are broadcast. None where the shapes disagree."""
+    """NumPy's rules: vectors get a dimension of 1, leading dimensions are broadcast. None where the shapes disagree.
+
+    Leading dimensions that only the left operand has are rows: PyTorch folds them before it multiplies.
+    """
     a = left.shape if len(left.shape) > 1 else (1, *left.shape)
     b = right.shape if len(right.shape) > 1 else (*right.shape, 1)
     if len(a) < 2 or len(b) < 2 or a[-1] != b[-2]:
@@ -42,7 +46,14 @@ def matmul(left: Tensor, right: Tensor, addend: Tensor | None = None) -> Work | 
         return None
     m, k, n = a[-2], a[-1], b[-1]
     more = () if addend is None else (addend,)
-    return gemm(left, right, (*batch, m, n), prod(batch), m, n, k, *more)
+    if left.data_type == right.data_type == _PACKED:
+        k *= 2
+    count, rows = (prod(batch), m) if len(b) > 2 else (1, prod(batch) * m)
+    return gemm(left, right, (*batch, m, n), count, rows, n, k, *more)
+
+
+_PACKED: Final = "float4_e2m1fn_x2"
+"""Two values a byte, along K, of which the recorded length is half."""
 
 
 def linear(call: Call) -> Work | None:

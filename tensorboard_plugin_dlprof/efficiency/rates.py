@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.efficiency.causes import PRECISION_OF_TYPE, Facts
 from tensorboard_plugin_dlprof.efficiency.kernel_facts import kernel_facts
 from tensorboard_plugin_dlprof.efficiency.measure import UNKNOWN, InstanceWork
 from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
+from tensorboard_plugin_dlprof.efficiency.precision_times import precision_times
 from tensorboard_plugin_dlprof.efficiency.tables import (
     Bound,
     Cause,
@@ -51,6 +52,7 @@ def efficiency(profile: Profile, work: InstanceWork, aggregation: Aggregation) -
         ops=ops,
         kernels=_of_kernels(profile, aggregation, kernels),
         iterations=_of_iterations(profile, work, aggregation, kernels, rows, ops),
+        precisions=precision_times(profile, aggregation, kernels),
         peaks=device_peaks(profile.devices),
         facts=kernels,
     )
@@ -141,6 +143,7 @@ class _Ops:
                 spelt, matrix, _tf32(device, peaks), work,
                 float(kernel_ns[row]) / max(int(nodes.kernel_calls[row]), 1),
                 out.family[-1] in PRODUCTS or op in self._multiplying, op in self._transposing,
+                peaks is not None and spelt in peaks.matrix_flops, _has_units(device, peaks),
             ))  # fmt: skip
         return OpEfficiency(
             op=nodes.op, device=out.device, family=out.family, kernel_ns=kernel_ns, measured_ns=measured,
@@ -241,8 +244,19 @@ def _tf32(device: Device | None, peaks: Peaks | None) -> bool | None:
         return None
     if peaks is not None:
         return "tf32" in peaks.matrix_flops
-    amd = any(word in device.name for word in ("AMD", "Instinct", "Radeon"))
-    return None if amd or device.capability_major <= 0 else device.capability_major >= 8
+    return device.capability_major >= 8 if _is_nvidia(device) else None
+
+
+def _has_units(device: Device | None, peaks: Peaks | None) -> bool:
+    """Whether there are matrix units, or nobody knows: NVIDIA's came with Volta."""
+    if peaks is not None:
+        return bool(peaks.matrix_flops)
+    return device is None or not _is_nvidia(device) or device.capability_major >= 7
+
+
+def _is_nvidia(device: Device) -> bool:
+    """AMD's devices report the number of their architecture as a capability."""
+    return device.capability_major > 0 and not any(word in device.name for word in ("AMD", "Instinct", "Radeon"))
 
 
 def _heaviest(op: Int64s, value: Int64s, weight: Int64s, ops: int, values: int) -> Int64s:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
+from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 
 Floats = npt.NDArray[np.float64]
@@ -37,6 +38,9 @@ class Cause(enum.Enum):
     LAYOUT = "layout"
     """Layout transposes around a convolution."""
     TOO_SMALL = "too_small"
+    """Or a matrix by a vector, or a convolution channel by channel."""
+    NO_UNIT = "no_unit"
+    """The device has no matrix units."""
     LIBRARY_CHOICE = "library_choice"
     UNKNOWN = "unknown"
 
@@ -165,6 +169,18 @@ class DevicePeaks:
     source: str
 
 
+@dataclass(slots=True, frozen=True)
+class PrecisionTime:
+    """The kernels that compute in one precision, on matrix units or not."""
+
+    precision: str
+    """``communication`` of collectives; empty where no name tells."""
+    matrix_unit: MatrixUnit
+    kernel_ns: int
+    """Plain sum."""
+    kernels: int
+
+
 @dataclass(slots=True)
 class Efficiency:
     """Everything of an aggregation."""
@@ -172,6 +188,7 @@ class Efficiency:
     ops: OpEfficiency
     kernels: KernelEfficiency
     iterations: IterationEfficiency
+    precisions: list[PrecisionTime]
     peaks: list[DevicePeaks]
     """Of the profile's devices, those that are known."""
     facts: KernelFacts

@@ -42,6 +42,8 @@ class Work:
     """Of products alone."""
     size: str = ""
     """A product's lengths in the words of a user: ``M 64, N 1000, K 2048``; empty of other ops."""
+    by_vector: bool = False
+    """A matrix by a vector, or a convolution channel by channel: nothing that a matrix unit holds is used twice."""
 
 
 def lengths(shape: Iterable[int]) -> str:

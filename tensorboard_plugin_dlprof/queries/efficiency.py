@@ -20,6 +20,7 @@ CAUSES: Mapping[str, str] = MappingProxyType(
         "dimension": "Dimension",
         "layout": "Layout",
         "too_small": "Too small",
+        "no_unit": "No matrix units",
         "library_choice": "Library's choice",
         "unknown": "Cause unknown",
     }
@@ -43,14 +44,14 @@ class Peak(TypedDict):
 
 
 class PrecisionTime(TypedDict):
-    """Kernel time of the ops whose kernels compute in a precision."""
+    """The kernels that compute in one precision, on matrix units or not."""
 
     precision: str
     """Empty where no name tells; ``communication`` of collectives."""
     matrix_unit: str
     """``yes``, ``no``, ``unknown``."""
     kernel_ns: int | None
-    product_flops: int | None
+    kernels: int | None
 
 
 class CauseTime(TypedDict):
@@ -172,12 +173,11 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
         precisions=[
             PrecisionTime(
                 precision=str(row[0]), matrix_unit=_UNITS.get(row[1], "unknown"), kernel_ns=whole(row[2]),
-                product_flops=whole(row[3]),
+                kernels=whole(row[3]),
             )
             for row in connection.execute(
-                "SELECT CASE WHEN family = 'collective' THEN 'communication' ELSE precision END AS named, matrix_unit, "
-                "sum(kernel_ns), sum(product_flops) FROM ext_op_efficiency "
-                "WHERE aggr_id = ? AND kernel_ns > 0 GROUP BY named, matrix_unit ORDER BY sum(kernel_ns) DESC",
+                "SELECT precision, matrix_unit, kernel_ns, kernels FROM ext_precision_times "
+                "WHERE aggr_id = ? AND kernel_ns > 0 ORDER BY kernel_ns DESC, precision, matrix_unit",
                 aggregation,
             ).fetchmany(100)
         ],

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -16,6 +18,8 @@ from tensorboard_plugin_dlprof.queries.efficiency_table import EFFICIENCY, effic
 from tensorboard_plugin_dlprof.queries.findings import findings
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.table import Request, page
+from tests.queries.profiles import SOURCES, database_of
+from tests.queries.test_reasons import ELEMENTWISE, TENSOR, Case
 from tests.shared_data import shared_data
 
 
@@ -99,9 +103,50 @@ def test_efficiency_adds_up(resnet: UntrustedConnection) -> None:
     assert min(known) <= total["mfu_fraction"] <= max(known)
     kernel_ns = resnet.execute("SELECT sum(kernel_ns) FROM ext_device_times WHERE aggr_id = 1").fetchone()[0]
     assert sum(row["kernel_ns"] or 0 for row in total["precisions"]) == kernel_ns
+    assert [(row["precision"], row["matrix_unit"]) for row in total["precisions"]] == [("fp32", "no"), ("", "no")]
     assert [row["cause"] for row in total["causes"]] == ["fp32_type"]
     assert {row["unit"] for row in total["peaks"]} == {"memory", "vector", "matrix"}
     assert all(dot["peak_fraction"] is None or 0 < dot["peak_fraction"] <= 1 for dot in total["dots"])
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_precisions_say_what_the_dashboard_says(name: str, tmp_path: Path) -> None:
+    """All of them are all kernels, those on matrix units and those that nobody can tell as many as counted there."""
+    with closing(open_database(database_of(name, tmp_path))) as connection:
+        scope = find_scope(connection)
+        found = efficiency(connection, scope)["precisions"]
+        everything, memory, using = connection.execute(
+            "SELECT total_gpu_time, memory_gpu_time, using_tc_gpu_time FROM view_kernel_summary WHERE aggr_id = ?",
+            (scope.aggregation,),
+        ).fetchone()
+        graphs, unknown, *kernels = connection.execute(
+            "SELECT graph_ns, unknown_ns, kernel_launches, tensor_core_launches, unknown_launches "
+            "FROM ext_aggregations WHERE aggr_id = ?",
+            (scope.aggregation,),
+        ).fetchone()
+
+    def total(unit: str, key: Literal["kernel_ns", "kernels"]) -> int:
+        return sum(each[key] or 0 for each in found if unit in ("", each["matrix_unit"]))
+
+    assert [total(unit, "kernel_ns") for unit in ("", "yes", "unknown")] == [
+        everything - memory - graphs,
+        using,
+        unknown,
+    ]
+    assert [total(unit, "kernels") for unit in ("", "yes", "unknown")] == kernels
+
+
+def test_precisions_are_those_of_kernels_not_of_ops(tmp_path: Path) -> None:
+    """An op that multiplies on Tensor Cores and adds elsewhere has both, the second by its data type."""
+    case = Case([TENSOR, ELEMENTWISE], "c10::Half")
+    database = tmp_path / "a.dlprof_dldb.sqlite"
+    import_source(case.write(tmp_path / "a.json"), database, ImportOptions(), _ignore)
+    with closing(open_database(database)) as connection:
+        found = efficiency(connection, find_scope(connection))["precisions"]
+    assert sorted((each["precision"], each["matrix_unit"], each["kernel_ns"]) for each in found) == [
+        ("fp16", "no", 100_000),
+        ("fp16", "yes", 100_000),
+    ]
 
 
 def test_ops_are_listed_by_what_could_be_gained(resnet: UntrustedConnection) -> None:

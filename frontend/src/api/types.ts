@@ -372,11 +372,12 @@ export interface Dot {
   peak_fraction: number | null;
 }
 
+/** Kernels that compute in one precision, on matrix units or not. */
 export interface PrecisionTime {
   precision: string;
   matrix_unit: "yes" | "no" | "unknown";
   kernel_ns: number | null;
-  product_flops: number | null;
+  kernels: number | null;
 }
 
 export interface IterationRate {

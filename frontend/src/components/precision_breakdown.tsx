@@ -1,8 +1,9 @@
 /** Kernel time by precision and matrix unit: one bar, and its legend with every number. */
 import type { PrecisionTime } from "../api/types";
+import { formatCounted } from "../format/number";
 import { formatShare } from "../format/share";
 import { formatDuration, readableAndExact } from "../format/time";
-import { precisionColour, precisionParts } from "../model/precisions";
+import { precisionColour, precisionParts, type PrecisionPart } from "../model/precisions";
 
 interface PrecisionBreakdownProps {
   times: readonly PrecisionTime[];
@@ -12,27 +13,30 @@ interface PrecisionBreakdownProps {
 export function PrecisionBreakdown({ times, matrixUnit }: PrecisionBreakdownProps) {
   const parts = precisionParts(times, matrixUnit);
   const total = parts.reduce((sum, { ns }) => sum + ns, 0);
-  const tip = (label: string, ns: number, fraction: number): string =>
-    `${label}: ${formatShare(fraction)}\n${readableAndExact(ns)} of ${readableAndExact(total)} kernel time in ops`;
+  const tip = ({ label, ns, kernels, fraction }: PrecisionPart): string =>
+    `${label}: ${formatShare(fraction)}\n${readableAndExact(ns)} of ${readableAndExact(total)} kernel time, ${formatCounted(kernels, "kernel")}`;
   return (
     <div class="precisions">
       <div class="precision-bar" aria-hidden="true">
-        {parts.map(({ key, label, precision, matrixUnit: unit, ns, fraction }) => (
+        {parts.map((part) => (
           <span
-            key={key}
-            class={`precision-part unit-${unit}`}
-            style={{ background: precisionColour(precision), flexGrow: fraction }}
-            data-tip={tip(label, ns, fraction)}
+            key={part.key}
+            class={`precision-part unit-${part.matrixUnit}`}
+            style={{ background: precisionColour(part.precision), flexGrow: part.fraction }}
+            data-tip={tip(part)}
           />
         ))}
       </div>
       <ul class="precision-legend">
-        {parts.map(({ key, label, precision, matrixUnit: unit, ns, fraction }) => (
-          <li key={key} data-tip={tip(label, ns, fraction)}>
-            <span class={`swatch precision-part unit-${unit}`} style={{ background: precisionColour(precision) }} />
-            <span>{label}</span>
-            <span class="precision-value muted number">{formatDuration(ns)}</span>
-            <span class="precision-share number">{formatShare(fraction)}</span>
+        {parts.map((part) => (
+          <li key={part.key} data-tip={tip(part)}>
+            <span
+              class={`swatch precision-part unit-${part.matrixUnit}`}
+              style={{ background: precisionColour(part.precision) }}
+            />
+            <span>{part.label}</span>
+            <span class="precision-value muted number">{formatDuration(part.ns)}</span>
+            <span class="precision-share number">{formatShare(part.fraction)}</span>
           </li>
         ))}
       </ul>

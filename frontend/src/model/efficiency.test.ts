@@ -93,9 +93,9 @@ describe("precisions", () => {
   it("adds up to all kernel time", () => {
     const parts = precisionParts(
       [
-        { precision: "fp16", matrix_unit: "yes", kernel_ns: 100, product_flops: 1 },
-        { precision: "", matrix_unit: "unknown", kernel_ns: 300, product_flops: null },
-        { precision: "fp32", matrix_unit: "no", kernel_ns: 0, product_flops: null },
+        { precision: "fp16", matrix_unit: "yes", kernel_ns: 100, kernels: 1 },
+        { precision: "", matrix_unit: "unknown", kernel_ns: 300, kernels: 2 },
+        { precision: "fp32", matrix_unit: "no", kernel_ns: 0, kernels: 1 },
       ],
       "Tensor Core",
     );

@@ -39,6 +39,7 @@ export interface PrecisionPart {
   precision: string;
   matrixUnit: PrecisionTime["matrix_unit"];
   ns: number;
+  kernels: number;
   fraction: number;
 }
 
@@ -48,12 +49,13 @@ export function precisionParts(times: readonly PrecisionTime[], matrixUnit: stri
   const on = { yes: `on ${matrixUnit}s`, no: `not on ${matrixUnit}s`, unknown: `${matrixUnit}s unknown` } as const;
   return times
     .filter(({ kernel_ns: ns }) => (ns ?? 0) > 0)
-    .map(({ precision, matrix_unit: unit, kernel_ns: ns }) => ({
+    .map(({ precision, matrix_unit: unit, kernel_ns: ns, kernels }) => ({
       key: `${precision} ${unit}`,
       label: precision === "communication" ? precisionLabel(precision) : `${precisionLabel(precision)}, ${on[unit]}`,
       precision,
       matrixUnit: unit,
       ns: ns ?? 0,
+      kernels: kernels ?? 0,
       fraction: (ns ?? 0) / total,
     }))
     .sort((one, other) => other.ns - one.ns);

@@ -327,6 +327,17 @@ CREATE TABLE ext_kernel_efficiency (
     PRIMARY KEY (aggr_id, read_only_ops_id, kernel_name_id)
 ) WITHOUT ROWID;
 
+-- The kernels of the aggregated iterations by what each computes in: they add up to all kernels.
+CREATE TABLE ext_precision_times (
+    aggr_id      INTEGER NOT NULL,      -- aggregations.id
+    precision    TEXT NOT NULL,         -- of the kernel, else of its op: fp32, bf16, ...; communication of collectives;
+                                        -- empty: unknown
+    matrix_unit  INTEGER NOT NULL,      -- on matrix units: 0 no, 1 yes, 2 no rule can tell
+    kernel_ns    INTEGER NOT NULL,      -- ns, plain sum
+    kernels      INTEGER NOT NULL,      -- kernels
+    PRIMARY KEY (aggr_id, precision, matrix_unit)
+) WITHOUT ROWID;
+
 CREATE TABLE ext_iteration_efficiency (
     aggr_id            INTEGER NOT NULL,    -- aggregations.id
     iter_value         INTEGER NOT NULL,    -- number of the iteration

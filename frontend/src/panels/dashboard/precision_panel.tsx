@@ -22,7 +22,7 @@ export function PrecisionPanel({ data }: { data: DashboardResponse }) {
   return (
     <Panel
       title="Kernel Time by Precision"
-      about={`Kernel time of ops by the precision in which their kernels compute. Hatched: not on ${unit}s.`}
+      about={`Kernel time by the precision in which each kernel computes, as its name says, else as the data type of its op. Hatched: not on ${unit}s.`}
       class="span-all"
       tools={
         <button type="button" class="more-button" onClick={() => navigate({ view: "efficiency" }, true)}>

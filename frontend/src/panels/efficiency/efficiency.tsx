@@ -72,7 +72,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
         <GpuUse data={data} network={rates.network} />
         <Panel
           title="Kernel Time by Precision"
-          about={`Kernel time of ops by the precision in which their kernels compute. Hatched: not on ${unit}s.`}
+          about={`Kernel time by the precision in which each kernel computes, as its name says, else as the data type of its op. Hatched: not on ${unit}s.`}
         >
           <PrecisionBreakdown times={rates.precisions} matrixUnit={unit} />
           {unknown !== "" && <p class="muted note-below">{unknown}</p>}
