@@ -83,18 +83,22 @@ def _do(work: Callable[[IO[bytes], IO[bytes]], None], to_read: int, from_write: 
 
 
 class Beside(Generic[_Result]):
-    """The result of a function that a copy of this process computes, if it can. Use it as a context manager.
+    """The result of a function that a copy of this process computes. Use it as a context manager.
 
     Args:
-        compute: changes nothing of this process, as it runs in the copy.
+        compute: changes nothing of this process, as it may run in the copy.
+        beside: whether there may be a copy; else the function is called at once.
     """
 
-    def __init__(self, compute: Callable[[], _Result]) -> None:
+    def __init__(self, compute: Callable[[], _Result], *, beside: bool) -> None:
         self._compute = compute
         self._fork: Fork | None = None
-        if can_fork():
+        if beside and can_fork():
             with contextlib.suppress(OSError):
                 self._fork = Fork(self._work)
+        if self._fork is None:
+            found = compute()
+            self._compute = lambda: found
 
     def result(self) -> _Result:
         """Waits for the result. What fails in the copy is done here, and fails here in the same way."""
@@ -102,7 +106,7 @@ class Beside(Generic[_Result]):
             try:
                 found: _Result = pickle.loads(receive_text(self._fork.from_))  # from our own process
                 return found
-            except (EOFError, pickle.UnpicklingError, OSError):
+            except (EOFError, OSError, pickle.UnpicklingError):
                 pass
         return self._compute()
 

@@ -19,7 +19,7 @@ def memory_for_millions() -> Iterator[None]:
     """
     was_enabled = gc.isenabled()
     gc.disable()
-    bytearray(_KEPT_BYTES)
+    bytes(_KEPT_BYTES)
     try:
         yield
     finally:

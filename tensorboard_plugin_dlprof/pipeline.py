@@ -7,15 +7,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tensorboard_plugin_dlprof.forking import Beside
 from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions as ReadOptions
 from tensorboard_plugin_dlprof.many_objects import memory_for_millions
 
 if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.aggregation import Selection
     from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
     from tensorboard_plugin_dlprof.analysis.dlprof_detectors import Feedback
     from tensorboard_plugin_dlprof.classify.rules.rule import Rule
     from tensorboard_plugin_dlprof.database.advice_rows import Advice
+    from tensorboard_plugin_dlprof.database.writer import Results
     from tensorboard_plugin_dlprof.events.tables import Int64s
     from tensorboard_plugin_dlprof.profile.tables import Profile
 
@@ -62,8 +65,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     Raises:
         ProfileError: with the sentence to show.
     """
-    from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
-    from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
+    from tensorboard_plugin_dlprof.aggregation import Selection
     from tensorboard_plugin_dlprof.aggregation.selection import fitting
     from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
     from tensorboard_plugin_dlprof.counters.matching import apply_counters
@@ -93,20 +95,26 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     if options.lenient:
         selection, unfit = fitting(profile, selection)
         left_out += unfit
-    aggregation = aggregate(profile, selection)
-    profile.coverage.broken_rules += broken_rules(profile, aggregation)
-    feedback, advice = _advice(profile, aggregation)
-    warnings = write_database(
-        database,
-        source,
-        profile,
-        [aggregation],
-        [feedback],
-        advice=[advice],
-        profile_name=options.profile_name,
-        original_command=options.original_command,
-    )
+    with Beside(lambda: _results(profile, selection), beside=options.read.workers > 1) as results:
+        warnings = write_database(
+            database,
+            source,
+            profile,
+            results.result,
+            profile_name=options.profile_name,
+            original_command=options.original_command,
+        )
     return ImportResult(database, left_out + warnings, selection.key_op or "")
+
+
+def _results(profile: Profile, selection: Selection) -> Results:
+    from tensorboard_plugin_dlprof.aggregation import aggregate
+    from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
+    from tensorboard_plugin_dlprof.database.writer import Results
+
+    aggregation = aggregate(profile, selection)
+    feedback, advice = _advice(profile, aggregation)
+    return Results([aggregation], [feedback], [advice], broken_rules(profile, aggregation))
 
 
 def _beside(database: Path, options: ReadOptions) -> ReadOptions:

@@ -53,6 +53,10 @@ def write_raw_extensions(
         },
         len(memory.time_ns),
     )
+
+
+def write_coverage(con: sqlite3.Connection, profile: Profile) -> None:
+    """Store what was skipped, missing, repaired or found to contradict itself."""
     insert_rows(con, "ext_coverage", ("key", "value", "message"), coverage_rows(profile))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import getpass
 import socket
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -14,26 +15,43 @@ from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
 from tensorboard_plugin_dlprof.database.aggregated_rows import AggregationWriter, Feedback, fresh_numbering
 from tensorboard_plugin_dlprof.database.coverage import warnings
 from tensorboard_plugin_dlprof.database.efficiency_rows import write_device_peaks
-from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_extensions, write_raw_extensions
-from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, identify
+from tensorboard_plugin_dlprof.database.extension_rows import (
+    write_aggregated_extensions,
+    write_coverage,
+    write_raw_extensions,
+)
+from tensorboard_plugin_dlprof.database.fingerprint import identify
 from tensorboard_plugin_dlprof.database.kernel_orders import write_kernel_orders
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.raw_rows import write_raw_tables
 from tensorboard_plugin_dlprof.database.rows import insert_rows, storable
 from tensorboard_plugin_dlprof.database.sql_files import statements
 from tensorboard_plugin_dlprof.database.texts import Dictionary, number_texts
+from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import DEFAULT_DOMAIN
 from tensorboard_plugin_dlprof.profile.tables import Profile
+
+
+@dataclass(slots=True, frozen=True)
+class Results:
+    """What is made of a profile, and written behind its raw tables."""
+
+    aggregations: Sequence[Aggregation]
+    """At least one."""
+    feedback: Sequence[Sequence[Feedback]] = ()
+    """Rows of DLProf's detectors for each aggregation, or none at all."""
+    advice: Sequence[Advice] = ()
+    """What our own tables hold of efficiency and findings for each aggregation, or none at all."""
+    broken_rules: Sequence[str] = ()
+    """Sentences about numbers that contradict each other."""
 
 
 def write_database(
     path: Path,
     source: Path,
     profile: Profile,
-    aggregations: Sequence[Aggregation],
-    feedback: Sequence[Sequence[Feedback]] = (),
+    results: Callable[[], Results],
     *,
-    advice: Sequence[Advice] = (),
     profile_name: str = "",
     original_command: str = "",
 ) -> list[str]:
@@ -43,9 +61,7 @@ def write_database(
         path: the database.
         source: the file that the profile was read from.
         profile: the raw tables.
-        aggregations: of this profile, at least one.
-        feedback: rows of DLProf's detectors for each aggregation, or none at all.
-        advice: what our own tables hold of efficiency and findings for each aggregation, or none at all.
+        results: asked for when the raw tables are written, so that another process may compute them meanwhile.
         profile_name: given by the user, else empty.
         original_command: command line to store. The caller has masked secrets in it.
 
@@ -60,40 +76,36 @@ def write_database(
     with published(path, _expected_bytes(profile)) as con:
         for script in ("schema", "extensions"):
             _run(con, script)
-        _write_rows(con, identity, profile, aggregations, feedback, advice, profile_name, original_command)
+        dictionary = Dictionary()
+        dictionary.id(DEFAULT_DOMAIN)
+        text = number_texts(profile, dictionary)
+        write_raw_tables(con, profile, dictionary, text, profile_name, original_command)
+        write_raw_extensions(con, profile, identity, text, profile_name)
+        found = results()
+        profile.coverage.broken_rules += found.broken_rules
+        write_coverage(con, profile)
+        _write_results(con, profile, found, dictionary, text)
+        insert_rows(con, "dictionary", ("id", "string"), dictionary.rows())
+        write_row_counts(con)
         for script in ("indexes", "views"):
             _run(con, script)
     return warnings(profile)
 
 
-def _write_rows(
-    con: sqlite3.Connection,
-    source: SourceIdentity,
-    profile: Profile,
-    aggregations: Sequence[Aggregation],
-    feedback: Sequence[Sequence[Feedback]],
-    advice: Sequence[Advice],
-    profile_name: str,
-    original_command: str,
+def _write_results(
+    con: sqlite3.Connection, profile: Profile, found: Results, dictionary: Dictionary, text: Int64s
 ) -> None:
-    dictionary = Dictionary()
-    dictionary.id(DEFAULT_DOMAIN)
-    text = number_texts(profile, dictionary)
-    write_raw_tables(con, profile, dictionary, text, profile_name, original_command)
-    write_raw_extensions(con, profile, source, text, profile_name)
     writer = AggregationWriter(con, dictionary, text, fresh_numbering(profile))
-    for number, aggregation in enumerate(aggregations, start=1):
+    for number, aggregation in enumerate(found.aggregations, start=1):
         write_who_and_when(con, number)
-        writer.write(number, aggregation, feedback[number - 1] if feedback else ())
+        writer.write(number, aggregation, found.feedback[number - 1] if found.feedback else ())
         write_aggregated_extensions(con, number, aggregation)
         write_kernel_orders(con, number, profile, aggregation)
-        if advice:
+        if found.advice:
             if number == 1:
-                write_device_peaks(con, advice[0].efficiency.peaks)
-            write_advice(con, number, profile, aggregation, advice[number - 1], text)
+                write_device_peaks(con, found.advice[0].efficiency.peaks)
+            write_advice(con, number, profile, aggregation, found.advice[number - 1], text)
     writer.finish()
-    insert_rows(con, "dictionary", ("id", "string"), dictionary.rows())
-    write_row_counts(con)
 
 
 def write_who_and_when(con: sqlite3.Connection, aggr_id: int) -> None:

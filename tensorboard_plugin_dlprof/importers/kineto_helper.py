@@ -5,13 +5,15 @@ it hands its columns over, and ``kineto_merging`` puts the rows of both in the o
 makes the same tables however many processes read it. What the helper does not understand at once, it refuses; then
 the trace is read anew by one process, which knows how to deal with damaged events. Only then is time lost.
 
-What goes through the pipes: to the helper the pieces, each behind its length; from it one byte for each piece, then
-``Handover`` behind its length, then the columns, one after the other.
+Pieces lie in memory that both processes see. What goes through the pipes: to the helper the length of each piece; from
+it one byte for each, then ``Handover`` behind its length, then the columns, one after the other.
 """
 
 from __future__ import annotations
 
+import mmap
 import select
+import struct
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -19,7 +21,7 @@ from typing import IO
 import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.forking import Fork, receive_text, send, send_text
+from tensorboard_plugin_dlprof.forking import Fork, receive_into, receive_text, send, send_text
 from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
 from tensorboard_plugin_dlprof.importers.kineto_pieces import PieceDecoder
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
@@ -32,6 +34,12 @@ _RELIEVED_EVERY = 16
 
 _MOST_WAITING = 2
 """Pieces that the helper has and is not done with: while it decodes one, the next is there."""
+
+
+_SLOT_BYTES = 1 << 20
+"""The longest piece that is offered; others are four times shorter, unless one event is very long."""
+
+_LENGTH = struct.Struct("<Q")
 
 
 class Refused(Exception):
@@ -67,6 +75,7 @@ class Helper:
         self._tables = tables
         self._spill = Spill(memory_bytes, folder)
         self._fork: Fork | None = None
+        self._slots = mmap.mmap(-1, _MOST_WAITING * _SLOT_BYTES)
         self._waiting = 0
         self.counts: list[list[int]] = []
         """What the reading process had when it gave a piece away: ``EventTables.counts``, for each piece."""
@@ -78,14 +87,18 @@ class Helper:
             Refused: an earlier piece must be read by one process alone.
         """
         try:
+            if len(piece) > _SLOT_BYTES:
+                return False
             if self._fork is None:
-                self._fork = Fork(lambda pipe, out: _help(pipe, out, clock, self._spill))
+                self._fork = Fork(lambda pipe, out: _help(pipe, out, self._slots, clock, self._spill))
             fork = self._fork
             while self._waiting and select.select([fork.from_], [], [], 0)[0]:
                 self._hear(fork)
             if self._waiting >= _MOST_WAITING:
                 return False
-            send_text(fork.to, piece)
+            begin = _begin_of_slot(len(self.counts))
+            self._slots[begin : begin + len(piece)] = piece
+            send(fork.to, _LENGTH.pack(len(piece)))
         except OSError as error:
             raise Refused from error
         self._waiting += 1
@@ -122,17 +135,25 @@ class Helper:
     ) -> None:
         if self._fork is not None:
             self._fork.__exit__(kind, error, trace)
+        self._slots.close()
 
 
-def _help(pipe: IO[bytes], out: IO[bytes], clock: Clock, spill: Spill) -> None:
+def _begin_of_slot(piece: int) -> int:
+    """Where the piece of a number lies: its slot is free, as no more than those in the others are waiting."""
+    return piece % _MOST_WAITING * _SLOT_BYTES
+
+
+def _help(pipe: IO[bytes], out: IO[bytes], slots: mmap.mmap, clock: Clock, spill: Spill) -> None:
     """What the helper does: decodes what comes, then hands over what it found."""
     pieces, tables = PieceDecoder(), EventTables()
     counts: list[list[int]] = []
     while True:
         try:
-            piece = bytes(receive_text(pipe))
+            (length,) = _LENGTH.unpack(receive_into(pipe, bytearray(_LENGTH.size)))
         except EOFError:
             break
+        begin = _begin_of_slot(len(counts))
+        piece = slots[begin : begin + length]
         if len(counts) % _RELIEVED_EVERY == 0:
             spill.relieve(tables.columns())
         events = pieces.decode(piece, clock)

@@ -11,7 +11,7 @@ from benchmarks.tiled_profile import tile_profile
 from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
-from tensorboard_plugin_dlprof.database.writer import write_database
+from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.iterations import (
     MAX_ROWS,
@@ -72,7 +72,7 @@ def test_sums_of_sqlite_are_those_of_the_rows(tmp_path: Path, aggregated: tuple[
     import_source(source, small, ImportOptions(), lambda _stage, _fraction: None)
     with closing(open_database(small)) as con:
         profile = tile_profile(read_profile(con), 5_000)
-    write_database(large, source, profile, [aggregate(profile, Selection(None, *aggregated))])
+    write_database(large, source, profile, lambda: Results([aggregate(profile, Selection(None, *aggregated))]))
     with closing(open_database(large)) as con:
         scope = find_scope(con)
         rows, is_binned = iteration_rows(con, scope)

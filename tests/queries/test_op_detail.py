@@ -13,7 +13,7 @@ from benchmarks.tiled_profile import tile_profile
 from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
-from tensorboard_plugin_dlprof.database.writer import write_database
+from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
@@ -70,7 +70,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UntrustedConnecti
     import_source(source, small, ImportOptions(), lambda _stage, _fraction: None)
     with closing(open_database(small)) as con:
         profile = tile_profile(read_profile(con), 20_000)
-    write_database(large, source, profile, [aggregate(profile)])
+    write_database(large, source, profile, lambda: Results([aggregate(profile)]))
     with closing(open_database(large)) as con:
         yield con
 

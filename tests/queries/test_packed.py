@@ -12,7 +12,7 @@ from benchmarks.tiled_profile import tile_profile
 from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
-from tensorboard_plugin_dlprof.database.writer import write_database
+from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.iteration_tables import kernels_of_iteration, kernels_of_iteration_op
@@ -44,7 +44,7 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UntrustedCo
     import_source(source, small, ImportOptions(), lambda _stage, _fraction: None)
     with closing(open_database(small)) as con:
         profile = tile_profile(read_profile(con), KERNELS, iterations=False)
-    write_database(large, source, profile, [aggregate(profile)])
+    write_database(large, source, profile, lambda: Results([aggregate(profile)]))
     with closing(open_database(large)) as con:
         yield con
 

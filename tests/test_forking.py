@@ -1,0 +1,61 @@
+"""A copy of the process computes beside it, and whatever becomes of it, the result is the same."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux copies processes")
+
+PROGRAM = """
+import os, sys
+from tensorboard_plugin_dlprof.forking import Beside
+
+here = os.getpid()
+
+def compute():
+    if {fails_in_copy} and os.getpid() != here:
+        os._exit(1)
+    if {fails}:
+        raise ValueError("as it is")
+    return os.getpid() == here, list(range(300_000))
+
+try:
+    with Beside(compute, beside={beside}) as found:
+        is_here, numbers = found.result()
+    print(is_here, len(numbers))
+except ValueError as error:
+    print(error)
+"""
+"""A program of its own: a test process may have threads, and a process with threads is not copied."""
+
+
+def printed(*, beside: bool = True, fails_in_copy: bool = False, fails: bool = False) -> str:
+    """What the program prints."""
+    program = PROGRAM.format(beside=beside, fails_in_copy=fails_in_copy, fails=fails)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return done.stdout.strip()
+
+
+def test_the_copy_computes() -> None:
+    """Its result, larger than a pipe, comes back."""
+    assert printed() == "False 300000"
+
+
+def test_without_a_copy_the_process_computes() -> None:
+    """Where none is wanted."""
+    assert printed(beside=False) == "True 300000"
+
+
+def test_a_copy_that_dies_is_replaced() -> None:
+    """The process computes what the copy did not."""
+    assert printed(fails_in_copy=True) == "True 300000"
+
+
+def test_an_error_is_raised_here() -> None:
+    """With its own type and words, as if there had been no copy, which says nothing itself."""
+    assert printed(fails=True) == "as it is"
+    assert printed(fails=True, beside=False) == "as it is"
