@@ -121,7 +121,9 @@ GEMM = Work(
 )
 FITS = Work("gemm", 2 * 4096**3, dimensions=(Dimension("M", 4096), Dimension("N", 4096), Dimension("K", 4096)))
 TINY = Work("gemm", 2 * 64**3, dimensions=(Dimension("M", 64), Dimension("N", 64), Dimension("K", 64)))
-VECTOR = Work("gemm", 2 * 4096**2, dimensions=(Dimension("M", 1), Dimension("N", 4096), Dimension("K", 4096)))
+VECTOR = Work(
+    "gemm", 2 * 4096**2, dimensions=(Dimension("M", 1), Dimension("N", 4096), Dimension("K", 4096)), by_vector=True
+)
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,14 @@ from tests.queries.profiles import SOURCES, database_of
 
 V100 = {"id": 0, "name": "Tesla V100-SXM2-16GB", "computeMajor": 7, "computeMinor": 0, "numSms": 80}
 A100 = {"id": 0, "name": "NVIDIA A100-SXM4-40GB", "computeMajor": 8, "computeMinor": 0, "numSms": 108}
+P100 = {"id": 0, "name": "Tesla P100-SXM2-16GB", "computeMajor": 6, "computeMinor": 0, "numSms": 56}
+MI300 = {"id": 0, "name": "AMD Instinct MI300X", "computeMajor": 9, "computeMinor": 4, "numSms": 304}
 
 SQUARE = [[4096, 4096], [4096, 4096]]
 SGEMM, HGEMM, TENSOR = "ampere_sgemm_128x64_nn", "ampere_hgemm_64x64_nn", "ampere_h16816gemm_128x64_ldg8_stages_64x4_tn"
 ELEMENTWISE = "void at::native::vectorized_elementwise_kernel<4, int>(int)"
 CONVOLUTION = "sm80_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize64x64x64_tensor16x8x16_cudnn"
+VECTOR_SGEMM = "Cijk_Ailk_Bljk_SB_MT64x64x8_SE_ISA942_IU1_TT4_4_WG16_16_1"
 TRANSPOSE = "void cudnn::engines_precompiled::nchwToNhwcKernel<__half, __half, float, false, true>(int)"
 
 
@@ -78,7 +81,10 @@ IMAGES = [[64, 64, 56, 56], [64, 64, 3, 3], [64], [], [], [], [], [], []]
     ("case", "eligibility", "cause"),
     [
         (Case([TENSOR], "c10::Half"), "eligible", None),
-        (Case(["volta_dgemm_128x64_nn"], "double"), "eligible", "FP64"),
+        (Case(["volta_dgemm_128x64_nn"], "double", device=V100), "eligible", "FP64"),
+        (Case(["volta_dgemm_128x64_nn"], "double"), "eligible", "Library's choice"),
+        (Case(["sgemm_128x128x8_NN_vec"], "float", device=P100), "eligible", "No matrix units"),
+        (Case([VECTOR_SGEMM], "float", device=MI300), "eligible", "Library's choice"),
         (Case(["volta_sgemm_128x64_nn"], "float", device=V100), "eligible", "FP32 tensors"),
         (Case([SGEMM], "float"), "eligible", "TF32 is off"),
         (Case([HGEMM], "c10::Half", [[4096, 1001], [1001, 4096]]), "eligible", "Dimension"),
