@@ -85,6 +85,8 @@ class UntrustedConnection(sqlite3.Connection):
     """What is raised when the file cannot be used."""
     authorizer_calls: int = 0
     """Calls so far, of ``MOST_AUTHORIZER_CALLS``."""
+    extension_tables: frozenset[str] | None = None
+    """What ``queries.extension`` found, once it is asked: the file does not change while it is open."""
 
 
 def open_untrusted(

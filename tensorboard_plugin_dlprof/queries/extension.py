@@ -9,6 +9,17 @@ from tensorboard_plugin_dlprof.metadata import EXTENSION_VERSION
 
 def extension_tables(connection: sqlite3.Connection) -> frozenset[str]:
     """Names of our own tables; none where the database is not ours or of another version of them."""
+    known: frozenset[str] | None = getattr(connection, "extension_tables", None)
+    if known is not None:
+        return known
+    found = _extension_tables(connection)
+    if hasattr(connection, "extension_tables"):
+        # A connection to a file that nobody changes.
+        connection.extension_tables = found
+    return found
+
+
+def _extension_tables(connection: sqlite3.Connection) -> frozenset[str]:
     rows = connection.execute("SELECT name FROM main.sqlite_master WHERE type = 'table' AND name LIKE 'ext%'")
     names = frozenset(str(row[0]) for row in rows.fetchmany(100))
     if "ext_info" not in names or info(connection).get("extension_version") != str(EXTENSION_VERSION):

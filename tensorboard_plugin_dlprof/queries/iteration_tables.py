@@ -222,6 +222,12 @@ _KERNELS = Table(
 
 _KERNELS_EXTENDED = dataclasses.replace(
     _KERNELS,
+    # Databases of ours have one domain. To ask for it means to read every row.
+    where="node.aggr_id = :aggregation AND node.iter_value = CAST(:iteration AS INTEGER)",
+    total=(
+        "SELECT total_count FROM kernel_iteration_stats WHERE aggr_id = :aggregation AND domain_id = :domain "
+        "AND iter_value = CAST(:iteration AS INTEGER)"
+    ),
     joins=MappingProxyType(
         {
             **_KERNELS.joins,
@@ -318,6 +324,9 @@ def kernels_of_iteration_op(extended: bool) -> Table:
         table,
         name="kernels_of_iteration_op",
         where=f"{table.where} AND node.read_only_ops_id = {op}",
+        total=f"SELECT node.total_count FROM {table.base} WHERE {table.where} AND node.read_only_ops_id = {op} LIMIT 1"
+        if table.total
+        else "",
         packed=dataclasses.replace(table.packed, where=f"launch.read_only_ops_id = {op}") if table.packed else None,
         links=(ITERATION_LINK, "op"),
         columns=tuple(column for column in table.columns if column.key not in ("op", "op_id")),

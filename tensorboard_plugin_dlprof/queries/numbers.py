@@ -12,6 +12,8 @@ def number(value: object) -> int | float | None:
 
 def whole(value: object) -> int | None:
     """The value where it is a finite number, rounded."""
+    if type(value) is int:
+        return value
     found = number(value)
     return None if found is None else round(found)
 

@@ -76,6 +76,8 @@ class Table:
     """Name -> JOIN clause, in the order in which they are joined. None may add or drop rows."""
     links: tuple[str, ...] = ()
     """Parameters that a request must give, bound as texts."""
+    total: str = ""
+    """Query of the number of rows of the scope, where it is stored; no row is none."""
     packed: Packed | None = None
     """How rows are found in an iteration of which the orders are stored."""
     filler: Callable[[sqlite3.Connection, Scope], Callable[[Row], None]] | None = None
@@ -278,6 +280,8 @@ class _Query:
     ) -> int:
         joined = self._from(self._filter_joins if filtered else ())
         sql = f"SELECT count(*) FROM {joined} WHERE {self._where(filtered, True)}"
+        if self._table.total and not filtered:
+            sql = self._table.total
         values = {
             name: value
             for name, value in (self.values if filtered else self._scope_values).items()
@@ -286,7 +290,8 @@ class _Query:
         key = (sql, tuple(sorted(values.items())))
         if counts is not None and key in counts:
             return counts[key]
-        number = int(connection.execute(sql, values).fetchone()[0])
+        row = connection.execute(sql, values).fetchone()
+        number = int(row[0]) if row else 0
         if counts is not None:
             counts[key] = number
         return number

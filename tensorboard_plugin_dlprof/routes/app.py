@@ -24,6 +24,7 @@ from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
 from tensorboard_plugin_dlprof.queries.scope import aggregations as known_aggregations
 from tensorboard_plugin_dlprof.routes import aggregations, export, responses, static_files, views
+from tensorboard_plugin_dlprof.routes.answers import Answers
 from tensorboard_plugin_dlprof.routes.dashboard import dashboard
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, identity
 from tensorboard_plugin_dlprof.routes.hosts import Hosts
@@ -42,6 +43,11 @@ _LOG = logging.getLogger(__name__)
 
 HEAVY_AT_ONCE = 4
 HEAVY_WAIT_SECONDS = 2.0
+
+TURNS = 2
+TURN_SECONDS = 0.05
+"""How many questions are asked at once, and how long others wait for their turn. More threads take the interpreter from
+each other at every row of SQLite's, which makes all of them slower; a long question holds up nobody for long."""
 
 _READS = ("GET", "HEAD")
 _CHANGES = ("POST",)
@@ -77,7 +83,9 @@ class App:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._databases = Databases(on_gone=services.catalog.rescan)
+        self._answers = Answers()
         self._heavy = threading.BoundedSemaphore(HEAVY_AT_ONCE)
+        self._turn = threading.BoundedSemaphore(TURNS)
         self._advisor = Advisor(services.imports.cache, services.imports.memory_bytes)
 
     def routes(self) -> dict[str, WSGIApplication]:
@@ -215,7 +223,12 @@ class App:
         if not self._heavy.acquire(timeout=HEAVY_WAIT_SECONDS):
             raise responses.Busy("The server is busy with other requests.")
         try:
-            yield
+            has_turn = self._turn.acquire(timeout=TURN_SECONDS)
+            try:
+                yield
+            finally:
+                if has_turn:
+                    self._turn.release()
         finally:
             self._heavy.release()
 
@@ -238,7 +251,7 @@ class App:
         profile = self._services.catalog.find(parameters.profile())
         path = self._path(profile)
         tag = f"{identity(path)}\0{request.path}\0{request.query_string.decode('latin-1')}"
-        known = responses.unchanged(request, tag)
+        known = responses.kept(request, tag, self._answers)
         if known is not None:
             return known
         name = shown(Path(profile.name))
@@ -248,7 +261,7 @@ class App:
         if wanted is not None:
             measured = self._advisor.measured(path, *wanted)
             tag = f"{tag}\0{'' if measured is None else identity(measured)}"
-            known = responses.unchanged(request, tag)
+            known = responses.kept(request, tag, self._answers)
             if known is not None:
                 return known
             with self._heavy_place(), self._databases.borrow(path, name, measured=measured) as borrowed:
@@ -256,7 +269,7 @@ class App:
         answer = then(path, found)
         if path.parent == self._services.imports.cache.folder:
             self._services.imports.cache.touch(path)
-        return responses.success(request, answer, tag)
+        return responses.keep(request, answer, tag, self._answers)
 
     def _import(self, request: Request) -> Response:
         profile = self._to_change(request)

@@ -8,10 +8,12 @@ import math
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from tensorboard.backend.http_util import Respond
 
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, UnsafeFile
 from tensorboard_plugin_dlprof.imports.reaggregation import QueueFull
+from tensorboard_plugin_dlprof.routes.answers import Answer, Answers, compressed
 from tensorboard_plugin_dlprof.routes.requests import Forbidden, TooLarge
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 
 MAX_ANSWER_BYTES = 8 << 20
-"""JSON is ASCII, so letters are bytes."""
 
 
 class NotReady(ProfileError):
@@ -55,13 +56,52 @@ _FAILURES: tuple[tuple[type[ProfileError], HTTPStatus, str], ...] = (
 """Error -> status and hint. The first that fits counts."""
 
 
-def success(request: Request, body: Any, tag: str = "") -> Response:
-    """A JSON answer. With a ``tag`` that names its content, an unchanged answer is not sent again."""
+def success(request: Request, body: Any) -> Response:
+    """A JSON answer."""
+    response: Response = Respond(request, checked_json(body), "application/json")
+    return response
+
+
+def kept(request: Request, tag: str, answers: Answers) -> Response | None:
+    """The answer of this tag where it was made before: an empty one where the browser has it already."""
+    known = unchanged(request, tag)
+    if known is not None:
+        return known
+    answer = answers.get(_key(request, tag))
+    return None if answer is None else _sent(request, answer, tag)
+
+
+def keep(request: Request, body: Any, tag: str, answers: Answers) -> Response:
+    """A JSON answer that stays the same as long as its ``tag`` does."""
+    text = checked_json(body)
+    answer = compressed(text) if _takes_gzip(request) else Answer(text)
+    answers.keep(_key(request, tag), answer)
+    return _sent(request, answer, tag)
+
+
+def _key(request: Request, tag: str) -> str:
+    return f"{'gzip' if _takes_gzip(request) else 'plain'} {hashed(tag)}"
+
+
+def _takes_gzip(request: Request) -> bool:
+    return bool(request.accept_encodings["gzip"])
+
+
+def _sent(request: Request, answer: Answer, tag: str) -> Response:
+    response: Response = Respond(request, answer.content, "application/json", content_encoding=answer.encoding or None)
+    return _tagged(request, response, tag)
+
+
+def checked_json(body: Any) -> bytes:
+    """The JSON of an answer.
+
+    Raises:
+        TooLarge: it is larger than any that a page asks for.
+    """
     text = to_json(body)
     if len(text) > MAX_ANSWER_BYTES:
         raise TooLarge(f"The answer is larger than {MAX_ANSWER_BYTES >> 20} MB; ask for fewer rows.")
-    response: Response = Respond(request, text, "application/json")
-    return _tagged(request, response, tag)
+    return text
 
 
 def unchanged(request: Request, tag: str) -> Response | None:
@@ -101,12 +141,13 @@ def _failure(
     return response
 
 
-def to_json(body: Any) -> str:
+def to_json(body: Any) -> bytes:
     """JSON as browsers take it: numbers that are not finite, which a foreign database may hold, are null."""
     try:
-        return json.dumps(body, allow_nan=False, separators=(",", ":"))
-    except ValueError:
-        return json.dumps(_finite(body), allow_nan=False, separators=(",", ":"))
+        return msgspec.json.encode(body)
+    except (UnicodeEncodeError, OverflowError):
+        # Halves of letters, and numbers beyond 64 bits.
+        return json.dumps(_finite(body), separators=(",", ":")).encode()
 
 
 def _finite(value: Any) -> Any:
@@ -123,9 +164,8 @@ def hashed(tag: str) -> str:
 
 
 def _tagged(request: Request, response: Response, tag: str) -> Response:
-    if tag:
-        # The encodings of one content have one tag, so it must be a weak one.
-        response.set_etag(hashed(tag), weak=True)
-        response.headers["Vary"] = "Accept-Encoding"
-        response.make_conditional(request)
+    # The encodings of one content have one tag, so it must be a weak one.
+    response.set_etag(hashed(tag), weak=True)
+    response.headers["Vary"] = "Accept-Encoding"
+    response.make_conditional(request)
     return response

@@ -1,0 +1,67 @@
+"""Answers that were sent before: a database does not change, so neither does what it answers to a question."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+MAX_BYTES = 16 << 20
+"""Of all answers that are kept; those that were not asked for longest go first."""
+
+MAX_ANSWER_BYTES = MAX_BYTES >> 3
+"""Larger ones are made again."""
+
+_COMPRESSION = 3
+"""As TensorBoard compresses."""
+
+_ENTRY_BYTES = 500
+"""About what an entry takes beside its content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The body of an answer, as it is sent. ``encoding`` is gzip, or empty."""
+
+    content: bytes
+    encoding: str = ""
+
+
+def compressed(content: bytes) -> Answer:
+    """The body for browsers, all of which take it so."""
+    return Answer(gzip.compress(content, _COMPRESSION, mtime=0), "gzip")
+
+
+class Answers:
+    """A few megabytes of answers by what they answer; safe to use from many threads."""
+
+    def __init__(self, most_bytes: int = MAX_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, Answer] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, key: str) -> Answer | None:
+        """What was kept for this key."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+            return found
+
+    def keep(self, key: str, answer: Answer) -> None:
+        """Keeps an answer, unless it is too large."""
+        if len(answer.content) > min(MAX_ANSWER_BYTES, self._most_bytes):
+            return
+        with self._lock:
+            before = self._kept.pop(key, None)
+            self._bytes += _size(key, answer) - (0 if before is None else _size(key, before))
+            self._kept[key] = answer
+            while self._bytes > self._most_bytes:
+                oldest, dropped = self._kept.popitem(last=False)
+                self._bytes -= _size(oldest, dropped)
+
+
+def _size(key: str, answer: Answer) -> int:
+    return len(answer.content) + len(key) + _ENTRY_BYTES

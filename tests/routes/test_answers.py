@@ -1,0 +1,85 @@
+"""Answers that were given before are not worked out again, and never take more memory than they may."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.routes.answers import Answer, Answers
+from tests.routes.serving import Server
+
+DATABASE = "made.dlprof_dldb.sqlite"
+
+
+def test_the_oldest_go_when_there_are_too_many() -> None:
+    """What was asked for lately stays."""
+    answers = Answers(most_bytes=10_000)
+    for number in range(5):
+        answers.keep(str(number), Answer(bytes(1_200)))
+    assert answers.get("0") == Answer(bytes(1_200))
+    answers.keep("5", Answer(bytes(1_200)))
+    assert [number for number in range(6) if answers.get(str(number))] == [0, 2, 3, 4, 5]
+
+
+def test_what_is_too_large_is_not_kept() -> None:
+    """Nor does it push out the others."""
+    answers = Answers(most_bytes=10_000)
+    answers.keep("small", Answer(b"1"))
+    answers.keep("large", Answer(bytes(10_001)))
+    assert answers.get("large") is None
+    assert answers.get("small") == Answer(b"1")
+
+
+def test_an_answer_that_is_replaced_counts_once() -> None:
+    """Two threads may work out the same one."""
+    answers = Answers(most_bytes=4_000)
+    answers.keep("first", Answer(bytes(1_000)))
+    for _ in range(9):
+        answers.keep("other", Answer(bytes(1_000)))
+    assert answers.get("first") is not None
+
+
+@pytest.mark.parametrize("path", ["/dashboard?", "/table?table=ops&", "/groups?", "/iterations?", "/findings?"])
+def test_the_second_answer_is_the_first(server: Server, path: str) -> None:
+    """Compressed or not, as the browser takes it; HEAD has no body."""
+    address = f"{path}profile={server.profile(DATABASE)['id']}"
+    plain = [server.get(address) for _ in range(2)]
+    packed = [server.get(address, headers={"Accept-Encoding": "gzip"}) for _ in range(2)]
+    assert plain[0].data == plain[1].data
+    assert plain[0].headers["ETag"] == packed[1].headers["ETag"]
+    assert [answer.headers.get("Content-Encoding") for answer in (*plain, *packed)] == [None, None, "gzip", "gzip"]
+    assert gzip.decompress(packed[0].data) == gzip.decompress(packed[1].data) == plain[0].data
+    assert all(answer.headers["Content-Type"] == "application/json" for answer in (*plain, *packed))
+    assert server.client.head(address).data == b""
+
+
+def test_a_changed_database_is_asked_anew(server: Server, logdir: Path) -> None:
+    """What was kept of the file before is not sent."""
+    file = logdir / "run" / "a" / DATABASE
+    address = f"/dashboard?profile={server.profile(DATABASE)['id']}"
+    before = server.get(address)
+    content = file.read_bytes()
+    file.unlink()
+    file.write_bytes(content)
+    os.utime(file, ns=(1, 1))
+    after = server.get(address)
+    assert after.status_code == 200
+    assert before.headers["ETag"] != after.headers["ETag"]
+
+
+def test_errors_are_not_kept(server: Server, logdir: Path) -> None:
+    """A database that is whole again is shown."""
+    file = logdir / "run" / "a" / DATABASE
+    address = f"/table?table=ops&profile={server.profile(DATABASE)['id']}"
+    assert server.get(f"{address}&sort=nothing").status_code == 400
+    assert server.get(f"{address}&sort=nothing").status_code == 400
+    whole = file.read_bytes()
+    status = file.stat()
+    file.write_bytes(whole[: len(whole) // 2] + bytes(len(whole) - len(whole) // 2))
+    assert server.get(address).status_code == 422
+    file.write_bytes(whole)
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert server.get(address).status_code == 200
