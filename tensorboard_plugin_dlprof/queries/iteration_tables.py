@@ -131,8 +131,9 @@ _KERNELS = Table(
     default_sort="timestamp_ns",
     joins=MappingProxyType(
         {
+            # The ops lie in a few pages, so a condition on them goes first; each kernel lies in a page of its own.
+            "op": "CROSS JOIN read_only_ops AS op ON op.id = node.read_only_ops_id",
             "kernel": "CROSS JOIN read_only_kernels AS kernel ON kernel.id = node.read_only_kernel_id",
-            "op": "JOIN read_only_ops AS op ON op.id = node.read_only_ops_id",
             "name": "JOIN dictionary AS name ON name.id = kernel.name_id",
             "long_name": "LEFT JOIN dictionary AS long_name ON long_name.id = kernel.long_name_id",
             "grid": "LEFT JOIN read_only_grid_block AS grid ON grid.id = kernel.grid_id",

@@ -143,11 +143,15 @@ def page(
             chosen = stored.chosen(question)
             rows = query.rows(connection, stored.page(question, chosen, request.offset, request.limit))
         return Page(rows, total, filtered, query.sort)
+    few = query.few(connection, counts)
     total = query.count(connection, False, counts)
     filtered = query.count(connection, True, counts) if query.conditions else total
     if request.limit and request.offset < filtered:
-        cursor = connection.execute(query.ids(few=filtered <= FEW_ROWS, paged=True), query.values)
-        rows = query.rows(connection, [row[0] for row in cursor.fetchmany(request.limit)])
+        if few is None:
+            ids = query.found(connection, query.ids(few=filtered <= FEW_ROWS, paged=True))
+        else:
+            ids = few[request.offset : request.offset + request.limit]
+        rows = query.rows(connection, ids)
     return Page(rows, total, filtered, query.sort)
 
 
@@ -278,6 +282,17 @@ class _Query:
     def count(
         self, connection: sqlite3.Connection, filtered: bool, counts: MutableMapping[CountKey, int] | None
     ) -> int:
+        sql, key = self._counting(filtered)
+        if counts is not None and key in counts:
+            return counts[key]
+        row = connection.execute(sql, dict(key[1])).fetchone()
+        number = int(row[0]) if row else 0
+        if counts is not None:
+            counts[key] = number
+        return number
+
+    def _counting(self, filtered: bool) -> tuple[str, CountKey]:
+        """How rows are counted, and by what their number is known."""
         joined = self._from(self._filter_joins if filtered else ())
         sql = f"SELECT count(*) FROM {joined} WHERE {self._where(filtered, True)}"
         if self._table.total and not filtered:
@@ -287,14 +302,26 @@ class _Query:
             for name, value in (self.values if filtered else self._scope_values).items()
             if name not in ("limit", "offset")
         }
-        key = (sql, tuple(sorted(values.items())))
-        if counts is not None and key in counts:
-            return counts[key]
-        row = connection.execute(sql, values).fetchone()
-        number = int(row[0]) if row else 0
+        return sql, (sql, tuple(sorted(values.items())))
+
+    def few(self, connection: sqlite3.Connection, counts: MutableMapping[CountKey, int] | None) -> list[int] | None:
+        """The ids of all rows that pass, in order, where they are few and their number is to be found anyway: they are
+        counted and sorted at once."""
+        filtered = bool(self.conditions)
+        _, key = self._counting(filtered)
+        if (self._table.total and not filtered) or (counts is not None and key in counts):
+            return None
+        ids = self.found(connection, f"{self.ids(few=True, paged=False)} LIMIT {FEW_ROWS + 1}")
+        if len(ids) > FEW_ROWS:
+            return None
         if counts is not None:
-            counts[key] = number
-        return number
+            counts[key] = len(ids)
+        return ids
+
+    def found(self, connection: sqlite3.Connection, sql: str) -> list[int]:
+        """The ids that a query gives, in one row: for every row, threads may have to wait for each other."""
+        (text,) = connection.execute(f"SELECT CAST(group_concat(id) AS BLOB) FROM ({sql})", self.values).fetchone()
+        return [int(number) for number in text.split(b",")] if text else []
 
     def stored(
         self, connection: sqlite3.Connection, counts: MutableMapping[CountKey, int] | None
@@ -359,7 +386,7 @@ class _Query:
         if column.nullable:
             order = f"({column.sql}) IS NULL, {order}"
         sql = (
-            f"SELECT {table.row_id} FROM {self._from(self._filter_joins.union(column.joins))} "
+            f"SELECT {table.row_id} AS id FROM {self._from(self._filter_joins.union(column.joins))} "
             f"WHERE {self._where(True, few)} ORDER BY {order}"
         )
         return f"{sql} LIMIT :limit OFFSET :offset" if paged else sql
