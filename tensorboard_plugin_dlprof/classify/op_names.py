@@ -21,7 +21,7 @@ CONVOLUTIONS: Final = (
     "miopen_convolution", "miopen_convolution_transpose", "miopen_convolution_relu", "miopen_convolution_add_relu",
     "thnn_conv2d", "_slow_conv2d_forward", "slow_conv2d", "slow_conv3d", "slow_conv_transpose2d",
     "slow_conv_transpose3d",
-    "slow_conv_dilated2d", "slow_conv_dilated3d", "convolution_relu",
+    "slow_conv_dilated2d", "slow_conv_dilated3d", "slow_conv3d_forward", "convolution_relu", "_convolution_double",
     # Depthwise convolutions: eligible in XPROF's list; cuDNN has Tensor Core kernels for them in FP16 NHWC.
     "_conv_depthwise2d", "conv_depthwise3d", "miopen_depthwise_convolution",
     "deform_conv2d", "conv_bias_relu", "conv_bias", "conv_bias_mask_relu", "conv_frozen_scale_bias_relu",
@@ -49,7 +49,7 @@ PRODUCTS: Final = (
     "linear_dynamic", "linear_dynamic_fp16", "linear_relu_dynamic", "ScaledMMFunction", "float8_linear", "fused_moe",
     "moe_forward", "outplace_fused_experts", "inplace_fused_experts", "fused_experts", "fused_marlin_moe",
     "ck_moe_stage1",
-    "ck_moe_stage2", "GroupedGemm", "matmul_4bit",
+    "ck_moe_stage2", "GroupedGemm", "matmul_4bit", "quant_llm_linear", "lora_shrink", "lora_expand",
 )  # fmt: skip
 
 RECURRENT: Final = (
@@ -76,7 +76,8 @@ ATTENTIONS: Final = (
     "unified_attention_with_output", "unified_mla_attention", "fmha", "fmha_v3_varlen_fwd", "mha_fwd",
     "mha_varlen_fwd",
     "mha_bwd", "fmha_v3_fwd", "fmha_v3_bwd", "flash_fwd", "flash_bwd", "varlen_fwd", "varlen_bwd", "_fMHA",
-    "ring_attention", "memory_efficient_fusion_attention", "fused_attention",
+    "ring_attention", "memory_efficient_fusion_attention", "fused_attention", "na1d", "na2d", "na3d", "fna",
+    "na1d_forward", "na2d_forward", "na3d_forward", "fna_forward",
 )  # fmt: skip
 
 TENSORFLOW: Final = (
@@ -88,6 +89,8 @@ TENSORFLOW: Final = (
     "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "XlaDot", "XlaDotV2", "XlaConv", "XlaConvV2", "Einsum",
     "XlaEinsum",
     "CudnnRNN", "CudnnRNNV2", "CudnnRNNV3", "CudnnRNNBackprop", "CudnnRNNBackpropV2", "CudnnRNNBackpropV3",
+    "BlockLSTM", "BlockLSTMV2", "BlockLSTMGrad", "BlockLSTMGradV2", "LSTMBlockCell", "LSTMBlockCellGrad",
+    "GRUBlockCell", "GRUBlockCellGrad", "_FusedConv3D", "_FusedDepthwiseConv2dNative", "FusedConv2DBiasActivation",
     # Clusters: DLProf calls a cluster that holds an eligible op eligible.
     "_XlaRun", "_XlaCompile", "XlaLaunch", "dot_general", "conv_general_dilated", "TRTEngineOp",
 )  # fmt: skip
@@ -108,3 +111,31 @@ INELIGIBLE: Final = (
     "causal_conv1d", "upsample_bilinear2d", "upsample_linear1d", "upsample_trilinear3d", "merge_attn",
     "mixed_dtypes_linear_pack",
 )  # fmt: skip
+
+INELIGIBLE_ENDINGS: Final = ("_causal_conv1d",)
+
+PRODUCT_WORDS: Final = frozenset({
+    # Words by which a library's op (``aiter::gemm_a8w8_blockscale``) is a product, unless a helper's word is there.
+    "gemm", "bmm", "mm", "matmul", "flatmm", "deepgemm", "gmm", "linear", "bgmv", "sgmv", "gemv", "fmoe", "experts",
+    "attention", "attn", "fmha", "mha", "mla", "sdpa", "pa",
+})  # fmt: skip
+
+HELPER_WORDS: Final = frozenset({
+    # What prepares, follows or describes a product.
+    "quant", "quantize", "dequant", "dequantize", "repack", "pack", "prepack", "shuffle", "preshuffle", "cache",
+    "align", "metadata", "data", "workspace", "heuristic", "reduce", "combine", "merge", "config", "sort", "sorting",
+    "topk", "gate", "sum", "norm", "rmsnorm", "layernorm", "rope", "rotary", "permute", "unpermute", "prepare", "init",
+    "get", "set", "count", "supports", "supported", "support", "is", "has", "finalize", "mask", "state", "states", "copy",
+    "swizzle", "transpose", "buffer", "cast", "loss", "aux", "score", "softmax", "num", "compat", "create",
+})  # fmt: skip
+
+MOE_WORDS: Final = frozenset({"forward", "fused", "stage", "gemm"})
+"""With ``moe`` they name the products of the experts; routing and sorting have other words."""
+
+OWN_NAMESPACES: Final = frozenset(
+    {"aten", "prim", "prims", "c10d", "c10", "torch", "autograd", "cuda", "record_param_comms"}
+)
+"""PyTorch's: all of its ops are in the tables above."""
+
+BARE_ATTENTION: Final = frozenset({"fwd", "bwd", "varlen_fwd", "varlen_bwd", "fwd_kvcache"})
+"""FlashAttention's ops in the namespaces of its builds: ``flash_attn_3::fwd``, ``_vllm_fa3_C::fwd``."""

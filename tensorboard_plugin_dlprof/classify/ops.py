@@ -8,6 +8,7 @@ from typing import Final
 
 from tensorboard_plugin_dlprof.classify import op_names
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.classify.words import words
 
 _EVALUATE = "autograd::engine::evaluate_function: "
 _API_CALL = re.compile(r"(?:cuda|cu|hip)[A-Z]\w*\Z")
@@ -51,8 +52,29 @@ def eligibility(op_type: str) -> Eligibility:
         return Eligibility.UNASSOCIATED
     bare = _bare(op_type)
     key = _key(bare)
-    if key in _INELIGIBLE:
+    lowered = bare.lower()
+    if key in _INELIGIBLE or lowered.endswith(op_names.INELIGIBLE_ENDINGS):
         return Eligibility.NOT_ELIGIBLE
-    if key in _ELIGIBLE or bare.lower().endswith(op_names.ELIGIBLE_ENDINGS):
+    if key in _ELIGIBLE or lowered.endswith(op_names.ELIGIBLE_ENDINGS):
+        return Eligibility.ELIGIBLE
+    namespace, double_colon, _ = op_type.strip().removeprefix(_EVALUATE).partition("::")
+    if double_colon and namespace not in op_names.OWN_NAMESPACES and _is_product(namespace, lowered):
         return Eligibility.ELIGIBLE
     return Eligibility.NOT_ELIGIBLE
+
+
+_COLLECTIVE = re.compile(r"(?:all|reduce)_?(?:gather|scatter|reduce)")
+_THREE_TYPES = re.compile(r"(?:(?:bf|fp|f|i|mx|nv)\d+){3}(?:_|\Z)")
+_FLASH_NAMESPACE = re.compile(r"flash_?(?:attn|mla)|(?:^|_)fa\d|^sgl_kernel$")
+
+
+def _is_product(namespace: str, bare: str) -> bool:
+    """Whether a library's op multiplies matrices, by its words: ``fbgemm::f8f8bf16_rowwise`` names three types."""
+    if bare in op_names.BARE_ATTENTION:
+        return bool(_FLASH_NAMESPACE.search(namespace))
+    own = set(words(_COLLECTIVE.sub("", bare)))
+    if own & op_names.HELPER_WORDS:
+        return False
+    if own & op_names.PRODUCT_WORDS or _THREE_TYPES.match(bare) or "mul_mat" in bare:
+        return True
+    return "moe" in own and bool(own & op_names.MOE_WORDS)
