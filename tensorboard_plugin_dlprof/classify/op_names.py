@@ -125,8 +125,8 @@ HELPER_WORDS: Final = frozenset({
     "quant", "quantize", "dequant", "dequantize", "repack", "pack", "prepack", "shuffle", "preshuffle", "cache",
     "align", "metadata", "data", "workspace", "heuristic", "reduce", "combine", "merge", "config", "sort", "sorting",
     "topk", "gate", "sum", "norm", "rmsnorm", "layernorm", "rope", "rotary", "permute", "unpermute", "prepare", "init",
-    "get", "set", "count", "supports", "supported", "support", "is", "has", "finalize", "mask", "state", "states", "copy",
-    "swizzle", "transpose", "buffer", "cast", "loss", "aux", "score", "softmax", "num", "compat", "create",
+    "get", "set", "count", "supports", "supported", "support", "is", "has", "finalize", "mask", "state", "states",
+    "copy", "swizzle", "transpose", "buffer", "cast", "loss", "aux", "score", "softmax", "num", "compat", "create",
 })  # fmt: skip
 
 MOE_WORDS: Final = frozenset({"forward", "fused", "stage", "gemm"})
