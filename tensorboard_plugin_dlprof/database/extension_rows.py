@@ -10,6 +10,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Part
 from tensorboard_plugin_dlprof.database.coverage import coverage_rows
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, NO_DIGEST
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
+from tensorboard_plugin_dlprof.database.iteration_blocks import write_iteration_blocks
 from tensorboard_plugin_dlprof.database.launch_rows import write_launches
 from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows, storable
 from tensorboard_plugin_dlprof.database.sub_op_rows import write_sub_ops
@@ -197,6 +198,7 @@ def write_aggregated_extensions(con: sqlite3.Connection, aggr_id: int, aggregati
         len(devices.device_id),
     )
     write_iteration_ops(con, aggr_id, aggregation.iteration_ops)
+    write_iteration_blocks(con, aggr_id, aggregation)
 
 
 def _summary(aggregation: Aggregation) -> dict[str, int | str | None]:

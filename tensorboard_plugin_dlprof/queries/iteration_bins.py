@@ -6,6 +6,7 @@ import sqlite3
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.errors import BadRequest
+from tensorboard_plugin_dlprof.queries.iterations import BEHIND, aggregated_values, block_width
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import RESOURCE_COLUMNS, RESOURCES, performance
@@ -63,10 +64,13 @@ def iteration_bars(
     """
     if start is not None and stop is not None and start > stop:
         raise BadRequest(f"from={start} is behind to={stop}; give them in order.")
+    # Each on its own: both in one statement would read all numbers.
     first, last = (
         whole(value)
         for value in connection.execute(
-            "SELECT min(iter_value), max(iter_value) FROM iteration_list WHERE aggr_id = ?", (scope.aggregation,)
+            "SELECT (SELECT min(iter_value) FROM iteration_list WHERE aggr_id = :aggregation), "
+            "(SELECT max(iter_value) FROM iteration_list WHERE aggr_id = :aggregation)",
+            {"aggregation": scope.aggregation},
         ).fetchone()
     )
     times = performance(connection, scope)
@@ -75,7 +79,13 @@ def iteration_bars(
     else:
         low, high = max(first, first if start is None else start), min(last, last if stop is None else stop)
         size = max(-(-(high - low + 1) // bins), 1)
-    rows = _rows(connection, scope, low, high, size) if size else []
+    width = block_width(connection, scope)
+    rows: list[Bar] = []
+    if width and size >= width:
+        size = -(-size // width) * width
+        rows = _rows_of_blocks(connection, scope, low, high, size, width)
+    elif size:
+        rows = _rows(connection, scope, low, high, size)
     return {
         "first": first,
         "last": last,
@@ -92,16 +102,60 @@ def iteration_bars(
 
 
 def _rows(connection: sqlite3.Connection, scope: Scope, low: int, high: int, size: int) -> list[Bar]:
-    parts = ", ".join(f"sum(part.{column}_duration)" for column in RESOURCE_COLUMNS)
-    length = "iteration.stop_time - iteration.start_time"
+    return _summed(
+        connection,
+        f"{_SINGLE} AND iteration.iter_value BETWEEN :low AND :high",
+        {"low": low, "high": high, "size": size, "origin": low, **aggregated_values(connection, scope)},
+    )
+
+
+def _rows_of_blocks(
+    connection: sqlite3.Connection, scope: Scope, low: int, high: int, size: int, width: int
+) -> list[Bar]:
+    """Bars of whole stored blocks, and of single iterations where the range begins and ends within one."""
+    parts = ", ".join(f"{resource}_ns" for resource in RESOURCES)
+    first, behind = -(-low // width), (high + 1) // width
+    return _summed(
+        connection,
+        "SELECT first_value, last_value, iterations, start_ns, duration_ns, shortest_ns, longest_ns, is_aggregated, "
+        f"{parts} FROM ext_iteration_blocks WHERE aggr_id = :aggregation AND block >= :first AND block < :behind "
+        f"UNION ALL {_SINGLE} AND iteration.iter_value BETWEEN :low AND min(:high, :first * :width - 1) "
+        f"UNION ALL {_SINGLE} AND iteration.iter_value BETWEEN max(:low, :first * :width, :behind * :width) AND :high",
+        {
+            **aggregated_values(connection, scope),
+            "low": low,
+            "high": high,
+            "size": size,
+            "origin": low - low % width,
+            "width": width,
+            "first": first,
+            "behind": behind,
+        },
+    )
+
+
+_SINGLE = (
+    "SELECT iteration.iter_value AS first_value, iteration.iter_value AS last_value, 1 AS iterations, "
+    "iteration.start_time AS start_ns, iteration.stop_time - iteration.start_time AS duration_ns, "
+    "iteration.stop_time - iteration.start_time AS shortest_ns, "
+    "iteration.stop_time - iteration.start_time AS longest_ns, part.iter_value IS NOT NULL AS is_aggregated, "
+    + ", ".join(
+        f"part.{column}_duration AS {resource}_ns" for column, resource in zip(RESOURCE_COLUMNS, RESOURCES, strict=True)
+    )
+    + " FROM iteration_list AS iteration LEFT JOIN iteration_aggregation_list AS part "
+    "ON part.aggr_id = iteration.aggr_id AND part.iter_value = iteration.iter_value "
+    "WHERE iteration.aggr_id = :aggregation"
+)
+"""Iterations as blocks of one."""
+
+
+def _summed(connection: sqlite3.Connection, blocks: str, values: dict[str, int]) -> list[Bar]:
+    parts = ", ".join(f"sum({resource}_ns)" for resource in RESOURCES)
     cursor = connection.execute(
-        f"SELECT min(iteration.iter_value), max(iteration.iter_value), count(*), min(iteration.start_time), "
-        f"sum({length}), min({length}), max({length}), part.iter_value IS NOT NULL AS profiled, {parts} "
-        "FROM iteration_list AS iteration LEFT JOIN iteration_aggregation_list AS part "
-        "ON part.aggr_id = iteration.aggr_id AND part.iter_value = iteration.iter_value "
-        "WHERE iteration.aggr_id = :aggregation AND iteration.iter_value BETWEEN :low AND :high "
-        "GROUP BY (iteration.iter_value - :low) / :size, profiled ORDER BY min(iteration.iter_value)",
-        {"aggregation": scope.aggregation, "low": low, "high": high, "size": size},
+        "SELECT min(first_value), max(last_value), sum(iterations), min(start_ns), sum(duration_ns), "
+        f"min(shortest_ns), max(longest_ns), is_aggregated, {parts} FROM ({blocks}) "
+        f"GROUP BY (first_value - :origin) / :size, is_aggregated, {BEHIND} ORDER BY min(first_value)",
+        values,
     )
     return [
         Bar(

@@ -119,6 +119,26 @@ ITERATIONS = Table(
     ),
 )
 
+_PARTS = (
+    "(part.tc_duration + part.non_tc_duration + part.memory_duration + part.dataloader_duration + part.io_duration "
+    "+ part.cpu_duration + part.other_duration)"
+)
+"""In databases of ours the parts add up to the length, and an index has their sum."""
+
+
+def iterations(extended: bool) -> Table:
+    """The aggregated iterations, given whether the database has our own tables."""
+    if not extended:
+        return ITERATIONS
+    fractions = {"gpu_time_fraction": _BUSY, "tensor_core_time_fraction": "part.tc_duration"}
+    of_parts = {"duration_ns": _PARTS} | {key: f"{time} * 1.0 / nullif({_PARTS}, 0)" for key, time in fractions.items()}
+    columns = (
+        dataclasses.replace(column, sql=of_parts[column.key], joins=()) if column.key in of_parts else column
+        for column in ITERATIONS.columns
+    )
+    return dataclasses.replace(ITERATIONS, columns=tuple(columns))
+
+
 _KERNELS = Table(
     name="kernels_of_iteration",
     key="kernel_id",

@@ -59,6 +59,8 @@ class Proposal(TypedDict):
 
 def iteration_rows(connection: sqlite3.Connection, scope: Scope) -> tuple[list[IterationRow], bool]:
     """All iterations in order, and whether they were binned."""
+    if bins := _bins_of_blocks(connection, scope):
+        return bins, True
     first, last, count = connection.execute(
         "SELECT min(iter_value), max(iter_value), count(*) FROM iteration_list WHERE aggr_id = ?", (scope.aggregation,)
     ).fetchone()
@@ -67,6 +69,46 @@ def iteration_rows(connection: sqlite3.Connection, scope: Scope) -> tuple[list[I
         return _bins(connection, scope, first, -(-count // (MAX_ROWS - 2))), True
     rows = _rows(connection, scope, first or 0, last or 0)
     return (rows, False) if count <= MAX_ROWS else (binned(rows), True)
+
+
+def _bins_of_blocks(connection: sqlite3.Connection, scope: Scope) -> list[IterationRow]:
+    """Sums of equally many stored blocks; none where there are no blocks."""
+    width = block_width(connection, scope)
+    if not width:
+        return []
+    ((last,),) = connection.execute(
+        "SELECT max(position) FROM ext_iteration_blocks WHERE aggr_id = ?", (scope.aggregation,)
+    ).fetchall()
+    parts = ", ".join(f"sum({resource}_ns)" for resource in RESOURCES)
+    cursor = connection.execute(
+        "SELECT min(first_value), max(last_value), min(start_ns), sum(duration_ns), is_aggregated, "
+        f"{parts}, sum(iterations) FROM ext_iteration_blocks WHERE aggr_id = :aggregation "
+        f"GROUP BY position / :size, is_aggregated, {BEHIND} ORDER BY min(position)",
+        {"size": -(-(last + 1) // (MAX_ROWS - 2)), **aggregated_values(connection, scope)},
+    )
+    return [_row(row[:-1], row[-1]) for row in cursor.fetchmany(2 * MAX_ROWS)]
+
+
+BEHIND = "first_value > :last_aggregated"
+"""Tells iterations behind the aggregated ones from those before them, where both are in one bar."""
+
+
+def aggregated_values(connection: sqlite3.Connection, scope: Scope) -> dict[str, int]:
+    """Values for statements: the aggregation, and the number of its last iteration."""
+    ((last,),) = connection.execute(
+        "SELECT max(iter_value) FROM iteration_aggregation_list WHERE aggr_id = ?", (scope.aggregation,)
+    ).fetchall()
+    return {"aggregation": scope.aggregation, "last_aggregated": whole(last) or 0}
+
+
+def block_width(connection: sqlite3.Connection, scope: Scope) -> int:
+    """How many numbers there are in each stored block of iterations; 0 where there are no blocks."""
+    if "ext_iteration_blocks" not in extension_tables(connection):
+        return 0
+    row = connection.execute(
+        "SELECT width FROM ext_iteration_blocks WHERE aggr_id = ? LIMIT 1", (scope.aggregation,)
+    ).fetchone()
+    return (whole(row[0]) or 0) if row else 0
 
 
 def _bins(connection: sqlite3.Connection, scope: Scope, first: int, size: int) -> list[IterationRow]:

@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.queries.efficiency_table import efficiency_table
 from tensorboard_plugin_dlprof.queries.gpus import gpus
 from tensorboard_plugin_dlprof.queries.groups import KERNELS_OF_GROUP
 from tensorboard_plugin_dlprof.queries.iteration_tables import (
-    ITERATIONS,
+    iterations,
     kernels_of_iteration,
     kernels_of_iteration_op,
     ops_of_iteration,
@@ -35,7 +35,7 @@ TABLES: Mapping[str, Callable[[bool], Table]] = MappingProxyType(
         "groups": groups,
         "ops_of_group": _of_ops(ops_of_group),
         "kernels_of_group": lambda _extended: KERNELS_OF_GROUP,
-        "iterations": lambda _extended: ITERATIONS,
+        "iterations": iterations,
         "kernels_of_iteration": kernels_of_iteration,
         "ops_of_iteration": ops_of_iteration,
         "kernels_of_iteration_op": kernels_of_iteration_op,

@@ -216,6 +216,30 @@ CREATE TABLE ext_device_times (
     PRIMARY KEY (aggr_id, device_id)
 ) WITHOUT ROWID;
 
+-- Sums over iterations with neighbouring numbers, where iterations are many (database/iteration_blocks.py).
+CREATE TABLE ext_iteration_blocks (
+    aggr_id          INTEGER NOT NULL,  -- aggregations.id
+    position         INTEGER NOT NULL,  -- from 0, in order of the numbers
+    width            INTEGER NOT NULL,  -- numbers of a block, the same in all of them
+    block            INTEGER NOT NULL,  -- iter_value / width
+    is_aggregated    INTEGER NOT NULL,  -- 1 where its iterations are aggregated: never some of them only
+    iterations       INTEGER NOT NULL,  -- how many
+    first_value      INTEGER NOT NULL,  -- number of the first
+    last_value       INTEGER NOT NULL,  -- number of the last
+    start_ns         INTEGER NOT NULL,  -- ns, start of the first
+    duration_ns      INTEGER NOT NULL,  -- ns, sum of their lengths
+    shortest_ns      INTEGER NOT NULL,  -- ns
+    longest_ns       INTEGER NOT NULL,  -- ns
+    tensor_core_ns   INTEGER NOT NULL,  -- ns; these seven add up to the duration, or are 0 where not aggregated
+    other_kernel_ns  INTEGER NOT NULL,  -- ns
+    memory_ns        INTEGER NOT NULL,  -- ns
+    data_loader_ns   INTEGER NOT NULL,  -- ns
+    io_ns            INTEGER NOT NULL,  -- ns
+    cpu_ns           INTEGER NOT NULL,  -- ns
+    other_ns         INTEGER NOT NULL,  -- ns
+    PRIMARY KEY (aggr_id, position)
+) WITHOUT ROWID;
+
 -- Every op in every aggregated iteration that calls it, packed (packing.py) by op, then iteration. Columns: number
 -- of the iteration, op (read_only_ops.id), calls, kernels, kernels that use Tensor Cores, CPU time (ns), GPU time (ns,
 -- sum of the calls' GPU times), kernel time (ns, plain sum), kernel time on Tensor Cores (ns, plain sum). The kernels and

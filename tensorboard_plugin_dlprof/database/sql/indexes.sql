@@ -30,6 +30,11 @@ CREATE UNIQUE INDEX unique_memory_summary_metrics ON memory_summary_metrics (agg
 CREATE UNIQUE INDEX unique_iteration_key ON iteration_key (aggr_id);
 CREATE UNIQUE INDEX unique_iteration_list ON iteration_list (aggr_id, iter_value);
 CREATE UNIQUE INDEX unique_iteration_aggregation_list ON iteration_aggregation_list (aggr_id, iter_value);
+-- The longest and shortest of them.
+CREATE INDEX aggregated_iterations_by_length ON iteration_aggregation_list (
+    aggr_id,
+    tc_duration + non_tc_duration + memory_duration + dataloader_duration + io_duration + cpu_duration + other_duration
+);
 -- Kernels of one iteration, and of one op in it: 15 bytes a kernel, for pages that else read ten million rows.
 CREATE INDEX kernels_of_iteration ON kernel_iteration_node (aggr_id, iter_value, read_only_ops_id);
 CREATE UNIQUE INDEX unique_kernel_iteration_stats
