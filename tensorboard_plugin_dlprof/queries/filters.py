@@ -54,15 +54,16 @@ def containing(text: str) -> Condition:
 def condition(column_key: str, column_type: ColumnType, text: str) -> Condition:
     """The condition that ``text`` puts on a column.
 
-    Texts: a case-insensitive part. Numbers: ``>1000``, ``>=``, ``<``, ``<=``, ``=`` or a bare number, ``10..20`` with
-    both ends; durations take ``ns us ms s``, sizes ``kB MB GB KiB MiB GiB``, shares ``%``. Booleans: yes, no, unknown.
+    Texts: a case-insensitive part, or all of it after ``=``. Numbers: ``>1000``, ``>=``, ``<``, ``<=``, ``=`` or a bare
+    number, ``10..20`` with both ends; durations take ``ns us ms s``, sizes ``kB MB GB KiB MiB GiB``, shares
+    ``%``. Booleans: yes, no, unknown.
 
     Raises:
         BadRequest: the text is no such filter.
     """
     text = text.strip()
     if column_type in TEXT_TYPES:
-        return containing(text)
+        return Condition("{} = ?", (text[1:].strip(),)) if text.startswith("=") else containing(text)
     if column_type == "boolean":
         return _boolean(column_key, text)
     low, dots, high = text.partition("..")

@@ -106,10 +106,12 @@ def _group_reasons(connection: sqlite3.Connection, scope: Scope) -> Callable[[Ro
 
 
 def _with_op_reasons(table: Table) -> Table:
+    """The reasons stand beside what they are the reasons of."""
+    behind = 1 + next(place for place, column in enumerate(table.columns) if column.key == "using_tensor_cores")
     return dataclasses.replace(
         table,
         joins=MappingProxyType({**table.joins, "rate": _JOIN}),
-        columns=(*table.columns, *_OP_REASONS),
+        columns=(*table.columns[:behind], *_OP_REASONS, *table.columns[behind:]),
     )
 
 

@@ -182,3 +182,18 @@ def test_long_stack_traces_fold(page: Page, tensorboard: TensorBoard, real_run: 
     expect(row.get_by_role("button", name="See less")).to_be_visible()
     expect(row.locator(".long-text")).to_contain_text(re.compile(f"[^…]{{{len(folded)},}}"))
     expect(row).to_have_attribute("aria-selected", "false")
+
+
+def test_why_an_op_does_not_use_matrix_units(page: Page, tensorboard: TensorBoard) -> None:
+    """The selected op says so, with what it could gain, and leads to Efficiency."""
+    profile = tensorboard.profile("amp")["id"]
+    cause = tensorboard.get("efficiency", profile=profile)["causes"][0]["label"]
+    asked = {"table": "efficiency", "where.cause": f"={cause}", "limit": "1"}
+    (op,) = tensorboard.get("table", profile=profile, **asked)["rows"]
+    page.goto(tensorboard.page(run="amp", view="ops", ops__row=op["op_id"]))
+    said = page.locator(".op-reason")
+    expect(said).to_contain_text(op["op_id"])
+    expect(said).to_contain_text(f"{cause}.")
+    expect(said).to_contain_text("Could gain")
+    said.get_by_role("button", name="Efficiency").click()
+    expect(page.get_by_role("region", name=op["op_id"], exact=True)).to_contain_text("Memory throughput")

@@ -8,7 +8,13 @@ from contextlib import closing
 import pytest
 
 from tensorboard_plugin_dlprof.errors import BadRequest
-from tensorboard_plugin_dlprof.queries.filters import LONGEST_PATTERN_BYTES, ColumnType, condition, containing
+from tensorboard_plugin_dlprof.queries.filters import (
+    LONGEST_PATTERN_BYTES,
+    ColumnType,
+    Condition,
+    condition,
+    containing,
+)
 
 
 @pytest.mark.parametrize(
@@ -33,6 +39,12 @@ def test_filters(column_type: ColumnType, text: str, sql: str, values: tuple[flo
     found = condition("c", column_type, text)
     assert found.sql == sql
     assert found.values == pytest.approx(values)
+
+
+def test_a_text_is_a_part_or_all_after_an_equals_sign() -> None:
+    """ADD_1 is in the id of ADD_10."""
+    assert condition("c", "text", "=ADD_1") == Condition("{} = ?", ("ADD_1",))
+    assert condition("c", "text", "ADD_1") == containing("ADD_1")
 
 
 @pytest.mark.parametrize(

@@ -29,3 +29,15 @@ export function causesTip(causes: readonly RowCause[], limitedNs: number, matrix
     causeAbout(main.label),
   ].join("\n");
 }
+
+/** Whether an op could use matrix units and does, by the server's words for both. */
+export function eligibilitySentence(eligibility: string, uses: string, matrixUnit: string): string {
+  if (uses === "yes") return `Uses ${matrixUnit}s.`;
+  if (eligibility === "eligible")
+    return uses === "no"
+      ? `Could use ${matrixUnit}s, and does not.`
+      : `Could use ${matrixUnit}s; whether it does is not known.`;
+  return eligibility === "not eligible"
+    ? `Not eligible for ${matrixUnit}s.`
+    : `Whether it could use ${matrixUnit}s is not known.`;
+}

@@ -1,12 +1,11 @@
 /** How well the whole network used the GPU, or the selected op beside it: matrix units, compute, memory, multiprocessors. */
-import { fetchTable } from "../../api/client";
-import type { DashboardResponse, NetworkRates, Row, TableResponse } from "../../api/types";
+import type { DashboardResponse, NetworkRates, Row } from "../../api/types";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
 import { OpPath } from "../../components/value";
-import { scopeKey, useScope } from "../../frame/scope";
+import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
-import { useQuery } from "../../frame/use_query";
+import { numberOf, textOf, useOpRates } from "../../frame/use_op_rates";
 import { formatScaled, significant } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
@@ -14,24 +13,9 @@ import { formatDuration } from "../../format/time";
 import { causeAbout } from "../../model/causes";
 import { precisionLabel } from "../../model/precisions";
 
-const numberOf = (row: Row, key: string): number | null => {
-  const value = row[key];
-  return typeof value === "number" ? value : null;
-};
-const textOf = (row: Row, key: string): string => {
-  const value = row[key];
-  return typeof value === "string" ? value : "";
-};
-
 export function GpuUse({ data, network }: { data: DashboardResponse; network: NetworkRates }) {
-  const scope = useScope();
   const op = useUrl()["eff.row"] ?? "";
-  const { profile, aggregation, domain } = scope;
-  const asked = { profile, aggregation, domain, table: "efficiency", offset: 0, limit: 100, sort: "", search: op };
-  const query = useQuery<TableResponse>(op === "" ? null : scopeKey(scope, op), (signal) =>
-    fetchTable({ ...asked, where: {}, links: {} }, signal),
-  );
-  const row = query.data?.rows.find(({ op_id: id }) => id === op);
+  const { row, loading } = useOpRates(op);
   return (
     <Panel
       title={op === "" ? "Whole Network" : op}
@@ -61,7 +45,7 @@ export function GpuUse({ data, network }: { data: DashboardResponse; network: Ne
       {op === "" ? (
         <NetworkUse data={data} network={network} />
       ) : row === undefined ? (
-        <p class="muted">{query.loading ? "Loading…" : "Nothing is known of the efficiency of this op."}</p>
+        <p class="muted">{loading ? "Loading…" : "Nothing is known of the efficiency of this op."}</p>
       ) : (
         <OpRates row={row} network={network} />
       )}

@@ -2,6 +2,7 @@
 import { Hint } from "../../components/hint";
 import { DataTable } from "../../components/table/data_table";
 import { useUrl } from "../../frame/url";
+import { OpReason } from "./op_reason";
 
 export function OpsAndKernels() {
   const op = useUrl()["ops.row"] ?? "";
@@ -19,17 +20,20 @@ export function OpsAndKernels() {
       {op === "" ? (
         <Hint title="Kernels in Selected Op" text="Select an op above to see the kernels that it launched." />
       ) : (
-        <DataTable
-          key={op}
-          table="kernels_of_op"
-          name="kernels"
-          title={`Kernels of ${op}`}
-          noun="kernels"
-          links={{ op }}
-          pageSize={10}
-          empty="This op launched no kernel; copies and sets are not listed."
-          selectable
-        />
+        <>
+          <OpReason op={op} />
+          <DataTable
+            key={op}
+            table="kernels_of_op"
+            name="kernels"
+            title={`Kernels of ${op}`}
+            noun="kernels"
+            links={{ op }}
+            pageSize={10}
+            empty="This op launched no kernel; copies and sets are not listed."
+            selectable
+          />
+        </>
       )}
     </div>
   );

@@ -1,0 +1,25 @@
+import { fetchTable } from "../api/client";
+import type { Row, TableResponse } from "../api/types";
+import { scopeKey, useScope } from "./scope";
+import { useQuery } from "./use_query";
+
+/** The row of an op in the table of efficiency; undefined while it is loaded, without an op, and of ops without kernels. */
+export function useOpRates(op: string): { row: Row | undefined; loading: boolean } {
+  const scope = useScope();
+  const { profile, aggregation, domain } = scope;
+  const asked = { profile, aggregation, domain, table: "efficiency", offset: 0, limit: 1, sort: "", search: "" };
+  const query = useQuery<TableResponse>(op === "" ? null : scopeKey(scope, op), (signal) =>
+    fetchTable({ ...asked, where: { op_id: `=${op}` }, links: {} }, signal),
+  );
+  return { row: query.data?.rows.find(({ op_id: id }) => id === op), loading: query.loading };
+}
+
+export const numberOf = (row: Row, key: string): number | null => {
+  const value = row[key];
+  return typeof value === "number" ? value : null;
+};
+
+export const textOf = (row: Row, key: string): string => {
+  const value = row[key];
+  return typeof value === "string" ? value : "";
+};
