@@ -82,7 +82,8 @@ def iteration_bars(
     width = block_width(connection, scope)
     rows: list[Bar] = []
     if width and size >= width:
-        size = -(-size // width) * width
+        # Whole blocks, counted from where the first of them begins.
+        size = -(-(high - low // width * width + 1) // (bins * width)) * width
         rows = _rows_of_blocks(connection, scope, low, high, size, width)
     elif size:
         rows = _rows(connection, scope, low, high, size)
