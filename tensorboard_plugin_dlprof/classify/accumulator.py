@@ -30,6 +30,12 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], dict[str, str]], ...]] = (
     # TensorRT-LLM's generated products: result, operands, accumulator.
     (re.compile(r"^(?:bmm|gemm|gemmGatedAct|fusedMoe)_[A-Za-z0-9]+_[A-Za-z0-9]+_(Fp32|Fp16|Int32)_"), _TYPES),
     (re.compile(r"fmha_v2_\w*?(?:fp16|bf16|e4m3|int8)_(fp32|fp16|int32)_"), _TYPES),
+    # CUTLASS 3 without the instruction: both operands, then the accumulator.
+    (re.compile(r"cutlass3x_sm\d+_\w*?gemm_[a-z0-9]+_[a-z0-9]+_(f16|f32|f64|s32|i32)_"), _TYPES),
+    # rocBLAS's own Tensile: one type, B for beta, H for sums in a wider type.
+    (re.compile(r"Cijk_[A-Z][a-z]+_[A-Z][a-z]+_(H|B|I8|4xi8)BH_"),
+     {"h": "fp32", "b": "fp32", "i8": "int32", "4xi8": "int32"}),
+    (re.compile(r"Cijk_[A-Z][a-z]+_[A-Z][a-z]+_([SDCZH])B_"), _LETTERS),
     # Tensile: the last of three or more letters of type.
     (re.compile(r"Cijk_[A-Z][a-z]+_[A-Z][a-z]+_(?:[A-Z]\d?){2,3}([SHDI])_"), _LETTERS),
 )  # fmt: skip

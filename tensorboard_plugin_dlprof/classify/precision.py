@@ -87,8 +87,8 @@ _TYPES: Final[tuple[tuple[str, str], ...]] = (
     ("fp4", r"float_e2m1|e2m1|mx_float4|nv_float4|fp4_e2m1"),
     ("int4", r"int4b_t|integer_subbyte<4|\bint4_t"),
     ("fp8", r"float_e4m3|float_e5m2|Float8_|fp8_e[45]m[32]|__nv_fp8|__hip_fp8|\bfp8(?:e[45])?\b|f8_t\b|dynamic_float8"),
-    ("bf16", r"[Bb][Ff]loat16|__bfloat\b|\bbf16\b|bhalf|DF16b"),
-    ("fp16", r"\bHalf\b|\b__half2?\b|half_t\b|half2?\b|\bfp16\b|\bDF16_|_Float16|10half_tE"),
+    ("bf16", r"[Bb][Ff]loat16|__bfloat\b|\bbf16\b|bhalf|DF16b|(?<=_)ttftt"),
+    ("fp16", r"\bHalf\b|\b__half2?\b|half_t\b|half2?\b|\bfp16\b|DF16_|_Float16|10half_tE"),
     ("tf32", r"tfloat32_t|\btf32\b"),
     ("fp32", r"\bfloat[234]?\b|\bf32\b"),
     ("fp64", r"\bdouble2?\b|\bf64\b"),
@@ -126,7 +126,7 @@ def of_nvjet(name: KernelName) -> str:
     return _NVJET_LETTERS.get(letters.group(1)[0].lower(), "") if letters else ""
 
 
-_TENSILE = re.compile(r"Cijk_[A-Z][a-z]+_[A-Z][a-z]+_([A-Z0-9]+)(?:_M([A-Z0-9]))?")
+_TENSILE = re.compile(r"Cijk_[A-Z][a-z]+_[A-Z][a-z]+_((?:4xi8)?[A-Z0-9]+)(?:_M([A-Z0-9]))?")
 _TENSILE_TYPES: Final[tuple[tuple[str, str], ...]] = (
     ("F8B8", "fp8"), ("B8F8", "fp8"), ("F8", "fp8"), ("B8", "fp8"), ("F4", "fp4"), ("I8", "int8"), ("4xi8", "int8"),
     ("BB", "bf16"), ("HH", "fp16"), ("B", "bf16"), ("H", "fp16"), ("S", "fp32"), ("D", "fp64"),
