@@ -59,7 +59,7 @@ _HARMLESS_TEXT: Final = """
     partition pass patch pdf pen penalized penalties penalty pens per permutation permute permuted philox pi pick
     pinhole pixel pixels pixelwise place plan plus point pointer pointers points pointwise poly pool pooling pop
     populate pos pose poses position positional positions post pow pre predicate prefetch prefix prelu prepare
-    preprocess pres print prng prob probs prod producer ptr ptrs publish pull push put pybind quant quantise
+    preprocess pres print prng prob probs prod producer ptr ptrs publish pull push put pybind qknorm quant quantise
     quantization quantize quantized quat queue radix ramp rand random range rank rasterize ratio raw ray rays read
     rebuild recat recip recv reduce reduced reducev reduction redundancy reference reflect register relative relu
     relu6 remainder remap remove render renorm reorder repair repeat repetition replicate req resample reset reshape

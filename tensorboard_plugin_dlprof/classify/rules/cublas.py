@@ -32,14 +32,14 @@ RULES: Final = (
          r"\bgemv(?:NSP|2[TN]|N|T)?_kernel\w*|\bgemvx::kernel|\bgemv2[TN]|\bgemv\w*_kernel|\bgemvNSP", "@types",
          note="matrix times vector"),
     Rule("gemm-small-n", NO, "gemm", "cublas",
-         r"\bgemmSN_[NT]{2}_kernel\w*|\bgemmk1_kernel|\bgemm_kernel(?:1x1|2x2|[1-9]x[1-9])_core|\bger_kernel"
+         r"\bgemmSN_[NT]{2}_kernel\w*|\bgemmk1_kernel|\bgemm_kernel(?:1x1|2x2|[1-9]x[1-9])_\w*core|\bger_kernel"
          r"|\bgemmMx|\bsmallgemm", "@types",
          note="a dimension too small for a tile"),
     Rule("magma", NO, "gemm", "magma",
          r"\bmagma\w*gemm\w*|\bmagma_?\w*|\bgemm_template_batched_kernel|\bgemm_batched_\w*kernel_magma",
          "@blas letter"),
     Rule("cublas-triangular", NO, "other", "cublas",
-         r"\btrsm_|\btrsv_|\btrmm_kernel|\bsyrk_kernel|\bsyr2?k?_kernel|\bsymv_|\bgetr[fsi]_|\bgetrf|\bpotrf"
+         r"\b[sdcz]?tr[sm][mv]_|\btrmm_kernel|\bsyrk_kernel|\bsyr2?k?_kernel|\bsymv_|\bgetr[fsi]_|\bgetrf|\bpotrf"
          r"|\blaswp|\bgeqrf|\bormqr|\blarft|\btrtri|\bbatch_trsm|\bxxtrf\d|\bunpack_pivots|\b(?:create_)?ipiv_\w+"
          r"|\bcreate_pivot", "@types"),
     # CUTLASS, by the words in its generated names, then by the types in its templates.
@@ -83,6 +83,11 @@ RULES: Final = (
          r"^kernel_cutlass_\w*(?:rms_?norm|layer_?norm|Norm)", "@words"),
     Rule("cutlass-dsl-collective", NO, "collective", "cutlass",
          r"^kernel_cutlass_\w*(?:oneshot|allreduce|all_reduce|comm)", "@words"),
+    Rule("cutlass-dsl-elementwise", NO, "elementwise", "cutlass",
+         r"^kernel_cutlass_(?!\w*(?:MMA|[Gg]emm|GEMM|[Ff]lash(?!infer)|[Ff]mha|FMHA|[Aa]tt(?:ention|n)|[Cc]onv(?!ert)))"
+         r"\w*(?:[Qq]uantiz|elementwise|_convert|[Aa]ctivation|[Ss]ilu|[Rr]ope)", "@words"),
+    Rule("cutlass-dsl-mma", YES, "gemm", "cutlass",
+         r"^kernel_cutlass_\w*(?:TiledMMA|MMAAtom)", "@words", note="a product's atom among its arguments"),
     Rule("cutlass-dsl-gemm", YES, "gemm", "cutlass",
          r"^kernel_cutlass_\w*(?:[Gg]emm|GEMM)", "@words",
          note="CuTe DSL products use wgmma or tcgen05"),

@@ -36,7 +36,7 @@ RULES: Final = (
     Rule("word-attention", UNKNOWN, "attention", "custom",
          _words("attention attn mha fmha sdpa flash gqa mqa mla")),
     Rule("word-normalisation", NO, "normalisation", "custom",
-         _words("norm layernorm rmsnorm batchnorm groupnorm normalize ln bn"), "@types"),
+         _words("norm layernorm rmsnorm qknorm batchnorm groupnorm normalize ln bn"), "@types"),
     Rule("word-softmax", NO, "softmax", "custom",
          _words("softmax logsumexp xentropy"), "@types"),
     Rule("word-convolution", UNKNOWN, "convolution", "custom",

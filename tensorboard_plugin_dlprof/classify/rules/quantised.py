@@ -75,6 +75,8 @@ RULES: Final = (
          r"\bturbomind::gemm::", "@types",
          r"arch::Sm(?:70|75|80|86|89|90|1[0-2]\d)|MainloopSm(?:70|75|80|90|1[0-2]\d)"),
     Rule("exllama-3", YES, "gemm", "exllama", r"\bexl3_(?:m?gemm)\w*kernel", "fp16", note="mma.m16n8k16"),
+    Rule("ggml-fixup", NO, "reduction", "ggml",
+         r"\bmul_mat_q_stream_k_fixup\w*", "@types", note="sums the parts of a split product", knows_better=True),
     Rule("ggml-dp4a", NO, "gemm", "ggml",
          r"(?:^|\s)(?:mul_mat|moe)_(?:vec_)?i?q\d(?:_\w+)?$", "int8",
          note="one kernel per format: the generation before IMMA, with dp4a"),
