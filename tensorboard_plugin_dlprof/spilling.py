@@ -106,6 +106,7 @@ class Spill:
                     kept = self.empty(column.size, column.dtype).reshape(column.shape)
                     kept[...] = column
                     setattr(table, item.name, kept)
+                    self.rest()
         self.rest()
 
     def rest(self) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from array import array
+from contextlib import closing
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.spilling import Spill
 from tests.shared_data import shared_data
 
@@ -98,3 +101,24 @@ def test_a_real_profile_is_the_same_from_files(tmp_path: Path, name: str) -> Non
     assert same(plenty, scarce)
     assert same(build_profile(plenty), build_profile(scarce))
     assert list(tmp_path.iterdir()) == []
+
+
+def stored(database: Path) -> dict[str, list[Any]]:
+    """All rows of all tables but those that say when they were made."""
+    made = {"aggregations", "ext_info", "read_only_system_config"}
+    with closing(sqlite3.connect(database)) as con:
+        names = {name for (name,) in con.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        return {name: con.execute(f'SELECT * FROM "{name}"').fetchall() for name in names - made}
+
+
+@pytest.mark.parametrize("name", ["torch/h100_transformer_steps/*.json*", "nsight/h100_2gpu*/*.sqlite"])
+def test_the_database_is_the_same_from_files(tmp_path: Path, name: str) -> None:
+    """The whole way: read, aggregated, judged and written."""
+    (source,) = shared_data().glob(name)
+    found = []
+    for memory_bytes in (1 << 31, 1_000):
+        database = tmp_path / f"{memory_bytes}.sqlite"
+        options = ImportOptions(read=ReadOptions(memory_bytes=memory_bytes))
+        import_source(source, database, options, lambda _what, _fraction: None)
+        found.append(stored(database))
+    assert found[0] == found[1]

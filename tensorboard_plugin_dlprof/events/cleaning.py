@@ -37,14 +37,15 @@ def cleaned(capture: Capture) -> Capture:
 
 
 def rows_of(table: _Table, chosen: npt.NDArray[np.bool_], spill: Spill) -> _Table:
-    """A table with the chosen rows only."""
+    """A table with the chosen rows only. What lies in files is held in memory one column at a time."""
     count = int(np.count_nonzero(chosen))
 
     def rows(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if column.ndim > 1:
             return column[chosen]
-        kept = spill.empty(count, column.dtype)
-        return np.compress(chosen, column, out=kept)
+        kept = np.compress(chosen, column, out=spill.empty(count, column.dtype))
+        spill.rest()
+        return kept
 
     columns = {item.name: rows(getattr(table, item.name)) for item in fields(table)}  # type: ignore[arg-type]
     return type(table)(**columns)

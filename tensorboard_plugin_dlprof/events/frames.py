@@ -32,6 +32,7 @@ def without_empty_frames(capture: Capture) -> Capture:
     times = {index: np.sort(time_ns[rows]) for index, rows in rows_by_value(thread)}
     frames = np.flatnonzero(is_frame)
     for low in range(0, len(frames), _BLOCK):
+        capture.spill.rest()
         block = frames[low : low + _BLOCK]
         for index, members in rows_by_value(ranges.thread[block]):
             rows = block[members]

@@ -40,9 +40,11 @@ def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozens
     launching = links.call_place[links.work_call[links.work_call >= 0]]
     chosen = choose(nesting, roles(capture, nesting), launching)
     namer = Namer(capture, nesting, chosen, counters)
+    capture.spill.rest()
     places = np.flatnonzero(chosen.instance)
     of_call, launches = _owners(chosen, places, links)
     of_call[launches] = len(places) + np.arange(len(launches))
+    capture.spill.rest()
     drafts = _range_drafts(capture, nesting, chosen, namer, places)
     if len(launches):
         drafts = _with_launches(drafts, capture, chosen, namer, links, launches)

@@ -123,20 +123,19 @@ def nest(ranges: Ranges, spill: Spill = _IN_MEMORY) -> Nesting:
         nesting.row[here] = _outside_in(ranges, rows[members], ranks)
         first = here.stop
     del rows, ranks
+    spill.rest()
     for low in range(0, count, BLOCK):
         block = slice(low, low + BLOCK)
         nesting.start_ns[block] = ranges.start_ns[nesting.row[block]]
         nesting.end_ns[block] = ranges.end_ns[nesting.row[block]]
     for here in nesting.threads.values():
         _find_stops(nesting, here)
-    _find_parents(nesting)
-    spill.rest()
+    _find_parents(nesting, spill)
     if crossed := [here for here in nesting.threads.values() if _has_crossing(nesting, here)]:
         for here in crossed:
             _repair(nesting, here, ranges.kind[nesting.row[here]] == RangeKind.FRAME)
             _find_stops(nesting, here)
-        _find_parents(nesting)
-    spill.rest()
+        _find_parents(nesting, spill)
     return nesting
 
 
@@ -180,10 +179,13 @@ def _find_stops(nesting: Nesting, here: slice) -> None:
         nesting.stop[block] = stop + here.start
 
 
-def _find_parents(nesting: Nesting) -> None:
+def _find_parents(nesting: Nesting, spill: Spill) -> None:
     """Right where no ranges cross; else the first range that crosses another ends after its parent."""
+    spill.rest()
     nesting.depth[:] = trees.depths(nesting.stop)
+    spill.rest()
     nesting.parent[:] = trees.parents(nesting.depth)
+    spill.rest()
 
 
 def _has_crossing(nesting: Nesting, here: slice) -> bool:

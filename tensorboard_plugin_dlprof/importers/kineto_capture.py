@@ -97,6 +97,7 @@ def build_capture(
     info.utc_start_ns = utc_or_unknown(info.base_time_ns)
     info.end_ns = times.end_ns
     info.recorded = _recorded(ranges, call_table, sync_table, memory_table, strings)
+    spill.rest()
     return Capture(
         info=info,
         strings=strings,
@@ -159,6 +160,7 @@ def _ranges(
         for part, low, high in zip(parts, offsets[:-1], offsets[1:], strict=True):
             if hasattr(part.rows, name):
                 column[low:high] = part.column(name)
+        spill.rest()
         return column
 
     names = joined("name", np.int32)
