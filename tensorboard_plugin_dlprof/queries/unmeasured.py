@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.system import matrix_unit
+from tensorboard_plugin_dlprof.queries.system import gpu_names, matrix_unit
 
 NEARLY_ALL = 0.995
 """Of the time of products: what is left does not change what the page says."""
@@ -39,8 +40,7 @@ def missing(connection: sqlite3.Connection, scope: Scope) -> list[Missing]:
     if whole(products) and share < NEARLY_ALL:
         found.append(Missing(what=_WORK[share > 0], hint=_hint_of_work(ours, share)))
     if not whole(peaks):
-        hint = "This GPU is not yet in the table of published rates: report its name."
-        found.append(Missing(what="What the GPU could do", hint=hint))
+        found.append(Missing(what="What the GPU could do", hint=_hint_of_peaks(gpu_names(connection))))
     nvidia = matrix_unit(connection) == "Tensor Core"
     if not whole(occupancy):
         found.append(Missing(what="Theoretical occupancy, waves and tail", hint=_hint_of_occupancy(ours, nvidia)))
@@ -69,6 +69,14 @@ def _hint_of_work(ours: bool, share: float) -> str:
     if share:
         return "The shapes of these were not recorded, or do not suffice; libraries of kernels often hide them."
     return RECORD_SHAPES
+
+
+def _hint_of_peaks(names: Sequence[str]) -> str:
+    if not names:
+        return "This recording does not name the GPU; a newer version of the profiler does."
+    if any("mig " in name.lower() for name in names):
+        return "Nobody publishes the rates of a slice of a GPU (MIG)."
+    return f"{names[0]} is not in the table of published rates, or how much memory it has was not recorded."
 
 
 def _hint_of_occupancy(ours: bool, nvidia: bool) -> str:

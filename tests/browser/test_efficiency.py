@@ -46,6 +46,8 @@ def check_efficiency(page: Page, answer: dict[str, Any]) -> None:
         expect(panel(page, "Roofline")).to_contain_text("No op can be placed")
         expect(panel(page, "Roofline")).to_contain_text(answer["hint"])
     for each in answer["missing"]:
+        if each["hint"] == answer["hint"]:
+            continue
         expect(panel(page, "Not Known Here")).to_contain_text(each["what"])
         expect(panel(page, "Not Known Here")).to_contain_text(each["hint"])
     use = panel(page, "Whole Network")

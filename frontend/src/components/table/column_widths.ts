@@ -36,7 +36,7 @@ const METER_WIDTH = 236;
 
 /** About what a letter takes, and a capital more: measuring every cell would take longer than drawing it. */
 const LETTER_WIDTH = 7.3;
-const CAPITAL = 0.2;
+const CAPITAL = 0.3;
 const lettersOf = (text: string): number => text.length + CAPITAL * (text.match(/[A-Z]/g)?.length ?? 0);
 const CELL_PADDING = 20;
 const WIDEST_TEXT = 220;

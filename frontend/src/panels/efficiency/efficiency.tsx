@@ -17,7 +17,7 @@ import { Missing } from "./missing";
 import { RooflinePanel } from "./roofline_panel";
 
 /** What of the table stands at first: in what order to work, on what, and why. */
-const FIRST = [
+const RATED = [
   "gain_ns",
   "kernel_ns",
   "name",
@@ -39,6 +39,25 @@ const FIRST = [
   "input_shapes",
 ];
 
+/** Without shapes the columns of what is counted from them would be empty. */
+const UNRATED = [
+  "kernel_ns",
+  "name",
+  "op_id",
+  "direction",
+  "family",
+  "precision",
+  "eligibility",
+  "matrix_unit",
+  "cause",
+  "occupancy_fraction",
+  "achieved_fraction",
+  "waves",
+  "tail_fraction",
+  "calls",
+  "kernel_calls",
+];
+
 export function Efficiency({ data }: { data: DashboardResponse }) {
   const scope = useScope();
   const query = useQuery<EfficiencyResponse>(scopeKey(scope), (signal) => fetchEfficiency(scope, signal));
@@ -58,6 +77,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
         </p>
       </Message>
     );
+  const rated = rates.dots.length > 0;
   const unit = data.matrix_unit;
   const unknown = unknownSentence(data.kernel_time.unknown.time_ns, data.kernel_time.total.time_ns, unit);
   return (
@@ -83,11 +103,11 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
         <DataTable
           table="efficiency"
           name="eff"
-          title="Ops by Possible Gain"
+          title={rated ? "Ops by Possible Gain" : "Ops by Kernel Time"}
           noun="ops"
-          first={FIRST}
+          first={rated ? RATED : UNRATED}
           // Without shapes no gain is known: then the longest ops first.
-          {...(rates.dots.length === 0 ? { sort: "-kernel_ns" } : {})}
+          {...(rated ? {} : { sort: "-kernel_ns" })}
           pageSize={10}
           selectable
           empty="No op of this aggregation launched a kernel."

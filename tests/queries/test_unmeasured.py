@@ -1,0 +1,59 @@
+"""What cannot be told of efficiency is named, with what would bring it, and nothing else is."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tensorboard_plugin_dlprof.queries.unmeasured import RECORD_SHAPES, missing
+from tests.queries.profiles import ignore
+from tests.queries.test_reasons import A100, TENSOR, Case
+from tests.shared_data import shared_data
+
+
+def _missing(source: Path, folder: Path) -> dict[str, str]:
+    database = folder / "a.dlprof_dldb.sqlite"
+    import_source(source, database, ImportOptions(), ignore)
+    with closing(open_database(database)) as connection:
+        return {each["what"]: each["hint"] for each in missing(connection, find_scope(connection))}
+
+
+PEAKS, FLOPS = "What the GPU could do", "FLOPs of matrix products, convolutions and attention"
+
+
+@pytest.mark.parametrize(
+    ("case", "what", "hint"),
+    [
+        (Case([TENSOR], "c10::Half", []), FLOPS, RECORD_SHAPES),
+        (Case([TENSOR], "c10::Half", device={**A100, "name": "NVIDIA Z999"}), PEAKS, "NVIDIA Z999 is not in the table"),
+        (Case([TENSOR], "c10::Half", device={**A100, "name": ""}), PEAKS, "does not name the GPU"),
+        (
+            Case([TENSOR], "c10::Half", device={**A100, "name": "NVIDIA A100-SXM4-40GB MIG 1g.5gb"}),
+            PEAKS,
+            "a slice of a GPU",
+        ),
+        (Case([TENSOR], "c10::Half"), "Theoretical occupancy, waves and tail", "registers and shared memory"),
+        (Case([TENSOR], "c10::Half"), "Achieved occupancy", "--counters"),
+    ],
+)
+def test_what_is_missing(tmp_path: Path, case: Case, what: str, hint: str) -> None:
+    """Each by itself: the trace has shapes and a GPU of the table, unless the case takes them away."""
+    found = _missing(case.write(tmp_path / "a.json"), tmp_path)
+    assert hint in found[what]
+    assert found.keys() - {what} <= {"Theoretical occupancy, waves and tail", "Achieved occupancy"}
+
+
+def test_a_recording_that_lacks_nothing(tmp_path: Path) -> None:
+    """The trace of a V100 has shapes, registers, and the occupancy that the profiler estimated."""
+    source = next((shared_data() / "torch/v100_resnet50_memory").iterdir())
+    assert _missing(source, tmp_path) == {}
+
+
+def test_without_kernels_nothing_is_asked_for(tmp_path: Path) -> None:
+    """The page says then what would record kernels."""
+    assert _missing(shared_data() / "nsight/no_gpu_work/result.sqlite", tmp_path) == {}
