@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
+
+_NOISE = re.compile(r"(?:\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[.^$])(?:[?*+]|\{[^}]*\})*")
+"""Escapes, classes and anchors with what follows them: they need no word."""
 
 _TOKEN = re.compile(
-    r"\\."  # an escape
-    r"|\[\^?\]?(?:\\.|[^\]\\])*\]"  # a class
-    r"|\(\?<?[=!]"  # looks ahead or behind
+    r"\(\?<?[=!]"  # looks ahead or behind
     r"|\((?:\?[a-zA-Z-]*:?)?"  # a group
     r"|[)|]"
     r"|[?*]|\{[^}]*\}"  # makes optional what stands before
@@ -21,7 +22,6 @@ _TOKEN = re.compile(
     r"|.",
     re.DOTALL,
 )
-_LETTERS = re.compile(r"[A-Za-z0-9_:]{3,}\Z")
 _LOOKS: Final = ("(?=", "(?!", "(?<=", "(?<!")
 
 Words = frozenset[str]
@@ -30,43 +30,36 @@ Words = frozenset[str]
 _NOTHING: Final[Words] = frozenset()
 
 
-class _Group(NamedTuple):
-    """An open group: its finished alternatives, and whether it only looks."""
-
-    alternatives: list[Words]
-    looks: bool
-
-
 @lru_cache(maxsize=1024)
 def required_words(pattern: str) -> Words:
     """Words of which every ASCII text that ``pattern`` is found in holds at least one, compared in lower case.
 
     Args:
-        pattern: A regular expression without back references, conditions, comments and the verbose flag.
+        pattern: A regular expression without named groups, back references, conditions, comments and the verbose flag.
     """
-    groups = [_Group([], False)]
-    best_of = [_NOTHING]  # of the alternative that is being read, for each open group
-    last = _NOTHING  # of the item before: counts once it is known not to be optional
-    for token in _TOKEN.findall(pattern):
-        if token in "?*" or token[0] == "{":
+    outer: list[tuple[list[Words], Words, bool]] = []  # of the groups around: alternatives, best word, only looks
+    alternatives: list[Words] = []
+    best = last = _NOTHING  # of the alternative so far; of the item before, which the next token may make optional
+    looks = False
+    for token in _TOKEN.findall(_NOISE.sub(" ", pattern)):
+        first = token[0]
+        if first in "?*{":
             last = _NOTHING
             continue
-        best_of[-1] = _better(best_of[-1], last)
-        last = _NOTHING
-        if token == "|":
-            groups[-1].alternatives.append(best_of[-1])
-            best_of[-1] = _NOTHING
-        elif token == ")":
-            group = groups.pop()
-            last = _NOTHING if group.looks else _any_of((*group.alternatives, best_of.pop()))
-            if group.looks:
-                best_of.pop()
-        elif token[0] == "(":
-            groups.append(_Group([], token in _LOOKS))
-            best_of.append(_NOTHING)
-        elif _LETTERS.match(token):
+        if last:
+            best, last = _better(best, last), _NOTHING
+        if first == "|":
+            alternatives.append(best)
+            best = _NOTHING
+        elif first == "(":
+            outer.append((alternatives, best, looks))
+            alternatives, best, looks = [], _NOTHING, token in _LOOKS
+        elif first == ")":
+            last = _NOTHING if looks else _any_of((*alternatives, best))
+            alternatives, best, looks = outer.pop()
+        elif len(token) > 2:
             last = frozenset((token.lower(),))
-    return _any_of((*groups[0].alternatives, _better(best_of[0], last)))
+    return _any_of((*alternatives, _better(best, last)))
 
 
 def _any_of(alternatives: tuple[Words, ...]) -> Words:
