@@ -70,6 +70,19 @@ def codes(*columns: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:
     Returns:
         The number of each row, and a row that has each number: the first such row.
     """
+    changes = np.zeros(len(columns[0]), np.bool_)
+    changes[:1] = True
+    for column in columns:
+        changes[1:] |= column[1:] != column[:-1]
+    heads = np.flatnonzero(changes).astype(np.int64)
+    if 2 * len(heads) > len(changes):
+        return _codes(*columns)
+    # Rows lie by op and name, so most are like the row before them: only the others are sorted.
+    code, first = _codes(*(column[heads] for column in columns))
+    return np.repeat(code, np.diff(np.append(heads, len(changes)))), heads[first]
+
+
+def _codes(*columns: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:
     code = np.zeros(len(columns[0]), np.int64)
     first = np.zeros(min(len(code), 1), np.int64)
     for column in columns:

@@ -17,10 +17,11 @@ from tensorboard_plugin_dlprof.database.copying import copied
 from tensorboard_plugin_dlprof.database.coverage import broken_rows
 from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_extensions
 from tensorboard_plugin_dlprof.database.kernel_orders import write_kernel_orders
-from tensorboard_plugin_dlprof.database.lookups import integers
+from tensorboard_plugin_dlprof.database.lookups import ids_of, integers
+from tensorboard_plugin_dlprof.database.row_counts import count_added_rows, count_rows, last_ids
 from tensorboard_plugin_dlprof.database.rows import insert_rows
 from tensorboard_plugin_dlprof.database.texts import Dictionary
-from tensorboard_plugin_dlprof.database.writer import write_row_counts, write_who_and_when
+from tensorboard_plugin_dlprof.database.writer import write_who_and_when
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
@@ -83,7 +84,8 @@ def add_aggregation(
         OutputNotWritable: the folder is missing, read-only or full.
     """
     with reading(con.shown_name, UnfitDatabase), copied(con, source, target, progress) as new:
-        numbering = _numbering(con, new)
+        numbering = _numbering(con, new, profile)
+        last = last_ids(new) if has_extensions(new) else {}
         dictionary = Dictionary({text: number for number, text in new.execute("SELECT id, string FROM dictionary")})
         aggr_id = _last(new, "aggregations") + 1
         write_who_and_when(new, aggr_id)
@@ -99,7 +101,7 @@ def add_aggregation(
             new.executemany("INSERT OR IGNORE INTO ext_coverage (key, value, message) VALUES (?, ?, ?)", broken)
             if advice is not None:
                 write_advice(new, aggr_id, profile, aggregation, advice, text)
-            _count_rows_again(new)
+            count_added_rows(new, last)
     return aggr_id
 
 
@@ -119,10 +121,11 @@ def leave_out_aggregation(source: Path, target: Path, aggr_id: int, progress: Co
             raise BadRequest(f"Aggregation {aggr_id} is the original one and cannot be deleted.")
         with copied(con, source, target, progress, without=aggr_id) as new:
             if has_extensions(new):
-                _count_rows_again(new)
+                new.execute("DELETE FROM ext_row_counts")
+                count_rows(new)
 
 
-def _numbering(con: UntrustedConnection, new: sqlite3.Connection) -> Numbering:
+def _numbering(con: UntrustedConnection, new: sqlite3.Connection, profile: Profile) -> Numbering:
     domains = [row[0] for row in new.execute("SELECT DISTINCT domain_id FROM read_only_ops")] or [
         row[0] for row in new.execute("SELECT id FROM read_only_domains")
     ]
@@ -131,13 +134,10 @@ def _numbering(con: UntrustedConnection, new: sqlite3.Connection) -> Numbering:
             f"{con.shown_name} has {len(domains)} NVTX domains; only one with a single domain can be aggregated anew."
         )
 
-    def ids(table: str) -> Int64s:
-        return integers(new, f"SELECT id FROM {table} ORDER BY id", 1)[0]
-
     return Numbering(
-        ops=ids("read_only_ops"),
-        kernels=ids("read_only_kernels"),
-        gpus=ids("read_only_gpu_infos"),
+        ops=ids_of(new, "read_only_ops", len(profile.ops)),
+        kernels=ids_of(new, "read_only_kernels", len(profile.kernels.op)),
+        gpus=integers(new, "SELECT id FROM read_only_gpu_infos ORDER BY id", 1)[0],
         domain=int(domains[0]),
         metrics=_last(new, "metric"),
         node_times=_last(new, "node_time_metrics"),
@@ -157,8 +157,3 @@ def _kernel_names(profile: Profile, aggregation: Aggregation, dictionary: Dictio
     for string in np.unique(aggregation.kernel_summaries.name).tolist():
         text[string] = dictionary.id(profile.strings[string])
     return text
-
-
-def _count_rows_again(new: sqlite3.Connection) -> None:
-    new.execute("DELETE FROM ext_row_counts")
-    write_row_counts(new)

@@ -77,6 +77,19 @@ def _chunks(cursor: sqlite3.Cursor, columns: int) -> Iterator[Int64s]:
         yield numbers.reshape(-1, columns)
 
 
+def counts_from_1(con: sqlite3.Connection, table: str, rows: int) -> bool:
+    """Whether the ids of a table of so many rows are 1 and all that follow, which needs no reading of them."""
+    low, high = con.execute(f"SELECT (SELECT min(id) FROM {table}), (SELECT max(id) FROM {table})").fetchone()
+    return (low, high) == ((1, rows) if rows else (None, None))
+
+
+def ids_of(con: sqlite3.Connection, table: str, rows: int) -> Int64s:
+    """The ids of a table of so many rows, ascending."""
+    if counts_from_1(con, table, rows):
+        return np.arange(1, rows + 1, dtype=np.int64)
+    return integers(con, f"SELECT id FROM {table} ORDER BY id", 1)[0]
+
+
 def texts_of(con: sqlite3.Connection, query: str) -> Iterator[tuple[str, ...]]:
     """The rows of a query as texts; NULL is the empty text."""
     cursor = con.execute(query)

@@ -86,7 +86,7 @@ class _Reader:
             gpu_memory_bytes=self._gpu_memory(),
             coverage=self._coverage(),
             dlprof_markers=self._stored.get("dlprof_markers", "1") == "1",
-            sub_ops=read_sub_ops(self._con, self._strings) if self._extended else no_sub_ops(),
+            sub_ops=read_sub_ops(self._con, self._strings, len(work.instances.op)) if self._extended else no_sub_ops(),
         )
 
     def _ops(self) -> list[Op]:

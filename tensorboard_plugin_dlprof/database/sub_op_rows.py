@@ -7,7 +7,7 @@ import sqlite3
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.grouping import codes
-from tensorboard_plugin_dlprof.database.lookups import Ids, integers, texts_of
+from tensorboard_plugin_dlprof.database.lookups import Ids, ids_of, texts_of
 from tensorboard_plugin_dlprof.database.rows import insert_rows, storable
 from tensorboard_plugin_dlprof.events.tables import Strings
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
@@ -45,12 +45,13 @@ def write_sub_ops(con: sqlite3.Connection, profile: Profile) -> None:
     )
 
 
-def read_sub_ops(con: UntrustedConnection, strings: Strings) -> SubOps:
+def read_sub_ops(con: UntrustedConnection, strings: Strings, instances: int) -> SubOps:
     """Read them back.
 
     Args:
         con: a database of ours, of this version.
         strings: interns the texts.
+        instances: calls of ops in the database.
 
     Raises:
         UnfitDatabase: they refer to what is not there.
@@ -63,9 +64,9 @@ def read_sub_ops(con: UntrustedConnection, strings: Strings) -> SubOps:
     texts = np.array([[strings.intern(text) for text in row[1:]] for row in rows], np.int32)
     parts = con.execute("SELECT data FROM ext_sub_ops ORDER BY id")
     instance, inputs = joined((np.stack(unpack(data, 2), axis=1) for (data,) in parts), 2)
-    instances = Ids(integers(con, "SELECT id FROM read_only_op_instances ORDER BY id", 1)[0])
+    calls = Ids(ids_of(con, "read_only_op_instances", instances))
     found = texts[Ids(ids).rows(inputs, con.shown_name, "recorded op")]
     return SubOps(
-        instances.rows(instance, con.shown_name, "call of an op"),
+        calls.rows(instance, con.shown_name, "call of an op"),
         *(np.ascontiguousarray(found[:, column]) for column in range(4)),
     )

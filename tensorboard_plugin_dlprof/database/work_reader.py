@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.database.extension_rows import MEMCPY, MEMSET
 from tensorboard_plugin_dlprof.database.launch_rows import launch_of_kernels
-from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, integers, table_integers
+from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, counts_from_1, integers, table_integers
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Instances, Kernels, Syncs
@@ -33,13 +33,13 @@ class WorkReader:
 
     def kernels(self) -> Kernels:
         """Kernels, in the order of their ids."""
-        instance, api_start, api_stop, gpu_start, gpu_stop, process, thread, ident = self._columns(
+        instance, api_start, api_stop, gpu_start, gpu_stop, process, thread = self._columns(
             "read_only_kernels",
-            ("op_instance", "api_start", "api_stop", "gpu_start", "gpu_stop", "process_id", "thread_id", "id"),
+            ("op_instance", "api_start", "api_stop", "gpu_start", "gpu_stop", "process_id", "thread_id"),
         )
         (
             op, name, long_name, uses, grid, block, device, stream, registers, static, dynamic, launched, occupancy,
-        ), row = self._launches(ident)  # fmt: skip
+        ), row = self._launches(len(instance))  # fmt: skip
         grid_ids, x, y, z = integers(self._con, "SELECT id, x, y, z FROM read_only_grid_block ORDER BY id", 4)
         triples, triple = np.stack([x, y, z], axis=1).astype(np.int32), Ids(grid_ids)
         shown = self._con.shown_name
@@ -204,8 +204,8 @@ class WorkReader:
             unit[(uses == 0) & np.isin(long_name, unknown)] = MatrixUnit.UNKNOWN
         return unit
 
-    def _launches(self, ident: Int64s) -> tuple[list[Int64s], Int64s]:
-        """What kernels have in common: its columns, and the row of each kernel with one of these ids."""
+    def _launches(self, kernels: int) -> tuple[list[Int64s], Int64s]:
+        """What kernels have in common: its columns, and the row of each kernel."""
         common = "read_only_ops_id, name_id, long_name_id, uses_tc, grid_id, block_id, device_id"
         if self._extended:
             ids, *columns = integers(
@@ -217,14 +217,14 @@ class WorkReader:
                 14,
             )
             # Ids of ours count from 1 without gaps, or the file was changed by somebody.
-            if len(ident) and (int(ident[0]), int(ident[-1])) == (1, len(ident)) and len(ids):
-                launch = launch_of_kernels(self._con, len(ident))
+            if len(ids) and counts_from_1(self._con, "read_only_kernels", kernels):
+                launch = launch_of_kernels(self._con, kernels)
                 row = np.minimum(np.searchsorted(ids, launch), len(ids) - 1)
                 if (ids[row] == launch).all():
                     return columns, row
         columns = integers(self._con, f"SELECT {common} FROM read_only_kernels ORDER BY id", 7)
-        unknown = np.full(len(ident), -1, np.int64)
-        return columns + [unknown] * 6, np.arange(len(ident))
+        unknown = np.full(kernels, -1, np.int64)
+        return columns + [unknown] * 6, np.arange(kernels)
 
     def _beside(self, ident: Int64s, query: str, columns: int) -> list[Int64s]:
         """Columns of an ext table, whose first column is the id, in the order of ``ident``; -1 where it has no row."""

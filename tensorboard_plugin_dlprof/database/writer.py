@@ -24,6 +24,7 @@ from tensorboard_plugin_dlprof.database.fingerprint import identify
 from tensorboard_plugin_dlprof.database.kernel_orders import write_kernel_orders
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.raw_rows import write_raw_tables
+from tensorboard_plugin_dlprof.database.row_counts import count_rows_of_new
 from tensorboard_plugin_dlprof.database.rows import insert_rows, storable
 from tensorboard_plugin_dlprof.database.sql_files import statements
 from tensorboard_plugin_dlprof.database.texts import Dictionary, number_texts
@@ -86,7 +87,7 @@ def write_database(
         write_coverage(con, profile)
         _write_results(con, profile, found, dictionary, text)
         insert_rows(con, "dictionary", ("id", "string"), dictionary.rows())
-        write_row_counts(con)
+        count_rows_of_new(con)
         for script in ("indexes", "views"):
             _run(con, script)
     return warnings(profile)
@@ -116,14 +117,6 @@ def write_who_and_when(con: sqlite3.Connection, aggr_id: int) -> None:
         ("id", "server_user_name", "server_host_name", "start_timestamp"),
         [(aggr_id, _user(), storable(socket.gethostname()), f"{datetime.now():%Y-%m-%d %H:%M:%S}")],
     )
-
-
-def write_row_counts(con: sqlite3.Connection) -> None:
-    """Store how many rows every table has. Call it last."""
-    tables = [row[0] for row in con.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    for table in tables:
-        if table != "ext_row_counts":
-            con.execute(f'INSERT INTO ext_row_counts SELECT ?, count(*) FROM "{table}"', (table,))
 
 
 def _run(con: sqlite3.Connection, script: str) -> None:
