@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.serving import TensorBoard
+from tests.shared_data import shared_data_or_none
 
 
 def nodes_of(tensorboard: TensorBoard, run: str) -> dict[str, list[Any]]:
@@ -111,6 +112,19 @@ def test_causes_of_a_group(opened: Page, tensorboard: TensorBoard) -> None:
     expect(section).to_contain_text(f"of {below[0]['ops'][root]:,} ")
     chosen.click()
     expect(chosen).to_have_attribute("aria-pressed", "false")
+
+
+def test_causes_in_dlprofs_own_database(page: Page, tensorboard: TensorBoard) -> None:
+    """They are worked out while the tree stands already, and then shown; the graph tells them of a node."""
+    if shared_data_or_none() is None:
+        pytest.skip("real profiles are not part of the repository; set DLPROF_TEST_DATA to a folder that holds them")
+    page.goto(tensorboard.page(run="dlprof", view="groups"))
+    expect(row(page, "/").locator(".cause-cell")).to_contain_text("FP32 tensors")
+    page.goto(tensorboard.page(run="dlprof", view="graph"))
+    page.locator(".graph-node").first.click()
+    pane = page.get_by_role("complementary")
+    expect(pane).to_contain_text(re.compile("FP32 tensors, 293 µs in 2 ops"))
+    expect(pane).to_contain_text(re.compile("Too small, 10.3 µs in 3 ops"))
 
 
 def test_order_by_limited_time(opened: Page, tensorboard: TensorBoard) -> None:

@@ -5,11 +5,12 @@ import { DetailsPane } from "../../components/details_pane";
 import { ExternalLink } from "../../components/external_link";
 import type { GroupTree } from "../../components/tree/use_group_tree";
 import { Duration, Share, YesNo } from "../../components/value";
-import { formatCount } from "../../format/number";
+import { formatCount, formatCounted } from "../../format/number";
 import { readableAndExact } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
 import { currentUrl, navigate } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
+import { causeAbout } from "../../model/causes";
 import { compatibilityOf } from "../../model/graph_layout";
 import { pathOf, tensorCoreShare, type TreeRow } from "../../model/group_tree";
 import { shortKernelName } from "../../model/kernel_name";
@@ -138,8 +139,27 @@ function Kernels({ links, first }: { links: Record<string, string>; first: boole
   );
 }
 
+/** Why eligible ops do not use the units, or not well, as far as the recording shows it, and what to do about it. */
+function Causes({ row, unit }: { row: TreeRow; unit: string }) {
+  return (
+    <>
+      <p>
+        {row.isOp ? "Eligible" : "Eligible ops"}, but not using {unit}s, or not well:
+      </p>
+      <ul class="steps">
+        {row.causes.map(({ label, kernelNs, ops }) => (
+          <li key={label}>
+            <strong>{label}</strong>, <Duration ns={kernelNs} /> in {formatCounted(ops, "op")}. {causeAbout(label)}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
 function Advice({ row, unit }: { row: TreeRow; unit: string }) {
   const kind = compatibilityOf(row);
+  if (row.causes.length > 0) return <Causes row={row} unit={unit} />;
   if (kind === "not_eligible")
     return (
       <p class="muted">
