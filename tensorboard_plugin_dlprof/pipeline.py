@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -68,8 +69,6 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     from tensorboard_plugin_dlprof.aggregation import Selection
     from tensorboard_plugin_dlprof.aggregation.selection import fitting
     from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
-    from tensorboard_plugin_dlprof.counters.matching import apply_counters
-    from tensorboard_plugin_dlprof.counters.reading import read_report
     from tensorboard_plugin_dlprof.database.fingerprint import identify
     from tensorboard_plugin_dlprof.database.writer import write_database
     from tensorboard_plugin_dlprof.errors import BrokenSource
@@ -78,7 +77,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     from tensorboard_plugin_dlprof.opening.regular_file import shown
 
     importer = find_importer(source)
-    report = read_report(options.counters) if options.counters is not None else None
+    counters = _counters(options.counters) if options.counters is not None else None
     before = identify(source)
     profile = build_profile(
         importer.read(source, _beside(database, options.read), progress),
@@ -89,8 +88,8 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
         # The database would pass for one of the whole file.
         raise BrokenSource(f"{shown(source)} changed while it was read; import it again when it is complete.")
     left_out: list[str] = []
-    if report is not None:
-        left_out += apply_counters(profile, report, str(options.counters))
+    if counters is not None:
+        left_out += counters(profile)
     selection = Selection(options.key_op, options.iter_start, options.iter_stop)
     if options.lenient:
         selection, unfit = fitting(profile, selection)
@@ -105,6 +104,15 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
             original_command=options.original_command,
         )
     return ImportResult(database, left_out + warnings, selection.key_op or "")
+
+
+def _counters(path: Path) -> Callable[[Profile], list[str]]:
+    """Reads counters, which few imports have; what applies them to a profile, and says what it left out."""
+    from tensorboard_plugin_dlprof.counters.matching import apply_counters
+    from tensorboard_plugin_dlprof.counters.reading import read_report
+
+    report = read_report(path)
+    return lambda profile: apply_counters(profile, report, str(path))
 
 
 def _results(profile: Profile, selection: Selection) -> Results:

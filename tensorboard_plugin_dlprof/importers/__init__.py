@@ -6,6 +6,7 @@ The format of a file is found by its content, never by its name.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.errors import UnknownFormat
@@ -13,15 +14,29 @@ from tensorboard_plugin_dlprof.importers.importer import Importer
 from tensorboard_plugin_dlprof.importers.looks_like import looks_like
 from tensorboard_plugin_dlprof.opening.byte_stream import read_head
 from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.opening.sqlite_header import MAGIC
 
 
 @functools.cache
-def importers() -> tuple[Importer, ...]:
-    """One of each importer, in the order in which they are asked. Imported here: listing profiles needs none."""
-    from tensorboard_plugin_dlprof.importers.kineto import KinetoImporter
+def _nsight() -> Importer:
     from tensorboard_plugin_dlprof.importers.nsight_systems import NsightSystemsImporter
 
-    return (NsightSystemsImporter(), KinetoImporter())
+    return NsightSystemsImporter()
+
+
+@functools.cache
+def _kineto() -> Importer:
+    from tensorboard_plugin_dlprof.importers.kineto import KinetoImporter
+
+    return KinetoImporter()
+
+
+def importers(head: bytes = b"") -> Iterator[Importer]:
+    """One of each importer, the likeliest for a file that starts with ``head`` first.
+
+    Each is imported when it is asked for: listing profiles needs none, and reading one needs one.
+    """
+    yield from (importer() for importer in ((_nsight, _kineto) if head.startswith(MAGIC) else (_kineto, _nsight)))
 
 
 def find_importer(path: Path) -> Importer:
@@ -33,8 +48,8 @@ def find_importer(path: Path) -> Importer:
         UnsafeFile: not a regular file, or it may not be read.
     """
     head = read_head(path)
-    for importer in importers():
+    for importer in importers(head):
         if importer.sniff(path, head):
             return importer
-    tried = " and ".join(importer.title for importer in importers())
+    tried = " and ".join(importer.title for importer in importers(MAGIC))
     raise UnknownFormat(f"{shown(path)} {looks_like(path, head)}. Formats tried: {tried}.")
