@@ -69,7 +69,7 @@ def _link_by_sequence(
     if not len(nodes) or not len(ops):
         return
     process_of_thread = np.array([thread.process_id for thread in capture.threads], np.int64)
-    _, process = np.unique(process_of_thread, return_inverse=True)
+    process = np.unique(process_of_thread, return_inverse=True)[1].astype(np.int32)
     # Ops that the backward pass itself runs (recomputation) count, but only for threads that say so.
     main = ops[~in_backward[ops]]
     thread_of_op, thread_of_main = ranges.thread[row[ops]], ranges.thread[row[main]]
@@ -86,8 +86,10 @@ def _link_by_sequence(
             linked[members[best >= 0]] = best[best >= 0]
 
 
-def _groups(process: Int64s, forward_thread: Int64s, places: Int32s) -> list[tuple[tuple[int, int], Int32s]]:
+def _groups(process: Int32s, forward_thread: Int64s, places: Int32s) -> list[tuple[tuple[int, int], Int32s]]:
     """The places of each process and forward thread."""
+    if (process == process[0]).all() and (forward_thread == forward_thread[0]).all():
+        return [((int(process[0]), int(forward_thread[0])), places)]
     groups = []
     for _, members in rows_by_value(numbered(combine(process, forward_thread))[1].astype(np.int32)):
         groups.append(((int(process[members[0]]), int(forward_thread[members[0]])), places[members]))

@@ -15,8 +15,9 @@ from collections import Counter
 import numpy as np
 
 from tensorboard_plugin_dlprof.events import names
-from tensorboard_plugin_dlprof.events.combining import distinct_values
+from tensorboard_plugin_dlprof.events.combining import are_among, combine, distinct_values
 from tensorboard_plugin_dlprof.events.names import Role
+from tensorboard_plugin_dlprof.events.nesting import rows_by_value
 from tensorboard_plugin_dlprof.events.resources import DATA_LOADER
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
@@ -42,12 +43,13 @@ def find_iterations(capture: Capture, start_ns: int, end_ns: int) -> list[Iterat
         end_ns: End of the capture, or of its last op.
     """
     ranges = capture.ranges
-    rows = np.flatnonzero(np.isin(ranges.kind, _KINDS))
+    rows = np.flatnonzero(are_among(ranges.kind, _KINDS, len(RangeKind)))
     families = _families(capture, rows)
+    launches = _Launches(capture, end_ns)
     found = [
         *_profiler_steps(capture, np.flatnonzero(ranges.kind == RangeKind.ITERATION)),
-        *_numbered(capture, families, end_ns),
-        *_repeated(capture, rows, families, end_ns),
+        *_numbered(capture, rows, families, launches),
+        *_repeated(capture, rows, families, launches),
         *_optimizer_steps(capture, end_ns),
         *_data_loader(capture, end_ns),
     ]
@@ -99,8 +101,7 @@ def _merged(capture: Capture, source: str, label: str, rows: Int64s, numbers: In
     """Ranges with one number are one iteration, seen by several ranks; on one process each is its own."""
     ranges = capture.ranges
     process = np.array([thread.process_id for thread in capture.threads], np.int64)[ranges.thread[rows]]
-    pairs = np.unique(np.stack((process, numbers)), axis=1)
-    if pairs.shape[1] < len(rows):
+    if len(distinct_values(combine(process, numbers))) < len(rows):
         return _candidate(source, label, ranges.start_ns[rows], ranges.end_ns[rows], numbers)
     distinct, inverse = np.unique(numbers, return_inverse=True)
     start = np.full(len(distinct), np.iinfo(np.int64).max)
@@ -131,54 +132,69 @@ def _families(capture: Capture, rows: Int64s) -> dict[str, dict[int, int]]:
     return families
 
 
-def _numbered(capture: Capture, families: dict[str, dict[int, int]], end_ns: int) -> list[IterationCandidate | None]:
+def _numbered(
+    capture: Capture, rows: Int64s, families: dict[str, dict[int, int]], launches: _Launches
+) -> list[IterationCandidate | None]:
     """Ranges that differ in a trailing number only, and whose name speaks of steps."""
     found: list[tuple[bool, int, IterationCandidate]] = []
     for base, numbers in families.items():
         if not names.counts_steps(base) or len(numbers) < 2:
             continue
-        rows = np.flatnonzero(np.isin(capture.ranges.name, list(numbers)) & np.isin(capture.ranges.kind, _KINDS))
-        values = np.array([numbers[text] for text in capture.ranges.name[rows].tolist()], np.int64)
-        candidate = _merged(capture, "numbered_range", f"{base} N", rows, values)
+        members = rows[are_among(capture.ranges.name[rows], numbers, len(capture.strings))]
+        values = np.array([numbers[text] for text in capture.ranges.name[members].tolist()], np.int64)
+        candidate = _merged(capture, "numbered_range", f"{base} N", members, values)
         if candidate is not None and len(candidate.values) > 1:
-            found.append((_share(capture, candidate, end_ns) < _HALF, -len(candidate.values), candidate))
+            found.append((launches.share(candidate) < _HALF, -len(candidate.values), candidate))
     return [candidate for _, _, candidate in sorted(found, key=lambda item: item[:2])]
 
 
 def _repeated(
-    capture: Capture, rows: Int64s, families: dict[str, dict[int, int]], end_ns: int
+    capture: Capture, rows: Int64s, families: dict[str, dict[int, int]], launches: _Launches
 ) -> list[IterationCandidate | None]:
     """Ranges of one name that repeat and hold most of the work; of names that differ in numbers where they tell of
     steps (``step[DECODE bs=32]``)."""
     ranges = capture.ranges
     numbered = {text for base, family in families.items() if names.counts_steps(base) for text in family}
-    groups: dict[str, list[int]] = {}
+    groups: dict[str, int] = {}
+    group_of_text = np.full(len(capture.strings), -1, np.int32)
     for text in distinct_values(ranges.name[rows]).tolist():
         name = names.without_arguments(capture.strings[text])
         if text in numbered or names.role(RangeKind.ANNOTATION, name) != Role.ANNOTATION or DATA_LOADER.match(name):
             continue
-        groups.setdefault(names.template(name) if names.tells_of_steps(name) else name, []).append(text)
+        shared = names.template(name) if names.tells_of_steps(name) else name
+        group_of_text[text] = groups.setdefault(shared, len(groups))
+    labels = list(groups)
+    rows = rows[group_of_text[ranges.name[rows]] >= 0]
     found: list[tuple[bool, int, IterationCandidate]] = []
-    for name, texts in groups.items():
-        members = rows[np.isin(ranges.name[rows], texts)]
+    for group, places in rows_by_value(group_of_text[ranges.name[rows]]):
+        name, members = labels[group], rows[places]
         candidate = _candidate("repeated_range", name, ranges.start_ns[members], ranges.end_ns[members], None)
         if candidate is None or len(candidate.values) < 2:
             continue
         count, steps = len(candidate.values), names.tells_of_steps(name)
-        stacked = count < len(members) / len(np.unique(ranges.thread[members]))
-        if not stacked and (steps or count >= _MIN_REPEATS) and _share(capture, candidate, end_ns) >= _MOST:
+        stacked = count < len(members) / len(distinct_values(ranges.thread[members]))
+        if not stacked and (steps or count >= _MIN_REPEATS) and launches.share(candidate) >= _MOST:
             # Batches come before the epochs around them, other ranges before the parts of the model inside them.
             found.append((not steps, -count if steps else count, candidate))
     return [candidate for _, _, candidate in sorted(found, key=lambda item: item[:2])]
 
 
-def _share(capture: Capture, candidate: IterationCandidate, end_ns: int) -> float:
-    """Share of the correlated calls, the launches above all, that begin in an iteration; of time without any."""
-    start = capture.calls.start_ns[capture.calls.correlation > 0]
-    if len(start):
-        index = np.searchsorted(candidate.start_ns, start, side="right") - 1
-        return float(np.mean((index >= 0) & (start < candidate.stop_ns[index])))
-    return float((candidate.stop_ns - candidate.start_ns).sum()) / max(end_ns, 1)
+class _Launches:
+    """When the correlated calls of a capture begin, the launches above all. Sorted once, as there may be thousands of
+    names whose ranges could be iterations."""
+
+    def __init__(self, capture: Capture, end_ns: int) -> None:
+        self._start_ns = np.sort(capture.calls.start_ns[capture.calls.correlation > 0])
+        self._end_ns = end_ns
+
+    def share(self, candidate: IterationCandidate) -> float:
+        """Share of them that begin in an iteration; of time without any."""
+        if len(self._start_ns):
+            begun = np.searchsorted(self._start_ns, candidate.stop_ns) - np.searchsorted(
+                self._start_ns, candidate.start_ns
+            )
+            return float(begun.sum() / len(self._start_ns))
+        return float((candidate.stop_ns - candidate.start_ns).sum()) / max(self._end_ns, 1)
 
 
 def _optimizer_steps(capture: Capture, end_ns: int) -> list[IterationCandidate | None]:
@@ -197,7 +213,10 @@ def _until(
     ranges = capture.ranges
     texts = [i for i in distinct_values(ranges.name).tolist() if pattern.match(capture.strings[i])]
     usable = (RangeKind.ANNOTATION, RangeKind.OP, RangeKind.SPAN)
-    rows = np.flatnonzero(np.isin(ranges.name, texts) & np.isin(ranges.kind, usable))
+    if not texts:
+        return None
+    rows = np.flatnonzero(are_among(ranges.name, texts, len(capture.strings)))
+    rows = rows[are_among(ranges.kind[rows], usable, len(RangeKind))]
     if len(rows) < 2:
         return None
     # One thread: several optimizers or ranks would cut each iteration to pieces.
@@ -206,7 +225,7 @@ def _until(
     rows = rows[(ranges.name[rows] == name) & (ranges.thread[rows] == thread)]
     label = names.without_arguments(capture.strings[name])
     if ends:
-        stop = np.unique(ranges.end_ns[rows])
+        stop = distinct_values(ranges.end_ns[rows])
         return _candidate(source, label, np.append(np.zeros(1, np.int64), stop[:-1]), stop, None)
-    start = np.unique(ranges.start_ns[rows])
+    start = distinct_values(ranges.start_ns[rows])
     return _candidate(source, label, start, np.append(start[1:], end_ns), None)

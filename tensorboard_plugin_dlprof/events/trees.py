@@ -26,7 +26,11 @@ def depths(stop: Int32s) -> Int32s:
     closed = 0
     for low in range(0, count, BLOCK):
         block = slice(low, min(low + BLOCK, count))
-        np.add.at(closing, stop[block], 1)
+        # Most stop nearby, where counting is ten times as fast.
+        near = stop[block] < low + 2 * BLOCK
+        counts = np.bincount(stop[block][near] - low)
+        closing[low : low + len(counts)] += counts.astype(np.int32)
+        np.add.at(closing, stop[block][~near], 1)
         closed_here = np.cumsum(closing[block])
         depth[block] = np.arange(block.start, block.stop) - closed - closed_here
         closed += int(closed_here[-1])

@@ -75,8 +75,9 @@ def distinct(values: Int64s) -> Int64s:
     """Distinct values, ascending. Fast where equal values stand together, as they do in a capture."""
     if not len(values):
         return values
-    changes = np.concatenate(([True], values[1:] != values[:-1]))
-    return np.unique(values[changes])
+    heads = np.sort(values[np.append(True, values[1:] != values[:-1])])
+    found: Int64s = heads[np.append(True, heads[1:] != heads[:-1])]
+    return found
 
 
 def mapped(values: Int64s, table: dict[int, int]) -> Int32s:
