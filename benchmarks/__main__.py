@@ -39,7 +39,7 @@ def main(argv: list[str] | None = None) -> int:
 def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """All benchmarks; inputs and databases lie in ``folder`` meanwhile."""
     results: dict[str, Any] = {"machine": _machine(), "imports": {}, "serving": {}}
-    print(f"{'import':34}{'CPU s':>8}{'x floor':>9}{'s per GB':>10}{'peak MB':>9}{'bytes/kernel':>14}")
+    print(f"{'import':34}{'CPU s':>8}{'x floor':>9}{'2 workers':>11}{'s per GB':>10}{'peak MB':>9}{'bytes/kernel':>14}")
     for megabytes in options.sizes:
         plain = folder / f"trace_{megabytes}MB.json"
         tile_trace(options.trace, plain, megabytes * 10**6)
@@ -71,7 +71,8 @@ def _import(source: Path, folder: Path, rounds: int) -> dict[str, Any]:
     per_gigabyte = result["import_cpu_s"] / result["expanded_bytes"] * 1e9
     per_kernel = result["database_bytes"] / max(result["kernels"], 1)
     print(
-        f"{source.name:34}{result['import_cpu_s']:8.2f}{result['cpu_over_floor']:9.2f}{per_gigabyte:10.2f}"
+        f"{source.name:34}{result['import_cpu_s']:8.2f}{result['cpu_over_floor']:9.2f}"
+        f"{result['wall_over_two_workers']:10.2f}x{per_gigabyte:10.2f}"
         f"{result['peak_bytes'] / 1e6:9.0f}{per_kernel:14.0f}",
         flush=True,
     )

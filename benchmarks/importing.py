@@ -26,8 +26,13 @@ def floor_command(source: Path) -> list[str]:
 
 
 def measure_import(source: Path, output: Path, rounds: int) -> dict[str, Any]:
-    """One file, imported and read at the floor in turn. Process starts are part of both."""
-    runs = paired({"floor": floor_command(source), "import": import_command(source, output)}, rounds)
+    """One file, read at the floor, imported, and imported by two workers, in turn. Process starts are part of all."""
+    commands = {
+        "floor": floor_command(source),
+        "two workers": import_command(source, output, "--workers", "2"),
+        "import": import_command(source, output),
+    }
+    runs = paired(commands, rounds)
     database = output / database_name(source.name)
     with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as con:
         kernels = con.execute("SELECT count(*) FROM read_only_kernels").fetchone()[0]
@@ -39,6 +44,12 @@ def measure_import(source: Path, output: Path, rounds: int) -> dict[str, Any]:
         "import_cpu_s": _median([run.cpu_s for run in runs["import"]]),
         "import_wall_s": _median([run.wall_s for run in runs["import"]]),
         "cpu_over_floor": round(median_ratio(runs["import"], runs["floor"]), 2),
+        "wall_over_two_workers": round(
+            statistics.median(
+                one.wall_s / two.wall_s for one, two in zip(runs["import"], runs["two workers"], strict=True)
+            ),
+            2,
+        ),
         "peak_bytes": _peak(runs["import"]),
         "database_bytes": database.stat().st_size,
         "database": str(database),

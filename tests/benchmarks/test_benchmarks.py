@@ -84,6 +84,7 @@ def test_all_benchmarks_run_and_write_their_results(tmp_path: Path) -> None:
     for measured in found["imports"].values():
         assert measured["kernels"] > 0
         assert measured["import_cpu_s"] > 0 < measured["floor_cpu_s"]
+        assert measured["wall_over_two_workers"] > 0
     (served,) = found["serving"].values()
     assert "kernels of iteration: first page" in served["answers"]
     assert list((tmp_path / "work").iterdir()) == []
