@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { formatBytes } from "./bytes";
 import { formatMoment } from "./date";
 import { formatCount, formatCounted } from "./number";
+import { unbroken } from "./sentence";
 import { formatShare, shareOf } from "./share";
 import { axisUnit, columnUnit, exactDuration, formatDuration, inUnit, readableAndExact } from "./time";
 
@@ -92,5 +93,11 @@ describe("counts, sizes and moments", () => {
   it("shows a moment to the minute", () => {
     expect(formatMoment(1_623_142_623.46)).toMatch(/^2021-06-0\d \d\d:\d\d$/);
     expect(formatMoment(null)).toBe("unknown");
+  });
+});
+
+describe("sentences", () => {
+  it("keep a number with its unit", () => {
+    expect(unbroken("takes 5.92 ms (55 % of 3 steps)")).toBe("takes 5.92\u00a0ms (55\u00a0% of 3 steps)");
   });
 });

@@ -6,6 +6,7 @@ import { Panel } from "../../components/panel";
 import { scopeKey, useScope } from "../../frame/scope";
 import { navigate } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
+import { unbroken } from "../../format/sentence";
 import { gainShare, gainTime } from "../../model/findings";
 
 const SHOWN = 3;
@@ -31,7 +32,7 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
       <dl class="recommendations">
         {all.slice(0, SHOWN).map(({ problem, recommendation, gain }) => (
           <div key={problem}>
-            <dt>{problem}</dt>
+            <dt>{unbroken(problem)}</dt>
             {gain !== null && (
               <dd class="recommendation-gain">
                 Could gain <strong>{gainTime(gain)}</strong>
@@ -39,7 +40,7 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
               </dd>
             )}
             <dd>
-              <Linked text={recommendation} />
+              <Linked text={unbroken(recommendation)} />
             </dd>
           </div>
         ))}

@@ -4,6 +4,7 @@ import { Icon } from "../../components/icon";
 import { Duration } from "../../components/value";
 import { currentUrl, navigate, useUrlSet } from "../../frame/url";
 import { formatCount } from "../../format/number";
+import { unbroken } from "../../format/sentence";
 import { detectorName, EVIDENCE_LABELS, gainShare, gainTime, opening, SEVERITY_LABELS } from "../../model/findings";
 
 interface FindingCardProps {
@@ -45,14 +46,14 @@ export function FindingCard({ finding, place, firstIteration, manyGpus, marked }
           <span>{name}</span>
           <span class="muted">Confidence: {confidence}</span>
         </p>
-        <h2>{problem}</h2>
+        <h2>{unbroken(problem)}</h2>
         <p class="finding-advice">
-          <Linked text={recommendation} />{" "}
+          <Linked text={unbroken(recommendation)} />{" "}
           {link !== "" && !recommendation.includes(link) && <ExternalLink href={link}>Read more</ExternalLink>}
         </p>
         {gain !== null && gain.reasoning !== "" && (
           <p class="muted finding-reasoning">
-            <strong>How the gain is estimated.</strong> {gain.reasoning}
+            <strong>How the gain is estimated.</strong> {unbroken(gain.reasoning)}
           </p>
         )}
         {evidence.length > 0 && (
