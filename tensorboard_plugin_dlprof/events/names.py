@@ -40,7 +40,9 @@ class Role(enum.IntEnum):
 
 _WRAPPER = re.compile(
     r"(?:torch::autograd::|AOTDispatcher |TorchDynamo |Pregraph |CompiledFunction(?:Backward)?\b|"
-    r"CheckpointFunction(?:Backward)?\b|UnpackSavedTensor|PrologueFunction)|.*(?:cudagraph|CUDAGraph)"
+    r"CheckpointFunction(?:Backward)?\b|UnpackSavedTensor|PrologueFunction|"
+    # Nodes of TensorFlow that run other nodes.
+    r"(?:Stateful|Stateless)?(?:PartitionedCall|If|While|Case): )|.*(?:cudagraph|CUDAGraph)"
 )
 _COMPILED = re.compile(r"Torch-Compiled Region|## Call CompiledFxGraph|CompiledFxGraph|Call CompiledFxGraph|inductor::")
 _COLLECTIVE = re.compile(
@@ -58,7 +60,12 @@ _SCRIPT = re.compile(r"forward|fallback_function|<(?:forward|backward) op>")
 """What TorchScript's executor records around the ops of a module, of its differentiable and of its slow parts."""
 
 _NODE = re.compile(r"\w*Backward\d*\Z")
-_BACKWARD = re.compile(r"(?:.*[\w>]Backward\d*|.*_backward(?:_\w+)?|<backward op>)\Z")
+_TENSORFLOW_NODE = re.compile(r"(?P<kind>\w+): (?P<node>[\w.\\/>-]+)\Z")
+_BACKWARD = re.compile(
+    r"(?:.*[\w>]Backward\d*|.*_backward(?:_\w+)?|<backward op>)\Z|"
+    # A node of TensorFlow in the scope of gradients.
+    r"\w+: (?:[\w.\\>-]+/)*gradient(?:s|_tape)(?:_\d+)?/"
+)
 _ARGUMENTS = re.compile(r", (?:seq|op_id|sizes|input_op_ids|inputs|Inputs)\s*=.*", re.DOTALL)
 _NUMBER = re.compile(r"(?P<base>.*?\S?)(?P<gap>[\s_#:=\-.]*)(?P<number>\d+)(?P<close>[\])]?)\Z", re.DOTALL)
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
@@ -202,6 +209,16 @@ def layer(name: str) -> tuple[str, str]:
     folder = parts[0].rpartition("/")[0] if parts[0].startswith("/") else ""
     types = [_INSTANCE.sub("", part.rpartition("/")[2] if part.startswith("/") else part) for part in parts]
     return folder, " + ".join(kind or "layer" for kind in types)
+
+
+_TENSORFLOW_DOMAIN = re.compile(r"tensorflow", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1 << 16)
+def graph_node(domain: str, name: str) -> tuple[str, str] | None:
+    """Name and type of a node of TensorFlow's graph: ``MatMul: dense/MatMul`` is ``("dense/MatMul", "MatMul")``."""
+    found = _TENSORFLOW_NODE.match(name) if _TENSORFLOW_DOMAIN.match(domain) else None
+    return None if found is None else (found["node"], found["kind"])
 
 
 _STEP_WORD = re.compile(

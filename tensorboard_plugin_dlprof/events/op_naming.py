@@ -6,6 +6,7 @@
 * Collectives have the path ``/collectives/<process group>/<type>`` and no direction.
 * A TensorRT layer names the nodes it fused: ``/conv1/Conv + /relu/Relu`` has the type
   ``Conv + Relu`` and lies in ``/conv1``.
+* A node of TensorFlow's graph, ``MatMul: dense/MatMul``, is one op with that name, however often it runs.
 * Ranges that users named, and launches named for their kernels, are one op for each name.
 """
 
@@ -111,6 +112,8 @@ class Namer:
         if names.is_layer_domain(self._strings[domain]):
             folder, kind = names.layer(name)
             return OpKey(f"{around}{folder}/{kind}", kind, _DIRECTIONS[direction])
+        if graph_node := names.graph_node(self._strings[domain], name):
+            return OpKey(f"{around}/{graph_node[0]}", graph_node[1], _DIRECTIONS[direction], by_name=True)
         kind, node = names.bare_name(name), ""
         if forward_name >= 0 and names.is_backward_node(name):
             node, kind = kind, names.bare_name(self._strings[forward_name])

@@ -11,8 +11,8 @@ today, of NVIDIA and AMD:
 * ``[memory]`` instants and ``fwdbwd`` arrows.
 
 Left out without a word: launch arrows (``ac2g``: the correlation says the same),
-``gpu_user_annotation`` (repeats the host's), ``Trace`` and ``Spans``, ``overhead``, counters. Events
-that cannot be used are counted in ``Capture.skipped``.
+``gpu_user_annotation`` (repeats the host's), ``Trace`` and ``Spans``, ``overhead``, counters but for
+samples of Tensor Cores (``kineto_counters``). Events that cannot be used are counted in ``Capture.skipped``.
 
 The format: https://github.com/pytorch/kineto, ``libkineto/src/output_json.cpp``, and Google's "Trace
 Event Format". The way through the modules: ``kineto_text`` cuts the text, ``kineto_pieces`` and

@@ -6,6 +6,11 @@ each only where known and in an order that has changed over the years, its argum
     aten::mm, seq = 31, op_id = 77, sizes = [[64, 512], [512, 10]], input_op_ids = [(3,0), (4,0)]
 
 DLProf's own markers are a Python literal or JSON; their text is kept whole for the event model.
+
+NVIDIA's TensorFlow writes ``MatMul: dense/MatMul`` in its domain ``tensorflow-core``, or, with
+``TF_ENABLE_NVTX_RANGES_DETAILED``, JSON with the inputs' shapes, of which the eleventh and later are a ``null``::
+
+    {"op":"MatMul","name":"dense/MatMul","args":[{"name":"x","shape":[64,512]}],"attrs":{"T":"float32"}}
 """
 
 from __future__ import annotations
@@ -65,6 +70,10 @@ _LAYER_DOMAINS = re.compile(r"TensorRT|tensorflow|TSL\b|XLA|TensorFlow|tf\b", re
 
 _FRAMEWORK_PHASE = re.compile(r"[A-Z]\w*::\w+\Z|Xla(?:Module|Compile|Emit|AutotunerM)\w*:")
 """Ranges in those domains around whole executions (``ExecutionContext::execute``) or compilations."""
+
+_TENSORFLOW_NODE = re.compile(r'\{"op":"(?P<op>[^"]+)","name":"(?P<name>[^"]+)","args":\[')
+_TENSORFLOW_SHAPE = re.compile(r'"shape":(?P<shape>\[[\d,?-]*\]|null)\}')
+"""The text is not always JSON: TensorFlow quotes nothing in names, and prints attributes as it likes."""
 
 _XLA_THUNK = re.compile(r"(?:TSL:)?Thunk:#(?P<fields>.*)#\Z", re.DOTALL)
 _XLA_FIELD = re.compile(r"(?:\A|,)(?:hlo_op|name)=(?P<name>[^,#]+)")
@@ -154,4 +163,15 @@ def _read_in_domain(text: str, domain: str) -> Marker:
         return Marker(RangeKind.ANNOTATION, text)
     if (thunk := _XLA_THUNK.match(text)) and (field := _XLA_FIELD.search(thunk["fields"])):
         return Marker(RangeKind.OP, field["name"])
+    if node := _TENSORFLOW_NODE.match(text):
+        return Marker(RangeKind.OP, f"{node['op']}: {node['name']}", shapes=_tensorflow_shapes(text, node.end()))
     return Marker(RangeKind.OP, text)
+
+
+def _tensorflow_shapes(text: str, begin: int) -> str:
+    """As JSON. Empty where a shape is unknown: the next one would take its place."""
+    arguments = text[begin:].partition('],"attrs":')[0]
+    shapes = [found["shape"] for found in _TENSORFLOW_SHAPE.finditer(arguments)]
+    if not shapes or any(shape == "null" or "?" in shape or "-" in shape for shape in shapes):
+        return ""
+    return f"[{','.join(shapes)}]"

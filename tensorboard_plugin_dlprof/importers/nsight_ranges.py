@@ -41,6 +41,8 @@ class RangeReader:
         """Domain -> text -> row of ``_readings``."""
         self._ops: dict[tuple[str, str, bool], tuple[int, int, int]] = {}
         """Parts of a text with arguments -> kind, name, shapes. Nearly all texts of autograd differ in a number."""
+        self._wandering: set[tuple[int, int]] | None = None
+        """Start and thread of start/end ranges that end on another thread. Read where a framework has ops as such."""
         self.thread_names: dict[tuple[int, int], str] = {}
         """Names that the program gave its threads through NVTX."""
 
@@ -109,14 +111,14 @@ class RangeReader:
     def _add(self, parts: Parts, batch: Batch) -> None:
         if not batch.rows:
             return
-        start, end, event_type, global_tid, domain_id, _ = batch.integers
+        start, end, _, global_tid, domain_id, _ = batch.integers
         usable = possible(start, np.where(end == NO_TIME, start, end))
         on_thread = global_tid >= 0
         self._tally.add("NVTX ranges with impossible times", np.count_nonzero(~usable))
         self._tally.add("NVTX ranges without a thread", np.count_nonzero(usable & ~on_thread))
         domains = self._domain_names(global_tid, domain_id)
         kind, name, shapes, sequence = self._readings.columns(self._read_texts(domains, batch))
-        kind[np.isin(event_type, _START_END)] = RangeKind.SPAN
+        self._free_spans(kind, batch)
         kept = usable & on_thread
         parts.add(
             start=start[kept],
@@ -128,6 +130,31 @@ class RangeReader:
             shapes=shapes[kept].astype(np.int32),
             sequence=sequence[kept],
         )
+
+    def _free_spans(self, kind: Int64s, batch: Batch) -> None:
+        """Makes start/end ranges ``SPAN``, but for the ops that a framework (TensorFlow) runs on one thread."""
+        start, _, event_type, global_tid, _, _ = batch.integers
+        free = np.isin(event_type, _START_END)
+        ops = np.flatnonzero(free & (kind == RangeKind.OP))
+        if len(ops):
+            if self._wandering is None:
+                self._wandering = self._read_wandering()
+            keys = zip(start[ops].tolist(), global_tid[ops].tolist(), strict=True)
+            free[ops] = [key in self._wandering for key in keys]
+        kind[free] = RangeKind.SPAN
+
+    def _read_wandering(self) -> set[tuple[int, int]]:
+        found: set[tuple[int, int]] = set()
+        table = self._export.table("NVTX_EVENTS")
+        if table is None:
+            return found
+        wanted = [Column("start", NO_TIME), Column("globalTid"), Column("endGlobalTid")]
+        where = f"eventType IN ({', '.join(map(str, _START_END))})"
+        for batch in self._export.batches(table, wanted, doing="reading NVTX ranges across threads", where=where):
+            start, begun_on, ended_on = batch.integers
+            away = begun_on != ended_on
+            found.update(zip(start[away].tolist(), begun_on[away].tolist(), strict=True))
+        return found
 
     def _domain_names(self, global_tid: Int64s, domain_id: Int64s) -> Int32s:
         """Text id of each domain's name, 0 for the default domain. A domain registered before the capture began

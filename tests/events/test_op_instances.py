@@ -256,6 +256,37 @@ def test_fused_layers_of_tensorrt() -> None:
     assert op(profile, "MATMUL + ADD_1").eligibility == 0
 
 
+def test_nodes_of_tensorflow() -> None:
+    """Named as in the graph, one op however often it runs; gradients by their scope; a node that runs nodes is none."""
+    core = "domain=tensorflow-core"
+    profile = build(
+        f"""
+        main op 0-400 StatefulPartitionedCall: StatefulPartitionedCall ; {core}
+        main op 10-20 MatMul: model/dense/MatMul ; {core}
+        main op 30-40 MatMul: gradient_tape/model/dense/MatMul ; {core}
+        main op 50-60 Conv2DBackpropFilter: training/gradients_1/conv_grad/Conv2DBackpropFilter ; {core}
+        main op 110-120 MatMul: model/dense/MatMul ; {core}
+        main op 130-140 MatMul: model/dense_1/MatMul ; {core}
+        main op 500-510 StatefulPartitionedCall: StatefulPartitionedCall_1 ; {core}
+        main op 520-530 Cast: gradientless/Cast ; {core}
+        main op 600-610 MatMul: mine
+        """
+    )
+    assert ops(profile) == {
+        "MATMUL_1": ("/model/dense/MatMul", "fprop"),
+        "MATMUL_2": ("/gradient_tape/model/dense/MatMul", "bprop"),
+        "CONV2DBACKPROPFILTER_1": ("/training/gradients_1/conv_grad/Conv2DBackpropFilter", "bprop"),
+        "MATMUL_3": ("/model/dense_1/MatMul", "fprop"),
+        "STATEFULPARTITIONEDCALL_1": ("/StatefulPartitionedCall_1", "fprop"),
+        "CAST_1": ("/gradientless/Cast", "fprop"),
+        "MATMUL: MINE_1": ("/MatMul: mine", "fprop"),
+    }
+    assert calls(profile)["MATMUL_1"] == 2
+    assert op(profile, "MATMUL_1").eligibility == Eligibility.ELIGIBLE
+    assert op(profile, "CONV2DBACKPROPFILTER_1").eligibility == Eligibility.ELIGIBLE
+    assert op(profile, "CAST_1").eligibility != Eligibility.ELIGIBLE
+
+
 def test_ops_without_a_telling_type_are_eligible_by_their_kernels() -> None:
     """A graph or a user's range that holds a product of matrices could use matrix units."""
     gemm = "ampere_sgemm_128x64_tn"

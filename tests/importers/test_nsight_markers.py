@@ -95,6 +95,22 @@ NAMED_DOMAINS = [
     ("TensorRT", "onnx::Conv_194_clone_3", Marker(OP, "onnx::Conv_194_clone_3")),
     ("TensorRT", "ExecutionContext::execute", Marker(ANNOTATION, "ExecutionContext::execute")),
     ("tensorflow-core", "MatMul: dense/MatMul", Marker(OP, "MatMul: dense/MatMul")),
+    (
+        "tensorflow-core",
+        '{"op":"MatMul","name":"dense/MatMul","args":[{"name":"x","shape":[64,512]},{"name":"w:0","shape":[512,10]}],'
+        '"attrs":{"T":"float32","shape":[1]}}',
+        Marker(OP, "MatMul: dense/MatMul", shapes="[[64,512],[512,10]]"),
+    ),
+    (
+        "tensorflow-core",
+        '{"op":"Neg","name":"Neg","args":[{"name":"x","shape":[]},null],"attrs":{}}',
+        Marker(OP, "Neg: Neg", shapes="[[]]"),
+    ),
+    (
+        "tensorflow-core",
+        '{"op":"AddV2","name":"a/add","args":[{"name":"x","shape":null},{"name":"y","shape":[3]}],"attrs":{"_class":["',
+        Marker(OP, "AddV2: a/add"),
+    ),
     ("TSL", "Thunk:#name=loop_fusion,hlo_op=fusion.3,hlo_module=jit_step#", Marker(OP, "loop_fusion")),
     ("TSL", "Thunk:#hlo_op=dot.7,hlo_module=jit_step#", Marker(OP, "dot.7")),
     (

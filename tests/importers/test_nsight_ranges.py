@@ -65,6 +65,27 @@ def test_domains_are_named_by_process_even_after_their_ranges(tmp_path: Path) ->
     ]
 
 
+def test_tensorflow_has_ops_that_are_start_end_ranges(tmp_path: Path) -> None:
+    """Those that end on the thread where they began: an asynchronous op may cover others' work there."""
+    core = {"kind": 60, "domain": 1}
+    capture = read_tables(
+        tmp_path,
+        ranges(
+            marker(0, None, "tensorflow-core", kind=75, domain=1),
+            marker(0, 9, "MatMul: dense/MatMul", end_thread=thread(7, 8), **core),
+            marker(1, 30, "_Recv: edge_5", end_thread=thread(7, 99), **core),
+            marker(2, 40, "Send: edge_6", **core),
+            marker(3, 50, "MatMul: mine", kind=60, end_thread=thread(7, 8)),
+        ),
+    )
+    assert range_rows(capture) == [
+        ("OP", "tensorflow-core", "MatMul: dense/MatMul", 0, 9),
+        ("SPAN", "tensorflow-core", "_Recv: edge_5", 1, 30),
+        ("SPAN", "tensorflow-core", "Send: edge_6", 2, 40),
+        ("SPAN", "", "MatMul: mine", 3, 50),
+    ]
+
+
 @pytest.mark.parametrize(("session_ns", "end_ns"), [(None, 70), (40, 70), (90, 90)])
 def test_a_range_without_end_is_closed_at_the_end_of_the_session(
     tmp_path: Path, session_ns: int | None, end_ns: int
