@@ -18,8 +18,8 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
-from tensorboard_plugin_dlprof.queries.extension import is_extended
-from tensorboard_plugin_dlprof.queries.findings import findings
+from tensorboard_plugin_dlprof.queries.extension import is_extended, is_measured, is_of_another_version
+from tensorboard_plugin_dlprof.queries.findings import aggregated, findings
 from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations, find_scope
 from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.tables import find_table
@@ -143,7 +143,10 @@ class Profile:
         return self._table("gpus")
 
     def efficiency(self) -> pd.DataFrame:
-        """One row per op, by what could be gained; empty for NVIDIA's databases. ``columns_of`` says what it holds."""
+        """One row per op with kernels, by what could be gained. ``columns_of`` says what it holds.
+
+        NVIDIA's databases do not hold it: it is worked out when it is asked for the first time.
+        """
         return self._table("efficiency")
 
     def findings(self) -> pd.DataFrame:
@@ -262,12 +265,31 @@ class Profile:
             return notebook_html(connection, self._scope, self._name)
 
     def _table(self, name: str) -> pd.DataFrame:
+        definition = self._definition(name)
         with self._asking() as connection:
-            return frame(connection, self._definition(name), self._scope)
+            return frame(connection, definition, self._scope)
 
     def _definition(self, name: str) -> Table:
+        if name == "efficiency":
+            self._measure()
         with self._asking() as connection:
-            return find_table(name, is_extended(connection))
+            return find_table(name, is_extended(connection), name == "efficiency" and is_measured(connection))
+
+    def _measure(self) -> None:
+        """Works out the efficiency of the ops of a database that is not ours, beside it, for this profile alone."""
+        from tensorboard_plugin_dlprof.pipeline import Choice, measure_database
+
+        with self._asking() as connection:
+            if is_measured(connection) or is_of_another_version(connection):
+                return
+            iterations = aggregated(connection, self._scope)
+        folder = self._cleanup.enter_context(tempfile.TemporaryDirectory(prefix="dlprof-", ignore_cleanup_errors=True))
+        measured = Path(folder, "measured.sqlite")
+        choice = Choice(*iterations)
+        measure_database(self._database, measured, self.aggregation, choice, lambda _stage, _fraction: None)
+        self._connection.close()
+        self._connection = open_database(self._database, measured=measured.resolve())
+        self._cleanup.callback(self._connection.close)
 
     def _require(self, sql: str, values: tuple[str | int, ...], what: str) -> None:
         with self._asking() as connection:

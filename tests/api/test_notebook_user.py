@@ -62,6 +62,20 @@ def test_ids_times_and_unknown_values_keep_their_types() -> None:
         assert str(p.kernels()["device_id"].dtype) == "Int64"
 
 
+def test_efficiency_of_a_database_that_does_not_hold_it() -> None:
+    """NVIDIA's: worked out for this profile alone, and gone with it; its other tables stay as they are."""
+    before = golden().read_bytes()
+    with dlprof.open(golden()) as p:
+        columns = p.ops().columns.tolist()
+        rates = p.efficiency().set_index("op_id")
+        assert (int(rates.loc["LINEAR_1", "flops"]), rates.loc["CONV2D_1", "cause"]) == (96_000, "FP32 tensors")
+        assert rates["occupancy_fraction"].isna().all()
+        assert p.efficiency().shape == (7, rates.shape[1] + 1)
+        assert p.columns_of("efficiency")["column"].tolist() == p.efficiency().columns.tolist()
+        assert p.ops().columns.tolist() == columns
+    assert golden().read_bytes() == before
+
+
 def test_every_column_says_its_unit_and_meaning(trace: Path) -> None:
     """In the table, and in a table of its own."""
     with dlprof.open(trace) as p:
