@@ -12,7 +12,7 @@ import functools
 import math
 import operator
 from collections.abc import Iterable
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import msgspec
 
@@ -20,9 +20,8 @@ from tensorboard_plugin_dlprof.importers.kineto_categories import Kind, kind_of_
 from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
 from tensorboard_plugin_dlprof.importers.kineto_events import (
     DECODE_ERRORS,
-    NO_TEXT,
+    Args,
     Event,
-    Scalar,
     decode_events,
 )
 
@@ -30,130 +29,43 @@ _MAX_CATEGORIES = 100
 """Traces have a dozen."""
 
 
-class _Ignored(msgspec.Struct, frozen=True, gc=False):
-    """What every class has. ``cat`` and ``kind`` are those of the class."""
+_Fields = tuple[str, ...]
+"""Names of fields of ``Event`` or of ``Args``."""
 
-    cat: ClassVar[str] = ""
-    kind: ClassVar[Kind] = Kind.IGNORED
-    ts: ClassVar[float] = math.nan
+_TIMED: _Fields = ("ph", "ts")
+_SPAN: _Fields = (*_TIMED, "name", "pid", "tid", "dur")
 
+_OP: _Fields = (
+    *("input_dims", "input_dims_2020", "input_type", "concrete_inputs"),
+    *("call_stack", "sequence", "forward_thread", "group_name", "group_id"),
+)
+_CALL: _Fields = ("correlation", "external_id", "external_id_2020")
+_DEVICE: _Fields = (*_CALL, "device", "stream")
+_WORK: _Fields = (
+    *(*_DEVICE, "num_bytes", "kind", "grid", "block"),
+    *("registers", "shared_memory", "occupancy", "graph_node"),
+)
+_SYNC: _Fields = (*_DEVICE, "sync_kind", "event_id")
+_MEMORY: _Fields = ("memory_bytes", "allocated", "reserved", "device_type", "device_id")
 
-class _Unknown(_Ignored, frozen=True, gc=False):
-    ph: str = ""
-
-
-class _Timed(_Ignored, frozen=True, gc=False):
-    ph: str = ""
-    ts: float = math.nan  # type: ignore[misc]
-
-
-class _Span(_Timed, frozen=True, gc=False):
-    name: str = ""
-    pid: int | str = -1
-    tid: int | str = -1
-    dur: float = math.nan
-
-
-class _OpArgs(msgspec.Struct, frozen=True, gc=False):
-    input_dims: msgspec.Raw = msgspec.field(name="Input Dims", default=NO_TEXT)
-    input_dims_2020: msgspec.Raw = msgspec.field(name="Input dims", default=NO_TEXT)
-    input_type: msgspec.Raw = msgspec.field(name="Input type", default=NO_TEXT)
-    concrete_inputs: msgspec.Raw = msgspec.field(name="Concrete Inputs", default=NO_TEXT)
-    call_stack: Scalar = msgspec.field(name="Call stack", default="")
-    sequence: Scalar = msgspec.field(name="Sequence number", default=-1)
-    forward_thread: Scalar = msgspec.field(name="Fwd thread id", default=-1)
-    group_name: Scalar = msgspec.field(name="Process Group Name", default="")
-    group_id: Scalar = msgspec.field(name="Process Group ID", default="")
-
-
-class _CallArgs(msgspec.Struct, frozen=True, gc=False):
-    correlation: Scalar = -1
-    external_id: Scalar = msgspec.field(name="External id", default=-1)
-    external_id_2020: Scalar = msgspec.field(name="external id", default=-1)
-
-
-class _DeviceArgs(_CallArgs, frozen=True, gc=False):
-    device: Scalar = -1
-    stream: Scalar = -1
-
-
-class _WorkArgs(_DeviceArgs, frozen=True, gc=False):
-    num_bytes: Scalar = msgspec.field(name="bytes", default=-1)
-    kind: Scalar = ""
-    grid: msgspec.Raw = NO_TEXT
-    block: msgspec.Raw = NO_TEXT
-    registers: Scalar = msgspec.field(name="registers per thread", default=-1)
-    shared_memory: Scalar = msgspec.field(name="shared memory", default=-1)
-    occupancy: Scalar = msgspec.field(name="est. achieved occupancy %", default=-1)
-    graph_node: Scalar = msgspec.field(name="graph node id", default=-1)
-
-
-class _SyncArgs(_DeviceArgs, frozen=True, gc=False):
-    sync_kind: Scalar = msgspec.field(name="cuda_sync_kind", default="")
-    event_id: Scalar = msgspec.field(name="wait_on_cuda_event_id", default=-1)
-
-
-class _MemoryArgs(msgspec.Struct, frozen=True, gc=False):
-    memory_bytes: Scalar = msgspec.field(name="Bytes", default=None)
-    allocated: Scalar = msgspec.field(name="Total Allocated", default=-1)
-    reserved: Scalar = msgspec.field(name="Total Reserved", default=-1)
-    device_type: Scalar = msgspec.field(name="Device Type", default=-1)
-    device_id: Scalar = msgspec.field(name="Device Id", default=-1)
-
-
-class _Op(_Span, frozen=True, gc=False):
-    args: _OpArgs = _OpArgs()
-
-
-class _Call(_Span, frozen=True, gc=False):
-    args: _CallArgs = _CallArgs()
-
-
-class _Work(_Span, frozen=True, gc=False):
-    args: _WorkArgs = _WorkArgs()
-
-
-class _Sync(_Span, frozen=True, gc=False):
-    args: _SyncArgs = _SyncArgs()
-
-
-class _Instant(_Span, frozen=True, gc=False):
-    args: _MemoryArgs = _MemoryArgs()
-
-
-class _CounterArgs(msgspec.Struct, frozen=True, gc=False):
-    value: Scalar = msgspec.field(name="", default=None)
-
-
-class _Counter(_Timed, frozen=True, gc=False):
-    name: str = ""
-    pid: int | str = -1
-    args: _CounterArgs = _CounterArgs()
-
-
-class _Flow(_Timed, frozen=True, gc=False):
-    pid: int | str = -1
-    tid: int | str = -1
-    id: int | str = -1
-
-
-_CLASSES: dict[Kind, type[msgspec.Struct]] = {
-    Kind.IGNORED: _Ignored,
-    Kind.UNKNOWN: _Unknown,
-    Kind.OLD_OP: _Op,
-    Kind.OP: _Op,
-    Kind.ANNOTATION: _Op,
-    Kind.FRAME: _Span,
-    Kind.CALL: _Call,
-    Kind.KERNEL: _Work,
-    Kind.MEMCPY: _Work,
-    Kind.MEMSET: _Work,
-    Kind.SYNC: _Sync,
-    Kind.FLOW: _Flow,
-    Kind.INSTANT: _Instant,
-    Kind.COUNTER: _Counter,
-    Kind.COUNTER_RANGE: _Ignored,
+_READ: dict[Kind, tuple[_Fields, _Fields]] = {
+    Kind.IGNORED: ((), ()),
+    Kind.UNKNOWN: (("ph",), ()),
+    Kind.OLD_OP: (_SPAN, _OP),
+    Kind.OP: (_SPAN, _OP),
+    Kind.ANNOTATION: (_SPAN, _OP),
+    Kind.FRAME: (_SPAN, ()),
+    Kind.CALL: (_SPAN, _CALL),
+    Kind.KERNEL: (_SPAN, _WORK),
+    Kind.MEMCPY: (_SPAN, _WORK),
+    Kind.MEMSET: (_SPAN, _WORK),
+    Kind.SYNC: (_SPAN, _SYNC),
+    Kind.FLOW: ((*_TIMED, "pid", "tid", "id"), ()),
+    Kind.INSTANT: (_SPAN, _MEMORY),
+    Kind.COUNTER: ((*_TIMED, "name", "pid"), ("value",)),
+    Kind.COUNTER_RANGE: ((), ()),
 }
+"""What is read of an event, and of its ``args``; of other kinds everything is."""
 
 
 def kind_of_class(event_class: type) -> Kind | None:
@@ -204,14 +116,32 @@ class PieceDecoder:
 
 
 def _class_of(category: str) -> type[msgspec.Struct]:
+    """The class of the events of a category, which tells its kind."""
     kind = kind_of_category(category)
-    return msgspec.defstruct(
-        "Event",
-        [],
-        bases=(_CLASSES.get(kind, Event),),
-        namespace={"cat": category, "kind": kind},
-        tag_field="cat",
-        tag=category,
-        frozen=True,
-        gc=False,
-    )
+    known: dict[str, Any] = {"cat": category, "kind": kind}
+    if kind not in _READ:
+        return msgspec.defstruct(
+            "Event", [], bases=(Event,), namespace=known, tag_field="cat", tag=category, frozen=True, gc=False
+        )
+    names, args = _READ[kind]
+    fields = _chosen(Event, names)
+    if args:
+        args_class = _args_class(args)
+        fields.append(("args", args_class, msgspec.field(default=args_class())))
+    if "ts" not in names:
+        known["ts"] = math.nan
+    return msgspec.defstruct("Event", fields, namespace=known, tag_field="cat", tag=category, frozen=True, gc=False)
+
+
+@functools.cache
+def _args_class(names: _Fields) -> type[msgspec.Struct]:
+    return msgspec.defstruct("Args", _chosen(Args, names), frozen=True, gc=False)
+
+
+def _chosen(of: type[msgspec.Struct], names: _Fields) -> list[tuple[str, Any, Any]]:
+    """Name, type and default of some fields of a class, as ``defstruct`` wants them."""
+    fields = {field.name: field for field in msgspec.structs.fields(of)}
+    return [
+        (name, fields[name].type, msgspec.field(name=fields[name].encode_name, default=fields[name].default))
+        for name in names
+    ]
