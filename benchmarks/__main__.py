@@ -54,7 +54,7 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         tile_export(options.export, export, kernels, options.ranges)
         results["imports"][export.name] = _import(export, folder, options.rounds)
         export.unlink()
-    print(f"\n{'question (ms)':40}{'first':>9}{'p50':>9}{'p95':>9}{'p95 of 8':>10}{'cpu':>8}")
+    print(f"\n{'question (ms)':40}{'first':>9}{'p50':>9}{'p95':>9}{'cpu':>9}{'p95 of 8':>9}{'cpu of 8':>9}")
     for name, result in results["imports"].items():
         if name == max(results["imports"], key=lambda item: results["imports"][item]["kernels"]):
             print(f"{name}: {result['kernels']:,} kernels")

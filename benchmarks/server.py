@@ -24,26 +24,31 @@ class Server:
     """A running TensorBoard."""
 
     def __init__(self, host: str, port: int, process_id: int) -> None:
-        self._host, self._port, self._process_id = host, port, process_id
+        self.host, self.port, self._process_id = host, port, process_id
 
-    def ask(self, route: str, **query: object) -> Any:
-        """The JSON that a route of the plugin answers; a connection of its own, as TensorBoard closes each."""
-        connection = http.client.HTTPConnection(self._host, self._port, timeout=300)
+    @staticmethod
+    def path(route: str, **query: object) -> str:
+        """The address of a question."""
+        return f"/data/plugin/dlprof/{route}?{urllib.parse.urlencode(query)}"
+
+    def ask(self, path: str) -> Any:
+        """The JSON that the plugin answers; a connection of its own, as TensorBoard closes each."""
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=300)
         try:
-            connection.request("GET", f"/data/plugin/dlprof/{route}?{urllib.parse.urlencode(query)}")
+            connection.request("GET", path)
             answer = connection.getresponse()
             body = answer.read()
         finally:
             connection.close()
         if answer.status != http.HTTPStatus.OK:
-            raise RuntimeError(f"{route} answered {answer.status}: {body[:500].decode(errors='replace')}")
+            raise RuntimeError(f"{path} answered {answer.status}: {body[:500].decode(errors='replace')}")
         return json.loads(body)
 
     def profile(self) -> str:
         """The id of the only profile, once it is found."""
         deadline = time.monotonic() + _START_WITHIN_S
         while time.monotonic() < deadline:
-            found = self.ask("profiles")
+            found = self.ask(self.path("profiles"))
             if found["profiles"] and found["scan"]["state"] == "done":
                 return str(found["profiles"][0]["id"])
             time.sleep(0.05)

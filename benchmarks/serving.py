@@ -1,7 +1,9 @@
 """What a server answers from one database, over HTTP.
 
 ``python -m benchmarks.serving DATABASE`` prints one JSON object: milliseconds of each kind of question, warm and at
-the first time, with one client and with eight, the mean time of the server's processor, and the memory it gained.
+the first time, with one client and with eight, the mean time of the server's processor, and the memory it gained. One
+client never asks the same twice; eight ask as browsers do, so that answers which do not depend on an iteration or an op
+are those that the server keeps.
 ``--kernels N`` makes the database first, of N kernels, and throws it away; ``--one-iteration`` has them all in one
 iteration.
 """
@@ -14,7 +16,6 @@ import random
 import statistics
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.clients import ask_at_once
 from benchmarks.measuring import percentile
 from benchmarks.server import Server, serving
 
@@ -29,7 +31,8 @@ ROUNDS = 40
 CLIENTS = 8
 TRACE = Path(__file__).parent.parent / "tensorboard_plugin_dlprof/samples/data/generated-resnet50-amp.pt.trace.json.gz"
 
-Question = Callable[[random.Random], object]
+Question = Callable[[random.Random], str]
+"""The address of a question, another one every time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +66,17 @@ def facts(path: Path) -> Facts:
     return Facts(kernels, [row[0] for row in iterations], [row[0] for row in ops], [row[0] for row in groups], sortable)
 
 
-def questions(server: Server, profile: str, known: Facts) -> dict[str, Question]:
-    """The questions by name; each picks another iteration, op, page or text every time."""
+def questions(profile: str, known: Facts, *, unlike: bool = True) -> dict[str, Question]:
+    """The questions by name; each picks another iteration, op, page or text every time.
+
+    ``unlike`` makes them all different, so that no answer is kept. Browsers ask for one Dashboard again and again.
+    """
 
     def route(name: str, **given: Callable[[random.Random], object]) -> Question:
-        def question(chance: random.Random) -> object:
-            # A parameter that the route does not know makes every question a new one, for which nothing is kept.
+        def question(chance: random.Random) -> str:
             values = {key: pick(chance) for key, pick in given.items()}
-            return server.ask(name, profile=profile, unlike=chance.random(), **values)
+            # A parameter that the route does not know makes every question a new one, for which nothing is kept.
+            return Server.path(name, profile=profile, **({"unlike": chance.random()} if unlike else {}), **values)
 
         return question
 
@@ -123,25 +129,22 @@ def _picker(value: object) -> Callable[[random.Random], object]:
     return value if callable(value) else lambda _chance: value
 
 
-def _timed(question: Question, chance: random.Random) -> float:
+def _timed(server: Server, path: str) -> float:
     start = time.perf_counter()
-    question(chance)
+    server.ask(path)
     return (time.perf_counter() - start) * 1e3
 
 
-def _clients(question: Question, rounds: int) -> list[float]:
-    times: list[list[float]] = [[] for _ in range(CLIENTS)]
-
-    def client(number: int) -> None:
-        chance = random.Random(number)
-        times[number] = [_timed(question, chance) for _ in range(rounds)]
-
-    threads = [threading.Thread(target=client, args=(number,)) for number in range(CLIENTS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return [value for some in times for value in some]
+def _together(server: Server, question: Question, rounds: int) -> dict[str, float]:
+    """Eight clients, each with as many questions; and the server's time for one of them, which they compete for."""
+    paths = [[question(chance) for _ in range(rounds)] for chance in map(random.Random, range(CLIENTS))]
+    used = server.cpu_s()
+    times = ask_at_once(server.host, server.port, paths)
+    used = server.cpu_s() - used
+    return {
+        "p95_of_8_clients_ms": round(percentile(times, 0.95), 3),
+        "cpu_of_8_clients_ms": round(used / len(times) * 1e3, 2),
+    }
 
 
 def measure(path: Path, rounds: int = ROUNDS) -> dict[str, Any]:
@@ -149,23 +152,22 @@ def measure(path: Path, rounds: int = ROUNDS) -> dict[str, Any]:
     known = facts(path)
     with serving(path) as server:
         profile = server.profile()
-        _timed(lambda _chance: server.ask("profiles"), random.Random())
-        floor = [_timed(lambda _chance: server.ask("profiles"), random.Random()) for _ in range(rounds)]
+        floor = [_timed(server, Server.path("profiles")) for _ in range(rounds + 1)][1:]
         before = server.memory_bytes()
         answers: dict[str, dict[str, float]] = {}
-        for name, question in questions(server, profile, known).items():
+        as_browsers = questions(profile, known, unlike=False)
+        for name, question in questions(profile, known).items():
             chance = random.Random(1)
-            first = _timed(question, chance)
+            first = _timed(server, question(chance))
             used = server.cpu_s()
-            warm = [_timed(question, chance) for _ in range(rounds)]
+            warm = [_timed(server, question(chance)) for _ in range(rounds)]
             used = server.cpu_s() - used
-            together = _clients(question, max(1, rounds // CLIENTS))
             answers[name] = {
                 "first_ms": round(first, 3),
                 "p50_ms": round(statistics.median(warm), 3),
                 "p95_ms": round(percentile(warm, 0.95), 3),
-                "p95_of_8_clients_ms": round(percentile(together, 0.95), 3),
                 "cpu_ms": round(used / rounds * 1e3, 2),
+                **_together(server, as_browsers[name], max(1, rounds * 5 // CLIENTS)),
             }
         gained = server.memory_bytes() - before
     return {

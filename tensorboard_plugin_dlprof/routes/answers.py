@@ -7,7 +7,7 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 
-MAX_BYTES = 16 << 20
+MAX_BYTES = 8 << 20
 """Of all answers that are kept; those that were not asked for longest go first."""
 
 MAX_ANSWER_BYTES = MAX_BYTES >> 3

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
     from tensorboard_plugin_dlprof.queries.table import CountKey
 
-MAX_DATABASES = 16
-MAX_IDLE_CONNECTIONS = 4
+MAX_DATABASES = 8
+MAX_IDLE_CONNECTIONS = 2
+"""Of a database, each with up to 8 MB of its pages. No more are asked at once (``app.TURNS``), but by long questions."""
+
 MAX_COUNTS = 1_000
 
 MAX_TEXT_BYTES = 65_536
