@@ -16,6 +16,9 @@ from tensorboard_plugin_dlprof.classify.rules.rule import LazyRule, Rule
 from tensorboard_plugin_dlprof.classify.words import holds_product, is_harmless
 
 _LAZY: Final = tuple(LazyRule(rule) for rule in RULES)
+_CUT: Final = ("...", "…", "::")
+"""How a function's name ends that a tool has cut short."""
+
 _PRODUCTS: Final = frozenset(("gemm", "convolution", "attention"))
 
 
@@ -84,6 +87,8 @@ def _lowered(text: str) -> str:
 
 def _is_believed(rule: Rule, head: str) -> bool:
     """Whether a *no* holds of this name: a word for something else proves little beside a word for a product."""
+    if rule.of_rest and head.endswith(_CUT):
+        return False
     if rule.matrix_unit != MatrixUnit.NO or rule.knows_better or rule.family in _PRODUCTS:
         return True
     if holds_product(head):

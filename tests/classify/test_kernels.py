@@ -109,6 +109,17 @@ def test_a_word_beside_a_product_is_no_proof(name: str) -> None:
     assert classify(name).matrix_unit == MatrixUnit.UNKNOWN
 
 
+@pytest.mark.parametrize("file_name", CORPORA)
+def test_a_name_that_a_tool_cut_short_is_never_told_the_opposite(file_name: str) -> None:
+    """Tables of profilers end names with dots: less is known of them then, but nothing that the whole name denies."""
+    opposite = {MatrixUnit.YES: MatrixUnit.NO, MatrixUnit.NO: MatrixUnit.YES}
+    for expected in _corpus(file_name):
+        whole = classify(expected.name).matrix_unit
+        for length in range(24, min(len(expected.name), 140), 9):
+            cut = f"{expected.name[:length]}..."
+            assert classify(cut).matrix_unit != opposite.get(whole), cut
+
+
 def test_library_that_knows_better_may_quote_a_product() -> None:
     """Inductor names a pointwise fusion after ops near it, and cuBLAS's helpers after the product that they serve."""
     for name in (

@@ -46,13 +46,14 @@ RULES: Final = (
          r"\A[^(]*\((?:const )?(?:float|half|__half|double|__nv_bfloat16|nv_bfloat16|T1)(?: const)? ?\*",
          note="a kernel named like FlashAttention's, with other parameters"),
     Rule("flash2", YES, "attention", "flash_attention",
-         r"\bflash_(?:fwd|bwd)_\w*|\bflash_attention_(?:fwd|bwd)\w*|\bFlash(?:Fwd|Bwd)", "@types"),
+         r"\bflash_fwd_(?:kernel|splitkv_(?:kernel|mla)|mla_kernel|sm\d|v\d)\w*|\bflash_bwd_(?:dq_dk_dv|kernel|sm\d)\w*"
+         r"|\bflash_attention_(?:fwd|bwd)\w*|\bFlash(?:Fwd|Bwd)", "@types"),
     Rule("flash3", YES, "attention", "flash_attention",
          r"\bdevice_kernel|^kernel_cutlass|\benable_sm\d+", "@types",
-         r"FlashAttn(?:Fwd|Bwd)|FlashAttention(?:Forward|Backward|MLAForward)|flash_(?:fwd|bwd)_sm\d+"
-         r"|CollectiveMainloop(?:Fwd|Bwd)Sm|Sm100Fmha|Sm90Fmha|FmhaKernel|Fmha(?:Fwd|Bwd)"),
+         r"FlashAttn(?:Fwd|Bwd)Sm\d|FlashAttention(?:Forward|Backward|MLAForward)Sm\d|flash_(?:fwd|bwd)_sm\d+"
+         r"|CollectiveMainloop(?:Fwd|Bwd)Sm|Sm(?:90|1\d\d)Fmha\w*(?:Kernel(?!Red)|Mainloop)|Fmha(?:Fwd|Bwd)?Kernel(?=Tma|<|I|E)"),
     Rule("flash4", YES, "attention", "flash_attention",
-         r"\bFlashAttention(?:Forward|Backward)(?!Combine|Pre|Post)\w*", "@words or types"),
+         r"\bFlashAttention(?:MLA)?(?:Forward|Backward)Sm\d+\w*", "@words or types"),
     Rule("flash1", YES, "attention", "flash_attention",
          r"\bfmha_(?:fprop|dgrad|bwd|fwd|block_fprop|block_dgrad)\w*_(?:loop|sm\d+)\w*|\bfmha_bwd_dq_dk_dv",
          "@words or types"),
@@ -77,7 +78,7 @@ RULES: Final = (
          r"|Attention(?:Backward)?Kernel<[^<>]*cutlass::arch::Sm(?:50|60)"),
     Rule("xformers", YES, "attention", "xformers",
          r"\battention_kernel_(?:backward_)?batched", "@memory efficient",
-         r"cutlass::arch::Sm"),
+         r"cutlass::arch::Sm\d\d"),
 
     Rule("natten-reference", NO, "attention", "natten",
          r"\bnatten::cuda::reference::\w*", "@types", note="what NATTEN checks itself with, by elements"),
@@ -85,6 +86,7 @@ RULES: Final = (
          r"\bnatten::cuda::\w+::\w*(?:Kernel|Attention)\w*", "@memory efficient",
          r"half_t|bfloat16_t|arch::Sm(?:8|9|1[0-2])\d",
          note="neighbourhood attention on CUTLASS"),
+    Rule("natten-other", UNKNOWN, "attention", "natten", r"\bnatten::", "@types"),
     # cuDNN.
     Rule("cudnn-attention", YES, "attention", "cudnn",
          r"cudnn_generated_\w*(?:sdpa|mha|flash|attention)|^cudnn\w*_(?:sdpa|fmha|flash)\w*", "@words"),
@@ -146,9 +148,10 @@ RULES: Final = (
          note="a Triton attention; the name does not tell the operands' type"),
     Rule("ck-attention", YES, "attention", "composable_kernel",
          r"\bck_tile\b|\bck::", "@types",
-         r"Fmha(?:Fwd|Bwd|BatchPrefill)|BlockFmha|UnifiedAttention"),
+         r"Fmha(?:Fwd|BatchPrefill)(?:Kernel|SplitKV(?:Kernel|Tile|Pipe)|Paged|V3|Pipeline|_)|FmhaBwd(?:DQDKDV|_)"
+         r"|BlockFmha|UnifiedAttention"),
     Rule("aiter-attention-gradient", NO, "attention", "aiter",
-         r"\bfmha_bwd_\w*(?:odo|dq_convert|dq_shuffle)\w*", "@words or types",
+         r"\bfmha_bwd_\w*(?:_odo|_dq_[cs])\w*", "@words or types",
          note="sums and conversions around the products of the gradient"),
     Rule("aiter-attention", YES, "attention", "aiter",
          r"\baiter::(?:fmha_|mla_(?:a|pfl|dec|bf|n)|(?i:pa_(?:decode_)?(?:bf16|fp16|a\d+w\d+|noquant|fp8)))\w*"

@@ -111,9 +111,11 @@ RULES: Final = (
     Rule("transformer-engine-copy", NO, "copy", "transformer_engine",
          r"transformer_engine::(?:\w+::)*\w*(?:transpose|cast|quantize|swizzle|padding|permut)\w*|\bcast_fp8_\w*"
          r"|^block_scaled_\w*cast\w*", "@types"),
-    Rule("transformer-engine", NO, "elementwise", "transformer_engine", r"transformer_engine::", "@types"),
+    Rule("transformer-engine", NO, "elementwise", "transformer_engine",
+         r"transformer_engine::", "@types", of_rest=True),
+    Rule("fbgemm-other", NO, "other", "fbgemm", r"^fbgemm_gpu::", "@types", of_rest=True),
     Rule("pytorch-other", NO, "other", "@namespace",
-         r"^(?:at|c10|torch|caffe2|fbgemm_gpu)::|^at_cuda_detail|\bprepare_grouped_gemm_data", "@types",
+         r"^(?:at|c10|torch|caffe2)::(?!native::tinyg)|^at_cuda_detail|\bprepare_grouped_gemm_data", "@types",
          note="PyTorch calls libraries for products; its own kernels hold none"),
     Rule("pytorch-before-1", NO, "elementwise", "pytorch",
          r"^kernelPointwiseApply\d|^(?:nearest|linear|bilinear)_neighbor_\dd_kernel", "@types",

@@ -9,7 +9,7 @@ from tensorboard_plugin_dlprof.classify.rules.rule import NO, UNKNOWN, YES, Rule
 RULES: Final = (
     Rule("marlin-repack", NO, "copy", "marlin", r"(?i)marlin\w*repack|permute_cols_kernel|\bawq_\w*repack"),
     Rule("marlin", YES, "gemm", "marlin",
-         r"(?i)\bmarlin\w*::marlin|^marlin|\bMarlin(?:_24)?\b|\bmarlin_(?:24_)?\w*|\bgptq_marlin|::Marlin\w*",
+         r"(?:^|::)(?i:marlin)(?!\w*(?i:repack|quant))\w*$|(?:^|::)(?:gptq|fused|moe)_marlin(?!_r|\w*quant|\.|…)\w*",
          "@types"),
     Rule("machete-prepack", NO, "copy", "machete", r"\bmachete::\w*prepack|\bprepack_B_kernel"),
     Rule("machete", YES, "gemm", "machete", r"\bmachete::", "@types"),
@@ -22,7 +22,7 @@ RULES: Final = (
          r"\bsm\d+_fp8_fp4_\w*", "@types",
          note="one kernel for FP8 and FP4 weights; the template says which"),
     Rule("deep-gemm", YES, "gemm", "deep_gemm",
-         r"\bdeep_gemm::|^sm(?:90|100)_(?:fp8|bf16|m_grouped|fp4|fp8_fp4|fp8_mqa|fp8_paged|tf32)\w*_(?:impl"
+         r"\bdeep_gemm::(?:\w+::)*(?!smxx_)\w*(?:gemm|mqa|einsum|bmn|_tl_impl)\w*|^sm(?:90|100)_(?:fp8|bf16|m_grouped|fp4|fp8_fp4|fp8_mqa|fp8_paged|tf32)\w*_(?:impl"
          r"|gemm\w*|logits\w*|kernel)|^(?:bf16|fp8)_gemm\w*|\bfp8_gemm_kernel", "@words or types"),
     Rule("awq", YES, "gemm", "awq",
          r"\b(?:group_)?gemm_forward_4bit_cuda_m16n\w*|\bgemmv2_forward_4bit_cuda_m\w*|\bawq_gemm\w*"
@@ -61,7 +61,7 @@ RULES: Final = (
          r"\bwvSplitK\w*", "bf16", r"bfloat16",
          note="v_dot2 at first; newer versions multiply bf16 by MFMA 4x4x4"),
     Rule("skinny-gemm", NO, "gemm", "vllm",
-         r"\bwvSplitK\w*|\bwv_?splitk\w*|\bLLGemm\w*|\bLLMM1\w*", "@types", note="v_dot2 for a few rows"),
+         r"\bwvSplitK_\w+|\bwv_?splitk\w*|\bLLGemm\w*|\bLLMM1\w*", "@types", note="v_dot2 for a few rows"),
     Rule("allspark", YES, "gemm", "vllm",
          r"\b(?:allspark::)?ampere_hgemm_W\dA\d+\w*", "fp16", note="mma.m16n8k16 on dequantised halves"),
     Rule("nunchaku", YES, "gemm", "nunchaku",
@@ -70,7 +70,7 @@ RULES: Final = (
     Rule("tiny-cuda-nn", YES, "gemm", "tiny_cuda_nn",
          r"\btcnn::kernel_mlp_fused\w*", "fp16", note="a whole perceptron by wmma"),
     Rule("tiny-cuda-nn-other", NO, "other", "tiny_cuda_nn", r"\btcnn::", "@types",
-         note="encodings, losses and optimizers around the fused perceptron"),
+         note="encodings, losses and optimizers around the fused perceptron", of_rest=True),
     Rule("turbomind", YES, "gemm", "turbomind",
          r"\bturbomind::gemm::", "@types",
          r"arch::Sm(?:70|75|80|86|89|90|1[0-2]\d)|MainloopSm(?:70|75|80|90|1[0-2]\d)"),

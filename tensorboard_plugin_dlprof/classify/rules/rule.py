@@ -34,6 +34,9 @@ class Rule(NamedTuple):
     knows_better: bool = False
     """A *no* that holds although the function's name has a product's word in it, or one that we do not know: compilers
     name a fusion after every op near it, and a library's helper is named after the product that it serves."""
+    of_rest: bool = False
+    """A *no* for what no other rule of the library takes: holds of whole names only, since what a tool cut off might be
+    the word that another rule looks for."""
 
 
 class LazyRule:

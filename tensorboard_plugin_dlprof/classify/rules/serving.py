@@ -21,7 +21,7 @@ RULES: Final = (
          r"|create_\w*kv_indices|write_req_to_token)\w*", "@types",
          note="writes keys and values where attention will read them", knows_better=True),
     Rule("kv-cache", NO, "copy", "@namespace",
-         r"(?i:kv_?cache|reshape_and_cache|concat_and_cache|copy_blocks|swap_blocks|store_kv|append_paged"
+         r"^(?!.*(?:Prefill|Decode|POD)).*(?i:kv_?cache|reshape_and_cache|concat_and_cache|copy_blocks|swap_blocks|store_kv|append_paged"
          r"|write_req_to_token|kv_indices|mla_kv|cache_mla)\w*", "@types"),
     Rule("activation", NO, "elementwise", "@namespace",
          r"(?i:act_and_mul|silu|gelu|swiglu|geglu|relu|activation|sigmoid|tanh)\w*", "@types"),
@@ -37,7 +37,7 @@ RULES: Final = (
          r"\b(?:apply)?MLARope\w*|\bRopeQuantize\w*|\bmla_rope_\w*", "@types",
          note="turns and stores the latent of MLA; no attention", knows_better=True),
     Rule("vllm-other", NO, "other", "vllm", r"\bvllm::", "@types",
-         note="vLLM calls libraries for products, except where a name says otherwise"),
+         note="vLLM calls libraries for products, except where a name says otherwise", of_rest=True),
     Rule("trtllm-other", NO, "other", "tensorrt_llm",
-         r"\btensorrt_llm::kernels::(?!\w*(?:gemm|Gemm|mma|attention|fmha))\w+", "@types"),
+         r"\btensorrt_llm::kernels::(?!\w*(?:gemm|Gemm|mma|attention|fmha))\w+", "@types", of_rest=True),
 )  # fmt: skip
