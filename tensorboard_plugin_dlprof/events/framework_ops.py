@@ -37,9 +37,13 @@ def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozens
         links: Their links.
         counters: Names of annotations that number the iterations.
     """
+    rest = capture.spill.rest  # each step reads other columns of what may be ten million ranges
+    rest()
     launching = links.call_place[links.work_call[links.work_call >= 0]]
     chosen = choose(nesting, roles(capture, nesting), launching)
+    rest()
     namer = Namer(capture, nesting, chosen, counters)
+    rest()
     capture.spill.rest()
     places = np.flatnonzero(chosen.instance)
     of_call, launches = _owners(chosen, places, links)

@@ -41,6 +41,7 @@ class Namer:
         self._strings = capture.strings
         self._role, self._owner = chosen.role, chosen.owner
         self._paths = Paths(capture, nesting, chosen.role, counters)
+        capture.spill.rest()
         backward = backward_ranges(capture, nesting, chosen.role)
         self._in_backward: Flags = nesting.inherit(backward) >= 0
         self._in_optimizer: Flags = nesting.inherit(chosen.role == Role.OPTIMIZER) >= 0
