@@ -226,6 +226,29 @@ def test_tensorflow_is_known_by_its_ops_and_kernels(op: str, name: str) -> None:
     assert "jit_compile" in said["xla_detector"].recommendation_text()
 
 
+_OF_PYTORCH = {"data_parallel_detector", "older_attention_detector", "optimizer_detector", "zero_grad_detector"}
+"""What PyTorch alone has."""
+
+
+@pytest.mark.parametrize("name", sorted(CASES.keys() - _OF_PYTORCH))
+def test_tensorflow_is_not_told_of_pytorch(name: str) -> None:
+    """By no sentence, link or hint."""
+    case = CASES[name]
+    judged = verdict(tensorflow(case.make)(case.threshold * case.above))
+    said = [text for each in judged.findings for text in (each.recommendation_text(), each.link)]
+    said += [each.hint for each in judged.undecided]
+    assert said
+    assert not [text for text in said if "torch" in text.lower()]
+
+
+@pytest.mark.parametrize("name", ["memory_full_detector", "fp8_detector"])
+def test_nothing_to_say_about_tensorflow(name: str) -> None:
+    """It takes all memory at once, and has no FP8."""
+    case = CASES[name]
+    assert name in found(case.make(case.threshold * case.above))
+    assert name not in found(tensorflow(case.make)(case.threshold * case.above))
+
+
 def test_no_advice_about_xla_for_pytorch() -> None:
     """Nor about torch.compile for TensorFlow."""
     make = kernel(EIGEN, "aten::add")

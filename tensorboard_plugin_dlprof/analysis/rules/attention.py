@@ -43,9 +43,11 @@ def written(signals: Signals) -> Finding | Lacks | None:
         "Attention is written out as products with a softmax between them: {calls} times in each iteration the "
         "scores go "
         "through memory. The kernels between the products take {between_ns} ({share_fraction} of the time).",
-        "Call torch.nn.functional.scaled_dot_product_attention, which keeps the scores on the chip (FlashAttention "
-        "for 16 "
-        "bits); in Transformers: attn_implementation=\"sdpa\".",
+        signals.advice(
+            "Call torch.nn.functional.scaled_dot_product_attention, which keeps the scores on the chip (FlashAttention "
+            'for 16 bits); in Transformers: attn_implementation="sdpa".',
+            tensorflow="Let XLA fuse what lies between the products: tf.function(jit_compile=True).",
+        ),
         {
             "calls": signals.per_iteration(found.calls),
             "between_ns": signals.per_iteration(time),
@@ -59,7 +61,10 @@ def written(signals: Signals) -> Finding | Lacks | None:
             "FP32 the "
             "fused kernel saves less.",
         ),
-        "https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
+        signals.advice(
+            "https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
+            tensorflow="https://www.tensorflow.org/xla",
+        ),
     )  # fmt: skip
 
 

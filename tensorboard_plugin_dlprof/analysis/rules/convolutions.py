@@ -29,8 +29,12 @@ def layout(signals: Signals) -> Finding | Lacks | None:
         "layout",
         "{kernels} kernels only change the layout of tensors around convolutions; they take {transposes_ns} of each "
         "iteration ({share_fraction}).",
-        "Keep the model and its input in NHWC: model.to(memory_format=torch.channels_last), and the same for the "
-        "input.",
+        signals.advice(
+            "Keep the model and its input in NHWC: model.to(memory_format=torch.channels_last), and the same for the "
+            "input.",
+            tensorflow='Keep the model and its input in one layout: data_format="channels_last" throughout, which '
+            "Tensor Cores want with 16 bits.",
+        ),
         {
             "kernels": signals.per_iteration(int(chosen.sum())),
             "transposes_ns": signals.per_iteration(time),
@@ -42,7 +46,10 @@ def layout(signals: Signals) -> Finding | Lacks | None:
             "The kernels themselves; some may stay at the edges of the network, while normalisations in NHWC are "
             "faster.",
         ),
-        "https://pytorch.org/tutorials/intermediate/memory_format_tutorial.html",
+        signals.advice(
+            "https://pytorch.org/tutorials/intermediate/memory_format_tutorial.html",
+            tensorflow="https://www.tensorflow.org/guide/graph_optimization",
+        ),
     )  # fmt: skip
 
 
@@ -75,8 +82,11 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
         "{ops} convolutions reach less than 30 % of the device's rate for their type, though computing limits them; "
         "they "
         "take {convolutions_ns} of each iteration.",
-        "Let the library search for the fastest algorithm: torch.backends.cudnn.benchmark = True, where shapes are "
-        "stable.",
+        "Let the library search for the fastest algorithm"
+        + signals.advice(
+            ": torch.backends.cudnn.benchmark = True, where shapes are stable.",
+            tensorflow=", as TensorFlow does unless TF_CUDNN_USE_AUTOTUNE=0 or deterministic ops are set.",
+        ),
         {"ops": len(slow), "convolutions_ns": signals.per_iteration(time)},
         signals.op_evidence(slow),
         kernel_gain(
@@ -85,7 +95,9 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
             "also "
             "find nothing.",
         ),
-        "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#enable-cudnn-auto-tuner",
+        signals.advice(
+            "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#enable-cudnn-auto-tuner", tensorflow=""
+        ),
     )  # fmt: skip
 
 

@@ -136,7 +136,10 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
             "which "
             "stays.",
         ),
-        "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization",
+        signals.advice(
+            "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization",
+            tensorflow="https://www.tensorflow.org/guide/gpu_performance_analysis",
+        ),
     )  # fmt: skip
 
 
@@ -181,7 +184,10 @@ def launching(signals: Signals) -> Finding | Lacks | None:
             "A replayed graph launches everything in one call, so that the GPU does not wait between kernels; what the "
             "host does besides launching stays.",
         ),
-        "https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/",
+        signals.advice(
+            "https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/",
+            tensorflow="https://www.tensorflow.org/xla#auto-clustering",
+        ),
     )  # fmt: skip
 
 
@@ -222,13 +228,19 @@ def setting_up(signals: Signals) -> Finding | Lacks | None:
         "In {idle_ns} of each iteration ({share_fraction}) the GPU waits while the driver allocates or frees memory "
         "or loads "
         "modules.",
-        "Leave the first iterations out of the profile; where it stays, do not call torch.cuda.empty_cache() in the "
-        "loop, "
-        "keep shapes stable, and set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
+        "Leave the first iterations out of the profile; where it stays, keep shapes stable"
+        + signals.advice(
+            ", do not call torch.cuda.empty_cache() in the loop, and set "
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
+            tensorflow=", and let TensorFlow take the memory at once: without set_memory_growth.",
+        ),
         {"idle_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
         signals.idle_evidence(signals.idle_of_op(signals.idle.setup_gaps)),
         wall_gain(signals, {Pool.SETUP: (0.5 * time, time)}, "A loop that has warmed up makes no such calls."),
-        "https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
+        signals.advice(
+            "https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
+            tensorflow="https://www.tensorflow.org/guide/gpu#limiting_gpu_memory_growth",
+        ),
     )
 
 

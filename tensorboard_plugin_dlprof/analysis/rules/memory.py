@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.origin import Framework
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
 
@@ -38,9 +39,9 @@ def small_batch(signals: Signals) -> Finding | Lacks | None:
 
 
 def full(signals: Signals) -> Finding | Lacks | None:
-    """Hardly any room left."""
+    """Hardly any room left. TensorFlow takes nearly all memory when it starts, whatever it needs."""
     memory = signals.memory_used
-    if memory is None or not signals.devices:
+    if memory is None or not signals.devices or signals.framework is Framework.TENSORFLOW:
         return None
     total, used = memory
     if used / total < thresholds.FULL_MEMORY_FRACTION:

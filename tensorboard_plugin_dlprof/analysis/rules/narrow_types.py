@@ -6,6 +6,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
+from tensorboard_plugin_dlprof.analysis.origin import Framework
 from tensorboard_plugin_dlprof.analysis.precision_gain import Saving, saving
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
@@ -64,7 +65,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
              if modelled else "Products become 1.4 to 3.3 times as fast with AMP on most models")
             + "; at best, other ops on FP32 tensors save 40 % by moving half the bytes.",
         ),
-        _AMP_LINK,
+        signals.advice(_AMP_LINK, tensorflow="https://www.tensorflow.org/guide/mixed_precision"),
         "ShowBadDataTypeOps",
     )  # fmt: skip
 
@@ -104,7 +105,10 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
             "60 %." if modelled else
             "Products become 1.4 to 3.3 times as fast on most models; their sizes are not recorded.",
         ),
-        _TF32_LINK,
+        signals.advice(
+            _TF32_LINK,
+            tensorflow="https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_tensor_float_32_execution",
+        ),
     )  # fmt: skip
 
 
@@ -136,9 +140,9 @@ def double_precision(signals: Signals) -> Finding | Lacks | None:
 
 
 def fp8(signals: Signals) -> Finding | Lacks | None:
-    """Large 16-bit products on a device that can do FP8."""
+    """Large 16-bit products on a device that can do FP8. TensorFlow has no way to ask for it."""
     peaks, ops = signals.peaks, signals.efficiency.ops
-    if peaks is None or "fp8" not in peaks.matrix_flops:
+    if peaks is None or "fp8" not in peaks.matrix_flops or signals.framework is Framework.TENSORFLOW:
         return None
     rows = np.array(
         [

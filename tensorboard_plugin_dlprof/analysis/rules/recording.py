@@ -77,12 +77,18 @@ def unused_gpus(signals: Signals) -> Finding | Lacks | None:
         Confidence.LOW,
         "gpus",
         "{idle} of {all} GPUs did nothing in this profile: {ids}.",
-        "If they are meant for this job, start one process for each of them (torchrun, DistributedDataParallel), "
-        "and check "
-        "CUDA_VISIBLE_DEVICES and the options of the container.",
+        "If they are meant for this job, "
+        + signals.advice(
+            "start one process for each of them (torchrun, DistributedDataParallel)",
+            tensorflow="use a strategy (tf.distribute.MirroredStrategy) or a process for each of them (Horovod)",
+        )
+        + ", and check CUDA_VISIBLE_DEVICES and the options of the container.",
         {"idle": len(idle), "all": len(devices.device_id), "ids": ", ".join(str(device) for device in idle.tolist())},
         tuple(Evidence("device", str(device), 0) for device in idle.tolist()),
-        link="https://pytorch.org/docs/stable/elastic/run.html",
+        link=signals.advice(
+            "https://pytorch.org/docs/stable/elastic/run.html",
+            tensorflow="https://www.tensorflow.org/guide/distributed_training",
+        ),
     )
 
 
@@ -105,7 +111,11 @@ def recorded_ops(signals: Signals) -> Finding | Lacks | None:
     if share > 0.5:
         return Lacks(
             f"the ops of {share:.0%} of the kernel time",
-            "Record ops: activities=[CPU, CUDA], emit_nvtx(), nsys --pytorch=autograd-nvtx; start before the first "
-            "step.",
+            "Record ops: "
+            + signals.advice(
+                "activities=[CPU, CUDA], emit_nvtx(), nsys --pytorch=autograd-nvtx",
+                tensorflow="TF_ENABLE_NVTX_RANGES=1 in NVIDIA's TensorFlow",
+            )
+            + "; start before the first step.",
         )
     return None

@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
+_PINNED_LINK = "https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html"
 _LOADING = re.compile(r"DataLoader|dali|tf\.data", re.IGNORECASE)
 
 
@@ -116,8 +117,12 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         "Keep what is used again on the GPU, pin the host's memory, and copy the narrower type: there are too few "
         "kernels to hide copies behind."
         if few else
-        "Copy beside the kernels: pinned memory, .to(device, non_blocking=True), the next batch on a stream of its "
-        "own; keep what is used again on the GPU, and copy the narrower type.",
+        "Copy beside the kernels: "
+        + signals.advice(
+            "pinned memory, .to(device, non_blocking=True), the next batch on a stream of its own",
+            tensorflow='dataset.apply(tf.data.experimental.prefetch_to_device("/gpu:0")) as the last step',
+        )
+        + "; keep what is used again on the GPU, and copy the narrower type.",
         {"copies_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
         _copying_ops(signals, between),
         None if few else wall_gain(
@@ -125,7 +130,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
             "Copies that run beside kernels cost no time, as far as there are kernels; some cannot, where the next "
             "kernel needs them.",
         ),
-        "https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
+        signals.advice(_PINNED_LINK, tensorflow="https://www.tensorflow.org/guide/data_performance"),
     )  # fmt: skip
 
 
@@ -150,7 +155,10 @@ def pageable(signals: Signals) -> Finding | Lacks | None:
         "copies",
         "{copies} copies in each iteration go through pageable memory and take {copies_ns}; the host cannot go on "
         "meanwhile.",
-        "Pin the host's memory: DataLoader(pin_memory=True) and .to(device, non_blocking=True).",
+        signals.advice(
+            "Pin the host's memory: DataLoader(pin_memory=True) and .to(device, non_blocking=True).",
+            tensorflow="Feed the step from tf.data, which copies from pinned memory, in place of NumPy arrays.",
+        ),
         {
             "copies": max(signals.per_iteration(int((chosen & inside).sum())), 1),
             "copies_ns": signals.per_iteration(time),
@@ -160,7 +168,7 @@ def pageable(signals: Signals) -> Finding | Lacks | None:
             signals, {Pool.COPIES: (0.2 * time, 0.9 * time)},
             "Pinned memory is copied two to three times as fast, and beside the kernels.",
         ),
-        "https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
+        signals.advice(_PINNED_LINK, tensorflow="https://www.tensorflow.org/guide/data_performance"),
     )  # fmt: skip
 
 
@@ -179,9 +187,14 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         "Collectives run alone for {exposed_ns} of each iteration ({share_fraction}); {hidden_fraction} of their "
         "time is "
         "hidden behind other kernels.",
-        "First see whether one rank is late: a collective waits for the slowest. Then overlap more (gradient "
-        "buckets, FSDP "
-        "prefetch), accumulate gradients over more steps (no_sync), send BF16 gradients, or give each GPU more work.",
+        "First see whether one rank is late: a collective waits for the slowest. Then "
+        + signals.advice(
+            "overlap more (gradient buckets, FSDP prefetch), accumulate gradients over more steps (no_sync), send BF16 "
+            "gradients",
+            tensorflow="overlap more (smaller buckets: HOROVOD_FUSION_THRESHOLD, bytes_per_pack of "
+            "CommunicationOptions), accumulate gradients over more steps, send 16 bits (hvd.Compression.fp16)",
+        )
+        + ", or give each GPU more work.",
         {
             "exposed_ns": signals.per_iteration(time),
             "share_fraction": signals.share(time),
@@ -193,7 +206,10 @@ def communication(signals: Signals) -> Finding | Lacks | None:
             "What is hidden behind other kernels costs nothing, and there are only so many of them (the lower end); at "
             "best a late rank is what the collectives wait for, and it is mended.",
         ),
-        "https://pytorch.org/docs/stable/notes/ddp.html",
+        signals.advice(
+            "https://pytorch.org/docs/stable/notes/ddp.html",
+            tensorflow="https://www.tensorflow.org/guide/distributed_training",
+        ),
     )  # fmt: skip
 
 
