@@ -137,3 +137,47 @@ def test_a_gpu_without_matrix_units_is_the_cause() -> None:
     """P100: neither type nor shape would help; a vector is too small wherever it runs."""
     for precision in ("fp16", "fp32", "fp64"):
         assert cause(facts(FITS, precision, tf32_device=False, has_units=False)) is Cause.NO_UNIT
+
+
+def test_a_transposed_convolution_in_groups_is_judged_by_its_groups() -> None:
+    """Its filter holds the output channels of a group: 64 in, 2 x 6 out are products of 32 by 6 channels."""
+    types = ["c10::Half", "c10::Half", "", "", "", "", "", "", ""]
+    values = ["", "", "", "[2, 2]", "[0, 0]", "[1, 1]", "True", "[0, 0]", "2"]
+    shapes = [[8, 64, 14, 14], [64, 6, 2, 2], [], [], [], [], [], [], []]
+    work = work_of(parse_call("convolution", json.dumps(shapes), json.dumps(types), json.dumps(values)))
+    assert work is not None
+    assert [(each.name, each.length) for each in work.dimensions] == [
+        ("input channels per group", 32),
+        ("output channels per group", 6),
+    ]
+    wrong = misaligned(work, "fp16")
+    assert wrong is not None
+    assert wrong.padded_shape == "input channels per group 32, output channels per group 8"
+
+
+def test_an_odd_head_size_is_the_length_of_an_attention() -> None:
+    """Sequences need no multiple: 77 x 77 scores of heads of 40 fit, of 36 do not."""
+    fits = work_of(call("scaled_dot_product_attention", *[[2, 8, 77, 40]] * 3))
+    odd = work_of(call("scaled_dot_product_attention", *[[2, 8, 77, 36]] * 3))
+    assert misaligned(fits, "fp16") is None
+    wrong = misaligned(odd, "fp16")
+    assert wrong is not None
+    assert (wrong.dimension, wrong.length, wrong.padded) == ("head size", 36, 40)
+
+
+@pytest.mark.parametrize(
+    ("op", "kind", "precision", "length", "padded"),
+    [
+        ("_scaled_mm", "c10::Float8_e4m3fn", "fp8", 4104, 4112),
+        ("_scaled_mm", "c10::Float8_e4m3fn", "fp8", 4112, None),
+        ("_int_mm", "signed char", "int8", 4100, 4112),
+    ],
+)
+def test_narrow_types_need_multiples_of_sixteen(
+    op: str, kind: str, precision: str, length: int, padded: int | None
+) -> None:
+    """Sixteen bytes are sixteen values of 8 bits; K is the length that both operands have."""
+    work = work_of(call(op, [4096, length], [length, 4096], kind=kind))
+    wrong = misaligned(work, precision)
+    assert (wrong and wrong.padded) == padded
+    assert wrong is None or wrong.dimension == "K"
