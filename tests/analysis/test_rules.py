@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules import RULES
 from tensorboard_plugin_dlprof.analysis.rules.narrow_types import fp8, tf32
 from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks, Pool
+from tensorboard_plugin_dlprof.importers.kineto_sorting import COUNTER_RANGES
 from tensorboard_plugin_dlprof.profile.tables import GraphLaunches, Profile
 from tests.analysis.cases import (
     ADD,
@@ -238,7 +239,7 @@ def test_tensorflow_is_not_told_of_pytorch(name: str) -> None:
     said = [text for each in judged.findings for text in (each.recommendation_text(), each.link)]
     said += [each.hint for each in judged.undecided]
     assert said
-    assert not [text for text in said if "torch" in text.lower()]
+    assert not [text for text in said if re.search(r"torch|profiler\.step|ProfilerActivity", text, re.IGNORECASE)]
 
 
 @pytest.mark.parametrize("name", ["memory_full_detector", "fp8_detector"])
@@ -412,6 +413,12 @@ def test_a_profile_without_gpu_work_gets_no_advice_but_is_told() -> None:
     def body(step: Step) -> None:
         step.line("main", "op", 10, 900_000, "aten::mm")
 
-    said = verdict(scene(body))
+    profile = scene(body)
+    said = verdict(profile)
     assert said.findings == []
     assert [each.missing for each in said.undecided] == ["any GPU work"]
+    assert "nsys" in said.undecided[0].hint
+    profile.info.source_format = "pytorch"
+    assert "activities" in verdict(profile).undecided[0].hint
+    profile.coverage.skipped[COUNTER_RANGES] = 3
+    assert "--counters" in verdict(profile).undecided[0].hint

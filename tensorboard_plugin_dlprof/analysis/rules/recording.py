@@ -22,8 +22,11 @@ def iterations(signals: Signals) -> Finding | Lacks | None:
         "The profile has no marked iterations, so it is shown as one; times per iteration are those of the whole "
         "capture, "
         "set-up included.",
-        "Call profiler.step() after each step, or put an NVTX range around it, or choose a key op that runs once in "
-        "each.",
+        signals.advice(
+            "Call profiler.step() after each step, or put an NVTX range around it",
+            tensorflow="Put an NVTX range around each step",
+        )
+        + ", or choose a key op that runs once in each.",
         {},
     )
 
@@ -95,7 +98,7 @@ def unused_gpus(signals: Signals) -> Finding | Lacks | None:
 def recorded_ops(signals: Signals) -> Finding | Lacks | None:
     """Kernels without the ops that launched them: most rules about models cannot speak."""
     if not signals.devices:
-        return Lacks("any GPU work", "Record it: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA].")
+        return Lacks("any GPU work", _how_to_record_gpus(signals))
     total = signals.time(np.ones(len(signals.kernel), np.bool_))
     graphs = signals.profile.graphs
     in_graphs = int((graphs.gpu_stop - graphs.gpu_start).sum())
@@ -119,3 +122,11 @@ def recorded_ops(signals: Signals) -> Finding | Lacks | None:
             + "; start before the first step.",
         )
     return None
+
+
+def _how_to_record_gpus(signals: Signals) -> str:
+    if any("--counters" in reason for reason in signals.profile.coverage.skipped):
+        return "It holds counters in place of kernels: give it as --counters beside a recording without counters."
+    if signals.profile.info.source_format == "pytorch":
+        return "Record it: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]."
+    return "Record it: nsys profile -t cuda,nvtx."
