@@ -80,6 +80,15 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
   const rated = rates.dots.length > 0;
   const unit = data.matrix_unit;
   const unknown = unknownSentence(data.kernel_time.unknown.time_ns, data.kernel_time.total.time_ns, unit);
+  const byPrecision = (
+    <Panel
+      title="Kernel Time by Precision"
+      about={`Kernel time by the precision in which each kernel computes, as its name says, else as the data type of its op. Hatched: not on ${unit}s.`}
+    >
+      <PrecisionBreakdown times={rates.precisions} matrixUnit={unit} />
+      {unknown !== "" && <p class="muted note-below">{unknown}</p>}
+    </Panel>
+  );
   return (
     <div class="dashboard efficiency">
       <EfficiencyBand data={data} rates={rates} />
@@ -87,16 +96,11 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
         <RooflinePanel rates={rates} />
         <MfuPanel rates={rates} />
         <Missing rates={rates} />
+        {!rated && byPrecision}
       </div>
       <div class="side-column">
         <GpuUse data={data} network={rates.network} />
-        <Panel
-          title="Kernel Time by Precision"
-          about={`Kernel time by the precision in which each kernel computes, as its name says, else as the data type of its op. Hatched: not on ${unit}s.`}
-        >
-          <PrecisionBreakdown times={rates.precisions} matrixUnit={unit} />
-          {unknown !== "" && <p class="muted note-below">{unknown}</p>}
-        </Panel>
+        {rated && byPrecision}
         <Causes rates={rates} />
       </div>
       <div class="span-all">

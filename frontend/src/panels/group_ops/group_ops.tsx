@@ -139,7 +139,8 @@ function Selected({ row, tree }: { row: TreeRow; tree: GroupTree }) {
       )}
       {op === null && (
         <DataTable
-          key={`ops ${name}`}
+          // The table has a column of causes once they are known.
+          key={`ops ${name} ${tree.rows.tree.causes.length}`}
           table="ops_of_group"
           name="gops"
           title={`Ops of ${name}`}
