@@ -82,7 +82,7 @@ RULES: Final = (
          note="in NVIDIA's own list of Tensor Core kernels, but its type is not a half"),
     Rule("cudnn-engine", NO, "convolution", "cudnn",
          r"\b(?:dgrad|wgrad|fprop|bprop)\w*_engine\w*|\breduce_wgrad_nchw_helper|\bdgrad2d\w*|\bwgrad2d\w*"
-         r"|\bconv2d_\w*kernel", "@types",
+         r"|^cudnn::(?:\w+::)*conv2d_\w*kernel", "@types",
          note="direct convolution on CUDA cores"),
     Rule("cudnn-persistent-rnn-tensor", YES, "gemm", "cudnn",
          r"\bRNN_\w*Persist\w*_HMMA", "@types", note="HMMA in its name"),

@@ -30,7 +30,7 @@ RULES: Final = (
     Rule("word-naive-product", NO, "gemm", "custom",
          r"(?i)^(?!.*(?:tf32|mma|tensor|b?f16|half)).*(?:(?:naive|basic|coalesc\w*|global_?mem|shared_?mem|cuda_?core"
          r"|simt)_?\w*(?:mat_?mul|gemm|mm)(?:_|\b)"
-         r"|(?:mat_?mul|[sd]gemm)_?(?:naive|basic|coalesc\w*|global|smem|shared)\w*|(?<![a-z])[sd]gemm(?:_\w+)?$)",
+         r"|(?:mat_?mul|[sd]gemm)_?(?:naive|basic|coalesc\w*|global|smem|shared)\w*|(?<![a-z])sgemm(?:_\w+)?$)",
          "@types",
          note="FP32 products of tutorials, written without matrix units"),
     Rule("word-attention", UNKNOWN, "attention", "custom",

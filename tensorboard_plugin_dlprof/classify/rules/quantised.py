@@ -92,7 +92,7 @@ RULES: Final = (
          r"^_?p?_matmul(?:_ogs)?_[NT]{2,3}_\w*|^_matmul_ogs\w*|^_p_matmul_ogs\w*", "@matmul ogs",
          note="tl.dot on narrow operands, named in the kernel"),
     Rule("triton-fused-moe", YES, "gemm", "triton",
-         r"^fused_moe_kernel\w*|^_fused_moe_kernel\w*|^invoke_fused_moe\w*|^batched_triton_kernel",
+         r"^_?fused_moe_kernel(?:_gptq_awq)?(?:_\d\w*)?$|^invoke_fused_moe\w*|^batched_triton_kernel",
          note="tl.dot on 16-bit or narrower operands"),
     Rule("gemlite", YES, "gemm", "gemlite",
          r"^gemm(?:_splitK)?(?:_persistent)?_(?:INT|MX)_kernel$|^gemm_A16fWnO16f_int32packing_kernel$"
