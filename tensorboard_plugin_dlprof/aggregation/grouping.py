@@ -8,9 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.tables import Metrics
-from tensorboard_plugin_dlprof.events.combining import numbered
+from tensorboard_plugin_dlprof.events.combining import are_dense, numbered
 from tensorboard_plugin_dlprof.events.tables import Int64s, Strings
 from tensorboard_plugin_dlprof.spilling import spilled
+
+_BLOCK = 1 << 18
+"""Rows at a time."""
 
 
 @dataclass(slots=True)
@@ -74,9 +77,10 @@ def codes(*columns: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:
     changes[:1] = True
     for column in columns:
         changes[1:] |= column[1:] != column[:-1]
-    heads = np.flatnonzero(changes).astype(np.int64)
-    if 2 * len(heads) > len(changes):
+    if 2 * np.count_nonzero(changes) > len(changes):
+        del changes
         return _codes(*columns)
+    heads = np.flatnonzero(changes).astype(np.int64)
     # Rows lie by op and name, so most are like the row before them: only the others are sorted.
     code, first = _codes(*(column[heads] for column in columns))
     return np.repeat(code, np.diff(np.append(heads, len(changes)))), heads[first]
@@ -87,11 +91,33 @@ def _codes(*columns: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:
     first = np.zeros(min(len(code), 1), np.int64)
     for column in columns:
         values, position = numbered(column)
-        code = code * max(len(values), 1) + position
+        code *= max(len(values), 1)
+        code += position
+        del position
         # Renumbered after every column, so that the product never grows beyond rows x rows.
-        _, first, code = np.unique(code, return_index=True, return_inverse=True)
-        code = code.reshape(-1)
-    return code.astype(np.int64), first.astype(np.int64)
+        code, first = _renumbered(code)
+    return code, first
+
+
+def _renumbered(code: Int64s) -> tuple[Int64s, Int64s]:
+    """Numbers of the distinct values in ascending order, in place where they are dense, and the first row of each."""
+    if not are_dense(code):
+        _, first, number = np.unique(code, return_index=True, return_inverse=True)
+        return number.reshape(-1).astype(np.int64), first.astype(np.int64)
+    # Sorting twenty million rows takes seven columns of memory, and a table for what could be there one or two.
+    number = np.zeros(int(code.max()) + 1, np.int64)
+    for begin in range(0, len(code), _BLOCK):
+        number[code[begin : begin + _BLOCK]] = 1
+    count = int(np.count_nonzero(number))
+    np.cumsum(number, out=number)
+    number -= 1
+    first = np.empty(count, np.int64)
+    for begin in range((len(code) - 1) // _BLOCK * _BLOCK, -1, -_BLOCK):
+        block = number[code[begin : begin + _BLOCK]]
+        # Of equal numbers the last one is kept, so from the end.
+        first[block[::-1]] = np.arange(begin + len(block) - 1, begin - 1, -1)
+        code[begin : begin + _BLOCK] = block
+    return code, first
 
 
 def byte_ranks(strings: Strings, texts: npt.NDArray[np.integer]) -> Int64s:

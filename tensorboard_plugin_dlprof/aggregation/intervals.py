@@ -11,6 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.spilling import spilled
+
+_BLOCK = 1 << 18
+"""Intervals at a time: what is worked out on the way takes several times their memory."""
 
 
 @dataclass(slots=True, frozen=True)
@@ -31,7 +35,7 @@ def union(start: Int64s, stop: Int64s) -> Intervals:
     start = start[order]
     reach = np.maximum.accumulate(stop[order])
     begins = np.flatnonzero(np.concatenate(([True], start[1:] > reach[:-1])))
-    return Intervals(start[begins], reach[np.append(begins[1:], len(reach)) - 1])
+    return Intervals(spilled(start[begins]), spilled(reach[np.append(begins[1:], len(reach)) - 1]))
 
 
 def length(intervals: Intervals) -> int:
@@ -41,16 +45,31 @@ def length(intervals: Intervals) -> int:
 
 def intersect(one: Intervals, other: Intervals) -> Intervals:
     """The time covered by both."""
-    first = np.searchsorted(other.stop, one.start, side="right")
-    last = np.searchsorted(other.start, one.stop, side="left")
+    parts = [
+        _intersect(one.start[begin : begin + _BLOCK], one.stop[begin : begin + _BLOCK], other)
+        for begin in range(0, len(one.start), _BLOCK)
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    starts, stops = [part.start for part in parts], [part.stop for part in parts]
+    del parts
+    empty = np.zeros(0, np.int64)
+    start = spilled(np.concatenate([empty, *starts]))
+    del starts
+    return Intervals(start, spilled(np.concatenate([empty, *stops])))
+
+
+def _intersect(start: Int64s, stop: Int64s, other: Intervals) -> Intervals:
+    first = np.searchsorted(other.stop, start, side="right")
+    last = np.searchsorted(other.start, stop, side="left")
     # Each interval of one meets those of other from first to last; both lists are disjoint, so all
     # meetings together are at most as many as both have intervals.
     meetings = last - first
-    mine = np.repeat(np.arange(len(one.start)), meetings)
+    mine = np.repeat(np.arange(len(start)), meetings)
     theirs = np.arange(len(mine)) - np.repeat(np.cumsum(meetings) - meetings, meetings) + first[mine]
     return Intervals(
-        np.maximum(one.start[mine], other.start[theirs]),
-        np.minimum(one.stop[mine], other.stop[theirs]),
+        np.maximum(start[mine], other.start[theirs]),
+        np.minimum(stop[mine], other.stop[theirs]),
     )
 
 

@@ -100,7 +100,8 @@ def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
     for device in reversed(devices):
         busy = _busy(profile, device)
         idle = subtract(windows, busy)
-        rest = subtract(subtract(idle, loader), io)
+        loaded = subtract(idle, loader)
+        rest = subtract(loaded, io)
         outside = _outside(busy, windows) if unmarked else Intervals(busy.start[:0], busy.start[:0])
         setup = union(np.append(setting_up.start, outside.start), np.append(setting_up.stop, outside.stop))
         after = subtract(rest, setup)
@@ -108,15 +109,15 @@ def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
         gaps = Intervals(after.start[~caused], after.stop[~caused])
         short = gaps.stop - gaps.start < LAUNCH_GAP_NS
         few, many = (Intervals(gaps.start[chosen], gaps.stop[chosen]) for chosen in (short, ~short))
-        late = _late(few, host, *_first_calls(profile, device))
+        late, working = _late(few, host, *_first_calls(profile, device)), intersect(many, host)
         first = [
             intersect(idle, loader),
-            intersect(subtract(idle, loader), io),
+            intersect(loaded, io),
             intersect(rest, setup),
             Intervals(after.start[caused], after.stop[caused]),
             late,
-            intersect(many, host),
-            subtract(subtract(gaps, late), intersect(many, host)),
+            working,
+            subtract(subtract(gaps, late), working),
         ]
         sums += [length(part) for part in first]
     count = max(len(devices), 1)
