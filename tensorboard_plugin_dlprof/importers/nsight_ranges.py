@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -177,17 +177,21 @@ class RangeReader:
         if len(self._ops) >= _MOST_CACHED:
             self._ops.clear()
         texts = self._texts(batch)
-        if (domains == domains[0]).all():
-            domain = int(domains[0])
-            known = self._known.setdefault(domain, {})
-            rows = list(map(known.get, texts))
-            if None in rows:
-                rows = [
-                    self._read_text(domain, text) if row is None else row for row, text in zip(rows, texts, strict=True)
-                ]
-        else:
-            rows = [self._read_text(domain, text) for domain, text in zip(domains.tolist(), texts, strict=True)]
-        return np.array(rows, np.int64)
+        rows = np.empty(len(texts), np.int64)
+        for domain in distinct(domains.astype(np.int64)).tolist():
+            members = np.flatnonzero(domains == domain)
+            here = texts if len(members) == len(texts) else [texts[row] for row in members.tolist()]
+            rows[members] = self._read_in_domain(domain, here)
+        return rows
+
+    def _read_in_domain(self, domain: int, texts: Sequence[_Text]) -> list[int]:
+        known = self._known.setdefault(domain, {})
+        rows: list[Any] = list(map(known.get, texts))
+        if None not in rows:
+            return rows
+        return [
+            self._read_text(known, domain, text) if row is None else row for row, text in zip(rows, texts, strict=True)
+        ]
 
     def _texts(self, batch: Batch) -> Sequence[_Text]:
         text_ids = batch.integers[5]
@@ -196,8 +200,7 @@ class RangeReader:
         names = self._names.resolve(text_ids).tolist()
         return [direct or name for direct, name in zip(batch.texts, names, strict=True)]
 
-    def _read_text(self, domain: int, key: _Text) -> int:
-        known = self._known.setdefault(domain, {})
+    def _read_text(self, known: dict[_Text, int], domain: int, key: _Text) -> int:
         row = known.get(key)
         if row is not None:
             return row
