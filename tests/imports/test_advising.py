@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -46,3 +47,19 @@ def test_requests_do_not_pile_up(database: Path, tmp_path: Path) -> None:
 def test_a_database_that_is_gone_has_no_findings(tmp_path: Path) -> None:
     """It may go while somebody looks at it."""
     assert Advisor(Cache(tmp_path / "cache"), GIGABYTE).findings(tmp_path / "gone.sqlite", 1, None, None) == {}
+
+
+def test_efficiency_is_worked_out_once(database: Path, tmp_path: Path) -> None:
+    """Into the cache, for an aggregation of a version of the database; who does not want to wait gets what is there."""
+    advisor = Advisor(Cache(tmp_path / "cache"), GIGABYTE, places=1)
+    assert advisor.measured(database, 1, None, None, work_out=False) is None
+    made = advisor.measured(database, 1, None, None)
+    assert made is not None
+    assert [path for path in (tmp_path / "cache").iterdir() if not path.name.startswith(".")] == [made]
+    advisor._places.acquire()
+    assert advisor.measured(database, 1, None, None) == made
+    with pytest.raises(QueueFull):
+        advisor.measured(database, 2, None, None)
+    assert advisor.measured(tmp_path / "gone.sqlite", 1, None, None) is None
+    os.utime(database, ns=(0, 0))
+    assert advisor.measured(database, 1, None, None, work_out=False) is None
