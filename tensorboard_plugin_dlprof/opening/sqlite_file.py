@@ -191,7 +191,7 @@ def _harden(con: UntrustedConnection) -> None:
     con.execute("PRAGMA trusted_schema=OFF")
     con.execute("PRAGMA cell_size_check=ON")
     # The inner pages of ten million kernels, which every one of a page's rows goes through, and some more.
-    con.execute("PRAGMA cache_size=-8000")
+    con.execute("PRAGMA cache_size=-4000")
     # With a memory map, a file that its writer cuts short kills the process with SIGBUS.
     con.execute("PRAGMA mmap_size=0")
 
