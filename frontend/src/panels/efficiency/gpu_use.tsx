@@ -112,7 +112,7 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
       </p>
       {cause !== "" && (
         <p>
-          <strong>{cause}.</strong> {causeAbout(cause)} {dimension !== "" && `${formatSize(dimension)}.`}
+          <strong>{cause}.</strong> {causeAbout(cause)} {dimension !== "" && `Pad ${formatSize(dimension)}.`}
         </p>
       )}
     </div>

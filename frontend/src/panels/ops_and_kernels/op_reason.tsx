@@ -22,7 +22,7 @@ export function OpReason({ op }: { op: string }) {
       <span>{eligibilitySentence(textOf(row, "eligibility"), textOf(row, "matrix_unit"), matrixUnit)}</span>
       {cause !== "" && (
         <span>
-          <strong>{cause}.</strong> {causeAbout(cause)} {dimension !== "" && `${formatSize(dimension)}.`}
+          <strong>{cause}.</strong> {causeAbout(cause)} {dimension !== "" && `Pad ${formatSize(dimension)}.`}
         </span>
       )}
       {gain !== null && gain > 0 && (
