@@ -132,11 +132,18 @@ def iterations(extended: bool) -> Table:
         return ITERATIONS
     fractions = {"gpu_time_fraction": _BUSY, "tensor_core_time_fraction": "part.tc_duration"}
     of_parts = {"duration_ns": _PARTS} | {key: f"{time} * 1.0 / nullif({_PARTS}, 0)" for key, time in fractions.items()}
-    columns = (
-        dataclasses.replace(column, sql=of_parts[column.key], joins=()) if column.key in of_parts else column
-        for column in ITERATIONS.columns
-    )
-    return dataclasses.replace(ITERATIONS, columns=tuple(columns))
+    columns = []
+    for column in ITERATIONS.columns:
+        if column.key in of_parts:
+            column = dataclasses.replace(column, sql=of_parts[column.key], joins=())
+        if column.key == "start_ns":
+            column = dataclasses.replace(column, order="part.iter_value")
+        elif not column.joins and column.key not in ("iteration", "duration_ns"):
+            # Those have indexes. Without one, reading the table in its own order takes a third of the time.
+            column = dataclasses.replace(column, base=f"{ITERATIONS.base} NOT INDEXED")
+        columns.append(column)
+    total = "SELECT iter_aggregated FROM model_summary WHERE aggr_id = :aggregation AND domain_id = :domain"
+    return dataclasses.replace(ITERATIONS, columns=tuple(columns), total=total)
 
 
 _KERNELS = Table(

@@ -55,6 +55,10 @@ class Column:
     searchable: bool = False
     hidden: bool = False
     """Not shown unless the user asks."""
+    order: str = ""
+    """Expression of the table's base alone that gives the same order faster."""
+    base: str = ""
+    """In place of the table's, where rows are sorted by this column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,9 +273,11 @@ class _Query:
         self.values[name] = value
         return f":{name}"
 
-    def _from(self, joins: Iterable[str]) -> str:
+    def _from(self, joins: Iterable[str], base: str = "") -> str:
         wanted = set(joins)
-        return " ".join([self._table.base, *(text for name, text in self._table.joins.items() if name in wanted)])
+        return " ".join(
+            [base or self._table.base, *(text for name, text in self._table.joins.items() if name in wanted)]
+        )
 
     def _where(self, filtered: bool, few: bool) -> str:
         parts = [self._table.where]
@@ -382,11 +388,12 @@ class _Query:
     def ids(self, few: bool, paged: bool) -> str:
         column, table = self._sorted_by, self._table
         direction = "DESC" if self.sort.startswith("-") else "ASC"
-        order = f"{'+' if few and self.conditions else ''}({column.sql}) {direction}, {table.row_id} {direction}"
+        value, joins = (column.order, ()) if column.order else (column.sql, column.joins)
+        order = f"{'+' if few and self.conditions else ''}({value}) {direction}, {table.row_id} {direction}"
         if column.nullable:
-            order = f"({column.sql}) IS NULL, {order}"
+            order = f"({value}) IS NULL, {order}"
         sql = (
-            f"SELECT {table.row_id} AS id FROM {self._from(self._filter_joins.union(column.joins))} "
+            f"SELECT {table.row_id} AS id FROM {self._from(self._filter_joins.union(joins), column.base)} "
             f"WHERE {self._where(True, few)} ORDER BY {order}"
         )
         return f"{sql} LIMIT :limit OFFSET :offset" if paged else sql
