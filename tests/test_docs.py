@@ -14,9 +14,11 @@ from tensorboard_plugin_dlprof.importers import importers
 from tensorboard_plugin_dlprof.loader import DlprofLoader
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
 from tensorboard_plugin_dlprof.routes.app import App
 from tensorboard_plugin_dlprof.services import services_of_tensorboard
 from tests.cli.traces import write_trace
+from tests.shared_data import REPOSITORY
 from tests.test_plugin import context
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -126,3 +128,11 @@ def test_the_help_names_every_command() -> None:
     """With a line about each."""
     text = parser().format_help()
     assert all(re.search(rf"^ +{command.NAME} +\w", text, re.MULTILINE) for command in COMMANDS)
+
+
+def test_the_page_explains_every_cause() -> None:
+    """What the server calls a cause, the page has a sentence for: nobody else reads both."""
+    explained = (REPOSITORY / "frontend" / "src" / "model" / "causes.ts").read_text(encoding="utf-8")
+    assert [
+        label for label in CAUSES.values() if not re.search(rf'^  "?{label}"?: ["\']', explained, re.MULTILINE)
+    ] == []

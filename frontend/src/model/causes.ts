@@ -9,7 +9,8 @@ const ABOUT: Readonly<Record<string, string>> = {
   "TF32 is off": 'The tensors are FP32 and TF32 is not allowed: torch.set_float32_matmul_precision("high").',
   Dimension: "A length is not a multiple of what the data type needs: pad it.",
   Layout: "Kernels that only transpose stand around the one that computes: channels_last avoids them.",
-  "Too small": "The work is too small for a matrix unit to matter.",
+  "Too small": "The work is too small for a matrix unit to matter: short lengths, vectors, one channel per group.",
+  "No matrix units": "The GPU has no matrix units for this data type.",
   "Library's choice": "Type and shape would fit; the library chose a kernel without matrix units.",
   "Cause unknown": "The recording does not tell why.",
 };
