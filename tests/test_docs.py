@@ -18,7 +18,6 @@ from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
 from tensorboard_plugin_dlprof.routes.app import App
 from tensorboard_plugin_dlprof.services import services_of_tensorboard
 from tests.cli.traces import write_trace
-from tests.shared_data import REPOSITORY
 from tests.test_plugin import context
 
 REPOSITORY = Path(__file__).resolve().parent.parent
