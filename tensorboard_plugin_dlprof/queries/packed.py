@@ -14,6 +14,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from mmap import mmap
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -118,7 +119,7 @@ class PackedIteration:
         chosen = self._by_launch(question)
         for wanted in question.ranges:
             low, high = self._slice(wanted)
-            inside = np.zeros(self.kernels, np.bool_)
+            inside = _none_of(self.kernels)
             for begin, places in self._parts(wanted.order, low // PART):
                 if begin >= high:
                     break
@@ -174,7 +175,7 @@ class PackedIteration:
         passing = [row[0] for row in self._connection.execute(question.launches, question.values)]
         passes = np.zeros(self._launches() + 1, np.bool_)
         passes[passing] = True
-        chosen = np.empty(self.kernels, np.bool_)
+        chosen = _none_of(self.kernels)
         for begin, launch in self._parts("launch"):
             np.take(passes, launch, out=chosen[begin : begin + len(launch)])
         return chosen
@@ -303,6 +304,12 @@ class PackedIteration:
                 yield number * PART, np.arange(number * PART, min((number + 1) * PART, self.kernels))
             else:
                 yield number * PART, self._part(kind, number).astype(np.int64)
+
+
+def _none_of(count: int) -> Chosen:
+    """A flag for each of millions of kernels, in memory that goes back to the system: every thread of a server would
+    keep as much of what it frees."""
+    return np.frombuffer(mmap(-1, max(count, 1)), np.bool_, count)
 
 
 def _cut(parts: Iterator[Places], offset: int, limit: int) -> Places:

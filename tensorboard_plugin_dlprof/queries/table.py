@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, ColumnType, Condition, condition, containing
-from tensorboard_plugin_dlprof.queries.packed import Packed, PackedIteration, Question, TimeRange, time_range
+from tensorboard_plugin_dlprof.queries.packed import Chosen, Packed, PackedIteration, Question, TimeRange, time_range
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
 Cell: TypeAlias = str | int | float | bool | None
@@ -140,11 +140,12 @@ def page(
     rows: list[Row] = []
     stored = query.stored(connection, counts)
     if stored is not None:
-        question, chosen = query.question(), None
+        question = query.question()
         total = query.stored_count(stored, False, counts)
-        filtered = query.stored_count(stored, True, counts) if query.conditions else total
+        # What passes is worked out once, for the count and for the page.
+        chosen = stored.chosen(question) if request.limit else None
+        filtered = query.stored_count(stored, True, counts, chosen) if query.conditions else total
         if request.limit and request.offset < filtered:
-            chosen = stored.chosen(question)
             rows = query.rows(connection, stored.page(question, chosen, request.offset, request.limit))
         return Page(rows, total, filtered, query.sort)
     few = query.few(connection, counts)
@@ -339,8 +340,14 @@ class _Query:
         few = not found.kernels or self.stored_count(found, False, counts) <= FEW_ROWS
         return None if few else found
 
-    def stored_count(self, found: PackedIteration, filtered: bool, counts: MutableMapping[CountKey, int] | None) -> int:
-        """How many rows there are, or pass."""
+    def stored_count(
+        self,
+        found: PackedIteration,
+        filtered: bool,
+        counts: MutableMapping[CountKey, int] | None,
+        chosen: Chosen | None = None,
+    ) -> int:
+        """How many rows there are, or pass; ``chosen`` where that is known."""
         question = self.question(filtered)
         values = self.values if filtered else self._scope_values
         key = (
@@ -349,7 +356,7 @@ class _Query:
         )
         if counts is not None and key in counts:
             return counts[key]
-        number = found.count(question)
+        number = found.count(question) if chosen is None else int(chosen.sum())
         if counts is not None:
             counts[key] = number
         return number
