@@ -187,11 +187,33 @@ class RangeReader:
     def _read_in_domain(self, domain: int, texts: Sequence[_Text]) -> list[int]:
         known = self._known.setdefault(domain, {})
         rows: list[Any] = list(map(known.get, texts))
-        if None not in rows:
-            return rows
-        return [
-            self._read_text(known, domain, text) if row is None else row for row, text in zip(rows, texts, strict=True)
-        ]
+        return self._read_new(known, domain, texts) if None in rows else rows
+
+    def _read_new(self, known: dict[_Text, int], domain: int, texts: Sequence[_Text]) -> list[int]:
+        """The rows of texts of which some are new: in a capture of autograd all of them, so nothing is called twice."""
+        strings, ops = self._strings, self._ops
+        rows: list[int] = []
+        new: list[int] = []
+        row = len(self._readings)
+        for key in texts:
+            found = known.get(key)
+            if found is None:
+                text = strings[key] if isinstance(key, int) else key.decode("utf-8", "replace")
+                arguments = None if domain else split_arguments(text)
+                if arguments is None:
+                    marker = read_marker(text, strings[domain])
+                    entry, sequence = self._entry(marker), marker.sequence
+                else:
+                    name, sequence, sizes = arguments
+                    parts = (name, sizes, sequence >= 0)
+                    entry = ops.get(parts) or ops.setdefault(parts, self._entry(read_op(*arguments)))
+                new += entry
+                new.append(sequence)
+                found = known[key] = row
+                row += 1
+            rows.append(found)
+        self._readings.add(new)
+        return rows
 
     def _texts(self, batch: Batch) -> Sequence[_Text]:
         text_ids = batch.integers[5]
@@ -199,22 +221,6 @@ class RangeReader:
             return batch.texts
         names = self._names.resolve(text_ids).tolist()
         return [direct or name for direct, name in zip(batch.texts, names, strict=True)]
-
-    def _read_text(self, known: dict[_Text, int], domain: int, key: _Text) -> int:
-        row = known.get(key)
-        if row is not None:
-            return row
-        text = self._strings[key] if isinstance(key, int) else key.decode("utf-8", "replace")
-        arguments = None if domain else split_arguments(text)
-        if arguments is None:
-            marker = read_marker(text, self._strings[domain])
-            entry, sequence = self._entry(marker), marker.sequence
-        else:
-            name, sequence, sizes = arguments
-            parts = (name, sizes, sequence >= 0)
-            entry = self._ops.get(parts) or self._ops.setdefault(parts, self._entry(read_op(*arguments)))
-        row = known[key] = self._readings.add(*entry, sequence)
-        return row
 
     def _entry(self, marker: Marker) -> tuple[int, int, int]:
         return int(marker.kind), self._strings.intern(marker.name), self._strings.intern(marker.shapes)
@@ -229,10 +235,9 @@ class _Readings:
     def __len__(self) -> int:
         return len(self._values) // 4
 
-    def add(self, kind: int, name: int, shapes: int, sequence: int) -> int:
-        """Its row."""
-        self._values.extend((kind, name, shapes, sequence))
-        return len(self) - 1
+    def add(self, values: list[int]) -> None:
+        """New rows, one after the other."""
+        self._values.fromlist(values)
 
     def clear(self) -> None:
         """Forgets all of them."""
