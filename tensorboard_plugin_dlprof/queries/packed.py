@@ -176,8 +176,11 @@ class PackedIteration:
         passes = np.zeros(self._launches() + 1, np.bool_)
         passes[passing] = True
         chosen = _none_of(self.kernels)
+        if not passing:
+            return chosen
         for begin, launch in self._parts("launch"):
-            np.take(passes, launch, out=chosen[begin : begin + len(launch)])
+            # Any other mode than clipping copies what it takes once more.
+            np.take(passes, launch, out=chosen[begin : begin + len(launch)], mode="clip")
         return chosen
 
     def _launches(self) -> int:

@@ -143,9 +143,11 @@ def page(
         question = query.question()
         total = query.stored_count(stored, False, counts)
         # What passes is worked out once, for the count and for the page.
-        chosen = stored.chosen(question) if request.limit else None
+        counted = not query.conditions or (counts is not None and query.stored_key(question) in counts)
+        chosen = stored.chosen(question) if request.limit and not counted else None
         filtered = query.stored_count(stored, True, counts, chosen) if query.conditions else total
         if request.limit and request.offset < filtered:
+            chosen = stored.chosen(question) if counted else chosen
             rows = query.rows(connection, stored.page(question, chosen, request.offset, request.limit))
         return Page(rows, total, filtered, query.sort)
     few = query.few(connection, counts)
@@ -349,17 +351,21 @@ class _Query:
     ) -> int:
         """How many rows there are, or pass; ``chosen`` where that is known."""
         question = self.question(filtered)
-        values = self.values if filtered else self._scope_values
-        key = (
-            f"{question.launches} {question.ranges}",
-            tuple(sorted((name, value) for name, value in values.items() if name not in ("limit", "offset"))),
-        )
+        key = self.stored_key(question, filtered)
         if counts is not None and key in counts:
             return counts[key]
         number = found.count(question) if chosen is None else int(chosen.sum())
         if counts is not None:
             counts[key] = number
         return number
+
+    def stored_key(self, question: Question, filtered: bool = True) -> CountKey:
+        """By what the number of rows that pass is known."""
+        values = self.values if filtered else self._scope_values
+        return (
+            f"{question.launches} {question.ranges}",
+            tuple(sorted((name, value) for name, value in values.items() if name not in ("limit", "offset"))),
+        )
 
     def question(self, filtered: bool = True) -> Question:
         """The request as one about the stored orders."""
