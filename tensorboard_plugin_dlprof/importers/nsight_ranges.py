@@ -39,6 +39,10 @@ class RangeReader:
         self._readings = _Readings()
         self._known: dict[int, dict[_Text, int]] = {}
         """Domain -> text -> row of ``_readings``."""
+        self._remembers = True
+        """Whether texts are looked up: not where most of the first ones were new."""
+        self._asked = 0
+        """Texts since what is known was emptied."""
         self._ops: dict[tuple[str, str, bool], tuple[int, int, int]] = {}
         """Parts of a text with arguments -> kind, name, shapes. Nearly all texts of autograd differ in a number."""
         self._wandering: set[tuple[int, int]] | None = None
@@ -171,11 +175,14 @@ class RangeReader:
 
     def _read_texts(self, domains: Int32s, batch: Batch) -> Int64s:
         """For each range of a batch what its text says, as a row of ``_readings``."""
-        if len(self._readings) >= _MOST_CACHED:
+        if len(self._readings) >= _MOST_CACHED or not self._remembers:
+            self._remembers &= self._asked > 2 * len(self._readings)
+            self._asked = 0
             self._readings.clear()
             self._known.clear()
         if len(self._ops) >= _MOST_CACHED:
             self._ops.clear()
+        self._asked += batch.rows
         texts = self._texts(batch)
         rows = np.empty(len(texts), np.int64)
         for domain in distinct(domains.astype(np.int64)).tolist():
@@ -185,6 +192,8 @@ class RangeReader:
         return rows
 
     def _read_in_domain(self, domain: int, texts: Sequence[_Text]) -> list[int]:
+        if not self._remembers:
+            return self._read_new({}, domain, texts)
         known = self._known.setdefault(domain, {})
         rows: list[Any] = list(map(known.get, texts))
         return self._read_new(known, domain, texts) if None in rows else rows

@@ -102,6 +102,18 @@ def test_open_ranges_that_are_all_alike(tmp_path: Path) -> None:
     assert capture.ranges.kind.tolist() == [RangeKind.ANNOTATION] * 3
 
 
+def test_more_texts_than_are_remembered(tmp_path: Path) -> None:
+    """A capture of autograd, whose texts all differ in a number: each range has its own."""
+    count = 150_000
+    rows = [marker(n, n + 1, f"aten::op{n % 7}, seq = {n}, op_id = {n}") for n in range(count)]
+    tables = {"StringIds": ("id value", []), "NVTX_EVENTS": (NVTX_COLUMNS, rows)}
+    capture = read(write_export(tmp_path / "report.sqlite", tables))
+    assert capture.ranges.sequence.tolist() == list(range(count))
+    assert [capture.strings[text] for text in capture.ranges.name.tolist()] == [
+        f"aten::op{n % 7}" for n in range(count)
+    ]
+
+
 def test_name_of_a_thread_among_ranges(tmp_path: Path) -> None:
     """It is no range, stands anywhere, and names the thread."""
     named = [0, None, 39, "loader", thread(7, 8), None, 0, None]
