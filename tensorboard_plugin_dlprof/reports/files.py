@@ -32,10 +32,8 @@ EACH: dict[str, Callable[[Iterable[Block], TextIO], None]] = {
 }
 """Formats with a file for each report."""
 
-TOGETHER = ("xlsx", "html")
-"""Formats with one file for all reports, ``<prefix>_reports.<format>``."""
-
 FORMATS = ("csv", "json", "xlsx", "md", "html")
+"""Those that are not in ``EACH`` have one file for all reports, ``<prefix>_reports.<format>``."""
 
 
 @dataclass(slots=True, frozen=True)

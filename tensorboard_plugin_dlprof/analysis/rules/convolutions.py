@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
@@ -11,8 +9,6 @@ from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.events.tables import Int64s
-
-_CONVOLUTION = re.compile(r"conv", re.IGNORECASE)
 
 
 def layout(signals: Signals) -> Finding | Lacks | None:

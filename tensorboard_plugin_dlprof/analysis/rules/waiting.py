@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools, Part
@@ -14,7 +12,6 @@ from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Find
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
 _PINNED_LINK = "https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html"
-_LOADING = re.compile(r"DataLoader|dali|tf\.data", re.IGNORECASE)
 
 
 def data_loader(signals: Signals) -> Finding | Lacks | None:

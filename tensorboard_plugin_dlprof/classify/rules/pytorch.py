@@ -10,7 +10,6 @@ _IN_FUNCTOR = r"^(?:[^()]|\((?:int|bool|unsigned int|unsigned long|long)\))*?"
 """What stands before the functor's own parameters; lambdas behind them quote other types and functions."""
 
 _ELEMENTWISE = r"elementwise_kernel|\bloop_kernel\w*"
-_OPTIMIZERS = r"(?i)adam|sgd|lamb|adagrad|rmsprop|adadelta|lion|novograd|lars\b|FusedOptim"
 
 RULES: Final = (
     # Optimizers. A multi-tensor (foreach) kernel serves the optimizer, gradient scaling or clipping.
