@@ -108,16 +108,52 @@ _COUNTED = (
     f"WHERE lie.read_only_ops_id = summary.read_only_ops_id AND {_OF_NAME}"
 )
 
-_CLASS_COLUMNS = (
+_MORE_COLUMNS = (
+    Column(
+        "occupancy_fraction",
+        "Occupancy",
+        "fraction",
+        "Theoretical: warps that fit on a multiprocessor, of those that it can hold; mean by time.",
+        "rate.occupancy_fraction",
+        ("rate",),
+        nullable=True,
+    ),
+    Column(
+        "limiter",
+        "Limited by",
+        "text",
+        "What keeps more blocks from a multiprocessor: its warps, its places for blocks, registers or shared memory.",
+        "nullif(replace(rate.limiter, '_', ' '), '')",
+        ("rate",),
+        nullable=True,
+    ),
     Column(
         "achieved_occupancy_fraction",
         "Achieved Occupancy",
         "fraction",
-        "Warps that were active of those that a multiprocessor can hold, as a counter measured it; mean of the calls.",
-        f"SELECT avg(counted.achieved_occupancy_fraction) {_COUNTED}",
+        "Warps that were resident, of those that the GPU can hold: measured by counters, else estimated by the "
+        "profiler from the number of blocks; mean by time.",
+        "rate.achieved_fraction",
+        ("rate",),
         nullable=True,
-        sortable=False,
-        filterable=False,
+    ),
+    Column(
+        "waves",
+        "Waves",
+        "number",
+        "How often a launch fills the GPU with blocks; mean by time.",
+        "rate.waves",
+        ("rate",),
+        nullable=True,
+    ),
+    Column(
+        "tail_fraction",
+        "Tail",
+        "fraction",
+        "Places for blocks that stay empty in the last wave, of those of all waves; mean by time.",
+        "rate.tail_fraction",
+        ("rate",),
+        nullable=True,
     ),
     Column(
         "dram_bytes",
@@ -173,11 +209,13 @@ _EXTENDED = dataclasses.replace(
         {
             **_BASIC.joins,
             "class": f"LEFT JOIN ext_kernel_names AS class ON class.name_id = {_LONG_NAME_ID}",
+            "rate": "LEFT JOIN ext_kernel_efficiency AS rate ON rate.aggr_id = summary.aggr_id "
+            "AND rate.read_only_ops_id = summary.read_only_ops_id AND rate.kernel_name_id = summary.kernel_name_id",
         }
     ),
     columns=(
         *map(_of_launches, _BASIC.columns),
-        *(dataclasses.replace(column, hidden=True) for column in _CLASS_COLUMNS),
+        *(dataclasses.replace(column, hidden=True) for column in _MORE_COLUMNS),
     ),
 )
 
