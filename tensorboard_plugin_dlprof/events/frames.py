@@ -2,51 +2,60 @@
 
 Python calls thousands of functions between two ops; of a capture with stacks nine ranges of ten may be
 frames without any op, annotation, module or API call inside. Nothing has them in its stack trace.
+They are looked at in blocks, so that what is made of them takes no memory.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.cleaning import rows_of
 from tensorboard_plugin_dlprof.events.nesting import rows_by_value
-from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind
-
-_BLOCK = 1 << 18
-"""Frames at a time, so that memory does not grow with them."""
+from tensorboard_plugin_dlprof.events.tables import Calls, Capture, Int64s, RangeKind, Ranges
+from tensorboard_plugin_dlprof.events.trees import BLOCK, Flags
 
 
 def without_empty_frames(capture: Capture) -> Capture:
     """The capture without frames in which no other range and no call starts; other tables are shared."""
-    ranges, calls = capture.ranges, capture.calls
-    is_frame = ranges.kind == RangeKind.FRAME
-    if not is_frame.any():
+    if not (capture.ranges.kind == RangeKind.FRAME).any():
         return capture
-    keep = ~is_frame
-    other = np.flatnonzero(keep)
-    thread = np.concatenate([ranges.thread[other], calls.thread])
-    time_ns = np.concatenate([ranges.start_ns[other], calls.start_ns])
-    times = {index: np.sort(time_ns[rows]) for index, rows in rows_by_value(thread)}
-    frames = np.flatnonzero(is_frame)
-    for low in range(0, len(frames), _BLOCK):
+    return replace(capture, ranges=rows_of(capture.ranges, _kept(capture), capture.spill))
+
+
+def _kept(capture: Capture) -> Flags:
+    ranges = capture.ranges
+    keep: Flags = ranges.kind != RangeKind.FRAME
+    inside = _starts(ranges, np.flatnonzero(keep), capture.calls)
+    latest = np.zeros(int(ranges.thread.max()) + 1, np.int64)
+    frames = ~keep
+    for rows in _blocks(frames):
         capture.spill.rest()
-        block = frames[low : low + _BLOCK]
-        for index, members in rows_by_value(ranges.thread[block]):
-            rows = block[members]
-            if index in times:
-                first = np.searchsorted(times[index], ranges.start_ns[rows], side="left")
-                keep[rows] = first < np.searchsorted(times[index], ranges.end_ns[rows], side="right")
-    keep[frames] |= _are_last(ranges.thread[frames], ranges.end_ns[frames])
+        for thread, members in rows_by_value(ranges.thread[rows]):
+            here = rows[members]
+            end = ranges.end_ns[here]
+            latest[thread] = max(latest[thread], end.max())
+            if thread in inside:
+                first = np.searchsorted(inside[thread], ranges.start_ns[here], side="left")
+                keep[here] = first < np.searchsorted(inside[thread], end, side="right")
+    for rows in _blocks(frames):
+        # Calls whose return was not seen end with the last of their thread, and nesting tells them by it.
+        keep[rows] |= ranges.end_ns[rows] == latest[ranges.thread[rows]]
     keep[np.argmin(ranges.start_ns)] = True  # a capture without iterations starts with its first event
-    return replace(capture, ranges=rows_of(ranges, keep, capture.spill))
+    return keep
 
 
-def _are_last(thread: Int32s, end_ns: Int64s) -> npt.NDArray[np.bool_]:
-    """Frames with the latest end of their thread: calls whose return was not seen, which nesting tells by it."""
-    latest = np.zeros(int(thread.max()) + 1, np.int64)
-    np.maximum.at(latest, thread, end_ns)
-    ends_last: npt.NDArray[np.bool_] = end_ns == latest[thread]
-    return ends_last
+def _starts(ranges: Ranges, rows: Int64s, calls: Calls) -> dict[int, Int64s]:
+    """When ranges of some rows, and all calls, start on each thread, ascending."""
+    thread = np.concatenate([ranges.thread[rows], calls.thread])
+    start_ns = np.concatenate([ranges.start_ns[rows], calls.start_ns])
+    return {index: np.sort(start_ns[here]) for index, here in rows_by_value(thread)}
+
+
+def _blocks(chosen: Flags) -> Iterator[Int64s]:
+    for low in range(0, len(chosen), BLOCK):
+        rows = np.flatnonzero(chosen[low : low + BLOCK])
+        if len(rows):
+            yield rows + low
