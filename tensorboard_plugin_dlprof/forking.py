@@ -47,7 +47,12 @@ class Fork:
         from_read, from_write = os.pipe()
         _widen(to_write)
         _widen(from_write)
-        self._process = os.fork()
+        try:
+            self._process = os.fork()
+        except OSError:
+            for descriptor in (to_read, to_write, from_read, from_write):
+                os.close(descriptor)
+            raise
         if not self._process:
             os.close(to_write)
             os.close(from_read)

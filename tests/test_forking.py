@@ -59,3 +59,24 @@ def test_an_error_is_raised_here() -> None:
     """With its own type and words, as if there had been no copy, which says nothing itself."""
     assert printed(fails=True) == "as it is"
     assert printed(fails=True, beside=False) == "as it is"
+
+
+WITHOUT_PROCESSES = """
+import os
+from tensorboard_plugin_dlprof.forking import Beside
+
+def refuse():
+    raise BlockingIOError("no more processes")
+
+os.fork = refuse
+before = len(os.listdir("/proc/self/fd"))
+for _ in range(3):
+    with Beside(lambda: "here", beside=True) as found:
+        print(found.result(), len(os.listdir("/proc/self/fd")) - before)
+"""
+
+
+def test_without_another_process_the_pipes_to_it_are_closed() -> None:
+    """Where the system makes no more processes, a server must not run out of files too."""
+    done = subprocess.run([sys.executable, "-c", WITHOUT_PROCESSES], capture_output=True, text=True, check=True)
+    assert (done.stdout.split("\n"), done.stderr) == (["here 0", "here 0", "here 0", ""], "")

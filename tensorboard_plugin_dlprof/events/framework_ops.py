@@ -44,11 +44,10 @@ def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozens
     rest()
     namer = Namer(capture, nesting, chosen, counters)
     rest()
-    capture.spill.rest()
     places = np.flatnonzero(chosen.instance)
     of_call, launches = _owners(chosen, places, links)
     of_call[launches] = len(places) + np.arange(len(launches))
-    capture.spill.rest()
+    rest()
     drafts = _range_drafts(capture, nesting, chosen, namer, places)
     if len(launches):
         drafts = _with_launches(drafts, capture, chosen, namer, links, launches)
