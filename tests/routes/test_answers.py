@@ -56,6 +56,18 @@ def test_the_second_answer_is_the_first(server: Server, path: str) -> None:
     assert server.client.head(address).data == b""
 
 
+def test_the_database_is_asked_once(server: Server, logdir: Path) -> None:
+    """The second answer needs nothing of the file: here there is nothing in it any more that could be read."""
+    file = logdir / "run" / "a" / DATABASE
+    address = f"/dashboard?profile={server.profile(DATABASE)['id']}"
+    before, status = server.get(address), file.stat()
+    file.write_bytes(bytes(status.st_size))
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    server.app.close()  # connections, which remember pages of the file
+    assert server.get(address).data == before.data
+    assert server.get(f"{address}&aggregation=1").status_code == 422, "another question is asked"
+
+
 def test_a_changed_database_is_asked_anew(server: Server, logdir: Path) -> None:
     """What was kept of the file before is not sent."""
     file = logdir / "run" / "a" / DATABASE
