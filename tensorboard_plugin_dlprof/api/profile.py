@@ -15,11 +15,11 @@ from tensorboard_plugin_dlprof.api.kernels import kernel_launches
 from tensorboard_plugin_dlprof.api.notebook import notebook_html
 from tensorboard_plugin_dlprof.api.summary import Summary, summary
 from tensorboard_plugin_dlprof.database.connection import open_database
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, UnfitDatabase
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, UnfitDatabase
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.extension import is_extended, is_measured, is_of_another_version
-from tensorboard_plugin_dlprof.queries.findings import aggregated, findings
+from tensorboard_plugin_dlprof.queries.findings import Findings, aggregated, findings, with_verdict
 from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations, find_scope
 from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.tables import find_table
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TABLES = ("ops", "op_types", "groups", "iterations", "gpus", "efficiency")
+_RATED = ("ops", "groups", "efficiency")
+"""Those that tell the efficiency of ops, or causes."""
 
 
 class Profile:
@@ -36,6 +38,10 @@ class Profile:
     Every table is a pandas DataFrame with nullable types: times are whole nanoseconds (``*_ns``), averages of them
     floats, shares from 0 to 1 (``*_fraction``), sizes bytes (``*_bytes``), unknown is ``<NA>``. ``columns_of`` says
     what the columns of a table mean. The rows are those of the pages of TensorBoard's tab.
+
+    NVIDIA's databases hold neither causes, efficiency nor our findings: what ``ops``, ``groups``, ``efficiency`` and
+    ``findings`` tell of them is worked out when one of them is asked for the first time, and kept until the profile is
+    closed; of a million kernels that takes some ten seconds. Their files stay as they are.
     """
 
     def __init__(
@@ -45,6 +51,8 @@ class Profile:
         self._database, self._name = database, name or database.name
         self._cleanup = cleanup or ExitStack()
         self._closed = False
+        self._found: Findings | None = None
+        self._unratable = False
         # Who does not close a profile in a notebook gets no warning from the garbage collector.
         weakref.finalize(self, self._cleanup.close)
         try:
@@ -77,9 +85,10 @@ class Profile:
 
         ``gpu_time_ns`` (time with work of the op on a GPU, overlap counted once), ``gpu_time_fraction`` of all ops,
         ``cpu_time_ns``, ``name`` (path in the model), ``op_id``, ``direction``, ``op_type``, ``calls``, ``eligible``,
-        ``using_tensor_cores``, ``kernel_calls``, ``data_type``, ``input_shapes`` (JSON), ``stack_trace``; and where the
-        database is ours ``eligibility`` (with what is unknown), ``cause`` of not using Tensor Cores, or not well,
-        ``dimension`` that does not fit the data type, ``padded_shape``.
+        ``using_tensor_cores``, ``kernel_calls``, ``data_type``, ``input_shapes`` (JSON), ``stack_trace``,
+        ``eligibility`` (with what is unknown), ``cause`` of not using Tensor Cores, or not well, ``dimension`` that
+        does not fit the data type, ``padded_shape``. The last four are missing where they cannot be worked out: the
+        database is damaged, or another version of this package made it.
         """
         return self._table("ops")
 
@@ -117,8 +126,8 @@ class Profile:
     def groups(self) -> pd.DataFrame:
         """One row per group of ops by path: ``path``, ``name``, ``level``, ``parent``, ``calls``, ``eligible_ops``,
         ``using_ops``, ``using_fraction``, and sums over the ops below: ``cpu_time_ns``, ``gpu_time_ns``,
-        ``cpu_overhead_ns``, ``gpu_idle_ns``; and where the database is ours ``limited_ns`` (kernel time of eligible
-        ops that do not use Tensor Cores, or not well) and its main ``cause``.
+        ``cpu_overhead_ns``, ``gpu_idle_ns``, ``limited_ns`` (kernel time of eligible ops that do not use
+        Tensor Cores, or not well) and its main ``cause``. The last two are missing where ``ops`` has no causes.
         """
         return self._table("groups")
 
@@ -145,16 +154,20 @@ class Profile:
     def efficiency(self) -> pd.DataFrame:
         """One row per op with kernels, by what could be gained. ``columns_of`` says what it holds.
 
-        NVIDIA's databases do not hold it: it is worked out when it is asked for the first time.
+        Raises:
+            ProfileError: of a database of NVIDIA's it cannot be worked out.
         """
         return self._table("efficiency")
 
     def findings(self) -> pd.DataFrame:
         """What to change, most promising first: ``detector``, ``severity``, ``confidence``, ``area``, ``problem``,
         ``recommendation``, ``gain_low_ns`` and ``gain_high_ns`` of an iteration, ``link``.
+
+        Of a database of NVIDIA's these are what our rules say of it, and behind them what its own detectors alone say.
         """
-        with self._asking() as connection:
-            found = findings(connection, self._scope)["findings"]
+        if self._found is None:
+            self._found = self._judged()
+        found = self._found["findings"]
         rows = [
             {
                 **finding,
@@ -270,26 +283,55 @@ class Profile:
             return frame(connection, definition, self._scope)
 
     def _definition(self, name: str) -> Table:
-        if name == "efficiency":
-            self._measure()
+        if name in _RATED:
+            self._rate(needed=name == "efficiency")
         with self._asking() as connection:
-            return find_table(name, is_extended(connection), name == "efficiency" and is_measured(connection))
+            return find_table(name, is_extended(connection), is_measured(connection))
+
+    def _rate(self, needed: bool) -> None:
+        """Works out the efficiency of ops and their causes, where the database does not tell them.
+
+        Args:
+            needed: to fail where that fails; else it is tried only once.
+        """
+        if self._unratable and not needed:
+            return
+        try:
+            self._measure()
+        except (OSError, ProfileError):
+            self._unratable = True
+            if needed:
+                raise
 
     def _measure(self) -> None:
-        """Works out the efficiency of the ops of a database that is not ours, beside it, for this profile alone."""
+        """Puts the efficiency of the ops of a database that is not ours beside it, for this profile alone."""
         from tensorboard_plugin_dlprof.pipeline import Choice, measure_database
 
         with self._asking() as connection:
             if is_measured(connection) or is_of_another_version(connection):
                 return
-            iterations = aggregated(connection, self._scope)
+            choice = Choice(*aggregated(connection, self._scope))
         folder = self._cleanup.enter_context(tempfile.TemporaryDirectory(prefix="dlprof-", ignore_cleanup_errors=True))
         measured = Path(folder, "measured.sqlite")
-        choice = Choice(*iterations)
         measure_database(self._database, measured, self.aggregation, choice, lambda _stage, _fraction: None)
         self._connection.close()
         self._connection = open_database(self._database, measured=measured.resolve())
         self._cleanup.callback(self._connection.close)
+
+    def _judged(self) -> Findings:
+        """The findings that are stored, else what our rules say now; where they fail, what is stored."""
+        from tensorboard_plugin_dlprof.pipeline import Choice, judge_database
+
+        with self._asking() as connection:
+            stored = findings(connection, self._scope)
+            choice = Choice(*aggregated(connection, self._scope))
+        if stored["iteration_ns"] is not None:
+            return stored
+        try:
+            verdict = judge_database(self._database, choice, lambda _stage, _fraction: None)
+        except (OSError, ProfileError):
+            return stored
+        return with_verdict(stored, verdict)
 
     def _require(self, sql: str, values: tuple[str | int, ...], what: str) -> None:
         with self._asking() as connection:

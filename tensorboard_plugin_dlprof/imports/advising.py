@@ -53,7 +53,12 @@ class Advisor:
         self._failed: OrderedDict[Path, None] = OrderedDict()
 
     def findings(
-        self, database: Path, aggregation: int, iter_start: int | None, iter_stop: int | None
+        self,
+        database: Path,
+        aggregation: int,
+        iter_start: int | None,
+        iter_stop: int | None,
+        key_op: str | None = None,
     ) -> dict[str, Any]:
         """The verdict on an aggregation as ``pipeline.judge_database`` gives it; empty where none was reached.
 
@@ -75,7 +80,7 @@ class Advisor:
             with self._one_at_a_time:
                 if (known := self._remembered(key)) is not None:
                     return known
-                job = {"kind": "judge", "iter_start": iter_start, "iter_stop": iter_stop}
+                job = {"kind": "judge", "iter_start": iter_start, "iter_stop": iter_stop, "key_op": key_op}
                 found = self._work_out(database, job).result
                 self._remember(key, found)
                 return found
@@ -85,7 +90,13 @@ class Advisor:
             self._places.release()
 
     def measured(
-        self, database: Path, aggregation: int, iter_start: int | None, iter_stop: int | None, work_out: bool = True
+        self,
+        database: Path,
+        aggregation: int,
+        iter_start: int | None,
+        iter_stop: int | None,
+        key_op: str | None = None,
+        work_out: bool = True,
     ) -> Path | None:
         """The file with the efficiency of an aggregation's ops (``pipeline.measure_database``); none where it cannot be
         worked out, or was not yet and ``work_out`` is false.
@@ -104,7 +115,8 @@ class Advisor:
         try:
             with self._one_at_a_time:
                 if not self._is_made(path):
-                    self._measure(database, path, aggregation, iter_start, iter_stop)
+                    about = {"aggregation": aggregation, "iter_start": iter_start, "iter_stop": iter_stop}
+                    self._measure(database, path, {**about, "key_op": key_op})
                 return path if path.is_file() else None
         except (OSError, ProfileError):
             return None
@@ -119,11 +131,8 @@ class Advisor:
         with self._lock:
             return path in self._failed
 
-    def _measure(
-        self, database: Path, path: Path, aggregation: int, iter_start: int | None, iter_stop: int | None
-    ) -> None:
-        job = {"kind": "measure", "aggregation": aggregation, "iter_start": iter_start, "iter_stop": iter_stop}
-        if self._work_out(database, job, path).finished:
+    def _measure(self, database: Path, path: Path, about: dict[str, Any]) -> None:
+        if self._work_out(database, {"kind": "measure", **about}, path).finished:
             return
         with self._lock:
             self._failed[path] = None

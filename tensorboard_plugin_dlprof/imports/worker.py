@@ -108,13 +108,13 @@ def _delete(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
 def _judge(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     from tensorboard_plugin_dlprof.pipeline import Choice, judge_database
 
-    return judge_database(_source(job), Choice(job["iter_start"], job["iter_stop"]), progress)
+    return judge_database(_source(job), Choice(job["iter_start"], job["iter_stop"], job["key_op"]), progress)
 
 
 def _measure(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     from tensorboard_plugin_dlprof.pipeline import Choice, measure_database
 
-    choice = Choice(job["iter_start"], job["iter_stop"])
+    choice = Choice(job["iter_start"], job["iter_stop"], job["key_op"])
     measure_database(_source(job), Path(job["database"]), job["aggregation"], choice, progress)
     return {}
 

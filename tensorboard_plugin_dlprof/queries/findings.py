@@ -103,12 +103,12 @@ def findings(connection: sqlite3.Connection, scope: Scope) -> Findings:
     )
 
 
-def aggregated(connection: sqlite3.Connection, scope: Scope) -> tuple[int | None, int | None]:
-    """First and last iteration of the aggregation."""
+def aggregated(connection: sqlite3.Connection, scope: Scope) -> tuple[int | None, int | None, str | None]:
+    """First and last iteration of the aggregation, and the key node whose end ends each, where one was chosen."""
     row = connection.execute(
-        "SELECT iter_start, iter_stop FROM view_aggregations WHERE aggr_id = ?", (scope.aggregation,)
+        "SELECT iter_start, iter_stop, key_node_name FROM view_aggregations WHERE aggr_id = ?", (scope.aggregation,)
     ).fetchone()
-    return (whole(row[0]), whole(row[1])) if row is not None else (None, None)
+    return (whole(row[0]), whole(row[1]), str(row[2] or "") or None) if row is not None else (None, None, None)
 
 
 def with_verdict(stored: Findings, verdict: Mapping[str, Any]) -> Findings:

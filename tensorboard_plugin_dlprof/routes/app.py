@@ -343,8 +343,9 @@ def _table_measures(parameters: Parameters) -> bool:
 
 def _to_measure(
     connection: Connection, parameters: Parameters, measures: Measures
-) -> tuple[int, int | None, int | None, bool] | None:
-    """Of a database that does not tell the efficiency of ops: aggregation, its iterations, and whether to wait."""
+) -> tuple[int, int | None, int | None, str | None, bool] | None:
+    """Of a database that does not tell the efficiency of ops: aggregation, its iterations, their key node, and
+    whether to wait."""
     waits = measures(parameters)
     if waits is None or is_extended(connection) or is_of_another_version(connection):
         return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -62,18 +64,53 @@ def test_ids_times_and_unknown_values_keep_their_types() -> None:
         assert str(p.kernels()["device_id"].dtype) == "Int64"
 
 
-def test_efficiency_of_a_database_that_does_not_hold_it() -> None:
-    """NVIDIA's: worked out for this profile alone, and gone with it; its other tables stay as they are."""
+def test_causes_and_findings_of_a_database_that_holds_none() -> None:
+    """NVIDIA's: worked out whatever is asked first, for this profile alone; the file stays as it is."""
     before = golden().read_bytes()
     with dlprof.open(golden()) as p:
-        columns = p.ops().columns.tolist()
+        assert p.ops().set_index("op_id")["cause"].dropna().to_dict() == {
+            **dict.fromkeys(("CONV2D_1", "CONV2D_2"), "FP32 tensors"),
+            **dict.fromkeys(("LINEAR_1", "LINEAR_2", "LINEAR_3"), "Too small"),
+        }
         rates = p.efficiency().set_index("op_id")
         assert (int(rates.loc["LINEAR_1", "flops"]), rates.loc["CONV2D_1", "cause"]) == (96_000, "FP32 tensors")
         assert rates["occupancy_fraction"].isna().all()
         assert p.efficiency().shape == (7, rates.shape[1] + 1)
-        assert p.columns_of("efficiency")["column"].tolist() == p.efficiency().columns.tolist()
-        assert p.ops().columns.tolist() == columns
+        for name in ("ops", "groups", "efficiency"):
+            assert p.columns_of(name)["column"].tolist() == getattr(p, name)().columns.tolist()
+    with dlprof.open(golden()) as p:
+        root = p.groups().set_index("path").loc["/"]
+        assert (int(root["limited_ns"]), root["cause"]) == (302_912, "FP32 tensors")
+        found = p.findings()
+        assert found["detector"].tolist()[0] == "underutilized_gpu_detector"
+        assert found["problem"].str.startswith("5 ops were eligible").any(), "what DLProf itself found stays"
+        assert p.findings().equals(found)
     assert golden().read_bytes() == before
+
+
+def test_causes_of_other_iterations_of_nvidias_database() -> None:
+    """Of an aggregation by a key node the iterations are those that end with it."""
+    with dlprof.open(golden()) as p, p.reaggregate(key_op="LINEAR_1", iter_start=0, iter_stop=0) as q:
+        causes = q.ops().set_index("op_id")["cause"].dropna()
+        assert causes.to_dict() == {"CONV2D_1": "FP32 tensors", "CONV2D_2": "FP32 tensors", "LINEAR_1": "Too small"}
+        assert "iteration_range_detector" not in p.findings()["detector"].tolist()
+        assert q.findings()["severity"].tolist() != p.findings()["severity"].tolist()
+
+
+def test_what_cannot_be_worked_out_keeps_no_table_from_being_read(tmp_path: Path) -> None:
+    """NVIDIA's database with a damaged table that only this needs: ops and groups lack causes, efficiency says why."""
+    damaged = tmp_path / "dlprof_dldb.sqlite"
+    shutil.copyfile(golden(), damaged)
+    with closing(sqlite3.connect(damaged)) as connection:
+        connection.execute("UPDATE iteration_list SET start_time = 'noon'")
+        connection.commit()
+    with dlprof.open(damaged) as p:
+        assert "cause" not in p.ops().columns
+        assert p.ops().shape[0] == 32
+        assert "cause" not in p.groups().columns
+        assert p.findings()["problem"].tolist()[0].startswith("5 ops were eligible")
+        with pytest.raises(dlprof.ProfileError):
+            p.efficiency()
 
 
 def test_every_column_says_its_unit_and_meaning(trace: Path) -> None:
@@ -109,7 +146,6 @@ def test_a_database_of_nvidias_has_dlprofs_numbers() -> None:
         }
         assert times == {op: int(ops.loc[op, "gpu_time_ns"]) for op in times}
         assert len(times) == 2
-        assert p.findings()["problem"].tolist()[0].startswith("5 ops were eligible")
 
 
 def test_other_iterations_are_another_view(trace: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.serving import TensorBoard
+from tests.browser.serving import TensorBoard, viewing
 
 
 def ops_table(page: Page) -> Locator:
@@ -197,3 +199,15 @@ def test_why_an_op_does_not_use_matrix_units(page: Page, tensorboard: TensorBoar
     expect(said).to_contain_text("Could gain")
     said.get_by_role("button", name="Efficiency").click()
     expect(page.get_by_role("region", name=op["op_id"], exact=True)).to_contain_text("Memory throughput")
+
+
+@pytest.mark.parametrize("real_run", ["dlprof"], indirect=True)
+def test_causes_in_dlprofs_own_database(page: Page, logdir: Path, real_run: str, tmp_path: Path) -> None:
+    """The table of ops asks for them itself where no other view has; what was typed and ordered meanwhile stays."""
+    database = Path(shutil.copy(logdir / real_run / "dlprof_dldb.sqlite", tmp_path))
+    with viewing(database, tmp_path / "cache") as viewer:
+        page.goto(viewer.page(view="ops", ops__sort="op_id", ops__search="conv2d"))
+        expect(ops_table(page).get_by_role("columnheader", name="Cause")).to_be_visible()
+        expect(ops_table(page).locator("tbody tr").filter(has_text="CONV2D_1")).to_contain_text("FP32 tensors")
+        expect_names(page, rows_of(viewer, ".", sort="op_id", search="conv2d"))
+        expect(page.get_by_role("alert")).to_have_count(0)

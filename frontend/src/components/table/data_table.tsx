@@ -11,6 +11,7 @@ import type { Cell, Column, Row, TableResponse } from "../../api/types";
 import { columnUnit, type TimeUnit } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
+import { useCauses } from "../../frame/use_causes";
 import { useQuery } from "../../frame/use_query";
 import { copyText } from "../../host/tensorboard";
 import {
@@ -55,6 +56,8 @@ interface DataTableProps {
   first?: readonly string[];
   /** The order at first, where the server's own says nothing here. */
   sort?: string;
+  /** Whether the server can tell why its rows do not use matrix units. */
+  causes?: boolean;
   /** Said when there is no row at all: what is missing, and which recording option brings it. */
   empty: string;
 }
@@ -83,7 +86,8 @@ export function DataTable(props: DataTableProps) {
     links,
   };
   const query = useQuery<TableResponse>(JSON.stringify([asked, scope.round]), (signal) => fetchTable(asked, signal));
-  const { data, error, loading } = query;
+  const { data, error, loading, reload } = query;
+  useCauses(props.causes === true && data?.columns.some(({ key }) => key === "cause") === false, reload);
   const { widthOf, setWidth } = useColumnWidths(table, meters, data);
 
   // A filter or another profile can leave the page of the link behind the last one.

@@ -1,10 +1,11 @@
 /** The tree of groups as a view shows it: which levels are open, what is filtered, folded and selected; all of it in the URL. */
-import { useEffect, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 
-import { fetchEfficiency, fetchGroups } from "../../api/client";
+import { fetchGroups } from "../../api/client";
 import type { GroupsResponse } from "../../api/types";
 import { scopeKey, useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
+import { useCauses } from "../../frame/use_causes";
 import { useQuery, type Query } from "../../frame/use_query";
 import { buildTree, keep, levels, Rows, type TreeRow } from "../../model/group_tree";
 import { pathMatcher } from "../../model/path_filter";
@@ -52,13 +53,7 @@ export function useGroupTree({ name, screen, foldAtFirst }: Options): {
   const root = url[`${name}.root`] ?? "";
   const query = useQuery(scopeKey(scope, root), (signal) => fetchGroups(scope, root, MOST_NODES, signal));
   const { data, reload } = query;
-  // Of a database that is not ours the server tells causes once it was asked for the efficiency of its ops.
-  const untold = data !== null && data.causes === null;
-  const rates = useQuery(untold ? scopeKey(scope) : null, (signal) => fetchEfficiency(scope, signal));
-  const told = untold && (rates.data?.precisions.length ?? 0) > 0;
-  useEffect(() => {
-    if (told) reload();
-  }, [told, reload]);
+  useCauses(data !== null && data.causes === null, reload);
   const filter = url[`${name}.filter`] ?? "";
   const hasGpuTime = data?.nodes.gpu_time_ns.some((time) => (time ?? 0) > 0) !== false;
   const sort = url[`${name}.sort`] ?? (hasGpuTime ? "-gpu_time_ns" : "-cpu_time_ns");

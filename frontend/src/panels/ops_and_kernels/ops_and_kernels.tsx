@@ -16,6 +16,7 @@ export function OpsAndKernels() {
         empty="This profile has no ops. Record with NVTX markers or with the PyTorch profiler's CPU activities."
         selectable
         below={["kernels"]}
+        causes
       />
       {op === "" ? (
         <Hint title="Kernels in Selected Op" text="Select an op above to see the kernels that it launched." />
