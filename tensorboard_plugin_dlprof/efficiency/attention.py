@@ -1,7 +1,10 @@
 """Fused attention, forward and backward.
 
 FLOPs are those of PyTorch's ``FlopCounterMode``: two products forward, five backward (the scores are computed
-anew), without regard to a causal mask. What a causal kernel leaves out is in ``Work.skipped_flops``.
+anew), without regard to masks. What a causal mask or a sliding window leaves out is in ``Work.skipped_flops``.
+
+Packed sequences of several lengths, and those of which a tensor says how much is used, are undecided: their lengths are
+numbers on the GPU.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from tensorboard_plugin_dlprof.efficiency.calls import Call, Tensor
-from tensorboard_plugin_dlprof.efficiency.work import Dimension, Work, moved
+from tensorboard_plugin_dlprof.efficiency.work import Dimension, Work, moved, undecided
 
 
 class Layout(NamedTuple):
@@ -22,6 +25,10 @@ class Layout(NamedTuple):
     causal: int
     """Position of the causal flag, -1 where it has none."""
     backward: bool = False
+    lengths: tuple[int, ...] = ()
+    """Positions of tensors that hold lengths of sequences or the pages in which they lie."""
+    window: int = -1
+    """Position of the keys to the left that a query sees, before those to the right; -1 where it has none."""
 
 
 _LAYOUTS = {
@@ -34,26 +41,43 @@ _LAYOUTS = {
     "_scaled_dot_product_flash_attention_backward": Layout(1, True, 11, True),
     "_scaled_dot_product_efficient_attention_backward": Layout(1, True, 11, True),
     "_scaled_dot_product_cudnn_attention_backward": Layout(1, True, 14, True),
-    "_cudnn_attention_forward": Layout(0, True, 10),
-    "_flash_attention_forward": Layout(0, False, 8),
-    "_flash_attention_backward": Layout(1, False, 11, True),
-    "_efficient_attention_forward": Layout(0, False, 9),
-    "_efficient_attention_backward": Layout(1, False, 14, True),
+    "_scaled_dot_product_fused_attention_overrideable": Layout(0, True, 5),
+    "_scaled_dot_product_fused_attention_overrideable_backward": Layout(1, True, 13, True),
+    "_cudnn_attention_forward": Layout(0, True, 10, False, (4, 5)),
+    "_cudnn_attention_backward": Layout(1, True, 14, True, (9, 10)),
+    "_flash_attention_forward": Layout(0, False, 8, False, (3, 4, 13, 15), 11),
+    "_flash_attention_forward_no_dropout_inplace": Layout(1, False, 9, False, (4, 5, 14, 16), 12),
+    "_flash_attention_backward": Layout(1, False, 11, True, (6, 7), 15),
+    "_efficient_attention_forward": Layout(0, False, 9, False, (4, 5, 12)),
+    "_efficient_attention_backward": Layout(1, False, 14, True, (6, 7)),
+    "_varlen_attn": Layout(0, False, -1, False, (3, 4)),
     # flash-attn 2, Transformer Engine's and AITER's forms of it.
-    "_flash_attn_forward": Layout(0, False, 5),
+    "_flash_attn_forward": Layout(0, False, 5, False, (), 6),
+    "_flash_attn_backward": Layout(1, False, 11, True, (), 12),
     "FlashAttnFunc": Layout(0, False, 5),
     "flash_attn_func": Layout(0, False, 5),
     "mha_fwd": Layout(0, False, 5),
     "fmha_v3_fwd": Layout(0, False, 5),
 }
+_SCALED = {
+    # The overloads for FP8, told by a scale where the others have a number.
+    "_scaled_dot_product_flash_attention": (3, Layout(0, True, 7)),
+    "_flash_attention_forward": (10, Layout(0, False, 8, False, (3, 4, 16), 14)),
+}
 
 
 def attention(call: Call) -> Work | None:
-    """None for packed sequences of several lengths, which the shapes do not tell."""
+    """Two products for each head; undecided for sequences of which a tensor holds the lengths."""
     layout = _LAYOUTS[call.name]
-    operands = [call.tensor(layout.query + offset) for offset in range(3)]
-    query, key, value = operands
-    if query is None or key is None or value is None or any(len(one.shape) != 4 for one in (query, key, value)):
+    scale, of_scaled = _SCALED.get(call.name, (-1, layout))
+    if call.tensor(scale) is not None:
+        layout = of_scaled
+    query, key, value = (call.tensor(layout.query + offset) for offset in range(3))
+    if query is None or key is None or value is None:
+        return None
+    if any(len(one.shape) == 3 for one in (query, key, value)) or any(call.tensor(one) for one in layout.lengths):
+        return _packed(query, value)
+    if any(len(one.shape) != 4 for one in (query, key, value)):
         return None
     order = (0, 1, 2, 3) if layout.heads_first else (0, 2, 1, 3)
     b, heads, s_q, d = (query.shape[axis] for axis in order)
@@ -69,7 +93,8 @@ def attention(call: Call) -> Work | None:
         size, elements = moved((query, key, value, output, output, query, key, value))
     else:
         size, elements = moved((query, key, value, output))
-    skipped = round(flops * _masked_fraction(s_q, s_k)) if _is_causal(call, layout) else 0
+    pairs = s_q * s_k
+    skipped = flops // pairs * (pairs - _kept(call, layout, s_q, s_k)) if pairs else 0
     return Work(
         "attention", flops, skipped, size, elements, query.data_type,
         (Dimension("head size", d), Dimension("head size of values", d_v)),
@@ -77,19 +102,46 @@ def attention(call: Call) -> Work | None:
     )  # fmt: skip
 
 
-def _is_causal(call: Call, layout: Layout) -> bool:
-    """The flag; the efficient kernels have a kind of mask instead, of which 1 and 2 are causal."""
-    value = call.value(layout.causal) if layout.causal >= 0 else None
-    return value is True or (call.name.startswith("_efficient") and value in (1, 2))
+def _packed(query: Tensor, value: Tensor) -> Work:
+    d, d_v = query.shape[-1], value.shape[-1] if value.shape else 0
+    dimensions = (Dimension("head size", d), Dimension("head size of values", d_v))
+    heads = f"heads {query.shape[-2]}, " if len(query.shape) > 1 else ""
+    return undecided("attention", dimensions, query.data_type, f"{heads}packed sequences, head size {d}")
 
 
-def _masked_fraction(s_q: int, s_k: int) -> float:
-    """Share of the scores above the diagonal, which ends in the last query and key."""
-    if not s_q or not s_k:
-        return 0.0
-    if s_q <= s_k:
-        return (s_q - 1) / (2 * s_k)
-    return 1 - (s_k + 1) / (2 * s_q)
+def _kept(call: Call, layout: Layout, s_q: int, s_k: int) -> int:
+    """Pairs of query and key that a causal mask and a window leave.
+
+    The diagonal ends in the last query and key. In the efficient kernels it starts in the first of both, unless their
+    kind of mask is 2.
+    """
+    causal = call.value(layout.causal)
+    diagonal = s_k - s_q
+    if "efficient" in call.name:
+        diagonal = diagonal if causal == 2 else 0
+        causal = causal is True or (causal in (1, 2) and call.name.startswith("_efficient"))
+    left, right = (_window(call, layout.window + side) if layout.window >= 0 else None for side in (0, 1))
+    if causal is True:
+        right = 0
+    until = s_q * s_k if right is None else _below(diagonal + right + 1, s_q, s_k)
+    return until - (0 if left is None else _below(diagonal - left, s_q, s_k))
+
+
+def _window(call: Call, position: int) -> int | None:
+    """Keys that are seen on one side; None where all are."""
+    value = call.value(position)
+    return value if type(value) is int and value >= 0 else None
+
+
+def _below(shift: int, s_q: int, s_k: int) -> int:
+    """Pairs of a query and a key before it, moved by ``shift``."""
+
+    def first(count: int) -> int:
+        """Sum of the numbers below ``count``, each at least 0 and at most ``s_k``."""
+        growing = min(max(count, 0), s_k)
+        return growing * (growing - 1) // 2 + max(count - s_k, 0) * s_k
+
+    return first(s_q + shift) - first(shift)
 
 
 FORMULAS: dict[str, Callable[[Call], Work | None]] = dict.fromkeys(_LAYOUTS, attention)

@@ -104,6 +104,19 @@ def _elementwise(per_element: int) -> Callable[[Call], Work | None]:
     return formula
 
 
+def _cell(per_element: int, written: int) -> Callable[[Call], Work | None]:
+    """A cell of a recurrent layer behind its products: reads gates, state and biases, writes ``written`` states."""
+
+    def formula(call: Call) -> Work | None:
+        state = call.tensor(2)
+        if state is None:
+            return None
+        size, elements = moved((*call.tensors(), *[state] * written))
+        return Work("elementwise", per_element * state.elements, 0, size, elements, state.data_type)
+
+    return formula
+
+
 def _reduction(call: Call) -> Work | None:
     """Read the input; what is written is small where anything is reduced."""
     tensors = call.tensors()
@@ -193,6 +206,9 @@ _EXACT: dict[str, Callable[[Call], Work | None]] = {
     **dict.fromkeys(_REDUCTIONS, _reduction),
     **dict.fromkeys(_WRITES, _write),
     **dict.fromkeys(_COPIES, _copy),
+    # Gates and biases added up, a function for each gate, the new state; gates are kept for backward.
+    "_thnn_fused_lstm_cell": _cell(27, 6),
+    "_thnn_fused_gru_cell": _cell(20, 6),
     "cat": _concatenation,
     "stack": _concatenation,
     "embedding": _embedding,

@@ -76,13 +76,16 @@ def cause(facts: Facts) -> Cause:
         return Cause.UNKNOWN
     if misaligned(facts.work, facts.precision) is not None:
         return Cause.DIMENSION
-    return Cause.LAYOUT if facts.transposes else Cause.LIBRARY_CHOICE
+    if facts.transposes:
+        return Cause.LAYOUT
+    # Without its operations, a product may as well have been too small.
+    return Cause.UNKNOWN if facts.work.flops is None else Cause.LIBRARY_CHOICE
 
 
 def _is_small(facts: Facts) -> bool:
     work = facts.work
     if work is not None and work.dimensions:
-        if work.flops < thresholds.SMALL_PRODUCT_FLOPS:
+        if work.flops is not None and work.flops < thresholds.SMALL_PRODUCT_FLOPS:
             return True
         if work.by_vector:
             return True

@@ -7,7 +7,7 @@ from math import prod
 from typing import NamedTuple
 
 from tensorboard_plugin_dlprof.efficiency.calls import Call, Shape, Tensor
-from tensorboard_plugin_dlprof.efficiency.work import Dimension, Work, lengths, moved, widest_type
+from tensorboard_plugin_dlprof.efficiency.work import Dimension, Work, lengths, moved, undecided, widest_type
 
 
 class Positions(NamedTuple):
@@ -38,6 +38,11 @@ _POSITIONS = {
     "miopen_convolution_transpose": Positions(5, 3, 6, -1, 4, True),
     "_conv_depthwise2d": Positions(4, 5, 6),
     "conv_depthwise3d": Positions(4, 5, 6),
+    "mkldnn_convolution": Positions(4, 3, 5),
+    "_nnpack_spatial_convolution": Positions(4, 3, -1),
+    "slow_conv_dilated2d": Positions(4, 5, 6),
+    "slow_conv_dilated3d": Positions(4, 5, 6),
+    "slow_conv3d_forward": Positions(4, 5, -1),
     "_slow_conv2d_forward": Positions(4, 5, -1),
     "thnn_conv2d": Positions(4, 5, -1),
     "slow_conv_transpose2d": Positions(4, 5, 7, -1, 6, True),
@@ -93,22 +98,56 @@ def forward(call: Call, learnt: Outputs) -> Work | None:
     data, weight = call.tensor(0), call.tensor(1)
     if data is None or weight is None or len(weight.shape) < 3:
         return None
-    data, added = _with_batch(data, weight)
+    data = _with_batch(data, weight)
     transposed = positions.always_transposed or call.value(positions.transposed) is True
     output = None
     if call.values:
         output = _recorded_output(call, data.shape, weight.shape, positions, transposed)
     if output is None and not transposed:
         output = learnt.get((data.shape, weight.shape))
-    return None if output is None or (added and not data.shape) else conv_work(data, weight, output, transposed)
+    if output is not None:
+        return conv_work(data, weight, output, transposed)
+    may_be_either = positions.transposed >= 0 and type(call.value(positions.transposed)) is not bool
+    return None if may_be_either and data.shape[1:2] == weight.shape[:1] else channels(data, weight, transposed)
+
+
+def channels(data: Tensor, weight: Tensor, transposed: bool) -> Work | None:
+    """What is known without an output, of which the parameters tell the size: the channels, not the operations.
+
+    Of a transposed convolution they tell the number of groups, too.
+    """
+    if len(data.shape) != len(weight.shape) or not weight.shape[0] or not weight.shape[1]:
+        return None
+    kind, of_group = widest_type((data, weight)), weight.shape[1]
+    if transposed:
+        if data.shape[1] != weight.shape[0]:
+            return None
+        text = (
+            f"{data.shape[1]} channels, {lengths(weight.shape[2:])}, {lengths(data.shape[2:])}, batch {data.shape[0]}"
+        )
+        return undecided("convolution", (Dimension("output channels per group", of_group),), kind, text)
+    groups = data.shape[1] // of_group
+    if not groups or groups * of_group != data.shape[1] or weight.shape[0] % groups:
+        return None
+    output = (data.shape[0], weight.shape[0])
+    return undecided(
+        "convolution", _dimensions(data.shape, weight.shape, output, False), kind,
+        _size(data.shape, weight.shape, output, False), _is_depthwise(data.shape, weight.shape, output, False),
+    )  # fmt: skip
 
 
 def backward(call: Call, learnt: Outputs) -> Work | None:
     """``convolution_backward(grad, input, weight, bias sizes, ..., transposed, ..., output mask)``."""
     grad, data, weight = (call.tensor(position) for position in range(3))
-    mask = call.value(10)
+    mask = call.value(_MASKS[call.name])
     wanted = mask[:2] if isinstance(mask, list) and len(mask) >= 2 else [True, True]
-    return _gradients(grad, data, weight, call.value(7) is True, bool(wanted[0]), bool(wanted[1]))
+    return _gradients(grad, data, weight, call.value(_TRANSPOSED[call.name]) is True, bool(wanted[0]), bool(wanted[1]))
+
+
+_MASKS = {"convolution_backward": 10, "convolution_backward_overrideable": 9, "_slow_conv2d_backward": 6}
+"""Where a backward op has the flags that say which gradients are wanted."""
+
+_TRANSPOSED = {"convolution_backward": 7, "convolution_backward_overrideable": 6, "_slow_conv2d_backward": -1}
 
 
 def backward_half(call: Call, learnt: Outputs) -> Work | None:
@@ -120,7 +159,7 @@ def backward_half(call: Call, learnt: Outputs) -> Work | None:
 
 def learn(call: Call, learnt: Outputs) -> None:
     """Remember the shape of an output from the gradient with regard to it."""
-    if call.name == "convolution_backward":
+    if call.name in _MASKS:
         grad, data, weight = (call.tensor(position) for position in range(3))
     elif call.name in HALVES or call.name == "cudnn_convolution_backward":
         data, grad, weight = (call.tensor(position) for position in range(3))
@@ -138,7 +177,7 @@ def _gradients(
     if grad is None or data is None or weight is None:
         return None
     once = conv_work(data, weight, grad.shape, transposed)
-    if once is None or not (of_input or of_weight):
+    if once is None or once.flops is None or not (of_input or of_weight):
         return None
     tensors = [grad]
     if of_input:
@@ -152,11 +191,12 @@ def _gradients(
 
 
 def _size(data: Shape, weight: Shape, output: Shape, transposed: bool) -> str:
-    """``64 -> 128 channels, 3 x 3, 56 x 56 -> 28 x 28, batch 32``."""
+    """``64 -> 128 channels, 3 x 3, 56 x 56 -> 28 x 28, batch 32``; without the output's size where that is unknown."""
     groups = _group_count(data, weight, output, transposed)
+    reached = f" -> {lengths(output[2:])}" if len(output) > 2 else ""
     return (
-        f"{data[1]} -> {output[1]} channels, {lengths(weight[2:])}, {lengths(data[2:])} -> {lengths(output[2:])}, "
-        f"batch {data[0]}" + (f", {groups} groups" if groups > 1 else "")
+        f"{data[1]} -> {output[1]} channels, {lengths(weight[2:])}, {lengths(data[2:])}{reached}, batch {data[0]}"
+        + (f", {groups} groups" if groups > 1 else "")
     )
 
 
@@ -180,11 +220,11 @@ def _group_count(data: Shape, weight: Shape, output: Shape, transposed: bool) ->
     return max((output[1] if transposed else data[1]) // weight[1], 1) if weight[1] else 1
 
 
-def _with_batch(data: Tensor, weight: Tensor) -> tuple[Tensor, bool]:
+def _with_batch(data: Tensor, weight: Tensor) -> Tensor:
     """An input without a batch dimension is a batch of one."""
     if len(data.shape) == len(weight.shape) - 1:
-        return Tensor((1, *data.shape), data.data_type), True
-    return data, False
+        return Tensor((1, *data.shape), data.data_type)
+    return data
 
 
 def _recorded_output(call: Call, data: Shape, weight: Shape, positions: Positions, transposed: bool) -> Shape | None:
@@ -219,5 +259,5 @@ HALVES = tuple(
 FORMULAS: dict[str, Callable[[Call, Outputs], Work | None]] = {
     **dict.fromkeys(_POSITIONS, forward),
     **dict.fromkeys(HALVES, backward_half),
-    "convolution_backward": backward,
+    **dict.fromkeys(_MASKS, backward),
 }

@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
-from tensorboard_plugin_dlprof.efficiency import attention, convolutions, products
+from typing import Final
+
+from tensorboard_plugin_dlprof.efficiency import (
+    attention,
+    convolutions,
+    grouped_products,
+    packed_products,
+    products,
+    recurrent,
+)
 from tensorboard_plugin_dlprof.efficiency.bandwidth_ops import bandwidth_formula
 from tensorboard_plugin_dlprof.efficiency.calls import Call
 from tensorboard_plugin_dlprof.efficiency.convolutions import Outputs
 from tensorboard_plugin_dlprof.efficiency.work import Work
 
+PRODUCT_FORMULAS: Final = {
+    **products.FORMULAS, **grouped_products.FORMULAS, **packed_products.FORMULAS, **recurrent.FORMULAS,
+}  # fmt: skip
+"""Products of matrices, by bare name."""
+
+
+def product_family(name: str) -> str:
+    """The family of an op that multiplies matrices, by its bare name; empty of all others."""
+    if name in PRODUCT_FORMULAS:
+        return "gemm"
+    if name in convolutions.FORMULAS:
+        return "convolution"
+    return "attention" if name in attention.FORMULAS else ""
+
 
 def work_of(call: Call, learnt: Outputs | None = None) -> Work | None:
-    """FLOPs and minimum bytes of an op; None where there is no formula or the recorded shapes do not suffice.
+    """FLOPs and minimum bytes of an op; None where there is no formula or the recorded shapes tell nothing.
 
     Args:
         call: The op.
         learnt: Shapes of convolutions' outputs, which ``convolutions.learn`` gathered from backward ops.
     """
-    if call.name in products.FORMULAS:
-        return products.FORMULAS[call.name](call)
+    if call.name in PRODUCT_FORMULAS:
+        return PRODUCT_FORMULAS[call.name](call)
     if call.name in convolutions.FORMULAS:
         return convolutions.FORMULAS[call.name](call, {} if learnt is None else learnt)
     if call.name in attention.FORMULAS:

@@ -16,8 +16,8 @@ from tensorboard_plugin_dlprof.aggregation.grouping import Groups, codes
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.efficiency import convolutions
 from tensorboard_plugin_dlprof.efficiency.calls import Call, parse_call
-from tensorboard_plugin_dlprof.efficiency.formulas import work_of
-from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS, Work
+from tensorboard_plugin_dlprof.efficiency.formulas import product_family, work_of
+from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS, Work, undecided
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
@@ -35,7 +35,7 @@ class InstanceWork:
     flops: Int64s
     """Of products as ``FlopCounterMode`` counts, without what a causal kernel leaves out; approximate of others."""
     product_flops: Int64s
-    """The part of it that matrix units could do; -1 where a sub-op that is a product has no formula."""
+    """The part of it that matrix units could do. -1, as ``flops``, where a product among the sub-ops is undecided."""
     masked_flops: Int64s
     """What fused causal attention left out, 0 elsewhere: with it ``product_flops`` is ``FlopCounterMode``'s count."""
     min_bytes: Int64s
@@ -45,7 +45,7 @@ class InstanceWork:
     """Index of ``InstanceWork.works``: the product (else the op) with the most work in it; -1 where none is known."""
     works: list[Work]
     complete: Int8s
-    """1 where every sub-op that launched work has a formula."""
+    """1 where the work of every sub-op that launched any is known."""
 
 
 @dataclass(slots=True)
@@ -135,14 +135,19 @@ def _json(text: str) -> list[list[int]]:
 
 
 def _indices(calls: Sequence[Call], works: list[Work]) -> Int64s:
-    """The works of calls, appended to ``works``; -1 for those without."""
+    """The works of calls, appended to ``works``; -1 for those without. Products always have one: that they multiply
+    is known, whatever the shapes."""
     learnt: convolutions.Outputs = {}
     for call in calls:
         convolutions.learn(call, learnt)
     indices = np.full(len(calls), UNKNOWN, np.int64)
     for position, call in enumerate(calls):
         found = work_of(call, learnt)
-        if found is not None and max(found.flops, found.elements, found.min_bytes or 0) < MOST:
+        if found is not None and max(found.flops or 0, found.elements or 0, found.min_bytes or 0) >= MOST:
+            found = None
+        if found is None and (family := product_family(call.name)):
+            found = undecided(family)
+        if found is not None:
             indices[position] = len(works)
             works.append(found)
     return indices
@@ -151,26 +156,27 @@ def _indices(calls: Sequence[Call], works: list[Work]) -> Int64s:
 def _summed(profile: Profile, pieces: _Pieces, works: list[Work]) -> InstanceWork:
     count = len(profile.instances.op)
     of_instance = Groups.of(pieces.instance, count)
-    known = pieces.work >= 0
 
-    def column(read: list[int]) -> Int64s:
+    def column(read: list[int | None]) -> Int64s:
         """A number of each piece's work; -1 of none (the value appended last)."""
-        return np.array([*read, UNKNOWN], np.int64)[pieces.work]
+        return np.array([*(UNKNOWN if each is None else each for each in read), UNKNOWN], np.int64)[pieces.work]
 
     product = [work.family in PRODUCTS for work in works]
-    done = column([work.flops - work.skipped_flops for work in works])
-    of_products = column([(w.flops - w.skipped_flops) * p for w, p in zip(works, product, strict=True)])
-    size = column([UNKNOWN if work.min_bytes is None else work.min_bytes for work in works])
+    spent = [None if work.flops is None else work.flops - work.skipped_flops for work in works]
+    done = column(spent)
+    of_products = column([None if each is None else each * p for each, p in zip(spent, product, strict=True)])
+    size = column([work.min_bytes for work in works])
     moved = column([work.elements for work in works])
+    known = done >= 0
     # Products first, then by operations.
-    weight = np.array(
-        [float(work.flops) * (1_000.0 if p else 1.0) + work.elements for work, p in zip(works, product, strict=True)]
-        + [-1.0]
-    )[pieces.work]
+    is_product = np.array([*product, False], np.bool_)[pieces.work]
+    weight = np.array([*(float(work.flops or 0) + (work.elements or 0) for work in works), -1.0])[pieces.work]
     masked = np.maximum(column([work.skipped_flops for work in works]), 0)
 
     described = of_instance.count() > 0
-    some = of_instance.sum(known) > 0
+    # What is known of the others is no part of the op without a product that is not.
+    undecided_products = of_instance.sum(is_product & ~known) > 0
+    some = (of_instance.sum(known) > 0) & ~undecided_products
 
     def total(values: Int64s, all_known: bool) -> Int64s:
         sums = of_instance.sum(np.maximum(values, 0))
@@ -178,12 +184,12 @@ def _summed(profile: Profile, pieces: _Pieces, works: list[Work]) -> InstanceWor
         return np.where(described & (~missing if all_known else some), sums, UNKNOWN)
 
     shape = np.full(count, UNKNOWN, np.int64)
-    order = np.lexsort((weight, pieces.instance))
+    order = np.lexsort((weight, is_product, pieces.instance))
     shape[pieces.instance[order]] = pieces.work[order]
     return InstanceWork(
         flops=total(done, False),
         product_flops=total(of_products, False),
-        masked_flops=of_instance.sum(masked),
+        masked_flops=np.where(undecided_products, 0, of_instance.sum(masked)),
         min_bytes=total(size, True),
         elements=np.where(described & (of_instance.sum(~known) == 0), of_instance.sum(np.maximum(moved, 0)), UNKNOWN),
         shape=shape,

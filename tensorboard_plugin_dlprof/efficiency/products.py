@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from math import prod
 from typing import Final
 
@@ -16,12 +17,20 @@ def gemm(left: Tensor, right: Tensor, output: Shape, batch: int, m: int, n: int,
     operands = (left, right)
     kind = widest_type(operands)
     size, elements = moved((*operands, *more, Tensor(output, kind)))
+    return Work("gemm", 2 * batch * m * n * k, 0, size, elements, kind, *shown(batch, m, n, k))
+
+
+def shown(batch: int, m: int, n: int, k: int) -> tuple[tuple[Dimension, ...], str, bool]:
+    """The lengths of products as ``Work`` has them: dimensions, size, whether one is a vector."""
     named = (Dimension("M", m), Dimension("N", n), Dimension("K", k))
-    shown = ", ".join(f"{each.name} {each.length}" for each in named) + (f", batch {batch}" if batch > 1 else "")
-    return Work("gemm", 2 * batch * m * n * k, 0, size, elements, kind, named, shown, min(m, n, k) == 1)
+    size = ", ".join(f"{each.name} {each.length}" for each in named) + (f", batch {batch}" if batch > 1 else "")
+    return named, size, min(m, n, k) == 1
 
 
-def of_two(first: int, second: int, bias: int | None = None) -> Callable[[Call], Work | None]:
+Formula = Callable[[Call], Work | None]
+
+
+def of_two(first: int, second: int, bias: int | None = None) -> Formula:
     """``mm``, ``bmm``, ``matmul`` and their like: operands at two positions, an addend at a third."""
 
     def formula(call: Call) -> Work | None:
@@ -46,25 +55,68 @@ def matmul(left: Tensor, right: Tensor, addend: Tensor | None = None) -> Work | 
         return None
     m, k, n = a[-2], a[-1], b[-1]
     more = () if addend is None else (addend,)
-    if left.data_type == right.data_type == _PACKED:
-        k *= 2
+    k *= packed(left, right)
     count, rows = (prod(batch), m) if len(b) > 2 else (1, prod(batch) * m)
     return gemm(left, right, (*batch, m, n), count, rows, n, k, *more)
 
 
+def packed(left: Tensor, right: Tensor) -> int:
+    """How many values of K an element holds: two of FP4, of which the recorded length is half."""
+    return 2 if left.data_type == right.data_type == _PACKED else 1
+
+
 _PACKED: Final = "float4_e2m1fn_x2"
-"""Two values a byte, along K, of which the recorded length is half."""
+
+
+def added(call: Call) -> Work | None:
+    """``addbmm(addend, batch, batch)``: the products of a batch are added up, as if K were longer."""
+    addend, left, right = call.tensor(0), call.tensor(1), call.tensor(2)
+    if left is None or right is None or len(left.shape) != 3 or len(right.shape) != 3:
+        return None
+    (batch, m, k), (other, inner, n) = left.shape, right.shape
+    if (batch, k) != (other, inner):
+        return None
+    return gemm(left, right, (m, n), 1, m, n, batch * k, *([addend] if addend else []))
+
+
+def of_last(call: Call) -> Work | None:
+    """``inner``: the last dimension of both is summed over."""
+    left, right = call.tensor(0), call.tensor(1)
+    if left is None or right is None or not left.shape or not right.shape or left.shape[-1] != right.shape[-1]:
+        return None
+    output = (*left.shape[:-1], *right.shape[:-1])
+    return gemm(left, right, output, 1, prod(left.shape[:-1]), prod(right.shape[:-1]), left.shape[-1])
+
+
+def gradients(data: int, gradient: int, weight: int, forward: Callable[[Tensor, Tensor], Work | None]) -> Formula:
+    """Backward of a product, from its operands at two positions and the gradient; a mask stands behind them."""
+
+    def formula(call: Call) -> Work | None:
+        left, grad, right = call.tensor(data), call.tensor(gradient), call.tensor(weight)
+        mask = call.value(3)
+        wanted = [bool(each) for each in mask[:2]] if isinstance(mask, list) and len(mask) >= 2 else [True, True]
+        once = forward(left, right) if left is not None and right is not None else None
+        if once is None or once.flops is None or left is None or right is None or grad is None or not any(wanted):
+            return None
+        # Each gradient reads the other operand and is as large as its own.
+        size, elements = moved((grad, *(tensor for tensor in (left, right) for _ in range(sum(wanted)))))
+        return replace(once, flops=once.flops * sum(wanted), min_bytes=size, elements=elements)
+
+    return formula
 
 
 def linear(call: Call) -> Work | None:
     """``linear(input, weight, bias)``: the weight is N x K, all leading dimensions of the input are rows."""
     data, weight = call.tensor(0), call.tensor(1)
-    if data is None or weight is None or len(weight.shape) != 2 or not data.shape:
+    return None if data is None or weight is None else _linear(data, weight, call.tensor(2))
+
+
+def _linear(data: Tensor, weight: Tensor, bias: Tensor | None = None) -> Work | None:
+    if len(weight.shape) != 2 or not data.shape:
         return None
     n, k = weight.shape
     if data.shape[-1] != k:
         return None
-    bias = call.tensor(2)
     m = prod(data.shape[:-1])
     return gemm(data, weight, (*data.shape[:-1], n), 1, m, n, k, *([bias] if bias else []))
 
@@ -86,7 +138,10 @@ def einsum(call: Call) -> Work | None:
         if len(letters) != len(operand.shape):
             return None
         for letter, length in zip(letters, operand.shape, strict=True):
-            lengths[letter] = max(length, lengths.get(letter, 1))
+            known = lengths.get(letter, 1)
+            if length != known and 1 not in (length, known):
+                return None
+            lengths[letter] = known if length == 1 else length
     left, right, out = (set(text) for text in found.groups())
 
     def size(letters: set[str]) -> int:
@@ -109,11 +164,15 @@ def _broadcast(one: Shape, other: Shape) -> Shape | None:
     return tuple(max(a, b) if min(a, b) else 0 for a, b in zip(one, padded, strict=True))
 
 
-FORMULAS: dict[str, Callable[[Call], Work | None]] = {
-    **dict.fromkeys(("mm", "bmm", "matmul", "__matmul__", "mv", "_scaled_mm", "_int_mm", "dot", "vdot", "inner"),
-                    of_two(0, 1)),
+FORMULAS: dict[str, Formula] = {
+    **dict.fromkeys(("mm", "bmm", "matmul", "__matmul__", "mv", "_scaled_mm", "_scaled_mm_v2", "_int_mm", "dot",
+                     "vdot"), of_two(0, 1)),
     **dict.fromkeys(("addmm", "addmm_", "baddbmm", "baddbmm_", "addmv", "addmv_", "_addmm_activation"),
                     of_two(1, 2, 0)),
-    "linear": linear,
+    **dict.fromkeys(("linear", "mkldnn_linear"), linear),
+    **dict.fromkeys(("linear_backward", "mkldnn_linear_backward"), gradients(0, 1, 2, _linear)),
+    "matmul_backward": gradients(1, 0, 2, matmul),
+    **dict.fromkeys(("addbmm", "addbmm_"), added),
+    "inner": of_last,
     "einsum": einsum,
 }  # fmt: skip

@@ -168,7 +168,7 @@ class _Ops:
     def _largest_shape(self) -> Int64s:
         shape = np.full(len(self._profile.ops), -1, np.int64)
         chosen = self._work.shape[self._instance]
-        flops = np.array([work.flops for work in self._work.works] or [0], np.int64)
+        flops = np.array([UNKNOWN if work.flops is None else work.flops for work in self._work.works] or [0], np.int64)
         known = np.flatnonzero(chosen >= 0)
         known = known[np.argsort(flops[chosen[known]], kind="stable")]
         shape[self._profile.instances.op[self._instance[known]]] = chosen[known]

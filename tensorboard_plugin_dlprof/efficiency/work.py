@@ -27,15 +27,16 @@ class Work:
     family: str
     """``gemm``, ``convolution``, ``attention``, ``normalisation``, ``softmax``, ``elementwise``, ``reduction``,
     ``copy``, ``optimizer``, ``embedding``."""
-    flops: int
+    flops: int | None
     """A multiplication and an addition are two. Of products as ``FlopCounterMode`` counts them (attention without
-    regard to a causal mask); of other families an approximation, which counts a special function as one."""
+    regard to a causal mask); of other families an approximation, which counts a special function as one. None where
+    the op multiplies, but a length of it was not recorded or is a number on the GPU (``undecided``)."""
     skipped_flops: int = 0
-    """The part of ``flops`` that a fused causal attention does not do."""
+    """The part of ``flops`` that fused attention with a causal mask or a window does not do."""
     min_bytes: int | None = None
     """Every input read once, every output written once. None where a data type is not known."""
-    elements: int = 0
-    """The elements behind ``min_bytes``."""
+    elements: int | None = 0
+    """The elements behind ``min_bytes``. None where the shapes do not tell."""
     data_type: str = ""
     """Type of the operands; empty where not recorded."""
     dimensions: tuple[Dimension, ...] = ()
@@ -44,6 +45,13 @@ class Work:
     """A product's lengths in the words of a user: ``M 64, N 1000, K 2048``; empty of other ops."""
     by_vector: bool = False
     """A matrix by a vector, or a convolution channel by channel: nothing that a matrix unit holds is used twice."""
+
+
+def undecided(
+    family: str, dimensions: tuple[Dimension, ...] = (), data_type: str = "", size: str = "", by_vector: bool = False
+) -> Work:
+    """A product whose shapes leave its work open, with the lengths that they do tell."""
+    return Work(family, None, 0, None, None, data_type, dimensions, size, by_vector)
 
 
 def lengths(shape: Iterable[int]) -> str:

@@ -181,3 +181,73 @@ def test_narrow_types_need_multiples_of_sixteen(
     wrong = misaligned(work, precision)
     assert (wrong and wrong.padded) == padded
     assert wrong is None or wrong.dimension == "K"
+
+
+def without_stride(name: str, data: list[int], weight: list[int]) -> Work | None:
+    """A convolution as traces before PyTorch 2 recorded it: shapes and types alone."""
+    return work_of(parse_call(name, json.dumps([data, weight]), json.dumps(["c10::Half"] * 2), ""))
+
+
+@pytest.mark.parametrize("name", ["cudnn_convolution", "conv2d"])
+def test_channels_that_do_not_fit_are_to_blame_without_a_recorded_stride(name: str) -> None:
+    """They are in the shapes of input and filter; the size of the output is not."""
+    work = without_stride(name, [32, 3, 224, 224], [60, 3, 7, 7])
+    assert work is not None
+    assert (work.flops, work.min_bytes, work.elements) == (None, None, None)
+    assert work.size == "3 -> 60 channels, 7 x 7, 224 x 224, batch 32"
+    assert cause(facts(work)) is Cause.DIMENSION
+    wrong = misaligned(work, "fp16")
+    assert wrong is not None
+    assert (wrong.dimension, wrong.padded_shape) == ("input channels", "input channels 8, output channels 64")
+
+
+def test_channels_that_fit_leave_the_cause_unknown_without_a_recorded_stride() -> None:
+    """It may have been too small, or the library's choice."""
+    work = without_stride("cudnn_convolution", [32, 64, 56, 56], [64, 64, 3, 3])
+    assert work is not None
+    assert cause(facts(work)) is Cause.UNKNOWN
+    assert cause(facts(work, transposes=True)) is Cause.LAYOUT
+
+
+def test_a_depthwise_convolution_is_one_without_a_recorded_stride() -> None:
+    """Its filters have one channel."""
+    work = without_stride("conv2d", [32, 128, 56, 56], [128, 1, 3, 3])
+    assert cause(facts(work)) is Cause.TOO_SMALL
+
+
+def test_the_groups_of_a_transposed_convolution_are_in_its_parameters_alone() -> None:
+    """64 channels in, 6 out of each group: which of both is told only with the number of groups."""
+    work = without_stride("cudnn_convolution_transpose", [8, 64, 14, 14], [64, 6, 2, 2])
+    assert work is not None
+    assert [(each.name, each.length) for each in work.dimensions] == [("output channels per group", 6)]
+    assert cause(facts(work)) is Cause.DIMENSION
+
+
+def test_a_convolution_that_may_be_transposed_has_no_channels() -> None:
+    """``convolution`` tells by a parameter: 64 x 32 is 64 -> 32 channels, or 64 -> 64 in two groups."""
+    assert without_stride("convolution", [8, 64, 14, 14], [64, 32, 3, 3]) is None
+    plain = without_stride("convolution", [8, 64, 14, 14], [100, 64, 3, 3])
+    assert plain is not None
+    assert cause(facts(plain)) is Cause.DIMENSION
+
+
+@pytest.mark.parametrize("weight", [[60, 5, 7, 7], [0, 3, 7, 7], [60, 0, 7, 7], [60, 3, 7], [61, 1, 7, 7]])
+def test_filters_that_do_not_fit_say_nothing(weight: list[int]) -> None:
+    """Damaged shapes."""
+    assert without_stride("conv2d", [32, 3, 224, 224], weight) is None
+
+
+def test_a_product_of_which_nothing_is_known_has_no_cause() -> None:
+    """Not the library's choice: nobody knows."""
+    assert cause(facts(Work("gemm", None))) is Cause.UNKNOWN
+
+
+def test_experts_with_an_odd_length_are_to_blame_whatever_their_tokens() -> None:
+    """The tokens of each are data, the features are not."""
+    shapes = [[4096, 1001], [8, 1001, 512], [8]]
+    kinds = ["c10::Half", "c10::Half", "int"]
+    work = work_of(parse_call("_grouped_mm", json.dumps(shapes), json.dumps(kinds), ""))
+    assert cause(facts(work)) is Cause.DIMENSION
+    wrong = misaligned(work, "fp16")
+    assert wrong is not None
+    assert (wrong.dimension, wrong.padded_shape) == ("K", "N 512, K 1008")
