@@ -40,8 +40,12 @@ class Facts:
     """What can be asked for."""
 
     kernels: int
+    kernels_of_iteration: int
+    """On average."""
     iterations: list[int]
     ops: list[str]
+    op_words: list[str]
+    """Parts of the names of ops, such as layers."""
     groups: list[str]
     sortable: list[str]
 
@@ -61,9 +65,22 @@ def facts(path: Path) -> Facts:
             "SELECT path.string FROM group_ops AS node JOIN dictionary AS path ON path.id = node.group_op_full_name_id "
             "WHERE node.aggr_id = 1 AND node.row_type = 1"
         ).fetchmany(5_000)
+        names = con.execute(
+            "SELECT DISTINCT op_name FROM read_only_ops WHERE id IN "
+            "(SELECT read_only_ops_id FROM op_nodes WHERE kernel_calls > 0 AND aggr_id = 1)"
+        ).fetchmany(5_000)
         kernels = int(con.execute("SELECT max(id) FROM read_only_kernels").fetchone()[0] or 0)
+        count = con.execute("SELECT count(*) FROM iteration_aggregation_list WHERE aggr_id = 1").fetchone()[0]
     sortable = [column.key for column in kernels_of_iteration(True).columns if column.sortable]
-    return Facts(kernels, [row[0] for row in iterations], [row[0] for row in ops], [row[0] for row in groups], sortable)
+    return Facts(
+        kernels=kernels,
+        kernels_of_iteration=kernels // max(count, 1),
+        iterations=[row[0] for row in iterations],
+        ops=[row[0] for row in ops],
+        op_words=sorted({part for (name,) in names for part in str(name).split("/") if part}),
+        groups=[row[0] for row in groups],
+        sortable=sortable,
+    )
 
 
 def questions(profile: str, known: Facts, *, unlike: bool = True) -> dict[str, Question]:
@@ -92,6 +109,9 @@ def questions(profile: str, known: Facts, *, unlike: bool = True) -> dict[str, Q
     def any_order(chance: random.Random) -> str:
         return chance.choice(("", "-")) + chance.choice(known.sortable)
 
+    def any_offset(chance: random.Random) -> int:
+        return chance.randrange(max(known.kernels_of_iteration, 1))
+
     def iteration_range(chance: random.Random) -> str:
         low = chance.choice(known.iterations)
         return f"{low}..{low + max(1, len(known.iterations) // 10)}"
@@ -112,8 +132,10 @@ def questions(profile: str, known: Facts, *, unlike: bool = True) -> dict[str, Q
         "kernels of iteration: first page": table(kernels),
         "kernels of iteration: by duration": table(kernels, sort="-gpu_time_ns"),
         "kernels of iteration: by any column": table(kernels, sort=any_order),
-        "kernels of iteration: any page": table(kernels, offset=lambda chance: chance.randrange(10_000_000)),
-        "kernels of iteration: filtered by op": table(kernels, **{"where.op": "layer1"}),
+        "kernels of iteration: any page": table(kernels, offset=any_offset),
+        "kernels of iteration: filtered by op": table(
+            kernels, **{"where.op": lambda chance: chance.choice(known.op_words)}
+        ),
         "kernels of iteration: filtered by kernel": table(kernels, **{"where.name": "gemm"}),
         "kernels of iteration: search and time": table(
             kernels, search="conv", sort="-gpu_time_ns", **{"where.gpu_time_ns": lambda chance: f">{chance.random()}us"}
