@@ -10,8 +10,8 @@ from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.efficiency_table import efficiency_table
 from tensorboard_plugin_dlprof.queries.gpus import gpus
 from tensorboard_plugin_dlprof.queries.groups import KERNELS_OF_GROUP
+from tensorboard_plugin_dlprof.queries.iteration_list import iterations
 from tensorboard_plugin_dlprof.queries.iteration_tables import (
-    iterations,
     kernels_of_iteration,
     kernels_of_iteration_op,
     ops_of_iteration,

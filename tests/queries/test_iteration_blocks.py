@@ -17,7 +17,7 @@ from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.iteration_bins import Bar, iteration_bars
-from tensorboard_plugin_dlprof.queries.iteration_tables import ITERATIONS, iterations
+from tensorboard_plugin_dlprof.queries.iteration_list import ITERATIONS, iterations
 from tensorboard_plugin_dlprof.queries.iterations import MAX_ROWS, IterationRow, _rows, iteration_rows
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
 from tensorboard_plugin_dlprof.queries.table import Request, page

@@ -1,0 +1,143 @@
+"""The table of iterations."""
+
+from __future__ import annotations
+
+import dataclasses
+from types import MappingProxyType
+
+from tensorboard_plugin_dlprof.queries.table import Column, Table
+
+_BUSY = "(part.tc_duration + part.non_tc_duration)"
+_LENGTH = "(iteration.stop_time - iteration.start_time)"
+
+
+def _part(key: str, label: str, meaning: str, column: str) -> Column:
+    return Column(key, label, "duration_ns", meaning, f"part.{column}", hidden=True)
+
+
+ITERATIONS = Table(
+    name="iterations",
+    key="iteration",
+    base="iteration_aggregation_list AS part",
+    row_id="part.id",
+    where=(
+        "part.aggr_id = :aggregation AND EXISTS (SELECT 1 FROM model_summary AS summary "
+        "WHERE summary.aggr_id = :aggregation AND summary.domain_id = :domain)"
+    ),
+    joins=MappingProxyType(
+        {
+            "iteration": (
+                "LEFT JOIN iteration_list AS iteration "
+                "ON iteration.aggr_id = part.aggr_id AND iteration.iter_value = part.iter_value"
+            ),
+            "stats": (
+                "LEFT JOIN kernel_iteration_stats AS stats ON stats.aggr_id = part.aggr_id "
+                "AND stats.domain_id = :domain AND stats.iter_value = part.iter_value"
+            ),
+        }
+    ),
+    default_sort="iteration",
+    columns=(
+        Column("iteration", "Iteration", "integer", "Number of the iteration.", "part.iter_value"),
+        Column(
+            "start_ns",
+            "Timestamp",
+            "duration_ns",
+            "When the iteration started.",
+            "iteration.start_time",
+            ("iteration",),
+        ),
+        Column("duration_ns", "Duration", "duration_ns", "How long the iteration took.", _LENGTH, ("iteration",)),
+        Column("kernels", "Total Kernels", "integer", "Kernels of the iteration.", "stats.total_count", ("stats",)),
+        Column(
+            "tensor_core_kernels",
+            "TC Kernels",
+            "integer",
+            "Kernels that use Tensor Cores.",
+            "stats.uses_tc_count",
+            ("stats",),
+        ),
+        Column(
+            "gpu_time_ns",
+            "Average GPU Time",
+            "duration_ns",
+            "Time with a kernel running, overlap counted once, average over all GPUs in use.",
+            _BUSY,
+        ),
+        Column(
+            "gpu_time_fraction",
+            "GPU Time Share",
+            "fraction",
+            "Average GPU time over the duration of the iteration.",
+            f"{_BUSY} * 1.0 / nullif({_LENGTH}, 0)",
+            ("iteration",),
+            nullable=True,
+        ),
+        Column(
+            "tensor_core_time_ns",
+            "Average TC GPU Time",
+            "duration_ns",
+            "Time with a Tensor Core kernel running, overlap counted once, average over all GPUs in use.",
+            "part.tc_duration",
+        ),
+        Column(
+            "tensor_core_time_fraction",
+            "TC GPU Time Share",
+            "fraction",
+            "Average Tensor Core GPU time over the duration of the iteration.",
+            f"part.tc_duration * 1.0 / nullif({_LENGTH}, 0)",
+            ("iteration",),
+            nullable=True,
+        ),
+        _part("other_kernel_ns", "Other Kernels", "Time with other kernels alone.", "non_tc_duration"),
+        _part("memory_ns", "Memory", "Time with copies and sets, without kernels.", "memory_duration"),
+        _part("data_loader_ns", "Data Loader", "Time of the data loader, without GPU work.", "dataloader_duration"),
+        _part("io_ns", "I/O", "Time of input and output, without all before.", "io_duration"),
+        _part("cpu_ns", "CPU", "Time of ops on the host, without all before.", "cpu_duration"),
+        _part("other_ns", "Other", "The rest of the duration.", "other_duration"),
+        Column(
+            "kernel_time_ns",
+            "Total Kernel Time",
+            "duration_ns",
+            "Plain sum of the durations of the kernels on all GPUs.",
+            "stats.total_gpu_time",
+            ("stats",),
+            hidden=True,
+        ),
+        Column(
+            "tensor_core_kernel_time_ns",
+            "Total TC Kernel Time",
+            "duration_ns",
+            "Plain sum of the durations of the Tensor Core kernels on all GPUs.",
+            "stats.tc_gpu_time",
+            ("stats",),
+            hidden=True,
+        ),
+    ),
+)
+
+_PARTS = (
+    "(part.tc_duration + part.non_tc_duration + part.memory_duration + part.dataloader_duration + part.io_duration "
+    "+ part.cpu_duration + part.other_duration)"
+)
+"""In databases of ours the parts add up to the length, and an index has their sum."""
+
+
+def iterations(extended: bool) -> Table:
+    """The aggregated iterations, given whether the database has our own tables."""
+    if not extended:
+        return ITERATIONS
+    fractions = {"gpu_time_fraction": _BUSY, "tensor_core_time_fraction": "part.tc_duration"}
+    of_parts = {"duration_ns": _PARTS} | {key: f"{time} * 1.0 / nullif({_PARTS}, 0)" for key, time in fractions.items()}
+    columns = []
+    for column in ITERATIONS.columns:
+        if column.key in of_parts:
+            column = dataclasses.replace(column, sql=of_parts[column.key], joins=())
+        if column.key == "start_ns":
+            column = dataclasses.replace(column, order="part.iter_value")
+        elif not column.joins and column.key not in ("iteration", "duration_ns"):
+            # Those have indexes. Without one, reading the table in its own order takes a third of the time.
+            column = dataclasses.replace(column, base=f"{ITERATIONS.base} NOT INDEXED")
+        columns.append(column)
+    total = "SELECT iter_aggregated FROM model_summary WHERE aggr_id = :aggregation AND domain_id = :domain"
+    return dataclasses.replace(ITERATIONS, columns=tuple(columns), total=total)
