@@ -15,9 +15,9 @@ DLPROF_VERSION = "1.8.0"
 EXTENSION_VERSION = 7
 """Version of our own ``ext_*`` tables. A database of ours of another version is imported again."""
 
-CLASSIFICATION_VERSION = 3
-"""Version of the rules by which kernels are told from their names. Servers import traces again that were read by
-others."""
+CLASSIFICATION_VERSION = 4
+"""Version of the rules by which kernels are told from their names, and work from shapes. Servers import traces again
+that were read by others."""
 
 DATABASE_SUFFIX = ".dlprof_dldb.sqlite"
 """``<source stem>`` + this is the database of a source."""

@@ -50,6 +50,7 @@ def test_the_golden_numbers_hold_every_kind_of_op() -> None:
     names = {row["name"] for row in ROWS}
     assert {"mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward"} <= names
     assert {"_scaled_dot_product_efficient_attention", "_scaled_dot_product_flash_attention"} <= names
+    assert {"_scaled_mm", "_flash_attention_forward", "_efficient_attention_backward"} <= names
 
 
 MORE_THAN_COUNTED = {

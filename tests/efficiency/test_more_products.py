@@ -268,3 +268,12 @@ def test_letters_of_an_einsum_broadcast_ones_only(shapes: list[Any], equation: s
     """One and nothing is nothing; two and three is no einsum."""
     found = work("einsum", [[], shapes], ["Scalar", LIST], [equation])
     assert (found and found.flops) == flops
+
+
+@pytest.mark.parametrize(
+    "shape",
+    ["torch.Size([4, 5])", "[4, 5]", ["4", "5"], [4.0, 5.0], [True, 5], ["s0", 5], [-1, 5], [4, None], None, {}],
+)
+def test_shapes_that_are_no_lists_of_lengths_are_unknown(shape: object) -> None:
+    """Texts, symbols, floats, lengths below zero: no number is made of them."""
+    assert work("mm", [shape, [5, 6]], ["float", "float"]) is None

@@ -18,7 +18,7 @@ import torch
 from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.profiler import ProfilerActivity, profile, schedule
-from torch.utils.flop_counter import FlopCounterMode
+from torch.utils.flop_counter import FlopCounterMode, flop_registry
 
 GOLDEN = Path(__file__).parent / "flop_counter.json"
 TRACE = GOLDEN.with_name("steps.pt.trace.json.gz")
@@ -312,6 +312,40 @@ def fused_attentions() -> Iterator[dict[str, Any]]:
     }
 
 
+def described_products() -> Iterator[dict[str, Any]]:
+    """Ops that run on some GPUs only, by the formulas that ``FlopCounterMode`` has for them: shapes are enough."""
+    query, key, value = [2, 6, 10, 8], [2, 3, 14, 8], [2, 3, 14, 12]
+    output = [*query[:3], value[3]]
+    turned = [[one[0], one[2], one[1], one[3]] for one in (query, key, value, output)]
+    forward, backward = [query, key, value], [output, query, key, value]
+    for name, shapes in (
+        ("_scaled_mm", [[32, 48], [48, 64]]),
+        ("_scaled_dot_product_cudnn_attention", forward),
+        ("_scaled_dot_product_flash_attention_backward", backward),
+        ("_scaled_dot_product_efficient_attention_backward", backward),
+        ("_scaled_dot_product_cudnn_attention_backward", backward),
+        ("_flash_attention_forward", turned[:3]),
+        ("_efficient_attention_forward", turned[:3]),
+        ("_flash_attention_backward", [turned[3], *turned[:3]]),
+        ("_efficient_attention_backward", [turned[3], *turned[:3]]),
+    ):
+        schema = getattr(torch.ops.aten, name).default._schema
+        required = [one for one in schema.arguments if not one.kwarg_only and not one.has_default_value()]
+        # The registered formulas of these four take (batch, heads, sequence, size), unlike the ops.
+        described = (backward if "backward" in name else forward) if turned[0] in shapes else shapes
+        tensors = [torch.empty(shape, device="meta") for shape in described]
+        flops = flop_registry[getattr(torch.ops.aten, name)](
+            *tensors, *[None] * (len(required) - len(tensors)), **({} if turned[0] in shapes else {"out_val": None})
+        )
+        yield {
+            "name": name,
+            "shapes": json.dumps([*shapes, *[[]] * (len(schema.arguments) - len(shapes))]),
+            "dtypes": json.dumps(["c10::BFloat16"] * len(shapes) + [""] * (len(schema.arguments) - len(shapes))),
+            "parameters": json.dumps([""] * len(schema.arguments)),
+            "flops": flops,
+        }
+
+
 def golden() -> list[dict[str, Any]]:
     """Every distinct op of the models with its own count."""
     rows: list[dict[str, Any]] = []
@@ -321,7 +355,7 @@ def golden() -> list[dict[str, Any]]:
             row = {**op, "flops": _alone(op)}
             if row not in rows:
                 rows.append(row)
-    return rows + list(fused_attentions())
+    return rows + list(fused_attentions()) + list(described_products())
 
 
 def _alone(op: dict[str, Any]) -> int:
