@@ -6,7 +6,8 @@ from typing import Final
 
 COUNTED: Final = frozenset({
     "mm", "addmm", "addmm_", "bmm", "baddbmm", "baddbmm_", "mv", "addmv", "addmv_", "dot", "vdot", "_addmm_activation",
-    "_scaled_mm", "_int_mm", "convolution", "_convolution", "convolution_backward",
+    "_scaled_mm", "_int_mm", "_weight_int8pack_mm", "_weight_int4pack_mm_for_cpu", "mkldnn_rnn_layer",
+    "mkldnn_rnn_layer_backward", "convolution", "_convolution", "convolution_backward",
     "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_backward",
     "_scaled_dot_product_efficient_attention", "_scaled_dot_product_efficient_attention_backward",
     "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_cudnn_attention_backward",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from tensorboard_plugin_dlprof.efficiency.calls import Call
+from tensorboard_plugin_dlprof.efficiency.calls import Call, Tensor
 from tensorboard_plugin_dlprof.efficiency.products import Formula
 from tensorboard_plugin_dlprof.efficiency.work import Dimension, Work, moved, widest_type
 
@@ -15,8 +15,7 @@ def layers(call: Call) -> Work | None:
     That holds for LSTM, GRU and plain cells, of several layers, in both directions (with weights of their own), with
     projections, and for packed sequences, whose rows are all steps.
     """
-    data = call.tensor(0)
-    weights = call.arguments[1] if len(call.arguments) > 1 else ()
+    data, weights = call.tensor(0), _weights(call)
     matrices = [weight for weight in weights if len(weight.shape) == 2]
     if data is None or len(data.shape) < 2 or not matrices or matrices[0].shape[1] != data.shape[-1]:
         return None
@@ -29,8 +28,15 @@ def layers(call: Call) -> Work | None:
     return Work("gemm", flops, 0, size, elements, kind, dimensions, f"rows {rows}, {shown}")
 
 
+def _weights(call: Call) -> tuple[Tensor, ...]:
+    """A list; of a layer of the CPU four arguments, of which the first two are matrices."""
+    if call.name.startswith("mkldnn"):
+        return tuple(weight for position in range(1, 5) if (weight := call.tensor(position)) is not None)
+    return call.arguments[1] if len(call.arguments) > 1 else ()
+
+
 def gradients(mask: int) -> Formula:
-    """Backward: the gradients of the data always, those of the weights where the fourth of the mask is set."""
+    """Backward: the gradients of the data always, those of the weights unless the fourth of the mask is not set."""
 
     def formula(call: Call) -> Work | None:
         once = layers(call)
@@ -49,4 +55,6 @@ FORMULAS: dict[str, Formula] = {
     **dict.fromkeys(("_cudnn_rnn", "miopen_rnn"), layers),
     "_cudnn_rnn_backward": gradients(21),
     "miopen_rnn_backward": gradients(20),
+    "mkldnn_rnn_layer": layers,
+    "mkldnn_rnn_layer_backward": gradients(-1),
 }

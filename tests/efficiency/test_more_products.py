@@ -277,3 +277,13 @@ def test_letters_of_an_einsum_broadcast_ones_only(shapes: list[Any], equation: s
 def test_shapes_that_are_no_lists_of_lengths_are_unknown(shape: object) -> None:
     """Texts, symbols, floats, lengths below zero: no number is made of them."""
     assert work("mm", [shape, [5, 6]], ["float", "float"]) is None
+
+
+def test_a_recurrent_layer_of_the_cpu_is_counted_like_that_of_a_gpu() -> None:
+    """``mkldnn_rnn_layer`` has its weights as arguments of their own; backward makes both gradients."""
+    shapes = [[7, 3, 10], [80, 10], [80, 20], [80], [80], [3, 20], [3, 20]]
+    forward = work("mkldnn_rnn_layer", shapes, ["float"] * 7)
+    backward = work("mkldnn_rnn_layer_backward", shapes, ["float"] * 7)
+    assert forward is not None
+    assert backward is not None
+    assert (forward.flops, backward.flops) == (2 * 21 * 2400, 4 * 21 * 2400)
