@@ -133,18 +133,21 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
             network=_network(None), peaks=[], precisions=[], causes=[], dots=[], left_out_dots=0, iterations=[],
             missing=[],
         )  # fmt: skip
-    aggregation = (scope.aggregation,)
     flops, masked, ideal, known, total = connection.execute(
         "SELECT sum(product_flops), sum(masked_flops), sum(ideal_ns), sum(ideal_ns IS NOT NULL), count(*) "
         "FROM ext_iteration_efficiency WHERE aggr_id = ?",
-        aggregation,
+        (scope.aggregation,),
     ).fetchone()
     wall_ns, gpus = _wall_ns_and_gpus(connection, scope)
     measured = connection.execute(
         "SELECT sum(CASE WHEN product_flops > 0 THEN measured_ns ELSE 0 END) * 1.0 / nullif(sum(kernel_ns), 0) "
         "FROM ext_op_efficiency WHERE aggr_id = ? AND family IN ('gemm', 'convolution', 'attention')",
-        aggregation,
+        (scope.aggregation,),
     ).fetchone()[0]
+    means = connection.execute(
+        f"SELECT {', '.join(map(_mean, _NETWORK))} FROM ext_op_efficiency AS rate WHERE rate.aggr_id = ?",
+        (scope.aggregation,),
+    ).fetchone()
     product_flops = whole(flops) or None
     dots, left_out = _dots(connection, scope)
     return EfficiencySummary(
@@ -154,58 +157,78 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
         mfu_fraction=fraction(number(ideal), (wall_ns or 0) * max(gpus, 1)) if known == total else None,
         measured_fraction=number(measured),
         hint="" if product_flops else RECORD_SHAPES,
-        network=_network(
-            connection.execute(
-                f"SELECT {', '.join(map(_mean, _NETWORK))} FROM ext_op_efficiency AS rate WHERE rate.aggr_id = ?",
-                aggregation,
-            ).fetchone()
-        ),
-        peaks=[
-            Peak(
-                device_id=whole(row[0]), product=str(row[1]), unit=str(row[2]), precision=str(row[3]),
-                per_second=number(row[4]), source=str(row[5]),
-            )
-            for row in connection.execute(
-                "SELECT device_id, product, unit, precision, per_second, source FROM ext_device_peaks "
-                "ORDER BY device_id, unit, precision"
-            ).fetchmany(1_000)
-        ],
-        precisions=[
-            PrecisionTime(
-                precision=str(row[0]), matrix_unit=_UNITS.get(row[1], "unknown"), kernel_ns=whole(row[2]),
-                kernels=whole(row[3]),
-            )
-            for row in connection.execute(
-                "SELECT precision, matrix_unit, kernel_ns, kernels FROM ext_precision_times "
-                "WHERE aggr_id = ? AND kernel_ns > 0 ORDER BY kernel_ns DESC, precision, matrix_unit",
-                aggregation,
-            ).fetchmany(100)
-        ],
-        causes=[
-            CauseTime(
-                cause=str(row[0]), label=CAUSES.get(row[0], str(row[0])), ops=whole(row[1]), kernel_ns=whole(row[2])
-            )
-            for row in connection.execute(
-                "SELECT cause, count(*), sum(kernel_ns) FROM ext_op_efficiency WHERE aggr_id = ? AND cause <> '' "
-                "GROUP BY cause ORDER BY sum(kernel_ns) DESC",
-                aggregation,
-            ).fetchmany(100)
-        ],
+        network=_network(means),
+        peaks=_peaks(connection),
+        precisions=_precisions(connection, scope),
+        causes=_causes(connection, scope),
         dots=dots,
         left_out_dots=left_out,
-        iterations=[
-            IterationRate(
-                iteration=whole(row[0]), product_flops=whole(row[1]), mfu_fraction=number(row[2]),
-                measured_fraction=number(row[3]),
-            )
-            for row in connection.execute(
-                "SELECT iter_value, product_flops, mfu_fraction, measured_fraction FROM ext_iteration_efficiency "
-                "WHERE aggr_id = ? ORDER BY iter_value",
-                aggregation,
-            ).fetchmany(MAX_ITERATIONS)
-        ],
+        iterations=_iterations(connection, scope),
         missing=missing(connection, scope),
-    )  # fmt: skip
+    )
+
+
+def _peaks(connection: sqlite3.Connection) -> list[Peak]:
+    cursor = connection.execute(
+        "SELECT device_id, product, unit, precision, per_second, source FROM ext_device_peaks "
+        "ORDER BY device_id, unit, precision"
+    )
+    return [
+        Peak(
+            device_id=whole(row[0]), product=str(row[1]), unit=str(row[2]), precision=str(row[3]),
+            per_second=number(row[4]), source=str(row[5]),
+        )
+        for row in cursor.fetchmany(1_000)
+    ]  # fmt: skip
+
+
+def _precisions(connection: sqlite3.Connection, scope: Scope) -> list[PrecisionTime]:
+    """Those with the most time first."""
+    cursor = connection.execute(
+        "SELECT precision, matrix_unit, kernel_ns, kernels FROM ext_precision_times "
+        "WHERE aggr_id = ? AND kernel_ns > 0 ORDER BY kernel_ns DESC, precision, matrix_unit",
+        (scope.aggregation,),
+    )
+    return [
+        PrecisionTime(
+            precision=str(row[0]),
+            matrix_unit=_UNITS.get(row[1], "unknown"),
+            kernel_ns=whole(row[2]),
+            kernels=whole(row[3]),
+        )
+        for row in cursor.fetchmany(100)
+    ]
+
+
+def _causes(connection: sqlite3.Connection, scope: Scope) -> list[CauseTime]:
+    """Those with the most time first."""
+    cursor = connection.execute(
+        "SELECT cause, count(*), sum(kernel_ns) FROM ext_op_efficiency WHERE aggr_id = ? AND cause <> '' "
+        "GROUP BY cause ORDER BY sum(kernel_ns) DESC",
+        (scope.aggregation,),
+    )
+    return [
+        CauseTime(cause=str(row[0]), label=CAUSES.get(row[0], str(row[0])), ops=whole(row[1]), kernel_ns=whole(row[2]))
+        for row in cursor.fetchmany(100)
+    ]
+
+
+def _iterations(connection: sqlite3.Connection, scope: Scope) -> list[IterationRate]:
+    """In order, as many as a page draws."""
+    cursor = connection.execute(
+        "SELECT iter_value, product_flops, mfu_fraction, measured_fraction FROM ext_iteration_efficiency "
+        "WHERE aggr_id = ? ORDER BY iter_value",
+        (scope.aggregation,),
+    )
+    return [
+        IterationRate(
+            iteration=whole(row[0]),
+            product_flops=whole(row[1]),
+            mfu_fraction=number(row[2]),
+            measured_fraction=number(row[3]),
+        )
+        for row in cursor.fetchmany(MAX_ITERATIONS)
+    ]
 
 
 def _wall_ns_and_gpus(connection: sqlite3.Connection, scope: Scope) -> tuple[int | None, int]:
