@@ -214,3 +214,40 @@ def test_achieved_occupancy_is_the_mean_by_time_of_what_was_recorded() -> None:
     assert ops.waves[first] == pytest.approx(0.25)
     assert ops.tail[first] == pytest.approx(0.75)
     assert sorted(found.kernels.achieved[~np.isnan(found.kernels.achieved)]) == pytest.approx([0.4, 0.8])
+
+
+def test_a_product_that_shapes_do_not_decide_leaves_its_op_unknown() -> None:
+    """Experts' tokens are data: not the addition's operations alone, not 0, and no time that rates divide by."""
+
+    def body(step: Step) -> None:
+        step.line("main", "op", 100, 300, "aten::linear", shapes="[[4096,1001],[512,1001]]", dtypes=BF16)
+        step.op(
+            "aten::_grouped_mm", "ampere_sgemm_bf16_128x64_nn", 0, STEP_NS // 2, at=150,
+            shapes="[[4096,1001],[8,1001,512],[8],[],[]]",
+            dtypes='["c10::BFloat16","c10::BFloat16","int","",""]',
+        )  # fmt: skip
+        add = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)"
+        step.op("aten::add", add, STEP_NS // 2, STEP_NS, at=200, shapes="[[4096,512],[4096,512]]", dtypes=BF16)
+
+    found = rates(scene(body))
+    row = int(found.ops.kernel_ns.argmax())
+    assert found.ops.flops[row] == found.ops.product_flops[row] == found.ops.min_bytes[row] == -1
+    assert found.ops.measured_ns[row] == 0
+    assert found.ops.size[row] == "N 512, K 1001, 8 groups"
+    assert found.iterations.measured_fraction.tolist() == [0.0] * STEPS
+    assert np.isnan(found.iterations.mfu).all()
+
+
+def test_a_convolution_without_a_recorded_stride_has_a_cause_and_no_flops() -> None:
+    """Three channels do not fit, whatever the size of the output."""
+    found = rates(
+        scene(
+            lambda step: step.op(
+                "aten::cudnn_convolution", "void implicit_convolve_sgemm<__half, __half, 1024, 5, 5>(int)", 0, STEP_NS,
+                shapes="[[32,3,224,224],[64,3,7,7]]", dtypes='["c10::Half","c10::Half"]',
+            )
+        )
+    ).ops  # fmt: skip
+    assert (found.flops.tolist(), found.cause) == ([-1], [Cause.DIMENSION])
+    assert found.misaligned[0] is not None
+    assert found.misaligned[0].dimension == "input channels"
