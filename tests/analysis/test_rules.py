@@ -230,6 +230,10 @@ def test_tensorflow_is_known_by_its_ops_and_kernels(op: str, name: str) -> None:
 _OF_PYTORCH = {"data_parallel_detector", "older_attention_detector", "optimizer_detector", "zero_grad_detector"}
 """What PyTorch alone has."""
 
+_WORDS_OF_PYTORCH = re.compile(
+    r"torch|profiler\.step|ProfilerActivity|record_shapes|emit_nvtx|activities=|Optimizer\.step", re.IGNORECASE
+)
+
 
 @pytest.mark.parametrize("name", sorted(CASES.keys() - _OF_PYTORCH))
 def test_tensorflow_is_not_told_of_pytorch(name: str) -> None:
@@ -239,7 +243,19 @@ def test_tensorflow_is_not_told_of_pytorch(name: str) -> None:
     said = [text for each in judged.findings for text in (each.recommendation_text(), each.link)]
     said += [each.hint for each in judged.undecided]
     assert said
-    assert not [text for text in said if re.search(r"torch|profiler\.step|ProfilerActivity", text, re.IGNORECASE)]
+    assert not [text for text in said if _WORDS_OF_PYTORCH.search(text)]
+
+
+def test_what_tensorflow_lacks_is_no_option_of_pytorch() -> None:
+    """Where its shapes would be needed, and where calls are missing."""
+
+    def body(step: Step) -> None:
+        step.op("MatMul: dense/MatMul", "ampere_h16816gemm_128x64_nn", 0, 0.4 * STEP_NS, shapes="")
+        step.op("Conv2D: conv/Conv2D", "ampere_scudnn_128x64_relu_medium_nn_v1", 0.4 * STEP_NS, STEP_NS, shapes="")
+
+    hints = {each.detector: each.hint for each in verdict(tensorflow(lambda _: scene(body))(0)).undecided}
+    assert hints.keys() >= {"shape_detector", "cudnn_benchmark_detector"}
+    assert not [hint for hint in hints.values() if _WORDS_OF_PYTORCH.search(hint)]
 
 
 @pytest.mark.parametrize("name", ["memory_full_detector", "fp8_detector"])

@@ -60,8 +60,12 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
     known = rows[(ops.product_flops[rows] > 0) & (ops.measured_ns[rows] > 0) & ~np.isnan(ops.peak_flops[rows])]
     if not len(known):
         return Lacks(
-            "whether cudnn.benchmark is on, and the FLOPs of convolutions that would show slow ones",
-            "Record with profile(record_shapes=True).",
+            signals.advice("whether cudnn.benchmark is on, and the", tensorflow="the")
+            + " FLOPs of convolutions that would show slow ones",
+            signals.advice(
+                "Record with profile(record_shapes=True).",
+                tensorflow="No recording of TensorFlow tells their strides and paddings.",
+            ),
         )
     reached = ops.product_flops[known] / (ops.measured_ns[known] * 1e-9 * ops.peak_flops[known])
     memory_bound = ops.min_bytes[known] / ops.peak_bytes[known] > ops.product_flops[known] / ops.peak_flops[known]

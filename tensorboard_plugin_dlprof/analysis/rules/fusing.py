@@ -30,7 +30,8 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
     """An optimizer that works tensor by tensor."""
     chosen = signals.optimizer
     if not chosen.any():
-        if signals.backward and "ops" in signals.recorded and not signals.of_family("optimizer").any():
+        is_expected = signals.backward and signals.framework is not Framework.TENSORFLOW
+        if is_expected and "ops" in signals.recorded and not signals.of_family("optimizer").any():
             return Lacks(
                 "where the optimizer works",
                 "Record whole iterations with Optimizer.step in them; PyTorch's profiler marks it by itself.",

@@ -84,10 +84,17 @@ _ADVICE = {
 }
 
 
+def _lacks_calls(signals: Signals) -> Lacks:
+    options = signals.advice(
+        "activities=[CPU, CUDA], or nsys --trace=cuda,nvtx.", tensorflow="nsys profile --trace=cuda,nvtx."
+    )
+    return Lacks("API calls", f"Record CPU activity too: {options}")
+
+
 def synchronisation(signals: Signals) -> Finding | Lacks | None:
     """Calls behind which the GPU has run dry."""
     if not {"ops", "nvtx"} & signals.recorded and not len(signals.profile.calls.op):
-        return Lacks("API calls", "Record CPU activity too: activities=[CPU, CUDA], or nsys --trace=cuda,nvtx.")
+        return _lacks_calls(signals)
     idle, waits = signals.idle, signals.idle.waits
     time = idle.sync_ns
     if signals.share(time) < thresholds.SYNC_FRACTION or signals.per_iteration(time) < thresholds.SYNC_NS:
@@ -150,7 +157,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         return None
     launched = signals.profile.kernels.launched[signals.kernel] != 0
     if not launched.any():
-        return Lacks("API calls", "Record CPU activity too: activities=[CPU, CUDA], or nsys --trace=cuda,nvtx.")
+        return _lacks_calls(signals)
     of_op = signals.idle_of_op(signals.idle.launch_gaps)
     time = signals.idle.launch_ns
     if signals.optimizer_is_slow:  # It has a finding of its own.

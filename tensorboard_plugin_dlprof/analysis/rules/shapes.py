@@ -23,7 +23,11 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
     products = [row for row, family in enumerate(ops.family) if family in PRODUCTS and ops.precision[row] in _NARROW]
     if products and not any(ops.dimensions[row] for row in products):
         return Lacks(
-            "the shapes of the ops", "Record with profile(record_shapes=True), or emit_nvtx(record_shapes=True)."
+            "the shapes of the ops",
+            signals.advice(
+                "Record with profile(record_shapes=True), or emit_nvtx(record_shapes=True).",
+                tensorflow="No recording of TensorFlow tells which of them is transposed.",
+            ),
         )
     unaligned = _unaligned(signals)
     rows = np.array(
