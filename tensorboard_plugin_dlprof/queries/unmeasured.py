@@ -15,6 +15,10 @@ NEARLY_ALL = 0.995
 """Of the time of products: what is left does not change what the page says."""
 
 RECORD_SHAPES = "Record the shapes: profile(record_shapes=True), emit_nvtx(record_shapes=True)."
+UNDECIDED = (
+    "The shapes of these were not recorded, or do not suffice: groups and sequences of lengths that are numbers on the "
+    "GPU, convolutions without strides. Libraries of kernels often hide them."
+)
 
 
 class Missing(TypedDict):
@@ -27,10 +31,11 @@ class Missing(TypedDict):
 
 def missing(connection: sqlite3.Connection, scope: Scope) -> list[Missing]:
     """What is not known of an aggregation of which kernels are; the most important first."""
-    kernels, products, counted, occupancy, achieved, peaks = connection.execute(
+    kernels, products, counted, described, occupancy, achieved, peaks = connection.execute(
         "SELECT sum(kernel_ns), sum(CASE WHEN family IN ('gemm', 'convolution', 'attention') THEN kernel_ns END), "
-        "sum(CASE WHEN product_flops > 0 THEN measured_ns END), count(occupancy_fraction), count(achieved_fraction), "
-        "count(peak_bytes_per_second) FROM ext_op_efficiency WHERE aggr_id = ?",
+        "sum(CASE WHEN product_flops > 0 THEN measured_ns END), "
+        "sum(family IN ('gemm', 'convolution', 'attention') AND size <> ''), count(occupancy_fraction), "
+        "count(achieved_fraction), count(peak_bytes_per_second) FROM ext_op_efficiency WHERE aggr_id = ?",
         (scope.aggregation,),
     ).fetchone()
     ours, found = is_extended(connection), list[Missing]()
@@ -38,7 +43,7 @@ def missing(connection: sqlite3.Connection, scope: Scope) -> list[Missing]:
         return found
     share = (whole(counted) or 0) / (whole(products) or 1)
     if whole(products) and share < NEARLY_ALL:
-        found.append(Missing(what=_WORK[share > 0], hint=_hint_of_work(ours, share)))
+        found.append(Missing(what=_WORK[share > 0], hint=_hint_of_work(ours, bool(share or whole(described)))))
     if not whole(peaks):
         found.append(Missing(what="What the GPU could do", hint=_hint_of_peaks(gpu_names(connection))))
     nvidia = matrix_unit(connection) == "Tensor Core"
@@ -60,15 +65,13 @@ _WORK = {
 }
 
 
-def _hint_of_work(ours: bool, share: float) -> str:
+def _hint_of_work(ours: bool, has_shapes: bool) -> str:
     if not ours:
         return (
             "This database lacks their shapes, or the strides and paddings of convolutions: record with the PyTorch "
             "profiler, profile(record_shapes=True)."
         )
-    if share:
-        return "The shapes of these were not recorded, or do not suffice; libraries of kernels often hide them."
-    return RECORD_SHAPES
+    return UNDECIDED if has_shapes else RECORD_SHAPES
 
 
 def _hint_of_peaks(names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ import pytest
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.scope import find_scope
-from tensorboard_plugin_dlprof.queries.unmeasured import RECORD_SHAPES, missing
+from tensorboard_plugin_dlprof.queries.unmeasured import RECORD_SHAPES, UNDECIDED, missing
 from tests.queries.profiles import ignore
 from tests.queries.test_reasons import A100, TENSOR, Case
 from tests.shared_data import shared_data
@@ -30,6 +30,8 @@ PEAKS, FLOPS = "What the GPU could do", "FLOPs of matrix products, convolutions 
     ("case", "what", "hint"),
     [
         (Case([TENSOR], "c10::Half", []), FLOPS, RECORD_SHAPES),
+        # Rows of each expert are data: recording the shapes again would bring nothing.
+        (Case([TENSOR], "c10::Half", [[4096, 1024], [8, 1024, 512], [8]], "aten::_grouped_mm"), FLOPS, UNDECIDED),
         (Case([TENSOR], "c10::Half", device={**A100, "name": "NVIDIA Z999"}), PEAKS, "NVIDIA Z999 is not in the table"),
         (Case([TENSOR], "c10::Half", device={**A100, "name": ""}), PEAKS, "does not name the GPU"),
         (
