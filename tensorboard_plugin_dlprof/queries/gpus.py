@@ -77,7 +77,7 @@ _BASIC = Table(
         Column("kernels", "Kernels", "integer", "Kernels that ran on this GPU.", f"(SELECT count(*) {_OF_DEVICE})"),
         Column(
             "tensor_core_fraction",
-            "TC Share",
+            "TC Share of Kernel Time",
             "fraction",
             "Of the time of the kernels on this GPU, the part of those that use Tensor Cores.",
             f"(SELECT sum((kernel.uses_tc <> 0) * ({_DURATION})) * 1.0 / nullif(sum({_DURATION}), 0) {_OF_DEVICE})",
@@ -95,6 +95,23 @@ _MEASURED = {
 }
 """A database of ours has exact times for each GPU."""
 
+_TOLD = {
+    "tensor_core_fraction": (
+        "TC Share of GPU Time",
+        "Of the time with a kernel running on this GPU, the part with a Tensor Core kernel running.",
+    )
+}
+"""What they are called where that is something else than the sums that NVIDIA's database has."""
+
+
+def _exact(column: Column) -> Column:
+    if column.key not in _MEASURED:
+        return column
+    sql, joins = _MEASURED[column.key]
+    label, description = _TOLD.get(column.key, (column.label, column.description))
+    return dataclasses.replace(column, label=label, description=description, sql=sql, joins=joins, nullable=True)
+
+
 _EXTENDED = dataclasses.replace(
     _BASIC,
     joins=MappingProxyType(
@@ -105,12 +122,7 @@ _EXTENDED = dataclasses.replace(
             ),
         }
     ),
-    columns=tuple(
-        dataclasses.replace(column, sql=_MEASURED[column.key][0], joins=_MEASURED[column.key][1], nullable=True)
-        if column.key in _MEASURED
-        else column
-        for column in _BASIC.columns
-    ),
+    columns=tuple(_exact(column) for column in _BASIC.columns),
 )
 
 

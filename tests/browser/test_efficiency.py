@@ -58,6 +58,8 @@ def check_efficiency(page: Page, answer: dict[str, Any]) -> None:
     expect(precisions).to_have_count(len(answer["precisions"]))
     total = sum(each["kernel_ns"] for each in answer["precisions"])
     expect(precisions.first).to_contain_text(percent(answer["precisions"][0]["kernel_ns"] / total))
+    on_units = sum(each["kernel_ns"] for each in answer["precisions"] if each["matrix_unit"] == "yes")
+    expect(use.locator(".rate-meter", has_text="kernels, of kernel time")).to_contain_text(percent(on_units / total))
 
 
 @pytest.mark.parametrize("run", ["amp", "ddp/rank0", "cpu"])

@@ -119,6 +119,11 @@ def test_gpus(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
     expect(grid(page, "GPUs").locator("tbody tr")).to_have_count(2)
     devices = tensorboard.dashboard(real_run)["gpu_utilization"]["devices"]
     expect(page.locator(".gpu-share").first).to_have_text(f"{devices[0]['fraction'] * 100:.1f} %")
+    track = page.locator(".gpu-track").first.bounding_box()
+    half = page.locator(".gpu-axis span").nth(2).bounding_box()
+    assert track is not None
+    assert half is not None
+    assert half["x"] + half["width"] / 2 == pytest.approx(track["x"] + track["width"] / 2, abs=1)
 
 
 @pytest.mark.parametrize("real_run", ["dlprof"], indirect=True)

@@ -31,7 +31,7 @@ const columnsFor = (unit: string, core: string, limited: boolean): TreeColumn[] 
   { key: "using_ops", label: `Using ${core}`, about: `Ops below of which at least one kernel uses ${unit}s.` },
   {
     key: "share",
-    label: "Share",
+    label: "Share of Eligible",
     about: `Ops using ${unit}s over eligible ops; an op that uses them counts as eligible.`,
   },
   ...(limited

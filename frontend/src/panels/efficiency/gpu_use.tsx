@@ -54,9 +54,10 @@ export function GpuUse({ data, network }: { data: DashboardResponse; network: Ne
 }
 
 function NetworkUse({ data, network }: { data: DashboardResponse; network: NetworkRates }) {
-  const { tensor_core: onUnits, total } = data.kernel_time;
-  const share =
-    total.time_ns === null || onUnits.time_ns === null ? null : onUnits.time_ns / Math.max(total.time_ns, 1);
+  const { tensor_core: onUnits, total, memory } = data.kernel_time;
+  // Copies and sets are no kernels: a share of kernel time is without them, here as in the precisions below.
+  const kernels = total.time_ns === null ? null : total.time_ns - (memory.time_ns ?? 0);
+  const share = kernels === null || onUnits.time_ns === null ? null : onUnits.time_ns / Math.max(kernels, 1);
   return (
     <div class="op-rates">
       <Meter

@@ -1,5 +1,6 @@
 import type { EfficiencyResponse } from "../../api/types";
 import { Panel } from "../../components/panel";
+import { unbroken } from "../../format/sentence";
 
 /** What this recording cannot tell, and what would bring it; nothing where it tells all. */
 export function Missing({ rates }: { rates: EfficiencyResponse }) {
@@ -12,7 +13,7 @@ export function Missing({ rates }: { rates: EfficiencyResponse }) {
         {missing.map(({ what, hint }) => (
           <div key={what}>
             <dt>{what}</dt>
-            <dd class="muted">{hint}</dd>
+            <dd class="muted">{unbroken(hint)}</dd>
           </div>
         ))}
       </dl>

@@ -32,7 +32,9 @@ export function Gpus({ data }: { data: DashboardResponse }) {
             <li aria-hidden="true">
               <span class="gpu-axis">
                 {[0, 25, 50, 75, 100].map((mark) => (
-                  <span key={mark}>{mark} %</span>
+                  <span key={mark} style={{ left: `${mark}%` }}>
+                    {mark} %
+                  </span>
                 ))}
               </span>
             </li>
