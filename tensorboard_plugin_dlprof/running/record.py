@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,8 +14,6 @@ from tensorboard_plugin_dlprof.running import torch_recorder
 from tensorboard_plugin_dlprof.running.child import run_child
 from tensorboard_plugin_dlprof.running.command_line import find_python, with_recorder
 from tensorboard_plugin_dlprof.running.nsight import NsightOptions, export, profile_command, reports_in
-
-Say = Callable[[str], None]
 
 
 @dataclass(slots=True, frozen=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 Span = tuple[int, int]
 
@@ -70,6 +68,3 @@ class Raw:
             list(map(move, self.loader)),
             list(map(move, self.io)),
         )
-
-
-Reader = Callable[[Path], Raw]
