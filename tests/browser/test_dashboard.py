@@ -213,3 +213,12 @@ def test_amd_has_matrix_cores(page: Page, tensorboard: TensorBoard, real_run: st
     page.goto(tensorboard.page(run=real_run))
     expect(panel(page, "Matrix Core Kernel Efficiency")).to_be_visible()
     expect(page.get_by_role("main")).not_to_contain_text("Tensor Core")
+
+
+def test_a_narrow_dashboard_scrolls_down_only(page: Page, tensorboard: TensorBoard) -> None:
+    """Its wide tables scroll by themselves, with what only screen readers are told in them."""
+    page.set_viewport_size({"width": 400, "height": 900})
+    page.goto(tensorboard.page(run="amp"))
+    expect(page.get_by_role("region", name="Top 10 GPU Ops").locator("tbody tr").first).to_be_visible()
+    widths = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    assert widths[0] == widths[1]
