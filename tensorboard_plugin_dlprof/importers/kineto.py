@@ -97,9 +97,7 @@ def _read_by_one(path: Path, options: ReadOptions, progress: Progress) -> _Read:
     with ByteStream(path, options.max_expanded_bytes) as stream:
         text = TraceText(stream, shown(path))
         _fill(tables, spill, text.events(), stream, progress)
-    tables.finish()
-    spill.relieve(tables.columns())
-    spill.complete(tables.columns())
+    _complete(tables, spill)
     return tables, text, spill
 
 
@@ -119,13 +117,22 @@ def _read_by_two(path: Path, options: ReadOptions, progress: Progress) -> _Read 
         try:
             with Helper(tables, options.memory_bytes, options.folder) as helper:
                 _fill(tables, spill, text.events(helper.takes), stream, progress)
-                found, pipe = helper.handover()
-                spill.complete(tables.columns())
-                merge(tables, helper.counts, found, pipe, spill)
+                if helper.counts:
+                    found, pipe = helper.handover()
+                    spill.complete(tables.columns())
+                    merge(tables, helper.counts, found, pipe, spill)
+                    tables.finish()
+                else:
+                    _complete(tables, spill)
         except Refused:
             return None
-    tables.finish()
     return tables, text, spill
+
+
+def _complete(tables: EventTables, spill: Spill) -> None:
+    tables.finish()
+    spill.relieve(tables.columns())
+    spill.complete(tables.columns())
 
 
 def _fill(

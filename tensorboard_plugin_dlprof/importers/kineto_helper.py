@@ -35,7 +35,6 @@ _RELIEVED_EVERY = 16
 _MOST_WAITING = 2
 """Pieces that the helper has and is not done with: while it decodes one, the next is there."""
 
-
 _SLOT_BYTES = 1 << 20
 """The longest piece that is offered; others are four times shorter, unless one event is very long."""
 

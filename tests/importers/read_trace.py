@@ -1,7 +1,7 @@
 """Reads traces with one process or two, as a program of its own: ``read_trace.py JOB``, JOB being JSON.
 
-Prints JSON: for each trace what distinguishes captures, and how many copies the process made of itself. A test process
-may have threads, and a process with threads makes no copies.
+Prints JSON: for each trace what distinguishes captures, how many copies the process made of itself, and how often
+it opened a trace. A test process may have threads, and a process with threads makes no copies.
 """
 
 from __future__ import annotations
@@ -49,8 +49,11 @@ def main() -> None:
     if job.get("copies_die"):
         os.register_at_fork(after_in_child=lambda: os._exit(1))
     options = ReadOptions(workers=job["workers"], helped_from_bytes=0, **job.get("options", {}))
+    opened: list[str] = []
+    sys.addaudithook(lambda what, given: opened.append(str(given[0])) if what == "open" else None)
     found = [digests(KinetoImporter().read(Path(path), options, lambda _what, _part: None)) for path in job["traces"]]
-    print(json.dumps({"captures": found, "copies": len(copies)}))
+    times = sum(path in job["traces"] for path in opened)
+    print(json.dumps({"captures": found, "copies": len(copies), "opened": times}))
 
 
 if __name__ == "__main__":

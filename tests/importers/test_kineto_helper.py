@@ -17,6 +17,9 @@ from tests.shared_data import REPOSITORY, shared_data
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux copies processes")
 
+OPENED = 2
+"""How often a trace is opened that is read once: to see how long it is, and to read it."""
+
 EVENTS = 40_000
 """Some eight megabytes: the last is never offered to the second process."""
 
@@ -74,19 +77,19 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
 def test_two_processes_read_what_one_reads(made: tuple[Path, Any]) -> None:
     """Rows lie in the order of the file; texts, threads and sizes are numbered as they are met."""
     path, alone = made
-    assert read([path], 2) == {"captures": alone, "copies": 1}
+    assert read([path], 2) == {"captures": alone, "copies": 1, "opened": OPENED}
 
 
 def test_a_compressed_trace_is_shared_too(made: tuple[Path, Any], tmp_path: Path) -> None:
     """One process expands it for both. (Hardly compressed, or it would end before any piece was offered.)"""
     path = tmp_path / made[0].name
     path.write_bytes(gzip.compress(made[0].read_bytes(), 0))
-    assert read([path], 2) == {"captures": made[1], "copies": 1}
+    assert read([path], 2) == {"captures": made[1], "copies": 1, "opened": OPENED}
 
 
 def test_columns_that_lie_in_files_are_the_same(made: tuple[Path, Any]) -> None:
     """Both processes put what is too long for the memory into files."""
-    assert read([made[0]], 2, options={"memory_bytes": 1 << 20}) == {"captures": made[1], "copies": 1}
+    assert read([made[0]], 2, options={"memory_bytes": 1 << 20}) == {"captures": made[1], "copies": 1, "opened": OPENED}
 
 
 @pytest.mark.parametrize("damage", ["broken event", "begin and end"])
@@ -105,12 +108,25 @@ def test_what_the_second_process_does_not_understand_is_read_by_one(damage: str,
     path.write_bytes(content)
     alone = read([path], 1)
     assert alone["captures"] != []
-    assert read([path], 2) == {"captures": alone["captures"], "copies": 1}
+    two = read([path], 2)
+    assert two["captures"] == alone["captures"]
+    assert two["copies"] == 1
 
 
 def test_a_second_process_that_dies_costs_nothing_but_time(made: tuple[Path, Any]) -> None:
     """It may be killed where memory is short."""
-    assert read([made[0]], 2, copies_die=True) == {"captures": made[1], "copies": 1}
+    two = read([made[0]], 2, copies_die=True)
+    assert two["captures"] == made[1]
+    assert two["copies"] == 1
+
+
+def test_a_trace_that_offers_nothing_is_read_once(tmp_path: Path) -> None:
+    """It is no longer than what is never offered."""
+    path = tmp_path / "short.json"
+    path.write_bytes(trace(*events()[:1_000]))
+    alone = read([path], 1)
+    assert alone["captures"] != []
+    assert read([path], 2) == {**alone, "copies": 0, "opened": OPENED}
 
 
 def test_real_traces_read_by_two() -> None:
