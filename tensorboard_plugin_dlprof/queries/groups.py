@@ -119,8 +119,8 @@ KERNELS_OF_GROUP = Table(
             "kernel.total * 1.0 / nullif(kernel.calls, 0)",
             nullable=True,
         ),
-        Column("minimum_ns", "Minimum", "duration_ns", "Shortest call.", "kernel.least"),
-        Column("maximum_ns", "Maximum", "duration_ns", "Longest call.", "kernel.most"),
+        Column("minimum_ns", "Minimum", "duration_ns", "Shortest call.", "kernel.least", minor=True),
+        Column("maximum_ns", "Maximum", "duration_ns", "Longest call.", "kernel.most", minor=True),
         Column(
             "gpu_time_fraction",
             "Share of Group",

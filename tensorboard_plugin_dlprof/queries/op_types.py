@@ -31,6 +31,7 @@ def _time_columns() -> tuple[Column, ...]:
             f"{meaning}: {explanation}.",
             f"{time}.{field}",
             ("times", time),
+            minor=suffix != "",
         )
         for time, label, explanation in _TIMES
         for suffix, field, statistic, meaning in _STATISTICS

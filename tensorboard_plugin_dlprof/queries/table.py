@@ -55,6 +55,8 @@ class Column:
     searchable: bool = False
     hidden: bool = False
     """Not shown unless the user asks."""
+    minor: bool = False
+    """Left out first where a page is too narrow for all columns."""
     order: str = ""
     """Expression of the table's base alone that gives the same order faster."""
     base: str = ""

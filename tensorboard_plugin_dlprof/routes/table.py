@@ -34,6 +34,7 @@ def table(borrowed: Borrowed, scope: Scope, parameters: Parameters) -> dict[str,
                 "filterable": column.filterable,
                 "searchable": column.searchable,
                 "hidden": column.hidden,
+                "minor": column.minor,
             }
             for column in found.columns
         ],

@@ -175,7 +175,7 @@ def test_columns_hide_and_resize(opened: Page) -> None:
 @pytest.mark.parametrize("real_run", ["dlprof"], indirect=True)
 def test_long_stack_traces_fold(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
     """A stack trace of more than 100 characters is cut until See more is pressed."""
-    page.goto(tensorboard.page(run=real_run, view="ops"))
+    page.goto(tensorboard.page(run=real_run, view="ops", ops__columns="name,stack_trace"))
     expect(paths(page).first).to_be_visible()
     row = ops_table(page).locator("tbody tr").first
     folded = row.locator(".long-text").inner_text()

@@ -181,7 +181,10 @@ export interface Column {
   sortable: boolean;
   filterable: boolean;
   searchable: boolean;
+  /** Shown when the user asks for it. */
   hidden: boolean;
+  /** Left out first where the page is too narrow for all. */
+  minor: boolean;
 }
 
 export type Cell = string | number | boolean | null;

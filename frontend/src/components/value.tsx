@@ -2,7 +2,7 @@
 import { UNKNOWN } from "../format/number";
 import { formatShare } from "../format/share";
 import { formatDuration, readableAndExact } from "../format/time";
-import { splitPath } from "../model/kernel_name";
+import { splitId, splitPath } from "../model/kernel_name";
 import { Icon } from "./icon";
 
 interface ShareProps {
@@ -55,7 +55,22 @@ export function OpPath({ path, id = "" }: { path: string; id?: string }) {
         </span>
       )}
       <span class="op-name">{name}</span>
-      {id !== "" && <span class="op-id">{id}</span>}
+      {id !== "" && (
+        <span class="op-beside">
+          <OpId id={id} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** An op's id, whose number stays visible when the cell is narrow. */
+export function OpId({ id }: { id: string }) {
+  const { kind, number } = splitId(id);
+  return (
+    <span class="op-id" data-tip={id}>
+      <span class="clip">{kind}</span>
+      <span>{number}</span>
     </span>
   );
 }

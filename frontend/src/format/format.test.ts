@@ -5,7 +5,7 @@ import { formatMoment } from "./date";
 import { formatCount, formatCounted } from "./number";
 import { unbroken } from "./sentence";
 import { formatShare, shareOf } from "./share";
-import { axisUnit, columnUnit, exactDuration, formatDuration, inUnit, readableAndExact } from "./time";
+import { axisUnit, columnUnit, exactDuration, formatDuration, inUnit, readableAndExact, unitsBeside } from "./time";
 
 describe("durations", () => {
   it.each([
@@ -47,6 +47,17 @@ describe("durations", () => {
     expect(inUnit(0, unit)).toBe("0");
     expect(columnUnit(9_000_000).name).toBe("µs");
     expect(inUnit(840, columnUnit(9_000))).toBe("840");
+  });
+
+  it.each([
+    [{ total: 50_938_526, least: 9_605_328, average: 10_187_705 }, ["µs", "µs", "µs"]],
+    [{ total: 999_999_999, average: 12_000 }, ["µs", "µs"]],
+    [{ total: 1_000_000_000, average: 12_000 }, ["ms", "µs"]],
+    [{ total: 50_000_000, idle: 700 }, ["µs", "ns"]],
+    [{ total: 0, other: 20_000 }, ["µs", "µs"]],
+    [{ total: 0 }, ["ms"]],
+  ])("columns beside each other are told in one unit: %o", (largest, units) => {
+    expect([...unitsBeside(new Map(Object.entries(largest))).values()].map(({ name }) => name)).toEqual(units);
   });
 
   it("chooses the unit of an axis by its longest bar", () => {

@@ -57,6 +57,23 @@ export function columnUnit(largestNs: number): TimeUnit {
   return unitHolding(largestNs, 10);
 }
 
+/** Above so many the digits before the point are hard to read, and wider than a column. */
+const MOST_IN_COLUMN = 1e6;
+
+/**
+ * Units of columns that are read beside each other, by their largest values: a mean in ms beside a least in µs is easily
+ * misread. All have the smallest of their own units, or the next in which the largest value is below a million; a column
+ * whose values would all be below 1 in it keeps its own.
+ */
+export function unitsBeside(largest: ReadonlyMap<string, number>): Map<string, TimeUnit> {
+  const known = [...largest.values()].filter((ns) => ns > 0);
+  const most = Math.max(...known, 0);
+  const smallest = Math.min(...known.map((ns) => columnUnit(ns).ns));
+  const fits = (unit: TimeUnit): boolean => unit.ns >= smallest && most / unit.ns < MOST_IN_COLUMN;
+  const common = [...UNITS].reverse().find(fits) ?? columnUnit(most);
+  return new Map([...largest].map(([key, ns]) => [key, ns > 0 && ns < common.ns ? columnUnit(ns) : common]));
+}
+
 /** A value in the unit of its column, with three decimals so that the points line up: `12.345`; tiny ones `<0.001`. */
 export function inUnit(ns: number, unit: TimeUnit): string {
   if (ns === 0) return "0";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { shortKernelName, splitPath } from "./kernel_name";
+import { shortKernelName, splitId, splitPath } from "./kernel_name";
 import { splitLinks } from "./links";
 
 describe("kernel names", () => {
@@ -38,6 +38,14 @@ describe("paths of ops", () => {
   ])("%s", (path, place, name) => {
     expect(splitPath(path)).toEqual({ place, name });
   });
+});
+
+it.each([
+  ["BATCH_NORM_102", "BATCH_NORM", "_102"],
+  ["_FOREACH_ADD__1", "_FOREACH_ADD_", "_1"],
+  ["UNASSOCIATED", "UNASSOCIATED", ""],
+])("the number of the op %s stands apart", (id, kind, number) => {
+  expect(splitId(id)).toEqual({ kind, number });
 });
 
 it("finds addresses, without the full stop behind them", () => {

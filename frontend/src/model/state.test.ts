@@ -8,7 +8,7 @@ import {
   readTableState,
   sortDirection,
   tableChanges,
-  visibleColumns,
+  chosenColumns,
 } from "./table_state";
 import { forOtherProfile, readHash, withValues, writeHash } from "./url_state";
 
@@ -21,6 +21,7 @@ const column = (key: string, type: Column["type"], hidden = false): Column => ({
   filterable: true,
   searchable: true,
   hidden,
+  minor: false,
 });
 
 describe("the hash", () => {
@@ -62,7 +63,7 @@ describe("a table's part of the URL", () => {
       search: "conv",
       where: { gpu_time_ns: ">1ms" },
       row: "A_1",
-      toggled: ["shapes"],
+      columns: ["shapes"],
     };
     const url = withValues({}, tableChanges("ops", before, after));
     expect(url["ops.page"]).toBe("3");
@@ -92,10 +93,11 @@ describe("order and columns", () => {
     expect(sortDirection("-calls", "name")).toBe("none");
   });
 
-  it("toggles columns against their default", () => {
-    const columns = [column("a", "text"), column("b", "text", true)];
-    expect(visibleColumns(columns, []).map(({ key }) => key)).toEqual(["a"]);
-    expect(visibleColumns(columns, ["a", "b"]).map(({ key }) => key)).toEqual(["b"]);
+  it("shows the columns that were chosen in the table's order, and those of the view where none is known", () => {
+    const columns = [column("a", "text"), column("b", "text", true), column("c", "text")];
+    expect(chosenColumns(columns, ["b", "gone", "a"])?.map(({ key }) => key)).toEqual(["a", "b"]);
+    expect(chosenColumns(columns, [])).toBeNull();
+    expect(chosenColumns(columns, ["gone"])).toBeNull();
   });
 });
 

@@ -15,8 +15,8 @@ export interface TableState {
   where: Readonly<Record<string, string>>;
   /** The key of the selected row; empty for none. */
   row: string;
-  /** Columns shown or hidden against their default. */
-  toggled: readonly string[];
+  /** The columns that the user chose; empty: those of the view, as many as fit. */
+  columns: readonly string[];
 }
 
 function wholeNumber(text: string | undefined): number | null {
@@ -37,7 +37,7 @@ export function readTableState(url: UrlState, name: string, size: number = DEFAU
     search: url[`${name}.search`] ?? "",
     where,
     row: url[`${name}.row`] ?? "",
-    toggled: (url[`${name}.columns`] ?? "").split(",").filter((key) => key !== ""),
+    columns: (url[`${name}.columns`] ?? "").split(",").filter((key) => key !== ""),
   };
 }
 
@@ -54,7 +54,7 @@ export function tableChanges(
     [`${name}.sort`]: after.sort,
     [`${name}.search`]: after.search,
     [`${name}.row`]: after.row,
-    [`${name}.columns`]: after.toggled.join(","),
+    [`${name}.columns`]: after.columns.join(","),
   };
   for (const column of Object.keys(before.where)) changes[`${name}.where.${column}`] = null;
   for (const [column, filter] of Object.entries(after.where)) changes[`${name}.where.${column}`] = filter;
@@ -117,8 +117,10 @@ export function byDefault(
 /** The changes to the URL after which the table called `name` starts at its first page, with nothing selected. */
 export const forgotten = (name: string): Record<string, null> => ({ [`${name}.page`]: null, [`${name}.row`]: null });
 
-export function visibleColumns(columns: readonly Column[], toggled: readonly string[]): Column[] {
-  return columns.filter((column) => column.hidden === toggled.includes(column.key));
+/** Those of the columns that the user chose, in the table's own order; null where none of them is known here. */
+export function chosenColumns(columns: readonly Column[], keys: readonly string[]): Column[] | null {
+  const chosen = columns.filter(({ key }) => keys.includes(key));
+  return chosen.length > 0 ? chosen : null;
 }
 
 /** The pages to offer: first, last, the current one and its neighbours; `null` stands for a gap. Pages count from 0. */

@@ -1,20 +1,25 @@
-/** Widths of columns: by type, of short texts by what they say, and what the user dragged, remembered in this browser. */
+/** Widths of columns: by type, of short texts by what they say, by the room there is, and what the user dragged. */
 import { useCallback, useRef, useState } from "preact/hooks";
 
 import type { Column, ColumnType, TableResponse } from "../../api/types";
+import { fitting, widthsIn, type ColumnSize } from "../../model/column_fit";
 
-const DEFAULT_WIDTH: Record<ColumnType, number> = {
-  text: 108,
-  long_text: 300,
-  kernel_name: 400,
-  path: 320,
-  integer: 84,
-  number: 92,
-  boolean: 84,
-  duration_ns: 112,
-  fraction: 92,
-  bytes: 104,
+/** Least and ideal width in CSS pixels; those of texts that can always use more room are marked. */
+const SIZES: Record<ColumnType, { least: number; ideal: number; grows?: boolean }> = {
+  text: { least: 84, ideal: 108 },
+  long_text: { least: 160, ideal: 300, grows: true },
+  kernel_name: { least: 240, ideal: 400, grows: true },
+  path: { least: 220, ideal: 320, grows: true },
+  integer: { least: 68, ideal: 84 },
+  number: { least: 84, ideal: 92 },
+  boolean: { least: 76, ideal: 84 },
+  duration_ns: { least: 100, ideal: 112 },
+  fraction: { least: 84, ideal: 92 },
+  bytes: { least: 92, ideal: 104 },
 };
+
+/** Value, meter and percentage in one cell. */
+const METER = { least: 210, ideal: 236 };
 
 type Widths = Readonly<Record<string, number>>;
 
@@ -28,42 +33,53 @@ function stored(key: string): Widths {
   }
 }
 
-/** Wide enough for a long label in two lines with its unit. */
-const widthAtFirst = ({ type, label }: Column): number =>
-  type === "duration_ns" && label.length > 14 ? 132 : DEFAULT_WIDTH[type];
-
-const METER_WIDTH = 236;
-
 /** About what a letter takes, and a capital more: measuring every cell would take longer than drawing it. */
 const LETTER_WIDTH = 7.3;
 const CAPITAL = 0.3;
 const lettersOf = (text: string): number => text.length + CAPITAL * (text.match(/[A-Z]/g)?.length ?? 0);
 const CELL_PADDING = 20;
 const WIDEST_TEXT = 220;
+/** Longer texts are cut before other columns are left out. */
+const CUT_TEXT = 120;
 
 const textWidth = (letters: number): number =>
-  Math.min(Math.max(Math.ceil(letters * LETTER_WIDTH) + CELL_PADDING, 96), WIDEST_TEXT);
+  Math.min(Math.max(Math.ceil(letters * LETTER_WIDTH) + CELL_PADDING, SIZES.text.least), WIDEST_TEXT);
 
-const BOLD_LETTER_WIDTH = 8;
+const BOLD_LETTER_WIDTH = 7.6;
 const SORT_ARROW = 14;
+const UNIT = " (ms)";
 
-/** Labels wrap between words, but are cut within one. */
-const labelWidth = (label: string): number =>
-  Math.max(...label.split(" ").map(({ length }) => length)) * BOLD_LETTER_WIDTH + CELL_PADDING + SORT_ARROW;
+/** Labels stand in two lines, broken between words. */
+function labelWidth({ label, type }: Column): number {
+  const words = (type === "duration_ns" ? label + UNIT : label).split(" ");
+  const lines = words.map((_, i) => Math.max(words.slice(0, i).join(" ").length, words.slice(i).join(" ").length));
+  return Math.ceil(Math.min(...lines) * BOLD_LETTER_WIDTH) + CELL_PADDING + SORT_ARROW;
+}
 
-export function useColumnWidths(
+/** What tells one row from the next: the name of the kernel, else the path, else the table's own key. */
+const namingColumn = (columns: readonly Column[], key: string): string =>
+  (columns.find(({ type }) => type === "kernel_name") ?? columns.find(({ type }) => type === "path"))?.key ?? key;
+
+export interface ColumnLayout {
+  /** Those of the columns that fit; `needed` are in use, for order or as a filter, and stay. */
+  fit: (columns: readonly Column[], needed: readonly string[]) => Column[];
+  /** The width of each of the columns when they are shown together. */
+  widths: (columns: readonly Column[]) => (column: Column) => number;
+  setWidth: (column: string, width: number) => void;
+}
+
+/** How the columns of `table` share `available` pixels, with the rows of `data`. */
+export function useColumnLayout(
   table: string,
   meters: Readonly<Record<string, string>>,
   data: TableResponse | null,
-): {
-  widthOf: (column: Column) => number;
-  setWidth: (column: string, width: number) => void;
-} {
+  available: number,
+): ColumnLayout {
   const key = `dlprof.widths.${table}`;
-  const [widths, setWidths] = useState(() => stored(key));
+  const [dragged, setDragged] = useState(() => stored(key));
   const setWidth = useCallback(
     (column: string, width: number) =>
-      setWidths((before) => {
+      setDragged((before) => {
         const next = { ...before, [column]: width };
         try {
           localStorage.setItem(key, JSON.stringify(next));
@@ -81,13 +97,31 @@ export function useColumnWidths(
       const length = lettersOf(String(row[column.key] ?? ""));
       if (length > (letters.current.get(column.key) ?? 0)) letters.current.set(column.key, length);
     }
-  const atFirst = (column: Column): number => {
-    if (column.key in meters) return METER_WIDTH;
-    if (column.type !== "text") return widthAtFirst(column);
-    return Math.max(textWidth(letters.current.get(column.key) ?? 0), labelWidth(column.label));
+  const sizeOf = (column: Column): Pick<ColumnSize, "least" | "ideal"> => {
+    if (column.key in meters) return METER;
+    const { least, ideal } = SIZES[column.type];
+    const label = labelWidth(column);
+    if (column.type !== "text") return { least: Math.max(least, label), ideal: Math.max(ideal, label) };
+    const text = textWidth(letters.current.get(column.key) ?? 0);
+    return { least: Math.max(Math.min(text, CUT_TEXT), label), ideal: Math.max(text, label) };
   };
+  const sizes = (columns: readonly Column[], kept: readonly string[]): ColumnSize[] =>
+    columns.map((column) => ({
+      key: column.key,
+      ...sizeOf(column),
+      grows: SIZES[column.type].grows === true,
+      kept: kept.includes(column.key),
+      minor: column.minor,
+    }));
   return {
-    widthOf: (column) => widths[column.key] ?? atFirst(column),
+    fit: (columns, needed) => {
+      const shown = fitting(sizes(columns, [namingColumn(columns, data?.key ?? ""), ...needed]), available);
+      return columns.filter((column) => shown.has(column.key));
+    },
+    widths: (columns) => {
+      const own = widthsIn(sizes(columns, []), available);
+      return (column) => dragged[column.key] ?? own.get(column.key) ?? SIZES[column.type].ideal;
+    },
     setWidth,
   };
 }

@@ -8,7 +8,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { fetchTable } from "../../api/client";
 import type { Cell, Column, Row, TableResponse } from "../../api/types";
-import { columnUnit, type TimeUnit } from "../../format/time";
+import type { TimeUnit } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { useCauses } from "../../frame/use_causes";
@@ -17,22 +17,24 @@ import { copyText } from "../../host/tensorboard";
 import {
   ambiguousPaths,
   byDefault,
+  chosenColumns,
   forUnit,
   forgotten,
   isNumeric,
   nextSort,
   readTableState,
   tableChanges,
-  visibleColumns,
   type TableState,
 } from "../../model/table_state";
+import { timeScales } from "../../model/time_columns";
 import { DelayedInput } from "../delayed_input";
 import { Icon } from "../icon";
 import { ErrorBox, Loading } from "../message";
-import { useColumnWidths } from "./column_widths";
+import { useWidth } from "../use_width";
+import { useColumnLayout } from "./column_widths";
 import { ExportMenu } from "./export_menu";
 import { ColumnMenu, Pager } from "./table_bars";
-import { copiedText, TableCell, type Scale } from "./table_cell";
+import { copiedText, TableCell } from "./table_cell";
 import { TableHead } from "./table_head";
 
 interface DataTableProps {
@@ -62,6 +64,9 @@ interface DataTableProps {
   empty: string;
 }
 
+/** Until it is measured, which is before the first picture. */
+const WIDTH_AT_FIRST = 1200;
+
 const NO_METERS: Readonly<Record<string, string>> = {};
 
 const cellText = (value: Cell | undefined): string => (value === null || value === undefined ? "" : String(value));
@@ -88,7 +93,8 @@ export function DataTable(props: DataTableProps) {
   const query = useQuery<TableResponse>(JSON.stringify([asked, scope.round]), (signal) => fetchTable(asked, signal));
   const { data, error, loading, reload } = query;
   useCauses(props.causes === true && data?.columns.some(({ key }) => key === "cause") === false, reload);
-  const { widthOf, setWidth } = useColumnWidths(table, meters, data);
+  const [measured, width] = useWidth(WIDTH_AT_FIRST);
+  const layout = useColumnLayout(table, meters, data, width);
 
   // A filter or another profile can leave the page of the link behind the last one.
   const beyond = data !== null && !loading && data.rows.length === 0 && data.filtered > 0 && state.page > 0;
@@ -101,10 +107,13 @@ export function DataTable(props: DataTableProps) {
   if (data === null) return error === null ? <Loading what={noun} /> : <ErrorBox error={error} retry={query.reload} />;
 
   const known = byDefault(forUnit(data.columns, scope.matrixUnit), props.first, Object.values(meters));
-  const columns = visibleColumns(known, state.toggled);
+  const inView = known.filter(({ hidden }) => !hidden);
+  const chosen = chosenColumns(known, state.columns);
+  const filters = Object.entries(state.where).flatMap(([key, filter]) => (filter === "" ? [] : [key]));
+  const columns = chosen ?? layout.fit(inView, [data.sort.replace("-", ""), ...filters]);
   const select = (key: string): void =>
     navigate(Object.assign({ [`${name}.row`]: key }, ...(props.below ?? []).map(forgotten)) as Record<string, string>);
-  const narrowed = state.search !== "" || Object.values(state.where).some((filter) => filter !== "");
+  const narrowed = state.search !== "" || filters.length > 0;
   return (
     <section class="data-table" aria-label={title}>
       <div class="table-tools">
@@ -126,17 +135,13 @@ export function DataTable(props: DataTableProps) {
             <Icon name="close" /> Clear filters
           </button>
         )}
-        <ExportMenu asked={asked} columns={columns} title={title} filtered={data.filtered} />
+        {/* What a file holds must not depend on how wide the window is. */}
+        <ExportMenu asked={asked} columns={chosen ?? inView} title={title} filtered={data.filtered} />
         <ColumnMenu
           columns={known}
           shown={columns}
-          onToggle={(key) =>
-            change({
-              toggled: state.toggled.includes(key)
-                ? state.toggled.filter((other) => other !== key)
-                : [...state.toggled, key],
-            })
-          }
+          chosen={chosen !== null}
+          onChoose={(keys) => change({ columns: keys })}
         />
       </div>
       {error !== null && (
@@ -151,8 +156,9 @@ export function DataTable(props: DataTableProps) {
         title={title}
         busy={loading}
         empty={narrowed ? `No ${noun} match.` : props.empty}
-        widthOf={widthOf}
-        setWidth={setWidth}
+        widthOf={layout.widths(columns)}
+        setWidth={layout.setWidth}
+        measured={measured}
         change={change}
         meters={meters}
         onSelect={props.selectable === true ? select : undefined}
@@ -180,29 +186,20 @@ interface GridProps {
   empty: string;
   widthOf: (column: Column) => number;
   setWidth: (column: string, width: number) => void;
+  /** Told which element has the width that the columns share. */
+  measured: (element: HTMLElement | null) => void;
   change: (changes: Partial<TableState>) => void;
   meters: Readonly<Record<string, string>>;
   onSelect: ((key: string) => void) | undefined;
 }
 
-function scales(columns: readonly Column[], rows: readonly Row[]): Map<string, Scale> {
-  return new Map(
-    columns
-      .filter(({ type }) => type === "duration_ns")
-      .filter(() => rows.length > 0)
-      .map(({ key }) => {
-        const largest = rows.reduce((most, row) => Math.max(most, Number(row[key] ?? 0)), 0);
-        return [key, { largest, unit: columnUnit(largest) }];
-      }),
-  );
-}
-
-function Grid({ data, columns, state, title, busy, empty, widthOf, setWidth, change, meters, onSelect }: GridProps) {
+function Grid(props: GridProps) {
+  const { data, columns, state, title, busy, empty, widthOf, setWidth, measured, change, meters, onSelect } = props;
   const [at, setAt] = useState({ row: 0, column: 0 });
   const [copied, setCopied] = useState(false);
   const body = useRef<HTMLTableSectionElement>(null);
   const { rows, key } = data;
-  const scale = scales(columns, rows);
+  const scale = timeScales(columns, rows);
   const units = new Map<string, TimeUnit>([...scale].map(([column, { unit }]) => [column, unit]));
   const idShown = columns.some(({ key: shown }) => shown === "op_id");
   const ambiguous = new Map(
@@ -264,7 +261,7 @@ function Grid({ data, columns, state, title, busy, empty, widthOf, setWidth, cha
   };
 
   return (
-    <div class={busy ? "table-scroll busy" : "table-scroll"} aria-busy={busy}>
+    <div class={busy ? "table-scroll busy" : "table-scroll"} aria-busy={busy} ref={measured}>
       <table
         role="grid"
         aria-label={title}

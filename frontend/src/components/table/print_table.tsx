@@ -6,6 +6,7 @@ import { formatCount } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { columnUnit, inUnit, type TimeUnit } from "../../format/time";
 import { isNumeric } from "../../model/table_state";
+import { timeScales } from "../../model/time_columns";
 
 interface PrintedProps {
   heading: string;
@@ -25,11 +26,7 @@ function cellText(column: Column, row: Row, unit: TimeUnit | undefined): string 
 }
 
 function Printed({ heading, columns, rows, total }: PrintedProps) {
-  const units = new Map(
-    columns
-      .filter(({ type }) => type === "duration_ns")
-      .map(({ key }) => [key, columnUnit(rows.reduce((most, row) => Math.max(most, Number(row[key] ?? 0)), 0))]),
-  );
+  const units = new Map([...timeScales(columns, rows)].map(([key, { unit }]) => [key, unit]));
   return (
     <>
       <h1>{heading}</h1>

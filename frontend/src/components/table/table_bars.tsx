@@ -4,25 +4,38 @@ import { PAGE_SIZES, pageNumbers } from "../../model/table_state";
 import { Icon } from "../icon";
 import { useMenu } from "../use_menu";
 
-/** Which columns to show: a button that opens a list of boxes to tick. */
-export function ColumnMenu({
-  columns,
-  shown,
-  onToggle,
-}: {
+interface ColumnMenuProps {
   columns: readonly Column[];
   shown: readonly Column[];
-  onToggle: (key: string) => void;
-}) {
+  /** Whether `shown` is the user's choice, or what fits. */
+  chosen: boolean;
+  /** The keys of the columns to show; none for those that fit. */
+  onChoose: (keys: readonly string[]) => void;
+}
+
+/** Which columns to show: a button that opens a list of boxes to tick. */
+export function ColumnMenu({ columns, shown, chosen, onChoose }: ColumnMenuProps) {
   const { open, setOpen, holder, button, onKeyDown } = useMenu();
+  const keys = shown.map(({ key }) => key);
   return (
     <div class="menu-holder" ref={holder} onKeyDown={onKeyDown}>
       <button type="button" class="button" ref={button} aria-expanded={open} onClick={() => setOpen(!open)}>
-        <Icon name="columns" /> Columns
+        <Icon name="columns" /> Columns{" "}
+        <span class="muted">
+          {shown.length} of {columns.length}
+        </span>
       </button>
       {open && (
         <fieldset class="menu column-menu">
           <legend class="visually-hidden">Columns to show</legend>
+          <div class="column-choices">
+            <button type="button" class="button" disabled={!chosen} onClick={() => onChoose([])}>
+              As fit
+            </button>
+            <button type="button" class="button" onClick={() => onChoose(columns.map(({ key }) => key))}>
+              All
+            </button>
+          </div>
           {columns.map((column) => {
             const ticked = shown.includes(column);
             return (
@@ -31,7 +44,7 @@ export function ColumnMenu({
                   type="checkbox"
                   checked={ticked}
                   disabled={ticked && shown.length === 1}
-                  onChange={() => onToggle(column.key)}
+                  onChange={() => onChoose(ticked ? keys.filter((key) => key !== column.key) : [...keys, column.key])}
                 />
                 {column.label}
               </label>

@@ -5,16 +5,11 @@ import { formatBytes } from "../../format/bytes";
 import { formatCount, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
-import { inUnit, readableAndExact, type TimeUnit } from "../../format/time";
+import { inUnit, readableAndExact } from "../../format/time";
 import { shortKernelName } from "../../model/kernel_name";
+import { isMoment, type Scale } from "../../model/time_columns";
 import { CopyButton } from "../copy_button";
-import { OpPath, YesNo } from "../value";
-
-/** Units and largest values of the columns on this page. */
-export interface Scale {
-  unit: TimeUnit;
-  largest: number;
-}
+import { OpId, OpPath, YesNo } from "../value";
 
 interface TableCellProps {
   column: Column;
@@ -37,7 +32,7 @@ export function TableCell({ column, row, scale, meter, ambiguous = false }: Tabl
     case "duration_ns":
       if (meter !== undefined)
         return <MeterCell ns={Number(value)} scale={scale} fraction={row[meter] ?? null} column={column} />;
-      return <TimeCell ns={Number(value)} scale={scale} isMoment={/start|timestamp/.test(column.key)} />;
+      return <TimeCell ns={Number(value)} scale={scale} withBar={!isMoment(column.key)} />;
     case "fraction":
       return (
         <>
@@ -68,6 +63,7 @@ export function TableCell({ column, row, scale, meter, ambiguous = false }: Tabl
     case "long_text":
       return <LongText text={String(value)} />;
     case "text": {
+      if (column.key === "op_id") return <OpId id={String(value)} />;
       const text = SIZES.has(column.key) ? formatSize(String(value)) : String(value);
       return (
         <span class="clip" data-tip={text}>
@@ -98,10 +94,10 @@ function fullName(column: Column, row: Row): string {
   return typeof full === "string" && full !== "" ? full : String(row[column.key] ?? "");
 }
 
-function TimeCell({ ns, scale, isMoment }: { ns: number; scale: Scale | undefined; isMoment: boolean }) {
+function TimeCell({ ns, scale, withBar }: { ns: number; scale: Scale | undefined; withBar: boolean }) {
   if (scale === undefined) return <span class="number">{formatCount(ns)} ns</span>;
   // A moment is no length: a bar would say nothing.
-  const share = scale.largest > 0 && !isMoment ? ns / scale.largest : 0;
+  const share = scale.largest > 0 && withBar ? ns / scale.largest : 0;
   return (
     <>
       <span class="bar" style={{ width: `${Math.min(share, 1) * 100}%` }} />

@@ -8,7 +8,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { formatCount } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
-import { columnUnit, formatDuration, inUnit, readableAndExact } from "../../format/time";
+import { formatDuration, inUnit, readableAndExact, unitsBeside, type TimeUnit } from "../../format/time";
 import { causesTip } from "../../model/causes";
 import { chainOf, limitedNs, nothingShown, usingShare, type Measure, type TreeRow } from "../../model/group_tree";
 import { Icon } from "../icon";
@@ -54,7 +54,7 @@ const columnsFor = (unit: string, core: string, limited: boolean): TreeColumn[] 
 ];
 
 /** Columns that are no count. */
-const OWN_WIDTH: Readonly<Record<string, string>> = { name: "name", limited: "cause" };
+const OWN_WIDTH: Readonly<Record<string, string>> = { name: "name", share: "share", limited: "cause" };
 
 const isTime = (key: TreeColumn["key"]): key is Measure => key.endsWith("_ns");
 
@@ -72,8 +72,8 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const shown = tree.rows.visible(tree.isOpen);
   const columns = columnsFor(matrixUnit, matrixUnit === "Tensor Core" ? "TC" : "MC", tree.rows.tree.causes.length > 0);
   const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);
-  const units = new Map(
-    columns.filter(({ key }) => isTime(key)).map(({ key }) => [key, columnUnit(total(key as Measure))]),
+  const units = unitsBeside(
+    new Map(columns.flatMap(({ key }): [string, number][] => (isTime(key) ? [[key, total(key)]] : []))),
   );
   const chain = new Set(chainOf(tree.selected));
   const focused = Math.max(
@@ -274,7 +274,7 @@ interface ValueCellProps {
   column: TreeColumn["key"];
   label: string;
   matrixUnit: string;
-  unit: ReturnType<typeof columnUnit> | undefined;
+  unit: TimeUnit | undefined;
   total: number;
 }
 

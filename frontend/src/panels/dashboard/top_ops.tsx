@@ -41,14 +41,14 @@ export function TopOps({ data }: { data: DashboardResponse }) {
                 </th>
                 <th scope="col">Op Name</th>
                 {directed && (
-                  <th scope="col" class="direction-column">
+                  <th scope="col" class="direction-column beside">
                     Direction
                   </th>
                 )}
-                <th scope="col" class="type-column">
+                <th scope="col" class="type-column beside">
                   Op Type
                 </th>
-                <th scope="col" class="right">
+                <th scope="col" class="right beside">
                   Calls
                 </th>
                 <th scope="col" class="middle" data-tip={`Eligible for ${data.matrix_unit}s`}>
@@ -78,9 +78,9 @@ export function TopOps({ data }: { data: DashboardResponse }) {
                       <OpPath path={op.name} id={ambiguous.has(op.name) ? op.op_id : ""} />
                     </button>
                   </td>
-                  {directed && <td>{op.direction ?? ""}</td>}
-                  <td>{op.op_type ?? UNKNOWN}</td>
-                  <td class="right number">{formatCount(op.calls)}</td>
+                  {directed && <td class="beside">{op.direction ?? ""}</td>}
+                  <td class="beside">{op.op_type ?? UNKNOWN}</td>
+                  <td class="right number beside">{formatCount(op.calls)}</td>
                   <td class="middle">
                     <YesNo value={op.eligible} />
                   </td>

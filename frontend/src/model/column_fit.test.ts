@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+
+import { fitting, widthsIn, type ColumnSize } from "./column_fit";
+
+const size = (key: string, least: number, changes: Partial<ColumnSize> = {}): ColumnSize => ({
+  key,
+  least,
+  ideal: least,
+  grows: false,
+  kept: false,
+  minor: false,
+  ...changes,
+});
+
+const total = (widths: ReadonlyMap<string, number>): number => [...widths.values()].reduce((a, b) => a + b, 0);
+
+describe("which columns fit", () => {
+  const columns = [
+    size("time", 100),
+    size("least", 100, { minor: true }),
+    size("name", 200, { kept: true }),
+    size("shapes", 300),
+    size("cause", 100),
+  ];
+  it.each([
+    [800, ["time", "least", "name", "shapes", "cause"]],
+    [700, ["time", "name", "shapes", "cause"]],
+    [600, ["time", "name", "shapes"]],
+    [500, ["time", "least", "name", "cause"]],
+    [300, ["time", "name"]],
+    [100, ["name"]],
+  ])("in %d pixels", (available, shown) => {
+    const fit = fitting(columns, available);
+    expect(columns.filter(({ key }) => fit.has(key)).map(({ key }) => key)).toEqual(shown);
+  });
+});
+
+describe("how wide columns are", () => {
+  const time = size("time", 100, { ideal: 120 });
+  const name = size("name", 200, { ideal: 260, grows: true });
+
+  it("gives each its least, then its ideal by what it lacks, then all to what grows", () => {
+    expect([...widthsIn([time, name], 300)]).toEqual([
+      ["time", 100],
+      ["name", 200],
+    ]);
+    expect([...widthsIn([time, name], 340)]).toEqual([
+      ["time", 110],
+      ["name", 230],
+    ]);
+    expect([...widthsIn([time, name], 480)]).toEqual([
+      ["time", 120],
+      ["name", 360],
+    ]);
+  });
+
+  it("shares among all where none grows", () => {
+    expect([...widthsIn([time, size("calls", 60)], 360).values()]).toEqual([240, 120]);
+  });
+
+  it("is wider than there is room only where the least is", () => {
+    expect(total(widthsIn([time, name], 100))).toBe(300);
+    for (let available = 300; available < 900; available += 7)
+      expect(total(widthsIn([time, name, size("calls", 61, { ideal: 97 })], available))).toBeLessThanOrEqual(
+        Math.max(available, 361),
+      );
+  });
+});

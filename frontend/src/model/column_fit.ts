@@ -1,0 +1,58 @@
+/**
+ * Which columns of a table fit beside each other, and how wide each is then.
+ *
+ * Nobody should have to scroll sideways to learn that a column exists: what does not fit is left out, least important
+ * first, and stands in the menu of columns.
+ */
+
+export interface ColumnSize {
+  readonly key: string;
+  /** In CSS pixels: below it the column is of no use, and above `ideal` more room only helps what grows. */
+  readonly least: number;
+  readonly ideal: number;
+  /** Whether its texts can always use more room. */
+  readonly grows: boolean;
+  /** Whether it stays however narrow the page is: without it the rows could not be told apart. */
+  readonly kept: boolean;
+  readonly minor: boolean;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/**
+ * The columns to show in `available` pixels: what is kept, then whatever still fits in the order of importance, which is
+ * that of the table with the minor columns at the end.
+ */
+export function fitting(columns: readonly ColumnSize[], available: number): ReadonlySet<string> {
+  const kept = columns.filter((column) => column.kept);
+  const others = columns.filter((column) => !column.kept);
+  let room = available - sum(kept.map(({ least }) => least));
+  const shown = new Set(kept.map(({ key }) => key));
+  for (const column of [...others.filter(({ minor }) => !minor), ...others.filter(({ minor }) => minor)]) {
+    if (column.least > room) continue;
+    room -= column.least;
+    shown.add(column.key);
+  }
+  return shown;
+}
+
+/**
+ * The width of each column in `available` pixels: first the least, then up to the ideal, each by what it lacks; what is
+ * still left goes to those that grow, or to all where none does. Wider together than `available` only where the least is.
+ */
+export function widthsIn(columns: readonly ColumnSize[], available: number): ReadonlyMap<string, number> {
+  const lacking = sum(columns.map(({ least, ideal }) => ideal - least));
+  const spare = Math.max(available - sum(columns.map(({ least }) => least)), 0);
+  const filled = lacking === 0 ? 0 : Math.min(spare / lacking, 1);
+  const rest = Math.max(spare - lacking, 0);
+  const growing = columns.filter(({ grows }) => grows);
+  const takers = new Set(growing.length > 0 ? growing : columns);
+  const shares = sum([...takers].map(({ ideal }) => ideal));
+  return new Map(
+    columns.map((column) => {
+      const { key, least, ideal } = column;
+      const grown = takers.has(column) ? (rest * ideal) / shares : 0;
+      return [key, Math.floor(least + filled * (ideal - least) + grown)];
+    }),
+  );
+}

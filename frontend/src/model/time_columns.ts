@@ -1,0 +1,26 @@
+/** In which units the times of a table are told. */
+import type { Column, Row } from "../api/types";
+import { columnUnit, unitsBeside, type TimeUnit } from "../format/time";
+
+/** The unit of a column and its largest value among the rows. */
+export interface Scale {
+  unit: TimeUnit;
+  largest: number;
+}
+
+/** Whether a time is a moment and no length. */
+export const isMoment = (key: string): boolean => /start|timestamp/.test(key);
+
+/** The scales of the columns of time, for these rows; none without rows. Lengths share a unit, moments have their own. */
+export function timeScales(columns: readonly Column[], rows: readonly Row[]): Map<string, Scale> {
+  if (rows.length === 0) return new Map();
+  const largest = new Map(
+    columns
+      .filter(({ type }) => type === "duration_ns")
+      .map(({ key }) => [key, rows.reduce((most, row) => Math.max(most, Number(row[key] ?? 0)), 0)]),
+  );
+  const lengths = unitsBeside(new Map([...largest].filter(([key]) => !isMoment(key))));
+  return new Map(
+    [...largest].map(([key, most]) => [key, { largest: most, unit: lengths.get(key) ?? columnUnit(most) }]),
+  );
+}

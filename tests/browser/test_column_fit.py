@@ -1,0 +1,91 @@
+"""Tables show the columns that fit: nobody has to scroll sideways to learn that a column exists."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.serving import TensorBoard
+
+SHOWN = {
+    "top ops": {"view": "dashboard"},
+    "op_types": {"view": "op_types"},
+    "efficiency": {"view": "efficiency"},
+    "ops": {"view": "ops"},
+    "kernels of an op": {"view": "ops", "ops__row": "CONV2D_1"},
+    "a group": {"view": "groups", "groups__row": "/ResNet/"},
+    "kernels of an iteration": {"view": "kernels_by_iteration", "iters__row": "2"},
+    "kernels of an op in an iteration": {"view": "kernels_by_op", "oiters__row": "2", "oops__row": "CONV2D_1"},
+    "gpus": {"view": "gpus"},
+}
+
+
+def _columns(page: Page, table: str) -> list[str]:
+    heads = page.get_by_role("grid", name=table, exact=True).get_by_role("columnheader")
+    return [re.sub(r"\s*\(\S+\)$", "", text.strip()) for text in heads.all_inner_texts()]
+
+
+FITS = """(width) => innerWidth === width && [...document.querySelectorAll("html, .table-scroll, .top-ops-scroll")]
+    .every((element) => element.scrollWidth <= element.clientWidth)"""
+TREE_FITS = "() => [...document.querySelectorAll('.tree-scroll')].every((tree) => tree.scrollWidth <= tree.clientWidth)"
+
+
+@pytest.mark.parametrize("shown", SHOWN)
+def test_no_table_is_wider_than_the_page(page: Page, tensorboard: TensorBoard, shown: str) -> None:
+    """At first no table needs to be scrolled sideways, nor does the page, at any width."""
+    page.goto(tensorboard.page(run="amp", **SHOWN[shown]))
+    expect(page.locator(".table-scroll tbody tr, .top-ops tbody tr").first).to_be_visible()
+    expect(page.locator(".skeleton")).to_have_count(0)
+    for width in (1920, 1440, 1280, 900, 480):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(FITS, arg=width)
+        if width >= 1280:
+            page.wait_for_function(TREE_FITS)
+
+
+def test_the_cause_is_in_sight_on_a_laptop(page: Page, tensorboard: TensorBoard) -> None:
+    """Of the ops stand name, time, Tensor Core use and its cause from 1280 pixels on; the rest comes as it fits."""
+    page.goto(tensorboard.page(run="amp", view="ops"))
+    counts = []
+    for width in (1280, 1440, 1920, 3000):
+        page.set_viewport_size({"width": width, "height": 900})
+        expect(page.locator(".table-scroll tbody tr").first).to_be_visible()
+        page.wait_for_function(
+            "() => { const t = document.querySelector('.table-scroll'); return t.scrollWidth === t.clientWidth; }"
+        )
+        columns = _columns(page, "Ops")
+        assert {"GPU Time", "Op Name", "TC Eligible", "Using TC", "Cause"} <= set(columns), columns
+        counts.append(len(columns))
+    assert counts == sorted(counts)
+    assert counts[-1] == 15
+
+
+def test_the_order_and_the_filters_stay_in_sight(page: Page, tensorboard: TensorBoard) -> None:
+    """However narrow: the column that rows are sorted by and those that filter them."""
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.goto(tensorboard.page(run="amp", view="ops", ops__sort="kernel_calls", ops__where__data_type="float"))
+    expect(page.locator(".table-scroll tbody tr").first).to_be_visible()
+    assert {"Op Name", "Kernel Calls", "Data Type"} <= set(_columns(page, "Ops"))
+
+
+def test_chosen_columns_stand_whatever_the_width(page: Page, tensorboard: TensorBoard) -> None:
+    """All of them at a press, to be scrolled; one less, in the link; and back to those that fit."""
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.goto(tensorboard.page(run="amp", view="ops"))
+    expect(page.locator(".table-scroll tbody tr").first).to_be_visible()
+    fitting = _columns(page, "Ops")
+    page.get_by_role("button", name="Columns").click()
+    menu = page.get_by_role("group", name="Columns to show")
+    expect(menu.get_by_role("button", name="As fit")).to_be_disabled()
+    menu.get_by_role("button", name="All").click()
+    expect(page.get_by_role("grid", name="Ops").get_by_role("columnheader")).to_have_count(18)
+    menu.get_by_label("CPU Time").uncheck()
+    expect(page.get_by_role("grid", name="Ops").get_by_role("columnheader")).to_have_count(17)
+    page.reload()
+    expect(page.get_by_role("grid", name="Ops").get_by_role("columnheader")).to_have_count(17)
+    page.get_by_role("button", name="Columns").click()
+    menu.get_by_role("button", name="As fit").click()
+    expect(page.get_by_role("grid", name="Ops").get_by_role("columnheader")).to_have_count(len(fitting))
+    expect(page).not_to_have_url(re.compile("ops.columns"))
