@@ -325,7 +325,7 @@ class Profile:
         with self._asking() as connection:
             stored = findings(connection, self._scope)
             choice = Choice(*aggregated(connection, self._scope))
-        if stored["iteration_ns"] is not None:
+        if stored["judged"]:
             return stored
         try:
             verdict = judge_database(self._database, choice, lambda _stage, _fraction: None)

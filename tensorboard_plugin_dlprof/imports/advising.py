@@ -1,5 +1,5 @@
 """Findings and efficiency for databases that hold none, such as NVIDIA's: worked out in the worker process when
-somebody asks."""
+somebody asks. A failure is no answer: it is remembered for a while only."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import logging
 import os
 import shutil
 import threading
+import time
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.imports.cache import Cache
-from tensorboard_plugin_dlprof.imports.child import Child, Outcome
+from tensorboard_plugin_dlprof.imports.child import Child
+from tensorboard_plugin_dlprof.imports.failures import Failures
 from tensorboard_plugin_dlprof.imports.reaggregation import QueueFull
 
 _LOG = logging.getLogger(__name__)
@@ -40,9 +43,17 @@ class Advisor:
         memory_bytes: what it may use.
         seconds: how long it may take.
         places: for requests that wait.
+        clock: seconds that only grow, by which what failed is tried again.
     """
 
-    def __init__(self, cache: Cache, memory_bytes: int, seconds: float = SECONDS, places: int = MAX_WAITING) -> None:
+    def __init__(
+        self,
+        cache: Cache,
+        memory_bytes: int,
+        seconds: float = SECONDS,
+        places: int = MAX_WAITING,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._cache = cache
         self._memory_bytes = memory_bytes
         self._seconds = seconds
@@ -50,7 +61,7 @@ class Advisor:
         self._one_at_a_time = threading.Lock()
         self._lock = threading.Lock()
         self._known: OrderedDict[Key, dict[str, Any]] = OrderedDict()
-        self._failed: OrderedDict[Path, None] = OrderedDict()
+        self._failures = Failures(clock)
 
     def findings(
         self,
@@ -59,8 +70,8 @@ class Advisor:
         iter_start: int | None,
         iter_stop: int | None,
         key_op: str | None = None,
-    ) -> dict[str, Any]:
-        """The verdict on an aggregation as ``pipeline.judge_database`` gives it; empty where none was reached.
+    ) -> dict[str, Any] | None:
+        """The verdict on an aggregation as ``pipeline.judge_database`` gives it; None where none was reached this time.
 
         What is known is given at once, whatever is being worked out meanwhile.
 
@@ -70,22 +81,23 @@ class Advisor:
         try:
             status = database.stat()
         except OSError:
-            return {}
+            return None
         key = (os.fspath(database), status.st_mtime_ns, status.st_size, aggregation)
         if (known := self._remembered(key)) is not None:
             return known
+        if self._failures.is_paused(key):
+            return None
         if not self._places.acquire(blocking=False):
             raise QueueFull("The rules are being asked about several profiles already; try again in a moment.")
         try:
             with self._one_at_a_time:
-                if (known := self._remembered(key)) is not None:
+                if (known := self._remembered(key)) is not None or self._failures.is_paused(key):
                     return known
                 job = {"kind": "judge", "iter_start": iter_start, "iter_stop": iter_stop, "key_op": key_op}
-                found = self._work_out(database, job).result
-                self._remember(key, found)
+                found = self._tried(key, database, job)
+                if found is not None:
+                    self._remember(key, found)
                 return found
-        except (OSError, ProfileError):
-            return {}
         finally:
             self._places.release()
 
@@ -108,36 +120,24 @@ class Advisor:
             path = self._cache.measured_path(database, aggregation)
         except OSError:
             return None
-        if self._is_made(path) or not work_out:
+        if self._is_made(path) or not work_out or self._failures.is_paused(path):
             return path if path.is_file() else None
         if not self._places.acquire(blocking=False):
             raise QueueFull("Several profiles are being measured already; try again in a moment.")
         try:
             with self._one_at_a_time:
-                if not self._is_made(path):
-                    about = {"aggregation": aggregation, "iter_start": iter_start, "iter_stop": iter_stop}
-                    self._measure(database, path, {**about, "key_op": key_op})
+                if not self._is_made(path) and not self._failures.is_paused(path):
+                    about = {"iter_start": iter_start, "iter_stop": iter_stop, "key_op": key_op}
+                    self._tried(path, database, {"kind": "measure", "aggregation": aggregation, **about}, path)
                 return path if path.is_file() else None
-        except (OSError, ProfileError):
-            return None
         finally:
             self._places.release()
 
     def _is_made(self, path: Path) -> bool:
-        """Whether it was tried: what failed once fails again."""
-        if path.is_file():
-            self._cache.touch(path)
-            return True
-        with self._lock:
-            return path in self._failed
-
-    def _measure(self, database: Path, path: Path, about: dict[str, Any]) -> None:
-        if self._work_out(database, {"kind": "measure", **about}, path).finished:
-            return
-        with self._lock:
-            self._failed[path] = None
-            while len(self._failed) > KEPT:
-                self._failed.popitem(last=False)
+        if not path.is_file():
+            return False
+        self._cache.touch(path)
+        return True
 
     def _remembered(self, key: Key) -> dict[str, Any] | None:
         with self._lock:
@@ -151,8 +151,23 @@ class Advisor:
             while len(self._known) > KEPT:
                 self._known.popitem(last=False)
 
-    def _work_out(self, database: Path, job: dict[str, Any], target: Path | None = None) -> Outcome:
-        """Runs the job; a file that it makes is put in place as ``target``."""
+    def _tried(
+        self, what: Key | Path, database: Path, job: dict[str, Any], target: Path | None = None
+    ) -> dict[str, Any] | None:
+        """The result of the job; None where it failed, which ``what`` is then known for."""
+        try:
+            result = self._work_out(database, job, target)
+        except (OSError, ProfileError) as error:
+            _LOG.warning("Nothing was worked out about %s: %s", ascii(database.name), ascii(str(error)))
+            result = None
+        if result is None:
+            self._failures.add(what)
+        else:
+            self._failures.clear(what)
+        return result
+
+    def _work_out(self, database: Path, job: dict[str, Any], target: Path | None) -> dict[str, Any] | None:
+        """Runs the job; a file that it makes is put in place as ``target``. None where it did not finish."""
         work = self._cache.make_work_folder()
         try:
             made = work / _MADE
@@ -165,8 +180,9 @@ class Advisor:
             if not outcome.finished:
                 reason = outcome.error or outcome.crash or "it took too long"
                 _LOG.warning("Nothing was worked out about %s: %s", ascii(database.name), ascii(reason))
-            elif target is not None:
+                return None
+            if target is not None:
                 self._cache.publish(made, target)
-            return outcome
+            return outcome.result
         finally:
             shutil.rmtree(work, ignore_errors=True)

@@ -63,6 +63,8 @@ class Undecided(TypedDict):
 class Findings(TypedDict):
     """Findings in the order in which they are worth working on."""
 
+    judged: bool
+    """Whether our rules were asked; else the findings are what the database's own detectors say."""
     marked: bool
     """Whether iterations are marked; else the one iteration is the whole capture."""
     iteration_ns: int | None
@@ -82,6 +84,7 @@ def findings(connection: sqlite3.Connection, scope: Scope) -> Findings:
         ).fetchone()
     if verdict is None:
         return Findings(
+            judged=False,
             marked=True,
             iteration_ns=None,
             total_low_ns=None,
@@ -94,6 +97,7 @@ def findings(connection: sqlite3.Connection, scope: Scope) -> Findings:
         "SELECT candidate_source FROM ext_aggregations WHERE aggr_id = ?", (scope.aggregation,)
     ).fetchone()
     return Findings(
+        judged=True,
         marked=source is None or source[0] != "whole_capture",
         iteration_ns=iteration_ns,
         total_low_ns=whole(verdict[1]),
@@ -113,8 +117,6 @@ def aggregated(connection: sqlite3.Connection, scope: Scope) -> tuple[int | None
 
 def with_verdict(stored: Findings, verdict: Mapping[str, Any]) -> Findings:
     """What the rules said (``pipeline.judge_database``), and after it what the database's own detectors alone say."""
-    if not verdict:
-        return stored
     iteration_ns = whole(verdict["iteration_ns"])
     ours = [
         Finding(
@@ -138,6 +140,7 @@ def with_verdict(stored: Findings, verdict: Mapping[str, Any]) -> Findings:
     ]
     said = {finding["detector"] for finding in ours}
     return Findings(
+        judged=True,
         marked=bool(verdict["marked"]),
         iteration_ns=iteration_ns,
         total_low_ns=whole(verdict["total_low_ns"]),

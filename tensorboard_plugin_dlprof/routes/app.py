@@ -185,9 +185,10 @@ class App:
 
         def worked_out(path: Path, found: Any) -> Any:
             number, answer, iterations = found
-            if answer["iteration_ns"] is not None:
+            if answer["judged"]:
                 return answer
-            return with_verdict(answer, self._advisor.findings(path, number, *iterations))
+            verdict = self._advisor.findings(path, number, *iterations)
+            return responses.ForNow(answer) if verdict is None else with_verdict(answer, verdict)
 
         return self._from_database(request, body, worked_out)
 
@@ -244,7 +245,8 @@ class App:
         Args:
             request: With the profile.
             body: Asks the database.
-            then: Finishes what ``body`` gave, when the database is given back: it may take its time.
+            then: Finishes what ``body`` gave, when the database is given back: it may take its time. What it gives
+                ``ForNow`` is not kept.
             measures: Whether the answer tells the efficiency of ops.
         """
         parameters = Parameters(request)
@@ -267,6 +269,8 @@ class App:
             with self._heavy_place(), self._databases.borrow(path, name, measured=measured) as borrowed:
                 found = body(borrowed, profile, parameters)
         answer = then(path, found)
+        if isinstance(answer, responses.ForNow):
+            return responses.success(request, answer.body)
         if path.parent == self._services.imports.cache.folder:
             self._services.imports.cache.touch(path)
         return responses.keep(request, answer, tag, self._answers)

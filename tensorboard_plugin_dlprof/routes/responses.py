@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,13 @@ _FAILURES: tuple[tuple[type[ProfileError], HTTPStatus, str], ...] = (
     (ProfileError, HTTPStatus.UNPROCESSABLE_ENTITY, "Other profiles are not affected."),
 )
 """Error -> status and hint. The first that fits counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForNow:
+    """A body that may be another one at the next request, though the database is the same."""
+
+    body: Any
 
 
 def success(request: Request, body: Any) -> Response:

@@ -10,6 +10,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.imports.cache import Cache
+from tensorboard_plugin_dlprof.imports.failures import FIRST_PAUSE_SECONDS
 from tensorboard_plugin_dlprof.imports.manager import GIGABYTE
 from tensorboard_plugin_dlprof.imports.reaggregation import QueueFull
 from tensorboard_plugin_dlprof.naming import database_name
@@ -46,7 +47,28 @@ def test_requests_do_not_pile_up(database: Path, tmp_path: Path) -> None:
 
 def test_a_database_that_is_gone_has_no_findings(tmp_path: Path) -> None:
     """It may go while somebody looks at it."""
-    assert Advisor(Cache(tmp_path / "cache"), GIGABYTE).findings(tmp_path / "gone.sqlite", 1, None, None) == {}
+    assert Advisor(Cache(tmp_path / "cache"), GIGABYTE).findings(tmp_path / "gone.sqlite", 1, None, None) is None
+
+
+def test_what_failed_is_tried_again(database: Path, tmp_path: Path) -> None:
+    """A file that was half copied, with the time and size that it has when it is whole: not at once, but soon."""
+    clock = [0.0]
+    advisor = Advisor(Cache(tmp_path / "cache"), GIGABYTE, clock=lambda: clock[0])
+    whole, status = database.read_bytes(), database.stat()
+
+    def put(content: bytes) -> None:
+        database.write_bytes(content)
+        os.utime(database, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+    put(whole[:4096] + bytes(len(whole) - 4096))
+    assert advisor.findings(database, 1, None, None) is None
+    assert advisor.measured(database, 1, None, None) is None
+    put(whole)
+    assert advisor.findings(database, 1, None, None) is None
+    assert advisor.measured(database, 1, None, None) is None
+    clock[0] = FIRST_PAUSE_SECONDS
+    assert advisor.findings(database, 1, None, None)
+    assert advisor.measured(database, 1, None, None) is not None
 
 
 def test_efficiency_is_worked_out_once(database: Path, tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.imports.cache import Cache
+from tensorboard_plugin_dlprof.imports.failures import FIRST_PAUSE_SECONDS
 from tests.routes.serving import Server
 from tests.shared_data import shared_data
 
@@ -35,10 +37,30 @@ def test_an_answer_is_remembered(foreign: Path, tmp_path: Path) -> None:
 def test_no_answer_in_time_is_none(foreign: Path, tmp_path: Path) -> None:
     """Nor for a file that is gone, or is no database."""
     cache = Cache(tmp_path / "cache")
-    assert Advisor(cache, 1 << 30, seconds=0.0).findings(foreign, 1, None, None) == {}
-    assert Advisor(cache, 1 << 30).findings(tmp_path / "gone.sqlite", 1, None, None) == {}
+    assert Advisor(cache, 1 << 30, seconds=0.0).findings(foreign, 1, None, None) is None
+    assert Advisor(cache, 1 << 30).findings(tmp_path / "gone.sqlite", 1, None, None) is None
     (tmp_path / "broken.sqlite").write_bytes(b"SQLite format 3\0")
-    assert Advisor(cache, 1 << 30).findings(tmp_path / "broken.sqlite", 1, None, None) == {}
+    assert Advisor(cache, 1 << 30).findings(tmp_path / "broken.sqlite", 1, None, None) is None
+
+
+def test_a_failure_does_not_last(foreign: Path, server_of: Server) -> None:
+    """While the cache has no place for a worker the page is told that the rules were not asked; then they are."""
+    profile = server_of.profile(foreign.name)["id"]
+    clock = [0.0]
+    server_of.app._advisor = Advisor(server_of.services.imports.cache, 1 << 30, clock=lambda: clock[0])
+    folder = server_of.services.imports.cache.folder
+    if folder.is_dir():
+        shutil.rmtree(folder)
+    folder.write_text("no folder")
+    answer = server_of.get(f"/findings?profile={profile}")
+    assert answer.json["judged"] is False
+    assert [finding["problem"] for finding in answer.json["findings"]] == ["No DALI ops detected"]
+    assert "ETag" not in answer.headers
+    folder.unlink()
+    clock[0] = FIRST_PAUSE_SECONDS
+    said = server_of.get(f"/findings?profile={profile}").json
+    assert said["judged"] is True
+    assert len(said["findings"]) > 1
 
 
 def test_dlprofs_own_database_gets_them_too(tmp_path: Path) -> None:

@@ -342,6 +342,8 @@ export interface Undecided {
 }
 
 export interface FindingsResponse {
+  /** Whether our rules were asked; else the findings are what the database's own detectors say. */
+  judged: boolean;
   /** Whether iterations are marked; else the one iteration is the whole capture. */
   marked: boolean;
   iteration_ns: number | null;

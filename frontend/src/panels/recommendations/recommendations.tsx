@@ -24,7 +24,18 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
   return (
     <div class="findings">
       <Summary found={found} />
-      {found.findings.length === 0 && (
+      {!found.judged && (
+        <Message icon="warning" title="The rules could not be asked">
+          <p>
+            {found.findings.length > 0 && "What stands here is what DLProf itself said. "}
+            The server could not look this database over; its log says why.
+          </p>
+          <button type="button" class="button" onClick={query.reload}>
+            Try again
+          </button>
+        </Message>
+      )}
+      {found.judged && found.findings.length === 0 && (
         <Message icon="check" title="Nothing to recommend">
           <p>
             No rule found time that could be gained.
