@@ -6,9 +6,9 @@ care how it was made.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -48,9 +48,9 @@ def tile_profile(profile: Profile, kernels: int, *, iterations: bool = True) -> 
     def tiled(rows: _Rows) -> _Rows:
         return _tiled(rows, copies, period, calls)
 
-    return dataclasses.replace(
+    return msgspec.structs.replace(
         profile,
-        info=dataclasses.replace(profile.info, end_ns=end),
+        info=msgspec.structs.replace(profile.info, end_ns=end),
         instances=tiled(profile.instances),
         kernels=tiled(profile.kernels),
         memcpys=tiled(profile.memcpys),
@@ -83,20 +83,20 @@ def _tiled(rows: _Rows, copies: int, period: int, calls: npt.NDArray[np.int64]) 
     if not count:
         return rows
     number = np.repeat(np.arange(copies, dtype=np.int64), count)
-    name = rows.op if isinstance(rows, (Instances, GraphLaunches)) else rows.name
-    order = _order(rows.op, name, copies)
+    owner = rows.op if isinstance(rows, (Instances, GraphLaunches)) else rows.name
+    order = _order(rows.op, owner, copies)
     columns: dict[str, Any] = {}
-    for field in dataclasses.fields(rows):
-        column = getattr(rows, field.name)
+    for name in rows.__struct_fields__:
+        column = getattr(rows, name)
         if column is None:
             continue
         whole = np.tile(column, (copies, 1) if column.ndim == 2 else copies)
-        if field.name in _TIMES:
+        if name in _TIMES:
             whole = whole + number * period
-        elif field.name == "instance":
+        elif name == "instance":
             whole = (whole + number * np.tile(calls[rows.op], copies)).astype(column.dtype)
-        columns[field.name] = whole[order]
-    return dataclasses.replace(rows, **columns)
+        columns[name] = whole[order]
+    return msgspec.structs.replace(rows, **columns)
 
 
 def _spans(spans: TimeSpans, copies: int, period: int) -> TimeSpans:
@@ -122,4 +122,4 @@ def _sub_ops(profile: Profile, copies: int) -> SubOps:
     order = _order(instances.op, instances.op, copies)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    return dataclasses.replace(profile.sub_ops, instance=place[: len(instances.op)][profile.sub_ops.instance])
+    return msgspec.structs.replace(profile.sub_ops, instance=place[: len(instances.op)][profile.sub_ops.instance])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from tensorboard_plugin_dlprof.forking import Beside
 from tensorboard_plugin_dlprof.importers.importer import Progress
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.profile.tables import Profile
 
 
-@dataclass(slots=True, frozen=True)
-class ImportOptions:
+class ImportOptions(msgspec.Struct, frozen=True):
     """What the user may choose for one import."""
 
     key_op: str | None = None
@@ -45,11 +45,10 @@ class ImportOptions:
     of kernels. What they prove overrides the kernels' names."""
     simple: bool = False
     """DLProf's simple mode: one op stands for the whole program."""
-    read: ReadOptions = field(default_factory=ReadOptions)
+    read: ReadOptions = msgspec.field(default_factory=ReadOptions)
 
 
-@dataclass(slots=True, frozen=True)
-class ImportResult:
+class ImportResult(msgspec.Struct, frozen=True):
     """What an import made."""
 
     database: Path
@@ -127,7 +126,7 @@ def _results(profile: Profile, selection: Selection) -> Results:
 
 def _beside(database: Path, options: ReadOptions) -> ReadOptions:
     """Temporary files lie where the database will: the system's folder may be small, or memory itself."""
-    return options if options.folder else replace(options, folder=database.parent)
+    return options if options.folder else msgspec.structs.replace(options, folder=database.parent)
 
 
 def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback], Advice]:
@@ -147,8 +146,7 @@ def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback],
     return rows, Advice(found, verdict)
 
 
-@dataclass(slots=True, frozen=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """What the user may choose for one aggregation; ``None`` is the default."""
 
     iter_start: int | None = None
@@ -160,8 +158,7 @@ class Choice:
     """Kind or label of one of the ways in which the import found iterations."""
 
 
-@dataclass(slots=True, frozen=True)
-class Aggregated:
+class Aggregated(msgspec.Struct, frozen=True):
     """Which aggregation has what was chosen; ``is_new`` is false where the database had it already."""
 
     aggregation: int

@@ -13,7 +13,6 @@ import weakref
 from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import fields
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -96,16 +95,16 @@ class Spill:
             return self._mapped(file, kind, count)
 
     def keep(self, *tables: Any) -> None:
-        """Moves long columns of tables (data classes) to files, once there are files."""
+        """Moves long columns of tables (structs) to files, once there are files."""
         if not self._has_begun:
             return
         for table in tables:
-            for item in fields(table):
-                column = getattr(table, item.name)
+            for name in table.__struct_fields__:
+                column = getattr(table, name)
                 if isinstance(column, np.ndarray) and column.flags.owndata and column.nbytes >= _SMALL_BYTES:
                     kept = self.empty(column.size, column.dtype).reshape(column.shape)
                     kept[...] = column
-                    setattr(table, item.name, kept)
+                    setattr(table, name, kept)
                     self.rest()
         self.rest()
 
@@ -164,11 +163,11 @@ def spilled(column: _Column) -> _Column:
 
 
 def keep_columns(table: Any) -> None:
-    """Moves the long columns of a table (data class) to files."""
-    for item in fields(table):
-        column = getattr(table, item.name)
+    """Moves the long columns of a table (a struct) to files."""
+    for name in table.__struct_fields__:
+        column = getattr(table, name)
         if isinstance(column, np.ndarray):
-            setattr(table, item.name, spilled(column))
+            setattr(table, name, spilled(column))
 
 
 def joined(chunks: Iterable[npt.NDArray[np.int64]], columns: int) -> list[npt.NDArray[np.int64]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tensorboard_plugin_dlprof.cli.main import COMMANDS, main, parser
+from tensorboard_plugin_dlprof.cli.main import COMMANDS, command, main, parser
 from tensorboard_plugin_dlprof.importers import importers
 from tensorboard_plugin_dlprof.loader import DlprofLoader
 from tensorboard_plugin_dlprof.metadata import VERSION
@@ -43,15 +43,15 @@ def section(command: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.NAME)
-def test_every_option_of_every_command_is_in_its_section(command: argparse.Namespace) -> None:
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_of_every_command_is_in_its_section(name: str) -> None:
     """And the section names no option that is not there."""
     options = argparse.ArgumentParser(add_help=False)
-    command.add_arguments(options)
+    command(name).add_arguments(options)
     known = {name for action in options._actions for name in action.option_strings}
-    text = section(command.NAME)
-    for name in known:
-        assert re.search(rf"`{name}\b", text), f"README.md does not explain dlprof {command.NAME} {name}"
+    text = section(name)
+    for option in known:
+        assert re.search(rf"`{option}\b", text), f"README.md does not explain dlprof {name} {option}"
     assert set(re.findall(r"`(--[a-z_-]+)", text)) <= known
 
 
@@ -81,7 +81,7 @@ def test_every_source_format_is_in_the_table_of_sources() -> None:
 def commands_of_readme() -> list[str]:
     """Lines of shell examples that call one of our commands."""
     blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
-    names = "|".join(command.NAME for command in COMMANDS)
+    names = "|".join(COMMANDS)
     return [line for block in blocks for line in block.splitlines() if re.match(rf"dlprof ({names})\b", line)]
 
 
@@ -126,7 +126,7 @@ def test_the_changelog_knows_the_version() -> None:
 def test_the_help_names_every_command() -> None:
     """With a line about each."""
     text = parser().format_help()
-    assert all(re.search(rf"^ +{command.NAME} +\w", text, re.MULTILINE) for command in COMMANDS)
+    assert all(re.search(rf"^ +{command} +\w", text, re.MULTILINE) for command in COMMANDS)
 
 
 def test_the_page_explains_every_cause() -> None:

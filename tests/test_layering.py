@@ -150,6 +150,23 @@ def test_help_is_instant_because_nothing_heavy_is_imported(statement: str) -> No
     assert not loaded_by(statement) & (HEAVY | {"tensorboard"})
 
 
+def test_records_are_structs() -> None:
+    """To make a dataclass takes half a millisecond, of which an import would wait for a hundred."""
+    wrong = [
+        path.relative_to(ROOT).as_posix()
+        for part, path in modules()
+        if part not in {"api", "samples"} and "dataclasses" in path.read_text(encoding="utf-8")
+    ]
+    assert not wrong, f"use msgspec.Struct, or a NamedTuple where help must not wait for msgspec: {wrong}"
+
+
+def test_a_command_loads_no_other_command() -> None:
+    """The help of all needs all of them."""
+    loaded = loaded_by(f"import {PACKAGE}.cli.main; {PACKAGE}.cli.main.parser(['import']).format_help()")
+    assert f"{PACKAGE}.cli.import_profiles" in loaded
+    assert not loaded & {f"{PACKAGE}.cli.{name}" for name in ("aggregate", "compatible", "doctor", "demo", "run")}
+
+
 def test_the_entry_point_imports_nothing_that_could_stop_tensorboard_from_starting() -> None:
     """An exception while an entry point is imported stops TensorBoard; what load() imports can fail alone."""
     before = loaded_by("import tensorboard.plugins.base_plugin")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 from array import array
 from contextlib import closing
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -75,8 +75,8 @@ def test_a_folder_without_room_is_named(tmp_path: Path) -> None:
 
 def same(a: Any, b: Any) -> bool:
     """Whether two tables, or tables of tables, hold the same values."""
-    if is_dataclass(a):
-        return all(same(getattr(a, item.name), getattr(b, item.name)) for item in fields(a) if item.name != "spill")
+    if isinstance(a, msgspec.Struct):
+        return all(same(getattr(a, name), getattr(b, name)) for name in a.__struct_fields__ if name != "spill")
     if isinstance(a, np.ndarray):
         return bool(a.dtype == b.dtype and np.array_equal(a, b))
     if hasattr(a, "texts"):

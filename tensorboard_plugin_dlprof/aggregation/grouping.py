@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -16,8 +15,7 @@ _BLOCK = 1 << 18
 """Rows at a time."""
 
 
-@dataclass(slots=True)
-class Groups:
+class Groups(msgspec.Struct):
     """Rows sorted by a key from 0 to ``size`` - 1. Results are arrays of length ``size``; empty groups give 0."""
 
     size: int

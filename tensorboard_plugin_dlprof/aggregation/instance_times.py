@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -12,8 +11,7 @@ from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Kernels, Profile, Syncs
 
 
-@dataclass(slots=True)
-class InstanceTimes:
+class InstanceTimes(msgspec.Struct):
     """One row per row of ``Profile.instances``."""
 
     cpu: Int64s
@@ -27,8 +25,7 @@ class InstanceTimes:
         return [self.cpu, self.gpu, self.api, self.cpu_overhead, self.gpu_idle]
 
 
-@dataclass(slots=True)
-class InstanceRows:
+class InstanceRows(msgspec.Struct):
     """The row of ``Profile.instances`` that each piece of work and each call belongs to."""
 
     kernels: Int64s

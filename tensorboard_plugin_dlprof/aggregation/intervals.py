@@ -6,8 +6,7 @@ Everything is sorting and searching: no function loops over its rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -17,8 +16,7 @@ _BLOCK = 1 << 18
 """Intervals at a time: what is worked out on the way takes several times their memory."""
 
 
-@dataclass(slots=True, frozen=True)
-class Intervals:
+class Intervals(msgspec.Struct, frozen=True):
     """Disjoint intervals in ascending order: ``start[i] < stop[i] < start[i + 1]``."""
 
     start: Int64s

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from dataclasses import dataclass, replace
-
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
@@ -16,8 +14,7 @@ KEY_OP = "key_op"
 """``IterationCandidate.source`` of iterations that end where an instance of a key op ends."""
 
 
-@dataclass(slots=True, frozen=True)
-class Selection:
+class Selection(msgspec.Struct, frozen=True):
     """What the user chose; ``None`` is the default."""
 
     key_op: str | None = None
@@ -80,7 +77,7 @@ def fitting(profile: Profile, selection: Selection) -> tuple[Selection, list[str
         candidate = choose_candidate(profile, selection)
     except UnknownKeyOp as error:
         left_out.append(f"{error} The run goes on without it.")
-        selection = replace(selection, key_op=None)
+        selection = msgspec.structs.replace(selection, key_op=None)
         candidate = choose_candidate(profile, selection)
     try:
         choose_range(candidate, selection)
@@ -95,7 +92,7 @@ def fitting(profile: Profile, selection: Selection) -> tuple[Selection, list[str
         left_out.append(
             f"{_wanted(selection)} are not all in this profile, which has {first} to {last}; {chosen} are aggregated."
         )
-        selection = replace(selection, iter_start=bounds[0], iter_stop=bounds[1])
+        selection = msgspec.structs.replace(selection, iter_start=bounds[0], iter_stop=bounds[1])
     return selection, left_out
 
 
@@ -129,6 +126,8 @@ def _end_of(profile: Profile) -> int:
 
 
 def _unknown_key_op(profile: Profile, key_op: str) -> str:
+    import difflib
+
     known = [text for op in profile.ops for text in (op.op_id, op.name)]
     # Comparing with every one of a hundred thousand paths would take minutes.
     near = difflib.get_close_matches(key_op, dict.fromkeys(known[:20_000]), n=3, cutoff=0.5)

@@ -8,8 +8,8 @@ iterations is in here, except where a docstring says otherwise.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -32,8 +32,7 @@ class Part(enum.IntEnum):
     OTHER = 6
 
 
-@dataclass(slots=True)
-class Metrics:
+class Metrics(msgspec.Struct):
     """DLProf's ``metric`` of each row of some table. Without samples all are 0."""
 
     count: Int64s
@@ -42,8 +41,7 @@ class Metrics:
     sum: Int64s
 
 
-@dataclass(slots=True)
-class TimeMetrics:
+class TimeMetrics(msgspec.Struct):
     """DLProf's ``node_time_metrics`` of each row of some table."""
 
     cpu: Metrics
@@ -58,8 +56,7 @@ class TimeMetrics:
     """Gaps between the first and the last device work of the instance."""
 
 
-@dataclass(slots=True)
-class OpNodes:
+class OpNodes(msgspec.Struct):
     """One row per op with an aggregated instance, by op id as bytes."""
 
     op: Int64s
@@ -77,8 +74,7 @@ class OpNodes:
     """Eligible, of a type that Tensor Cores do not take as it is, and not using them (by TF32 it would)."""
 
 
-@dataclass(slots=True)
-class GroupOps:
+class GroupOps(msgspec.Struct):
     """Groups by name, then the ops of ``OpNodes`` in their order."""
 
     is_group: Bools
@@ -92,8 +88,7 @@ class GroupOps:
     """Samples: iterations that call some op of the group; each the sum over its ops."""
 
 
-@dataclass(slots=True)
-class OpTypes:
+class OpTypes(msgspec.Struct):
     """One row per op type, by name as bytes."""
 
     op_type: list[str]
@@ -103,8 +98,7 @@ class OpTypes:
     num_calls: Int64s
 
 
-@dataclass(slots=True)
-class KernelSummaries:
+class KernelSummaries(msgspec.Struct):
     """One row per op and short kernel name, by op id, then name, as bytes."""
 
     op: Int64s
@@ -114,8 +108,7 @@ class KernelSummaries:
     uses_tensor_cores: Bools
 
 
-@dataclass(slots=True)
-class IterationOps:
+class IterationOps(msgspec.Struct):
     """One row per aggregated iteration and op that it calls, by iteration, then op."""
 
     iter_value: Int64s
@@ -130,8 +123,7 @@ class IterationOps:
     tc_kernel_ns: Int64s
 
 
-@dataclass(slots=True)
-class IterationKernels:
+class IterationKernels(msgspec.Struct):
     """One row per aggregated kernel, ascending."""
 
     kernel: Int64s
@@ -139,8 +131,7 @@ class IterationKernels:
     """Row of ``IterationOps``: iteration, op and the totals that DLProf repeats on every kernel."""
 
 
-@dataclass(slots=True)
-class Iterations:
+class Iterations(msgspec.Struct):
     """The aggregated iterations, ascending."""
 
     iter_value: Int64s
@@ -155,8 +146,7 @@ class Iterations:
     tc_kernel_ns: Int64s
 
 
-@dataclass(slots=True)
-class DeviceTimes:
+class DeviceTimes(msgspec.Struct):
     """One row per device of the profile, in its order."""
 
     device_id: Int64s
@@ -174,8 +164,7 @@ class DeviceTimes:
         return busy
 
 
-@dataclass(slots=True, frozen=True)
-class Category:
+class Category(msgspec.Struct, frozen=True):
     """A row of DLProf's ``category_summary``."""
 
     cpu_time_ns: int
@@ -186,8 +175,7 @@ class Category:
     """Ops, or distinct names of kernels or calls."""
 
 
-@dataclass(slots=True, frozen=True)
-class Categories:
+class Categories(msgspec.Struct, frozen=True):
     """In DLProf's order. For kernels and memory the CPU time is that of the calls and the GPU time a plain sum."""
 
     every_op: Category
@@ -202,8 +190,7 @@ class Categories:
     memory: Category
 
 
-@dataclass(slots=True, frozen=True)
-class Launches:
+class Launches(msgspec.Struct, frozen=True):
     """Counts that DLProf has not, and times that it has no column for."""
 
     kernels: int
@@ -219,8 +206,7 @@ class Launches:
     graph_ns: int
 
 
-@dataclass(slots=True, frozen=True)
-class Efficiency:
+class Efficiency(msgspec.Struct, frozen=True):
     """Tensor Core use of the eligible ops: plain sums over their kernels."""
 
     eligible_ops: int
@@ -236,8 +222,7 @@ class Efficiency:
         return percent(self.tensor_core_ns, self.kernel_ns)
 
 
-@dataclass(slots=True, frozen=True)
-class Outside:
+class Outside(msgspec.Struct, frozen=True):
     """What starts in none of the aggregated iterations and is therefore in no table here."""
 
     instances: int
@@ -247,8 +232,7 @@ class Outside:
     memory_ns: int
 
 
-@dataclass(slots=True, frozen=True)
-class Proposal:
+class Proposal(msgspec.Struct, frozen=True):
     """A better range of iterations than all of them."""
 
     iter_start: int
@@ -258,8 +242,7 @@ class Proposal:
     """One or two sentences."""
 
 
-@dataclass(slots=True)
-class Aggregation:
+class Aggregation(msgspec.Struct):
     """Everything that depends on the choice of iterations."""
 
     candidate: IterationCandidate

@@ -7,8 +7,8 @@ the same paths belong to it, where paths tell ops apart.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.selection import iteration_of
@@ -23,8 +23,7 @@ _FARTHEST = 16
 """Ops between the two products; scaling, masking, softmax and dropout by hand are about ten."""
 
 
-@dataclass(slots=True)
-class WrittenOut:
+class WrittenOut(msgspec.Struct):
     """What was found."""
 
     between: Bools

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 from typing import Any
+
+import msgspec
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.analysis import thresholds
@@ -74,11 +75,11 @@ def as_data(verdict: Verdict) -> dict[str, Any]:
                 "high_ns": finding.gain.high_ns if finding.gain else None,
                 "reasoning": finding.gain.reasoning if finding.gain else "",
                 "link": finding.link,
-                "evidence": [asdict(each) for each in finding.evidence],
+                "evidence": [msgspec.structs.asdict(each) for each in finding.evidence],
             }
             for finding in verdict.findings
         ],
-        "undecided": [asdict(each) for each in verdict.undecided],
+        "undecided": [msgspec.structs.asdict(each) for each in verdict.undecided],
     }
 
 
@@ -96,10 +97,10 @@ def gain_text(finding: Finding, verdict: Verdict) -> str:
 
 def _finished(finding: Finding, marked: bool) -> Finding:
     """With no more evidence than is shown, and of the capture where there are no iterations to speak of."""
-    finding = replace(finding, evidence=_shown(finding.evidence))
+    finding = msgspec.structs.replace(finding, evidence=_shown(finding.evidence))
     if marked:
         return finding
-    return replace(
+    return msgspec.structs.replace(
         finding,
         problem=finding.problem.replace("each iteration", "the capture"),
         recommendation=finding.recommendation.replace("each iteration", "the capture"),

@@ -10,8 +10,8 @@ something else); nothing recorded went on, or the gap is the GPU's own, between 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.intervals import (
@@ -48,8 +48,7 @@ _RETURN_NS = 20_000
 DEVICE_TO_HOST = 2
 
 
-@dataclass(slots=True)
-class Waits:
+class Waits(msgspec.Struct):
     """Calls that waited for the GPU, of all tables, by start."""
 
     op: Int64s
@@ -60,8 +59,7 @@ class Waits:
     """Idle time of the GPU behind each, within the iterations; mean over the devices in use."""
 
 
-@dataclass(slots=True)
-class Idle:
+class Idle(msgspec.Struct):
     """Idle time of the GPU within the iterations, in nanoseconds: mean over the devices in use."""
 
     data_loader_ns: int

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from tensorboard_plugin_dlprof.analysis.wording import Number, filled
 
@@ -25,8 +26,7 @@ class Confidence(enum.IntEnum):
     HIGH = 2
 
 
-@dataclass(slots=True, frozen=True)
-class Evidence:
+class Evidence(msgspec.Struct, frozen=True):
     """One row behind a finding, which a page can open."""
 
     kind: str
@@ -55,8 +55,7 @@ class Pool(enum.Enum):
     OTHER_KERNELS = "other_kernels"
 
 
-@dataclass(slots=True, frozen=True)
-class Claim:
+class Claim(msgspec.Struct, frozen=True):
     """What a finding takes from one pool, per iteration."""
 
     pool: Pool
@@ -64,8 +63,7 @@ class Claim:
     high_ns: int
 
 
-@dataclass(slots=True, frozen=True)
-class Gain:
+class Gain(msgspec.Struct, frozen=True):
     """What an iteration would become shorter by."""
 
     low_ns: int
@@ -77,8 +75,7 @@ class Gain:
     """Where it comes from; they add up to it."""
 
 
-@dataclass(slots=True, frozen=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """One piece of advice. The texts have placeholders for ``numbers`` (``wording.filled``)."""
 
     detector: str
@@ -105,8 +102,7 @@ class Finding:
         return filled(self.recommendation, self.numbers)
 
 
-@dataclass(slots=True, frozen=True)
-class Lacks:
+class Lacks(msgspec.Struct, frozen=True):
     """A rule could not decide, for want of data."""
 
     missing: str
@@ -115,8 +111,7 @@ class Lacks:
     """The recording option that would bring it."""
 
 
-@dataclass(slots=True, frozen=True)
-class Undecided:
+class Undecided(msgspec.Struct, frozen=True):
     """A rule that lacks data."""
 
     detector: str
@@ -124,13 +119,12 @@ class Undecided:
     hint: str
 
 
-@dataclass(slots=True)
-class Verdict:
+class Verdict(msgspec.Struct):
     """Everything that the expert system says about an aggregation."""
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Finding] = msgspec.field(default_factory=list)
     """By gain, most first; those without one after them, by severity."""
-    undecided: list[Undecided] = field(default_factory=list)
+    undecided: list[Undecided] = msgspec.field(default_factory=list)
     iteration_ns: int = 0
     """Mean length of the aggregated iterations: what gains are a share of."""
     total_low_ns: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import msgspec
 
 from tensorboard_plugin_dlprof.queries.iteration_tables import kernels_of_iteration
 from tensorboard_plugin_dlprof.queries.table import Column, Table
@@ -20,7 +20,7 @@ def kernel_launches(extended: bool, of_op: bool, of_iteration: bool) -> Table:
     if of_iteration:
         where.append("node.iter_value = CAST(:iteration AS INTEGER)")
         links.append("iteration")
-    return dataclasses.replace(
+    return msgspec.structs.replace(
         launches,
         name="kernels",
         where=" AND ".join(where),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
+
+import msgspec
 
 
 class Verdict(Enum):
@@ -15,8 +16,7 @@ class Verdict(Enum):
     """It does not apply, or nothing is there to compare with."""
 
 
-@dataclass(slots=True, frozen=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """One check."""
 
     check: str
@@ -24,17 +24,16 @@ class Finding:
     message: str = ""
 
 
-@dataclass(slots=True)
-class Report:
+class Report(msgspec.Struct):
     """All about one file."""
 
     file: str
     kind: str = "unknown"
     """``database``, ``source`` or ``unknown``."""
-    findings: list[Finding] = field(default_factory=list)
-    holds: dict[str, int | str] = field(default_factory=dict)
+    findings: list[Finding] = msgspec.field(default_factory=list)
+    holds: dict[str, int | str] = msgspec.field(default_factory=dict)
     """Facts and numbers of rows, by the name that people are shown."""
-    missing: list[str] = field(default_factory=list)
+    missing: list[str] = msgspec.field(default_factory=list)
     """Sentences about what the profile cannot tell."""
 
     @property

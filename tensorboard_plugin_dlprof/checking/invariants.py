@@ -5,14 +5,13 @@ The texts are ours; they run on the hardened connection of ``database.connection
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 _PARTS = "tensor_core_ns + other_kernel_ns + memory_ns + data_loader_ns + io_ns + cpu_ns + other_ns"
 _SHARES = " + ".join(f"{part}_duration_pct" for part in ("tc", "non_tc", "memory", "dataloader", "io", "cpu", "other"))
 
 
-@dataclass(slots=True, frozen=True)
-class Invariant:
+class Invariant(msgspec.Struct, frozen=True):
     """A rule, and the query that counts what breaks it."""
 
     rule: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
+
+import msgspec
 
 
 class MatrixUnit(IntEnum):
@@ -22,8 +23,7 @@ class Eligibility(IntEnum):
     NOT_ELIGIBLE = 3
 
 
-@dataclass(slots=True, frozen=True)
-class KernelClass:
+class KernelClass(msgspec.Struct, frozen=True):
     """What a kernel's name tells. Empty texts: the name does not say."""
 
     matrix_unit: MatrixUnit

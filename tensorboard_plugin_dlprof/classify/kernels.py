@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.classify.classes import KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.classify.kernel_names import KernelName, library_of, parse
 from tensorboard_plugin_dlprof.classify.precision import DECODERS
 from tensorboard_plugin_dlprof.classify.rules import RULES
-from tensorboard_plugin_dlprof.classify.rules.rule import LazyRule, Rule
+from tensorboard_plugin_dlprof.classify.rules.rule import LazyRule, Rule, RulesByWord
 from tensorboard_plugin_dlprof.classify.words import holds_product, is_harmless
 
 _LAZY: Final = tuple(LazyRule(rule) for rule in RULES)
@@ -31,7 +31,7 @@ class Classifier:
 
     def __init__(self, user_rules: Sequence[Rule] = ()) -> None:
         self.user_rules: Final = tuple(user_rules)
-        self._rules: Final = (*(LazyRule(rule).compile_now() for rule in user_rules), *_LAZY)
+        self._rules: Final = RulesByWord((*(LazyRule(rule).compile_now() for rule in user_rules), *_LAZY))
         # Profiles repeat their names a million times, and many long names share one function name.
         self._class_of = lru_cache(maxsize=65_536)(self._decide)
         self._candidates = lru_cache(maxsize=65_536)(self._possible)
@@ -70,10 +70,9 @@ class Classifier:
 
     def _possible(self, head: str) -> tuple[LazyRule, ...]:
         """The rules that a function name leaves possible, in order."""
-        lowered = _lowered(head)
         candidates = []
-        for each in self._rules:
-            if each.fits_head(head, lowered) and _is_believed(each.rule, head):
+        for each in self._rules.possible(_lowered(head)):
+            if each.fits_head(head) and _is_believed(each.rule, head):
                 candidates.append(each)
                 if not each.needs_text:
                     break

@@ -27,7 +27,7 @@ _LOOKS: Final = ("(?=", "(?!", "(?<=", "(?<!")
 Words = frozenset[str]
 """In lower case; at least one stands in each text that matches. Empty: nothing is known of it."""
 
-_NOTHING: Final[Words] = frozenset()
+NOTHING: Final[Words] = frozenset()
 
 
 @lru_cache(maxsize=1024)
@@ -39,23 +39,23 @@ def required_words(pattern: str) -> Words:
     """
     outer: list[tuple[list[Words], Words, bool]] = []  # of the groups around: alternatives, best word, only looks
     alternatives: list[Words] = []
-    best = last = _NOTHING  # of the alternative so far; of the item before, which the next token may make optional
+    best = last = NOTHING  # of the alternative so far; of the item before, which the next token may make optional
     looks = False
     for token in _TOKEN.findall(_NOISE.sub(" ", pattern)):
         first = token[0]
         if first in "?*{":
-            last = _NOTHING
+            last = NOTHING
             continue
         if last:
-            best, last = _better(best, last), _NOTHING
+            best, last = _better(best, last), NOTHING
         if first == "|":
             alternatives.append(best)
-            best = _NOTHING
+            best = NOTHING
         elif first == "(":
             outer.append((alternatives, best, looks))
-            alternatives, best, looks = [], _NOTHING, token in _LOOKS
+            alternatives, best, looks = [], NOTHING, token in _LOOKS
         elif first == ")":
-            last = _NOTHING if looks else _any_of((*alternatives, best))
+            last = NOTHING if looks else _any_of((*alternatives, best))
             alternatives, best, looks = outer.pop()
         elif len(token) > 2:
             last = frozenset((token.lower(),))
@@ -63,7 +63,7 @@ def required_words(pattern: str) -> Words:
 
 
 def _any_of(alternatives: tuple[Words, ...]) -> Words:
-    return frozenset().union(*alternatives) if all(alternatives) else _NOTHING
+    return frozenset().union(*alternatives) if all(alternatives) else NOTHING
 
 
 def _better(one: Words, other: Words) -> Words:

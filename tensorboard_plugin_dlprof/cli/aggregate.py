@@ -16,8 +16,6 @@ from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, tell
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists
 
-NAME = "aggregate"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

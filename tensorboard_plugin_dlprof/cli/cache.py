@@ -10,8 +10,6 @@ from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 
-NAME = "cache"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

@@ -19,8 +19,6 @@ from tensorboard_plugin_dlprof.opening.regular_file import printable
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.checking.findings import Report
 
-NAME = "check"
-
 _MARKS = {"passed": "ok    ", "failed": "FAILED", "skipped": "-     "}
 
 

@@ -8,7 +8,7 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,14 +28,14 @@ DATABASE_STEM = "dlprof_dldb"
 DEFAULT_PREFIX = "dlprof"
 
 
-def is_meant(line: Sequence[str], commands: Sequence[str]) -> bool:
-    """Whether a command line is of this form: no command of ours, but an option of 1.8 or a program."""
-    if not line or line[0] in (*commands, "-h", "--help", "-V", "--version"):
+def is_meant(line: Sequence[str]) -> bool:
+    """Whether a command line that begins with no command of ours is of this form: an option of 1.8 or a program."""
+    if not line or line[0] in ("-h", "--help", "-V", "--version"):
         return False
     return line[0].startswith("-") or shutil.which(line[0]) is not None
 
 
-def arguments(line: Sequence[str], commands: Sequence[str]) -> argparse.Namespace:
+def arguments(line: Sequence[str], commands: Container[str]) -> argparse.Namespace:
     """What ``run`` takes. Ends the process with help or with what is wrong, as argparse does."""
     if any(word in ("-h", "--help") for word in _options(line)):
         print(help_text())

@@ -11,9 +11,8 @@ import math
 import shlex
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NoReturn, TypeAlias
+from typing import NamedTuple, NoReturn, TypeAlias
 
 from tensorboard_plugin_dlprof.errors import BadRequest
 
@@ -26,8 +25,7 @@ SIMPLE = "simple"
 MODES = ("pytorch", "tensorflow1", "tensorflow2", "tensorrt", "mxnet", SIMPLE)
 
 
-@dataclass(slots=True, frozen=True)
-class Option:
+class Option(NamedTuple):
     """One option, under its name in 1.8."""
 
     name: str
@@ -149,8 +147,7 @@ _BY_NAME: Mapping[str, Option] = MappingProxyType(
 )
 
 
-@dataclass(slots=True, frozen=True)
-class CommandLine:
+class CommandLine(NamedTuple):
     """What a command line of 1.8 says."""
 
     values: Mapping[str, Value]

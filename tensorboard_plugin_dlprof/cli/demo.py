@@ -15,8 +15,6 @@ from tensorboard_plugin_dlprof.cli.messages import say
 from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
 from tensorboard_plugin_dlprof.naming import database_name
 
-NAME = "demo"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

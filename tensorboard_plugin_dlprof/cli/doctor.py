@@ -18,8 +18,6 @@ from pathlib import Path
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME, VERSION
 
-NAME = "doctor"
-
 _PACKAGES = ("tensorboard", "numpy", "pandas", "msgspec", "protobuf", "werkzeug")
 
 _WAIT_SECONDS = 60.0

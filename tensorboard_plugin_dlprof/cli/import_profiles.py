@@ -12,9 +12,8 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, say_bug, tell
@@ -24,8 +23,6 @@ from tensorboard_plugin_dlprof.naming import database_name
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
-
-NAME = "import"
 
 KERNEL_RULES_HELP = "JSON file of your own rules for kernels (default: the one that DLPROF_KERNEL_RULES names)"
 
@@ -111,8 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_codes.SOME_FAILED if done else exit_codes.FAILURE
 
 
-@dataclass(slots=True, frozen=True)
-class Job:
+class Job(NamedTuple):
     """One source and the database to make from it."""
 
     source: Path

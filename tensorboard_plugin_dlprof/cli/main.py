@@ -6,23 +6,12 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 from types import FrameType
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, cast
 
-from tensorboard_plugin_dlprof.cli import (
-    aggregate,
-    cache,
-    check,
-    compatible,
-    demo,
-    doctor,
-    exit_codes,
-    import_profiles,
-    reports,
-    run,
-    summary,
-)
+from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import say, say_bug
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.metadata import VERSION
@@ -31,7 +20,6 @@ from tensorboard_plugin_dlprof.metadata import VERSION
 class Command(Protocol):
     """A module of this package that is a command. Its docstring is the help."""
 
-    NAME: str
     __doc__: str | None
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -41,36 +29,58 @@ class Command(Protocol):
         """Does the work; the exit code."""
 
 
-COMMANDS: tuple[Command, ...] = (import_profiles, aggregate, summary, reports, run, check, doctor, cache, demo)
+COMMANDS = {
+    "import": "import_profiles",
+    "aggregate": "aggregate",
+    "summary": "summary",
+    "reports": "reports",
+    "run": "run",
+    "check": "check",
+    "doctor": "doctor",
+    "cache": "cache",
+    "demo": "demo",
+}
+"""Name of a command -> its module, which is loaded when the command is used, or for the help of all."""
 
 DESCRIPTION = "GPU profiles for TensorBoard: where does my GPU time go, are my Tensor Cores used, what should I change?"
 
 EPILOG = "Exit codes: 0 all done, 1 nothing done, 2 wrong usage, 3 some of several sources failed."
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+def command(name: str) -> Command:
+    """The module of a command."""
+    return cast(Command, import_module(f"{__package__}.{COMMANDS[name]}"))
+
+
+def parser(names: Iterable[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+    """The parser of a command line that uses one of these commands."""
     options: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     top = argparse.ArgumentParser(prog="dlprof", description=DESCRIPTION, epilog=EPILOG, **options)
     top.add_argument("-V", "--version", action="version", version=f"dlprof {VERSION}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        text = command.__doc__ or ""
-        sub = commands.add_parser(
-            command.NAME, help=text.splitlines()[0].rstrip("."), description=text, epilog=EPILOG, **options
-        )
-        command.add_arguments(sub)
-        sub.set_defaults(run=command.run)
+    for name in names:
+        module = command(name)
+        text = module.__doc__ or ""
+        summary = text.splitlines()[0].rstrip(".")
+        sub = commands.add_parser(name, help=summary, description=text, epilog=EPILOG, **options)
+        module.add_arguments(sub)
+        sub.set_defaults(run=module.run)
     return top
+
+
+def _arguments(words: Sequence[str]) -> argparse.Namespace:
+    """What the command line says, and the function that does it. Ends the process with help or with what is wrong."""
+    if words and words[0] in COMMANDS:
+        return parser(words[:1]).parse_args(words)
+    from tensorboard_plugin_dlprof.cli import compatible
+
+    return compatible.arguments(words, COMMANDS) if compatible.is_meant(words) else parser().parse_args(words)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line ``argv``, that of the process if none is given; the exit code."""
     signal.signal(signal.SIGTERM, _terminate)
-    words = sys.argv[1:] if argv is None else list(argv)
-    names = [command.NAME for command in COMMANDS]
-    old_form = compatible.is_meant(words, names)
-    arguments = compatible.arguments(words, names) if old_form else parser().parse_args(words)
+    arguments = _arguments(sys.argv[1:] if argv is None else list(argv))
     try:
         code: int = arguments.run(arguments)
         sys.stdout.flush()

@@ -7,7 +7,6 @@ import os
 import shutil
 import sys
 import time
-import traceback
 
 from tensorboard_plugin_dlprof.opening.regular_file import printable
 
@@ -36,6 +35,8 @@ def say_bug(subject: str, error: Exception) -> None:
         f"report it with what {DEBUG_VARIABLE}=1 prints."
     )
     if os.environ.get(DEBUG_VARIABLE):
+        import traceback
+
         traceback.print_exception(error)
 
 

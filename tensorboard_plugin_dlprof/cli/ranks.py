@@ -10,8 +10,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tensorboard_plugin_dlprof.errors import ProfileError
 
@@ -21,8 +21,7 @@ _TIME = re.compile(r"\.\d{10,}(?=\.)")
 """When the capture ended, in the names that PyTorch gives: a rank that records several times has several files."""
 
 
-@dataclass(slots=True, frozen=True)
-class Member:
+class Member(NamedTuple):
     """A profile of a run; unknown numbers are None."""
 
     name: str

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.reports.catalog import Report
@@ -18,8 +17,7 @@ NO_NSYS = (
 )
 
 
-@dataclass(slots=True, frozen=True)
-class Part:
+class Part(NamedTuple):
     """Which results of a database; ``None``: the first ones."""
 
     aggregation: int | None = None

@@ -15,8 +15,6 @@ from tensorboard_plugin_dlprof.cli.databases import database_of
 from tensorboard_plugin_dlprof.cli.messages import tell
 from tensorboard_plugin_dlprof.cli.recording import Part, report_files, words
 
-NAME = "reports"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

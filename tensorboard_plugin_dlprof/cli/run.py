@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.reports.catalog import Report
     from tensorboard_plugin_dlprof.running.record import Recorded, Recorder
 
-NAME = "run"
-
 RUNS = "dlprof-runs"
 
 

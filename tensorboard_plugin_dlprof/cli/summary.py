@@ -14,8 +14,6 @@ from pathlib import Path
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.databases import database_of
 
-NAME = "summary"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

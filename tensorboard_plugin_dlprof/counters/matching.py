@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
@@ -149,7 +149,7 @@ def _prove(profile: Profile, matched: dict[int, list[Measured]], shown: str) -> 
 def override(profile: Profile, name: int, unit: MatrixUnit, rule: str) -> bool:
     """Gives all kernels of a long name what was proven; whether their name had told otherwise."""
     known: KernelClass = profile.kernel_classes.get(name) or classify(profile.strings[name])
-    profile.kernel_classes[name] = replace(known, matrix_unit=unit, rule=rule)
+    profile.kernel_classes[name] = msgspec.structs.replace(known, matrix_unit=unit, rule=rule)
     profile.kernels.matrix_unit[profile.kernels.long_name == name] = unit
     return known.matrix_unit != unit
 
@@ -161,8 +161,7 @@ def make_eligible(profile: Profile) -> None:
             profile.ops[op].eligibility = Eligibility.ELIGIBLE
 
 
-@dataclass(slots=True)
-class _Values:
+class _Values(msgspec.Struct):
     """What was measured of launches of one kind, in order; ``None`` where it was not."""
 
     occupancy: list[float | None]

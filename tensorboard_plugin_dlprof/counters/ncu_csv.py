@@ -9,9 +9,10 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from tensorboard_plugin_dlprof.counters.metrics import is_wanted, scaled
 from tensorboard_plugin_dlprof.counters.numbers import DecimalSign, number_of
@@ -27,8 +28,7 @@ _TRIPLE: Final = re.compile(r"\(?\s*(\d+)\s*[,x]\s*(\d+)\s*[,x]\s*(\d+)\s*\)?\Z"
 Dimensions = tuple[int, int, int]
 
 
-@dataclass(slots=True)
-class Measured:
+class Measured(msgspec.Struct):
     """One launch of a kernel under Nsight Compute."""
 
     name: str
@@ -37,12 +37,11 @@ class Measured:
     block: Dimensions | None
     capability_major: int
     """0 where not told."""
-    values: dict[str, float] = field(default_factory=dict)
+    values: dict[str, float] = msgspec.field(default_factory=dict)
     """Metric -> value; bytes in bytes."""
 
 
-@dataclass(slots=True)
-class Report:
+class Report(msgspec.Struct):
     """What a file held."""
 
     launches: list[Measured]
@@ -79,12 +78,11 @@ def _without_zeros(lines: Iterator[str]) -> Iterator[str]:
         yield line.replace("\0", "\ufffd")
 
 
-@dataclass(slots=True)
-class _Raw:
+class _Raw(msgspec.Struct):
     """A launch whose numbers are still text."""
 
     measured: Measured
-    cells: dict[str, tuple[str, str]] = field(default_factory=dict)
+    cells: dict[str, tuple[str, str]] = msgspec.field(default_factory=dict)
     """Metric -> value and unit."""
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
+
+import msgspec
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.analysis.tables import Verdict
@@ -14,8 +15,7 @@ from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 
-@dataclass(slots=True)
-class Advice:
+class Advice(msgspec.Struct):
     """How well the GPU was used, and what to change."""
 
     efficiency: Efficiency

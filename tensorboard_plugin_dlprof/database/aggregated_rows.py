@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Categories, Part, TimeMetrics
@@ -21,8 +21,7 @@ Feedback = tuple[str, str, str, str, str]
 """Detector, problem, recommendation, JavaScript function of DLProf's viewer, its arguments."""
 
 
-@dataclass(slots=True, frozen=True)
-class Numbering:
+class Numbering(msgspec.Struct, frozen=True):
     """Ids of the rows that an aggregation refers to, in the order of the profile, and the last ids in use."""
 
     ops: Int64s
@@ -171,10 +170,10 @@ class AggregationWriter:
     def _write_categories(self, categories: Categories) -> dict[str, int]:
         """The id of each of the eight rows, by its name."""
         ids = {}
-        for name in Categories.__slots__:
+        for name in Categories.__struct_fields__:
             self._categories += 1
             ids[name] = self._categories
-            values = (ids[name], *astuple(getattr(categories, name)))
+            values = (ids[name], *msgspec.structs.astuple(getattr(categories, name)))
             columns = ("id", "cpu_time", "gpu_time", "cpu_overhead", "gpu_idle", "count")
             insert_rows(self._con, "category_summary", columns, [values])
         return ids

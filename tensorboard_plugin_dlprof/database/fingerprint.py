@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular, shown
 
 _SAMPLE_BYTES = 1 << 20
 
 
-@dataclass(slots=True, frozen=True)
-class SourceIdentity:
+class SourceIdentity(msgspec.Struct, frozen=True):
     """A source file, as it was when it was imported."""
 
     name: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-import socket
+import platform
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -162,7 +162,7 @@ def _sentence(target: Path, code: int, needed_bytes: int) -> str:
 
 def host() -> str:
     """Host name, fit for a file name and without the separators of ours."""
-    return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in socket.gethostname()) or "host"
+    return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in platform.node()) or "host"
 
 
 def _glob_escaped(name: str) -> str:

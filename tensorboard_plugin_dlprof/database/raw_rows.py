@@ -105,7 +105,7 @@ def _write_settings(
     }
     values = [storable(value) if isinstance(value, str) else value for value in system.values()]
     insert_rows(con, "read_only_system_config", tuple(system), [values])
-    settings = ModelConfig.__slots__
+    settings = ModelConfig.__struct_fields__
     config = [getattr(profile.model_config, setting) for setting in settings]
     insert_rows(con, "read_only_model_config", settings, [config])
 

@@ -214,7 +214,7 @@ class _Reader:
         )
 
     def _model_config(self) -> ModelConfig:
-        columns = ModelConfig.__slots__
+        columns = ModelConfig.__struct_fields__
         values = integers(self._con, f"SELECT {', '.join(columns)} FROM read_only_model_config LIMIT 1", len(columns))
         return ModelConfig(*(int(value[0]) for value in values)) if len(values[0]) else ModelConfig()
 
@@ -230,7 +230,7 @@ class _Reader:
                     coverage.skipped[key.removeprefix("skipped: ")] = int(value)
                 elif key.startswith("broken: "):
                     coverage.broken_rules.append(key.removeprefix("broken: "))
-                elif key in Coverage.__slots__:
+                elif key in Coverage.__struct_fields__:
                     setattr(coverage, key, int(value))
         return coverage
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -15,8 +15,7 @@ _MIXER = np.uint64(0x9E3779B97F4A7C15)
 """An odd number whose bits look random: the golden ratio."""
 
 
-@dataclass(slots=True, frozen=True)
-class Runs:
+class Runs(msgspec.Struct, frozen=True):
     """The kinds of rows, and where in their order the kind changes."""
 
     first: Int64s

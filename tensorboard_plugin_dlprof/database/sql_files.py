@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 
 @cache
@@ -12,7 +12,7 @@ def statements(name: str) -> tuple[str, ...]:
     """The statements of ``sql/<name>.sql``, in order."""
     found: list[str] = []
     statement = ""
-    for line in (files(__package__) / "sql" / f"{name}.sql").read_text(encoding="utf-8").splitlines(keepends=True):
+    for line in (Path(__file__).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8").splitlines(keepends=True):
         statement += line
         if sqlite3.complete_statement(statement):
             found.append(statement.strip())

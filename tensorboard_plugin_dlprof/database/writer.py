@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import getpass
-import socket
+import platform
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+import msgspec
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
@@ -33,8 +34,7 @@ from tensorboard_plugin_dlprof.metadata import DEFAULT_DOMAIN
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 
-@dataclass(slots=True, frozen=True)
-class Results:
+class Results(msgspec.Struct, frozen=True):
     """What is made of a profile, and written behind its raw tables."""
 
     aggregations: Sequence[Aggregation]
@@ -115,7 +115,7 @@ def write_who_and_when(con: sqlite3.Connection, aggr_id: int) -> None:
         con,
         "aggregations",
         ("id", "server_user_name", "server_host_name", "start_timestamp"),
-        [(aggr_id, _user(), storable(socket.gethostname()), f"{datetime.now():%Y-%m-%d %H:%M:%S}")],
+        [(aggr_id, _user(), storable(platform.node()), f"{datetime.now():%Y-%m-%d %H:%M:%S}")],
     )
 
 

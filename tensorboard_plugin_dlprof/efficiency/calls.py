@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from math import prod
+
+import msgspec
 
 from tensorboard_plugin_dlprof.classify.dtypes import data_type
 from tensorboard_plugin_dlprof.events.inputs import recorded_list
@@ -24,8 +25,7 @@ ITEM_BYTES = {
 """Bytes of an element, by DLProf's spelling of its type. ``float4_e2m1fn_x2`` counts pairs."""
 
 
-@dataclass(slots=True, frozen=True)
-class Tensor:
+class Tensor(msgspec.Struct, frozen=True):
     """A tensor argument."""
 
     shape: Shape
@@ -38,8 +38,7 @@ class Tensor:
         return prod(self.shape)
 
 
-@dataclass(slots=True, frozen=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """One recorded op."""
 
     name: str

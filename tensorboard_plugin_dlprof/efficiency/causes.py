@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.efficiency import thresholds
@@ -16,8 +16,7 @@ PRECISION_OF_TYPE = {
 }  # fmt: skip
 
 
-@dataclass(slots=True, frozen=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True):
     """What is known of an eligible op that launched kernels."""
 
     precision: str

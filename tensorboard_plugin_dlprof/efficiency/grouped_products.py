@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import msgspec
 
 from tensorboard_plugin_dlprof.efficiency.calls import Call, Tensor
 from tensorboard_plugin_dlprof.efficiency.products import Formula, matmul, packed
@@ -44,7 +44,7 @@ def listed(call: Call) -> Work | None:
         return None
     largest = max(known, key=lambda work: work.flops or 0)
     sizes = [work.min_bytes for work in known if work.min_bytes is not None]
-    return replace(
+    return msgspec.structs.replace(
         largest,
         flops=sum(work.flops or 0 for work in known),
         min_bytes=sum(sizes) if len(sizes) == len(known) else None,

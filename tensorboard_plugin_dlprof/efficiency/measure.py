@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -28,8 +28,7 @@ UNKNOWN = -1
 """In the columns of ``InstanceWork``."""
 
 
-@dataclass(slots=True)
-class InstanceWork:
+class InstanceWork(msgspec.Struct):
     """One row per row of ``Profile.instances``. -1 is unknown: the shapes were not recorded or do not suffice."""
 
     flops: Int64s
@@ -48,8 +47,7 @@ class InstanceWork:
     """1 where the work of every sub-op that launched any is known."""
 
 
-@dataclass(slots=True)
-class _Pieces:
+class _Pieces(msgspec.Struct):
     """Recorded ops, by instance."""
 
     instance: Int64s

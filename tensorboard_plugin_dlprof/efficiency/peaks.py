@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+import msgspec
 
 from tensorboard_plugin_dlprof.efficiency.peak_table import TABLE
 
@@ -12,8 +13,7 @@ _NOISE = re.compile(r"\s+")
 _GB = 1 << 30
 
 
-@dataclass(slots=True, frozen=True)
-class Peaks:
+class Peaks(msgspec.Struct, frozen=True):
     """Published rates of one device, dense. A precision that is not there is unknown or not supported."""
 
     product: str

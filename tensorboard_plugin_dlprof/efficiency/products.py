@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from math import prod
 from typing import Final
+
+import msgspec
 
 from tensorboard_plugin_dlprof.efficiency.calls import Call, Shape, Tensor
 from tensorboard_plugin_dlprof.efficiency.work import Dimension, Work, moved, widest_type
@@ -100,7 +101,7 @@ def gradients(data: int, gradient: int, weight: int, forward: Callable[[Tensor, 
             return None
         # Each gradient reads the other operand and is as large as its own.
         size, elements = moved((grad, *(tensor for tensor in (left, right) for _ in range(sum(wanted)))))
-        return replace(once, flops=once.flops * sum(wanted), min_bytes=size, elements=elements)
+        return msgspec.structs.replace(once, flops=once.flops * sum(wanted), min_bytes=size, elements=elements)
 
     return formula
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -45,8 +45,7 @@ class Cause(enum.Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(slots=True)
-class Misaligned:
+class Misaligned(msgspec.Struct):
     """A length that keeps an op from matrix units, and the next that would do."""
 
     dimension: str
@@ -56,8 +55,7 @@ class Misaligned:
     """All lengths of the product, each padded: ``M 4096, N 4096, K 1008``."""
 
 
-@dataclass(slots=True)
-class OpEfficiency:
+class OpEfficiency(msgspec.Struct):
     """One row per row of ``OpNodes``."""
 
     op: Int64s
@@ -103,8 +101,7 @@ class OpEfficiency:
     """Share of block slots that stay empty in the last wave."""
 
 
-@dataclass(slots=True)
-class KernelEfficiency:
+class KernelEfficiency(msgspec.Struct):
     """One row per row of ``KernelSummaries``: means by time over the launches; NaN unknown."""
 
     occupancy: Floats
@@ -116,8 +113,7 @@ class KernelEfficiency:
     """Of the launches with the most time."""
 
 
-@dataclass(slots=True)
-class IterationEfficiency:
+class IterationEfficiency(msgspec.Struct):
     """One row per aggregated iteration."""
 
     iter_value: Int64s
@@ -132,8 +128,7 @@ class IterationEfficiency:
     """Model FLOPs utilisation: ``ideal_ns`` over wall time times devices in use."""
 
 
-@dataclass(slots=True)
-class KernelFacts:
+class KernelFacts(msgspec.Struct):
     """One row per kernel of the profile: what rates and rules need of it. Not stored."""
 
     duration: Int64s
@@ -156,8 +151,7 @@ class KernelFacts:
     limiters: list[str]
 
 
-@dataclass(slots=True, frozen=True)
-class DevicePeaks:
+class DevicePeaks(msgspec.Struct, frozen=True):
     """One published rate of one device."""
 
     device_id: int
@@ -169,8 +163,7 @@ class DevicePeaks:
     source: str
 
 
-@dataclass(slots=True, frozen=True)
-class PrecisionTime:
+class PrecisionTime(msgspec.Struct, frozen=True):
     """The kernels that compute in one precision, on matrix units or not."""
 
     precision: str
@@ -181,8 +174,7 @@ class PrecisionTime:
     kernels: int
 
 
-@dataclass(slots=True)
-class Efficiency:
+class Efficiency(msgspec.Struct):
     """Everything of an aggregation."""
 
     ops: OpEfficiency

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from tensorboard_plugin_dlprof.efficiency.calls import Tensor, item_bytes
 
@@ -11,8 +12,7 @@ PRODUCTS = frozenset({"gemm", "convolution", "attention"})
 """Families whose FLOPs matrix units can do: only they count for MFU, as in PyTorch's ``FlopCounterMode``."""
 
 
-@dataclass(slots=True, frozen=True)
-class Dimension:
+class Dimension(msgspec.Struct, frozen=True):
     """A length that decides whether matrix units can be used."""
 
     name: str
@@ -20,8 +20,7 @@ class Dimension:
     length: int
 
 
-@dataclass(slots=True, frozen=True)
-class Work:
+class Work(msgspec.Struct, frozen=True):
     """The work of one recorded op."""
 
     family: str

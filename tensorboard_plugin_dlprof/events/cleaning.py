@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.spilling import Spill
 
-_Table = TypeVar("_Table")
+_Table = TypeVar("_Table", bound=msgspec.Struct)
 
 
 def cleaned(capture: Capture) -> Capture:
@@ -25,7 +25,7 @@ def cleaned(capture: Capture) -> Capture:
         skipped[f"{what} that ends before it starts"] = int(np.count_nonzero(backwards))
         return rows_of(table, ~backwards, capture.spill)
 
-    return replace(
+    return msgspec.structs.replace(
         capture,
         ranges=forward(capture.ranges, "host range"),
         calls=forward(capture.calls, "API call"),
@@ -47,5 +47,5 @@ def rows_of(table: _Table, chosen: npt.NDArray[np.bool_], spill: Spill) -> _Tabl
         spill.rest()
         return kept
 
-    columns = {item.name: rows(getattr(table, item.name)) for item in fields(table)}  # type: ignore[arg-type]
+    columns = {name: rows(getattr(table, name)) for name in table.__struct_fields__}
     return type(table)(**columns)

@@ -12,8 +12,8 @@ import ast
 import json
 import re
 import warnings
-from dataclasses import dataclass, fields
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.events.drafts import FORWARD, Drafts, OpKey, Owners
@@ -31,8 +31,7 @@ _CONV2D = Formats("N,C,H,W;K,C,R,S", "N,K,P,Q", "SH,SW;PH,PW;DH,DW;G")
 _LINEAR = Formats("N,K;M,K", "N,M", "")
 
 
-@dataclass(slots=True, frozen=True)
-class OpMarker:
+class OpMarker(msgspec.Struct, frozen=True):
     """What an op marker says."""
 
     op_type: str
@@ -40,8 +39,7 @@ class OpMarker:
     tensors: list[Tensor]
 
 
-@dataclass(slots=True, frozen=True)
-class TraceMarker:
+class TraceMarker(msgspec.Struct, frozen=True):
     """What a trace marker says."""
 
     path: str
@@ -183,7 +181,7 @@ def describe_marker(marker: OpMarker) -> Described:
 def model_config(capture: Capture) -> ModelConfig:
     """The settings in the config markers; later markers override earlier ones."""
     config = ModelConfig()
-    known = {item.name for item in fields(ModelConfig)}
+    known = set(ModelConfig.__struct_fields__)
     rows = np.flatnonzero(capture.ranges.kind == RangeKind.DLPROF_CONFIG)
     for row in rows[np.argsort(capture.ranges.start_ns[rows], kind="stable")].tolist():
         text = capture.strings[int(capture.ranges.name[row])]

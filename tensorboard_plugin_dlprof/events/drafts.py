@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
@@ -26,8 +27,7 @@ class OpKey(NamedTuple):
     """False for work inside no op."""
 
 
-@dataclass(slots=True)
-class Drafts:
+class Drafts(msgspec.Struct):
     """Op instances, one row each, in any order."""
 
     start_ns: Int64s
@@ -45,8 +45,7 @@ class Drafts:
     keys: list[OpKey]
 
 
-@dataclass(slots=True)
-class Owners:
+class Owners(msgspec.Struct):
     """The instance (row of ``Drafts``) of each call and of each piece of device work; never -1."""
 
     of_call: Int64s

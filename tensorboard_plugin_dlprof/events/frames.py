@@ -8,8 +8,8 @@ They are looked at in blocks, so that what is made of them takes no memory.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.events.cleaning import rows_of
@@ -22,7 +22,7 @@ def without_empty_frames(capture: Capture) -> Capture:
     """The capture without frames in which no other range and no call starts; other tables are shared."""
     if not (capture.ranges.kind == RangeKind.FRAME).any():
         return capture
-    return replace(capture, ranges=rows_of(capture.ranges, _kept(capture), capture.spill))
+    return msgspec.structs.replace(capture, ranges=rows_of(capture.ranges, _kept(capture), capture.spill))
 
 
 def _kept(capture: Capture) -> Flags:

@@ -14,8 +14,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.events import names
@@ -26,8 +25,7 @@ from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int6
 from tensorboard_plugin_dlprof.events.trees import Flags, around
 
 
-@dataclass(slots=True)
-class Chosen:
+class Chosen(msgspec.Struct):
     """The choice, by place."""
 
     role: Int8s

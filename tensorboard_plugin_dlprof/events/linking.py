@@ -6,16 +6,14 @@ process only; a call leads to the innermost range of its thread around its start
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s
 
 
-@dataclass(slots=True)
-class Links:
+class Links(msgspec.Struct):
     """The links of one capture. -1 where there is none."""
 
     work_call: Int64s
@@ -77,7 +75,10 @@ def _match(
 
 def _pair(process: Int64s, correlation: Int64s) -> Int64s:
     """One key for each (process, correlation)."""
-    _, dense = np.unique(process, return_inverse=True)
+    dense = process - process.min()  # numbers of processes lie close to each other, most often there is one
+    if int(dense.max()) >= 1 << 22:
+        _, dense = np.unique(process, return_inverse=True)
     if int(correlation.max()) >= 1 << 40 or int(dense.max()) >= 1 << 22:
         _, correlation = np.unique(correlation, return_inverse=True)
-    return (dense.astype(np.int64) << 40) | correlation
+    keys: Int64s = (dense.astype(np.int64) << 40) | correlation
+    return keys

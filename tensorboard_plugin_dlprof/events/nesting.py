@@ -10,8 +10,7 @@ Everything is sorting and searching: ten million ranges take seconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -35,8 +34,7 @@ NESTABLE = (
 """Kinds that form a stack, those that go outside first where two ranges are equal."""
 
 
-@dataclass(slots=True)
-class Nesting:
+class Nesting(msgspec.Struct):
     """All nested ranges, ordered by thread, then start, then outside in: *places*.
 
     A parent's place is before its children's.

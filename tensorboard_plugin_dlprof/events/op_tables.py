@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
@@ -21,8 +21,7 @@ NOTHING = Described("", Formats(), NULL, NULL, NULL, NULL, NULL)
 """What is known of the inputs of an op without any recorded."""
 
 
-@dataclass(slots=True)
-class OpTables:
+class OpTables(msgspec.Struct):
     """The finished tables, and where each draft went."""
 
     ops: list[Op]
@@ -33,8 +32,7 @@ class OpTables:
     """Number among the instances of its op, from 0."""
 
 
-@dataclass(slots=True)
-class DraftTexts:
+class DraftTexts(msgspec.Struct):
     """What the inputs of each draft say: an index of ``distinct`` per draft."""
 
     index: Int64s

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -85,8 +85,7 @@ class WorkKind(enum.IntEnum):
     """A CUDA graph launched and recorded as a whole: device time without kernels of its own."""
 
 
-@dataclass(slots=True)
-class Ranges:
+class Ranges(msgspec.Struct):
     """Host ranges: one row per range on a host thread."""
 
     start_ns: Int64s
@@ -114,8 +113,7 @@ class Ranges:
     """PyTorch's ``Fwd thread id``: above 0 on backward nodes."""
 
 
-@dataclass(slots=True)
-class Calls:
+class Calls(msgspec.Struct):
     """Host calls of the CUDA or HIP runtime or driver: one row per call."""
 
     start_ns: Int64s
@@ -137,8 +135,7 @@ def no_calls() -> Calls:
     )
 
 
-@dataclass(slots=True)
-class TensorSamples:
+class TensorSamples(msgspec.Struct):
     """How busy the Tensor Cores of a GPU were since the sample before, by device and time."""
 
     device: Int32s
@@ -152,8 +149,7 @@ def no_tensor_samples() -> TensorSamples:
     return TensorSamples(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-@dataclass(slots=True)
-class DeviceWork:
+class DeviceWork(msgspec.Struct):
     """Kernels, copies, sets and whole-graph launches: one row per piece of work."""
 
     kind: Int8s
@@ -187,8 +183,7 @@ class DeviceWork:
     graph_node: Int64s
 
 
-@dataclass(slots=True)
-class Syncs:
+class Syncs(msgspec.Struct):
     """Synchronisations (CUPTI's record, beside the host call of the same correlation)."""
 
     start_ns: Int64s
@@ -201,8 +196,7 @@ class Syncs:
     event_id: Int64s
 
 
-@dataclass(slots=True)
-class MemoryEvents:
+class MemoryEvents(msgspec.Struct):
     """Allocations (positive) and frees (negative) of the framework's allocator."""
 
     time_ns: Int64s
@@ -216,8 +210,7 @@ class MemoryEvents:
     """Held by the allocator after the event."""
 
 
-@dataclass(slots=True)
-class ForwardLinks:
+class ForwardLinks(msgspec.Struct):
     """PyTorch's ``fwdbwd`` arrows: a point on the forward op and one on its backward node."""
 
     forward_thread: Int32s
@@ -226,8 +219,7 @@ class ForwardLinks:
     backward_ns: Int64s
 
 
-@dataclass(slots=True, frozen=True)
-class Thread:
+class Thread(msgspec.Struct, frozen=True):
     """One host thread."""
 
     process_id: int
@@ -235,8 +227,7 @@ class Thread:
     name: str = ""
 
 
-@dataclass(slots=True, frozen=True)
-class Device:
+class Device(msgspec.Struct, frozen=True):
     """One GPU. 0 or an empty text where the source does not say."""
 
     device_id: int
@@ -248,8 +239,7 @@ class Device:
     memory_bytes: int = 0
 
 
-@dataclass(slots=True)
-class CaptureInfo:
+class CaptureInfo(msgspec.Struct):
     """What the source says about itself. Unknown texts are empty, unknown numbers -1."""
 
     source_format: str
@@ -275,8 +265,7 @@ class CaptureInfo:
     profile_name: str = ""
 
 
-@dataclass(slots=True)
-class Capture:
+class Capture(msgspec.Struct):
     """Everything an importer read from one source."""
 
     info: CaptureInfo
@@ -290,11 +279,11 @@ class Capture:
     syncs: Syncs
     memory: MemoryEvents
     forward_links: ForwardLinks
-    os_calls: Calls = field(default_factory=no_calls)
+    os_calls: Calls = msgspec.field(default_factory=no_calls)
     """Calls of the operating system that read or write files and sockets, of every thread; ``correlation`` is -1.
     Waits, locks and memory mappings are not among them. Empty where the source does not trace them."""
-    spill: Spill = field(default_factory=Spill)
+    spill: Spill = msgspec.field(default_factory=Spill)
     """Where long columns lie, and those that are made of them."""
-    tensor_samples: TensorSamples = field(default_factory=no_tensor_samples)
-    skipped: dict[str, int] = field(default_factory=dict)
+    tensor_samples: TensorSamples = msgspec.field(default_factory=no_tensor_samples)
+    skipped: dict[str, int] = msgspec.field(default_factory=dict)
     """Events that could not be used: reason in plain words -> count. Shown to the user."""

@@ -6,9 +6,9 @@ with no other beside it. Instructions belong to the code, so samples of all laun
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -32,7 +32,7 @@ def use_samples(capture: Capture, kernels: Kernels, classes: dict[int, KernelCla
     """Overrides the classes of kernels, and their use of matrix units, where the samples of a capture prove it."""
     for name, unit in proven(capture.tensor_samples, capture.work).items():
         if name in classes:
-            classes[name] = replace(classes[name], matrix_unit=unit, rule=RULE)
+            classes[name] = msgspec.structs.replace(classes[name], matrix_unit=unit, rule=RULE)
             kernels.matrix_unit[kernels.long_name == name] = unit
 
 

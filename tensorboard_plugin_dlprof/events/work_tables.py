@@ -8,9 +8,9 @@ times.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -24,8 +24,7 @@ from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int6
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Kernels, Syncs
 
 
-@dataclass(slots=True)
-class Placed:
+class Placed(msgspec.Struct):
     """A capture whose calls and work have their ops."""
 
     capture: Capture

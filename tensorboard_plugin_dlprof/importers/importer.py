@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+import msgspec
 
 from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.progress import Progress as Progress
@@ -12,8 +13,7 @@ from tensorboard_plugin_dlprof.progress import Progress as Progress
 DEFAULT_MEMORY_BYTES = 2 << 30
 
 
-@dataclass(slots=True, frozen=True)
-class ReadOptions:
+class ReadOptions(msgspec.Struct, frozen=True):
     """Limits of one read."""
 
     max_expanded_bytes: int = 32 << 30

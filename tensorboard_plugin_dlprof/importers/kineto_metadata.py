@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device
 from tensorboard_plugin_dlprof.importers.kineto_events import valid_text, whole_number
@@ -64,11 +65,11 @@ def read_devices(metadata: Mapping[str, Any], used: Iterable[int]) -> list[Devic
     listed = {device.device_id: device for device in map(_device, _listed(metadata)) if device.device_id >= 0}
     used_numbers = set(used)
     unlisted = used_numbers - listed.keys()
-    models = {replace(device, device_id=0) for device in listed.values()}
+    models = {msgspec.structs.replace(device, device_id=0) for device in listed.values()}
     common = models.pop() if len(models) == 1 else Device(0)
     devices = {} if unlisted and listed and _is_amd(metadata) else dict(listed)
     for number in used_numbers - devices.keys():
-        devices[number] = listed.get(number) or replace(common, device_id=number)
+        devices[number] = listed.get(number) or msgspec.structs.replace(common, device_id=number)
     return [devices[number] for number in sorted(devices)]
 
 

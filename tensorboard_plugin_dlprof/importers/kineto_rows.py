@@ -102,10 +102,15 @@ def track_number(value: object, fallback: object) -> int:
 
 def extend_tracks(column: array[int], values: Sequence[object], fallbacks: Sequence[object]) -> None:
     """Appends numbers of devices or streams."""
-    if {type(value) for value in values} == {int} and min(values) >= 0:  # type: ignore[type-var, operator]
+    if are_all(int, values) and min(values) >= 0:  # type: ignore[type-var, operator]
         extend_whole(column, values)
     else:
         extend_whole(column, list(map(track_number, values, fallbacks)))
+
+
+def are_all(kind: type, values: Sequence[object]) -> bool:
+    """Whether all values, of which there is one at least, are of exactly one type."""
+    return set(map(type, values)) == {kind}
 
 
 def extend(column: array[Any], values: Sequence[Any]) -> None:
@@ -205,8 +210,10 @@ class OpRows(HostRows):
         extend(self.dtypes, texts.of_raw(args["input_type"]))
         extend(self.parameters, texts.of_raw(args["concrete_inputs"]))
         extend(self.stack, texts.of(args["call_stack"]))
-        groups = zip(args["group_name"], args["group_id"], strict=True)
-        extend(self.group, texts.of([name or number for name, number in groups]))
+        names, numbers = args["group_name"], args["group_id"]
+        if names.count("") < len(names):
+            numbers = tuple(name or number for name, number in zip(names, numbers, strict=True))
+        extend(self.group, texts.of(numbers))
         extend_whole(self.sequence, args["sequence"])
         extend_whole(self.forward_thread, args["forward_thread"])
 
@@ -302,8 +309,8 @@ class WorkRows(DeviceRows):
         count = len(events["ts"])
         self.kind.extend(repeat(kind, count))
         triples = self.triples
-        extend(self.grid, [triples[text] for text in map(bytes, args["grid"])])
-        extend(self.block, [triples[text] for text in map(bytes, args["block"])])
+        extend(self.grid, list(map(triples.__getitem__, map(bytes, args["grid"]))))
+        extend(self.block, list(map(triples.__getitem__, map(bytes, args["block"]))))
         extend_whole(self.registers, args["registers"])
         extend_whole(self.shared_bytes, args["shared_memory"])
         extend_whole(self.occupancy, args["occupancy"])
@@ -340,11 +347,21 @@ def sync_type(kind: object) -> int:
     return _SYNC_TYPES.get(str(kind).lower(), 0)
 
 
+class _MemoryDevices(dict[tuple[object, object], int]):
+    """``Device Type`` and ``Device Id`` as written -> number of the GPU; -1 for the CPU's memory."""
+
+    def __missing__(self, key: tuple[object, object]) -> int:
+        kind, number = map(whole_number, key)
+        device = self[key] = number if kind > 0 else -1  # 0 is the CPU, whose id is -1; 1 is CUDA and HIP alike
+        return device
+
+
 class MemoryRows:
     """``[memory]`` instants of the framework's allocators."""
 
     def __init__(self, threads: ThreadIds) -> None:
         self._threads = threads
+        self._devices = _MemoryDevices()
         self.count = 0
         self.start_us = array("d")
         self.thread = array("i")
@@ -362,10 +379,8 @@ class MemoryRows:
         self.count += len(events["ts"])
         extend(self.start_us, events["ts"])
         extend(self.thread, self._threads.of(events["pid"], events["tid"]))
-        # Device Type 0 is the CPU, whose Device Id is -1; 1 is CUDA and HIP alike.
-        types = map(whole_number, args["device_type"])
-        numbers = map(whole_number, args["device_id"])
-        extend_whole(self.device, [number if kind > 0 else -1 for kind, number in zip(types, numbers, strict=True)])
+        types_and_ids = zip(args["device_type"], args["device_id"], strict=True)
+        extend_whole(self.device, list(map(self._devices.__getitem__, types_and_ids)))
         extend_whole(self.num_bytes, args["memory_bytes"], missing=0)
         extend_whole(self.allocated_bytes, args["allocated"])
         extend_whole(self.reserved_bytes, args["reserved"])
@@ -375,7 +390,14 @@ def _chosen(columns: Columns, chosen: Sequence[bool]) -> Columns:
     return {name: tuple(compress(values, chosen)) for name, values in columns.items()}
 
 
-_FLOW_ENDS = {"s": 0, "f": 1}
+class _FlowEnds(dict[str, int]):
+    """Phase -> which end of an arrow it is."""
+
+    def __missing__(self, phase: str) -> int:
+        return -1
+
+
+_FLOW_ENDS = _FlowEnds(s=0, f=1)
 
 
 class FlowRows:
@@ -396,8 +418,12 @@ class FlowRows:
     def add(self, events: Columns) -> None:
         """Appends flow events."""
         self.count += len(events["ts"])
-        extend(self.end, [_FLOW_ENDS.get(phase, -1) for phase in events["ph"]])
-        extend_whole(self.number, events["id"])
-        extend(self.name, self._texts.of([text if isinstance(text, str) else "" for text in events["id"]]))
+        numbers = events["id"]
+        extend(self.end, list(map(_FLOW_ENDS.__getitem__, events["ph"])))
+        extend_whole(self.number, numbers)
+        if are_all(int, numbers):
+            extend(self.name, [0] * len(numbers))
+        else:
+            extend(self.name, self._texts.of([text if isinstance(text, str) else "" for text in numbers]))
         extend(self.thread, self._threads.of(events["pid"], events["tid"]))
         extend(self.start_us, events["ts"])

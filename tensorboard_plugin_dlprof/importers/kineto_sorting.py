@@ -193,15 +193,15 @@ class EventTables:
     def _add_unnamed(self, events: list[Event]) -> None:
         memory, ops = [], []
         for event in events:
-            if event.ph == "X" and event.pid == _CPU_TRACK:
+            if event.name == "[memory]" and event.ph in ("i", "I"):
+                memory.append(event)
+            elif event.ph == "X" and event.pid == _CPU_TRACK:
                 ops.append(event)
             elif event.ph == "X" and event.pid == _GPU_TRACK:
                 self.skipped[GPU_TIMES] += 1
             elif event.ph == "M":
                 if event.name == "thread_name" and isinstance(event.args.name, str):
                     self.thread_names[thread_key(event.pid, event.tid)] = event.args.name
-            elif event.name == "[memory]" and event.ph in ("i", "I"):
-                memory.append(event)
             elif event.ph == "E":  # an end need not repeat the category
                 self._halves.append((Kind.UNNAMED, event))
             elif event.ph not in ("i", "I", "C"):

@@ -35,4 +35,4 @@ def adopted_threads(tables: EventTables, threads: Sequence[Thread]) -> Mapping[i
 
 
 def _rows(column: Sequence[int]) -> set[int]:
-    return set(np.unique(np.asarray(column, np.int32)).tolist())
+    return set(np.flatnonzero(np.bincount(np.asarray(column, np.int32))).tolist())

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -54,16 +54,14 @@ _TABLES = _EVENT_TABLES | {
 _VERSION = re.compile(r"(?P<base>[A-Za-z_]\w*?)_V(?P<version>\d{1,3})")
 
 
-@dataclass(slots=True, frozen=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """One integer column to read, and what it is where the table or the row lacks it."""
 
     name: str
     default: int = -1
 
 
-@dataclass(slots=True, frozen=True)
-class Batch:
+class Batch(msgspec.Struct, frozen=True):
     """Some rows of a table."""
 
     rows: int

@@ -7,7 +7,8 @@ tokens. Only the numbers of ``_RANK_VARIABLES`` and ``_WORLD_SIZE_VARIABLES`` ar
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from tensorboard_plugin_dlprof.importers.nsight_export import Export
 from tensorboard_plugin_dlprof.masking import mask_command_line
@@ -23,8 +24,7 @@ _PROPERTIES = ("CpuDescription", "NvDriverVersion", "CudaDriverVersion", "Hostna
 """What is read of the target's properties."""
 
 
-@dataclass(slots=True, frozen=True)
-class TargetInfo:
+class TargetInfo(msgspec.Struct, frozen=True):
     """Unknown texts are empty, unknown numbers -1."""
 
     nsys_version: str

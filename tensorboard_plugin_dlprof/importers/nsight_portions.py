@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -30,8 +30,7 @@ _MOST_CHANGES = 4
 _FIRST_ROWID, _LAST_ROWID = -(1 << 63), (1 << 63) - 1
 
 
-@dataclass(slots=True, frozen=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """What is read, as SQL of our own making."""
 
     table: str
@@ -46,8 +45,7 @@ class Source:
     """On the rows; empty for all."""
 
 
-@dataclass(slots=True, frozen=True)
-class Portion:
+class Portion(msgspec.Struct, frozen=True):
     """Some rows."""
 
     rows: int

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.errors import ProfileError
@@ -79,7 +79,7 @@ def _read(export: Export, rank_in_name: int) -> Capture:
     names, devices = Names(export, strings), Devices(export)
     info = read_info(export)
     if info.rank < 0:
-        info = replace(info, rank=rank_in_name)
+        info = msgspec.structs.replace(info, rank=rank_in_name)
     range_reader = RangeReader(export, strings, names, threads, tally)
     ranges = range_reader.read()
     calls = read_calls(export, names, threads, tally)

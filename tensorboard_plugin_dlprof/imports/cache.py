@@ -12,8 +12,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, DATABASE_SUFFIX, EXTENSION_VERSION, VERSION
@@ -26,8 +27,7 @@ _OURS = re.compile(r"[0-9a-f]{40}" + re.escape(DATABASE_SUFFIX))
 """Names of databases that the cache made. A folder may hold others, when somebody names one as the cache."""
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(msgspec.Struct, frozen=True):
     """What databases take."""
 
     databases: int

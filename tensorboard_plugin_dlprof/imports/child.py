@@ -8,9 +8,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
+
+import msgspec
 
 TERMINATE_SECONDS = 3.0
 MAX_LINE_LETTERS = 1 << 20
@@ -19,8 +20,7 @@ MAX_ERROR_BYTES = 64 << 10
 WORKER = "tensorboard_plugin_dlprof.imports.worker"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """How a run ended: ``error`` is the worker's own sentence; ``crash`` says how the process died."""
 
     finished: bool
@@ -28,7 +28,7 @@ class Outcome:
     crash: str = ""
     details: str = ""
     """For the log: the last of what the process wrote to standard error."""
-    result: dict[str, Any] = field(default_factory=dict)
+    result: dict[str, Any] = msgspec.field(default_factory=dict)
     """What the worker reported when it had finished."""
 
 

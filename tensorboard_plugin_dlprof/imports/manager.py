@@ -8,8 +8,9 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.imports.cache import Cache
@@ -28,8 +29,7 @@ GIGABYTE = 1 << 30
 DEFAULT_MEMORY_BYTES = 8 * GIGABYTE
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """What to import: the file, and the name by which messages call it."""
 
     profile_id: str
@@ -39,8 +39,7 @@ class Source:
     shown_name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(msgspec.Struct, frozen=True):
     """``state`` is queued, importing, failed or cancelled. ``fraction`` is of the whole import, from 0 to 1."""
 
     state: str
@@ -50,8 +49,7 @@ class Status:
     elapsed_s: float = 0.0
 
 
-@dataclass(slots=True)
-class _Job:
+class _Job(msgspec.Struct):
     source: Source
     state: str = "queued"
     message: str = ""
@@ -62,11 +60,10 @@ class _Job:
     cancelled: bool = False
 
 
-@dataclass(slots=True)
-class _Jobs:
+class _Jobs(msgspec.Struct):
     """Jobs by profile, in the order of asking; finished ones leave, failed ones stay until they are asked for again."""
 
-    by_profile: dict[str, _Job] = field(default_factory=dict)
+    by_profile: dict[str, _Job] = msgspec.field(default_factory=dict)
 
     def next_queued(self) -> _Job | None:
         return next((job for job in self.by_profile.values() if job.state == "queued"), None)

@@ -9,8 +9,9 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError
 from tensorboard_plugin_dlprof.imports.cache import Cache
@@ -40,8 +41,7 @@ class QueueFull(ProfileError):
     code = "busy"
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """What to do. ``kind`` is aggregate (all but the last count) or delete (the last alone)."""
 
     kind: str
@@ -52,8 +52,7 @@ class Request:
     aggregation: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(msgspec.Struct, frozen=True):
     """A profile's own database, which is never changed, and the name by which messages call it."""
 
     profile_id: str
@@ -61,8 +60,7 @@ class Subject:
     shown_name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(msgspec.Struct, frozen=True):
     """``state`` is queued, running, done, failed or cancelled. ``fraction`` is of the whole job, times since 1970."""
 
     job_id: str
@@ -78,8 +76,7 @@ class Job:
     finished_at: float | None = None
 
 
-@dataclass(slots=True)
-class _Running:
+class _Running(msgspec.Struct):
     """What changes about a job."""
 
     job_id: str
@@ -258,7 +255,7 @@ class ReaggregationManager:
                     "source": os.path.realpath(source),
                     "database": os.fspath(work / _COPY),
                     "memory_bytes": self._memory_bytes,
-                    **asdict(job.request),
+                    **msgspec.structs.asdict(job.request),
                 }
                 job.child = child = Child(order, work)
             outcome = child.listen(lambda stage, fraction: self._progress(job, stage, fraction))

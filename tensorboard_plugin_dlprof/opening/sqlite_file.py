@@ -8,7 +8,6 @@ inside ``deadline``. No SQL text that comes from the file is ever executed on pu
 
 from __future__ import annotations
 
-import logging
 import os
 import sqlite3
 import time
@@ -20,8 +19,6 @@ from typing import BinaryIO
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.opening import sqlite_header
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular, resolved, shown, unmoved
-
-_log = logging.getLogger(__name__)
 
 LONGEST_VALUE_BYTES = 16_000_000
 """Of one text, blob or row; longer values are an error."""
@@ -309,7 +306,9 @@ def reading(path_shown: str, refusal: type[ProfileError] = BrokenSource) -> Iter
     except MemoryError:
         raise refusal(f"{path_shown} needs more memory than there is; profile fewer steps.") from None
     except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
-        _log.debug("%s: %s", path_shown, error)
+        import logging  # 2 ms of every import, which seldom needs it
+
+        logging.getLogger(__name__).debug("%s: %s", path_shown, error)
         raise refusal(f"{path_shown} {_reason(error)}.") from None
 
 

@@ -7,8 +7,9 @@ schema before its first statement can be interrupted. File format: https://sqlit
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import BinaryIO
+
+import msgspec
 
 MAGIC = b"SQLite format 3\x00"
 
@@ -23,8 +24,7 @@ class BadHeader(Exception):
     """Why the file is refused: the end of a sentence that begins with its name."""
 
 
-@dataclass(slots=True, frozen=True)
-class Header:
+class Header(msgspec.Struct, frozen=True):
     """Page size and number of pages, as the file states them."""
 
     page_bytes: int

@@ -11,8 +11,7 @@ Times are nanoseconds since the start of the capture.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -28,8 +27,7 @@ from tensorboard_plugin_dlprof.events.tables import (
 )
 
 
-@dataclass(slots=True)
-class Op:
+class Op(msgspec.Struct):
     """One op: what the model's code called, however often it was called."""
 
     op_id: str
@@ -49,8 +47,7 @@ class Op:
     """Frames outermost first, a newline between."""
 
 
-@dataclass(slots=True)
-class Instances:
+class Instances(msgspec.Struct):
     """Calls of ops."""
 
     op: Int32s
@@ -66,8 +63,7 @@ class Instances:
     parameters: Int32s
 
 
-@dataclass(slots=True)
-class SubOps:
+class SubOps(msgspec.Struct):
     """Recorded ops that launched the work of an instance (``addmm`` inside ``linear``), by instance.
 
     An instance without any has none whose shapes were recorded, or launched nothing.
@@ -88,8 +84,7 @@ def no_sub_ops() -> SubOps:
     return SubOps(np.zeros(0, np.int64), *(np.zeros(0, np.int32) for _ in range(4)))
 
 
-@dataclass(slots=True)
-class Kernels:
+class Kernels(msgspec.Struct):
     """Kernel launches. ``api_start`` and ``api_stop`` equal ``gpu_start`` where no call was recorded."""
 
     op: Int32s
@@ -121,8 +116,7 @@ class Kernels:
     """1 where the host call was recorded."""
 
 
-@dataclass(slots=True)
-class KernelCounters:
+class KernelCounters(msgspec.Struct):
     """What hardware counters measured of some kernels. Not read back from a database: the copies keep it as it is."""
 
     kernel: Int64s
@@ -138,8 +132,7 @@ def no_counters() -> KernelCounters:
     return KernelCounters(np.zeros(0, np.int64), np.zeros(0, np.float64), np.zeros(0, np.int64))
 
 
-@dataclass(slots=True)
-class Copies:
+class Copies(msgspec.Struct):
     """Memory copies, and sets (``copy_kind`` -1). Whole-graph launches are not among them."""
 
     op: Int32s
@@ -161,8 +154,7 @@ class Copies:
     """1 where the host memory is pageable, 0 where it is pinned, -1 unknown; None where nothing of it is recorded."""
 
 
-@dataclass(slots=True)
-class Syncs:
+class Syncs(msgspec.Struct):
     """Synchronising calls."""
 
     op: Int32s
@@ -177,8 +169,7 @@ class Syncs:
     thread_id: Int64s
 
 
-@dataclass(slots=True)
-class Calls:
+class Calls(msgspec.Struct):
     """API calls without device work."""
 
     op: Int32s
@@ -190,8 +181,7 @@ class Calls:
     thread_id: Int64s
 
 
-@dataclass(slots=True)
-class GraphLaunches:
+class GraphLaunches(msgspec.Struct):
     """CUDA graphs recorded as a whole: device time of which the kernels are not known."""
 
     op: Int32s
@@ -202,16 +192,14 @@ class GraphLaunches:
     stream: Int64s
 
 
-@dataclass(slots=True)
-class TimeSpans:
+class TimeSpans(msgspec.Struct):
     """Host time of one resource (data loader or I/O), for the resource breakdown."""
 
     start_ns: Int64s
     stop_ns: Int64s
 
 
-@dataclass(slots=True)
-class IterationCandidate:
+class IterationCandidate(msgspec.Struct):
     """One way to cut the capture into iterations (event model, section 6)."""
 
     source: str
@@ -226,8 +214,7 @@ class IterationCandidate:
     """Disjoint, ascending."""
 
 
-@dataclass(slots=True)
-class ModelConfig:
+class ModelConfig(msgspec.Struct):
     """DLProf's ``read_only_model_config``; the defaults are its values without markers."""
 
     num_workers: int = 0
@@ -242,8 +229,7 @@ class ModelConfig:
     amp_enabled: int = 0
 
 
-@dataclass(slots=True)
-class Coverage:
+class Coverage(msgspec.Struct):
     """What the profile could not tell, in counts that are shown beside the numbers."""
 
     unlaunched_work: int = 0
@@ -254,14 +240,13 @@ class Coverage:
     unassociated_work_ns: int = 0
     repaired_overlaps: int = 0
     """Sibling ranges that overlapped and were cut for nesting."""
-    skipped: dict[str, int] = field(default_factory=dict)
+    skipped: dict[str, int] = msgspec.field(default_factory=dict)
     """``Capture.skipped``."""
-    broken_rules: list[str] = field(default_factory=list)
+    broken_rules: list[str] = msgspec.field(default_factory=list)
     """Rules that the numbers of the import break (``aggregation.invariants``): bugs of ours."""
 
 
-@dataclass(slots=True)
-class Profile:
+class Profile(msgspec.Struct):
     """DLProf's raw tables, and what it did not store."""
 
     info: CaptureInfo
@@ -290,5 +275,5 @@ class Profile:
     """Made by DLProf's own NVTX markers: DLProf's rules apply to the letter."""
     one_op: bool = False
     """Made in DLProf's simple mode: one op stands for the whole program."""
-    sub_ops: SubOps = field(default_factory=no_sub_ops)
-    counters: KernelCounters = field(default_factory=no_counters)
+    sub_ops: SubOps = msgspec.field(default_factory=no_sub_ops)
+    counters: KernelCounters = msgspec.field(default_factory=no_counters)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest
 
@@ -30,8 +31,7 @@ _EXAMPLES: dict[ColumnType, str] = {"duration_ns": ">1ms or 10us..20us", "bytes"
 _BOOLEANS = {"yes": "1", "true": "1", "1": "1", "no": "0", "false": "0", "0": "0"}
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(msgspec.Struct, frozen=True):
     """``{}`` in the text stands for the column's expression, ``?`` for the values in turn."""
 
     sql: str

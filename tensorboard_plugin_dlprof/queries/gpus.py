@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from types import MappingProxyType
+
+import msgspec
 
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
@@ -109,10 +110,10 @@ def _exact(column: Column) -> Column:
         return column
     sql, joins = _MEASURED[column.key]
     label, description = _TOLD.get(column.key, (column.label, column.description))
-    return dataclasses.replace(column, label=label, description=description, sql=sql, joins=joins, nullable=True)
+    return msgspec.structs.replace(column, label=label, description=description, sql=sql, joins=joins, nullable=True)
 
 
-_EXTENDED = dataclasses.replace(
+_EXTENDED = msgspec.structs.replace(
     _BASIC,
     joins=MappingProxyType(
         {

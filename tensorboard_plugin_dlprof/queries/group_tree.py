@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TypedDict
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.extension import extension_tables
@@ -59,8 +60,7 @@ class GroupTree(TypedDict):
     left_out: int
 
 
-@dataclass(slots=True)
-class _Node:
+class _Node(msgspec.Struct):
     path: str
     """Of a group with a slash at its end."""
     op_id: str | None
@@ -72,7 +72,7 @@ class _Node:
     ops: int = 0
     limited: Limited | None = None
     parent: int = -1
-    children: list[int] = field(default_factory=list)
+    children: list[int] = msgspec.field(default_factory=list)
     structure: int = 0
 
     @property

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from types import MappingProxyType
+
+import msgspec
 
 from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.table import Column, Table
@@ -69,7 +70,7 @@ GROUPS = Table(
     ),
 )
 
-OPS_OF_GROUP = dataclasses.replace(
+OPS_OF_GROUP = msgspec.structs.replace(
     OPS,
     name="ops_of_group",
     where=f"{OPS.where} AND substr(op.op_name, 1, length(:group)) = :group",

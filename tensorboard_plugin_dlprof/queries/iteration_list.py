@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from types import MappingProxyType
+
+import msgspec
 
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
@@ -132,12 +133,12 @@ def iterations(extended: bool) -> Table:
     columns = []
     for column in ITERATIONS.columns:
         if column.key in of_parts:
-            column = dataclasses.replace(column, sql=of_parts[column.key], joins=())
+            column = msgspec.structs.replace(column, sql=of_parts[column.key], joins=())
         if column.key == "start_ns":
-            column = dataclasses.replace(column, order="part.iter_value")
+            column = msgspec.structs.replace(column, order="part.iter_value")
         elif not column.joins and column.key not in ("iteration", "duration_ns"):
             # Those have indexes. Without one, reading the table in its own order takes a third of the time.
-            column = dataclasses.replace(column, base=f"{ITERATIONS.base} NOT INDEXED")
+            column = msgspec.structs.replace(column, base=f"{ITERATIONS.base} NOT INDEXED")
         columns.append(column)
     total = "SELECT iter_aggregated FROM model_summary WHERE aggr_id = :aggregation AND domain_id = :domain"
-    return dataclasses.replace(ITERATIONS, columns=tuple(columns), total=total)
+    return msgspec.structs.replace(ITERATIONS, columns=tuple(columns), total=total)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from types import MappingProxyType
+
+import msgspec
 
 from tensorboard_plugin_dlprof.queries.packed import Packed
 from tensorboard_plugin_dlprof.queries.table import Column, Table
@@ -112,7 +113,7 @@ _KERNELS = Table(
     ),
 )
 
-_KERNELS_EXTENDED = dataclasses.replace(
+_KERNELS_EXTENDED = msgspec.structs.replace(
     _KERNELS,
     # Databases of ours have one domain. To ask for it means to read every row.
     where="node.aggr_id = :aggregation AND node.iter_value = CAST(:iteration AS INTEGER)",
@@ -143,7 +144,7 @@ _KERNELS_EXTENDED = dataclasses.replace(
     ),
     columns=(
         *(
-            dataclasses.replace(
+            msgspec.structs.replace(
                 column,
                 sql="CASE WHEN kernel.uses_tc THEN 1 WHEN class.matrix_unit = 2 THEN NULL ELSE 0 END",
                 joins=("kernel", "class"),
@@ -212,14 +213,14 @@ def kernels_of_iteration_op(extended: bool) -> Table:
         "(SELECT op.id FROM read_only_ops AS op "
         "WHERE op.domain_id = :domain AND op.op_id_id = (SELECT id FROM dictionary WHERE string = :op))"
     )
-    return dataclasses.replace(
+    return msgspec.structs.replace(
         table,
         name="kernels_of_iteration_op",
         where=f"{table.where} AND node.read_only_ops_id = {op}",
         total=f"SELECT node.total_count FROM {table.base} WHERE {table.where} AND node.read_only_ops_id = {op} LIMIT 1"
         if table.total
         else "",
-        packed=dataclasses.replace(table.packed, where=f"launch.read_only_ops_id = {op}") if table.packed else None,
+        packed=msgspec.structs.replace(table.packed, where=f"launch.read_only_ops_id = {op}") if table.packed else None,
         links=(ITERATION_LINK, "op"),
         columns=tuple(column for column in table.columns if column.key not in ("op", "op_id")),
     )

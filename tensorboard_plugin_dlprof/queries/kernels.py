@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from types import MappingProxyType
+
+import msgspec
 
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
@@ -89,11 +90,11 @@ _USING_OR_UNKNOWN = (
 def _of_launches(column: Column) -> Column:
     """The column, asked of the launches."""
     if column.key == "long_name":
-        return dataclasses.replace(
+        return msgspec.structs.replace(
             column, sql=f"SELECT text.string FROM dictionary AS text WHERE text.id = {_LONG_NAME_ID}"
         )
     if column.key == "using_tensor_cores":
-        return dataclasses.replace(
+        return msgspec.structs.replace(
             column,
             sql=_USING_OR_UNKNOWN,
             description="The kernel uses Tensor Cores; empty where no rule can tell.",
@@ -203,7 +204,7 @@ _MORE_COLUMNS = (
     ),
 )
 
-_EXTENDED = dataclasses.replace(
+_EXTENDED = msgspec.structs.replace(
     _BASIC,
     joins=MappingProxyType(
         {
@@ -215,7 +216,7 @@ _EXTENDED = dataclasses.replace(
     ),
     columns=(
         *map(_of_launches, _BASIC.columns),
-        *(dataclasses.replace(column, hidden=True) for column in _MORE_COLUMNS),
+        *(msgspec.structs.replace(column, hidden=True) for column in _MORE_COLUMNS),
     ),
 )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sqlite3
 from types import MappingProxyType
 from typing import TypedDict
+
+import msgspec
 
 from tensorboard_plugin_dlprof.queries.numbers import flag, number, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -148,10 +149,10 @@ OPS = Table(
 
 def with_stored_calls(table: Table) -> Table:
     """A table of ops of a database of ours, which stores where the calls of each op begin."""
-    return dataclasses.replace(
+    return msgspec.structs.replace(
         table,
         columns=tuple(
-            dataclasses.replace(column, sql=_shown_shapes(_SHAPES_OF_FIRST_CALL))
+            msgspec.structs.replace(column, sql=_shown_shapes(_SHAPES_OF_FIRST_CALL))
             if column.key == "input_shapes"
             else column
             for column in table.columns

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from mmap import mmap
 from types import MappingProxyType
 from typing import TypeAlias
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -36,8 +36,7 @@ Chosen: TypeAlias = "npt.NDArray[np.bool_]"
 Value: TypeAlias = "str | int | float"
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(msgspec.Struct, frozen=True):
     """How a table of kernels is asked of launches. All texts are ours."""
 
     base: str
@@ -50,8 +49,7 @@ class Packed:
     where: str = "1"
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(msgspec.Struct, frozen=True):
     """One request, in the words of the launches."""
 
     launches: str
@@ -62,11 +60,10 @@ class Question:
     """Kind of the order."""
     descending: bool
     ranges: Sequence[TimeRange]
-    values: Mapping[str, Value] = field(default_factory=lambda: MappingProxyType({}))
+    values: Mapping[str, Value] = msgspec.field(default_factory=lambda: MappingProxyType({}))
 
 
-@dataclass(frozen=True, slots=True)
-class TimeRange:
+class TimeRange(msgspec.Struct, frozen=True):
     """A condition on a column that differs from kernel to kernel; ``None`` is no limit."""
 
     order: str

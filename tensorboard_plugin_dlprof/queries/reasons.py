@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sqlite3
 from collections.abc import Callable
 from types import MappingProxyType
+
+import msgspec
 
 from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
 from tensorboard_plugin_dlprof.queries.groups import GROUPS, OPS_OF_GROUP
@@ -108,7 +109,7 @@ def _group_reasons(connection: sqlite3.Connection, scope: Scope) -> Callable[[Ro
 def _with_op_reasons(table: Table) -> Table:
     """The reasons stand beside what they are the reasons of."""
     behind = 1 + next(place for place, column in enumerate(table.columns) if column.key == "using_tensor_cores")
-    return dataclasses.replace(
+    return msgspec.structs.replace(
         table,
         joins=MappingProxyType({**table.joins, "rate": _JOIN}),
         columns=(*table.columns[:behind], *_OP_REASONS, *table.columns[behind:]),
@@ -116,7 +117,7 @@ def _with_op_reasons(table: Table) -> Table:
 
 
 _OPS, _OPS_OF_GROUP = _with_op_reasons(OPS), _with_op_reasons(OPS_OF_GROUP)
-_GROUPS = dataclasses.replace(GROUPS, columns=(*GROUPS.columns, *_GROUP_REASONS), filler=_group_reasons)
+_GROUPS = msgspec.structs.replace(GROUPS, columns=(*GROUPS.columns, *_GROUP_REASONS), filler=_group_reasons)
 
 
 def ops(extended: bool) -> Table:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import TypedDict
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import NotADatabase, NotFound
 from tensorboard_plugin_dlprof.queries.extension import extension_tables
@@ -13,8 +14,7 @@ from tensorboard_plugin_dlprof.queries.numbers import whole
 MAX_SCOPES = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(msgspec.Struct, frozen=True):
     """``aggregations.id`` and ``read_only_domains.id``."""
 
     aggregation: int

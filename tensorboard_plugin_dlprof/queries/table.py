@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, ColumnType, Condition, condition, containing
@@ -34,8 +35,7 @@ _SHOWN_LETTERS = {"long_text": 65_536}
 _SHOWN_LETTERS_OTHERWISE = 8_192
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """One column: what it is called, what it holds, and the SQL expression that gives it."""
 
     key: str
@@ -63,8 +63,7 @@ class Column:
     """In place of the table's, where rows are sorted by this column."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(msgspec.Struct, frozen=True):
     """A table: its columns and where the rows come from. All texts are ours, never the user's or a file's."""
 
     name: str
@@ -78,7 +77,7 @@ class Table:
     where: str
     """Rows of the scope; may use ``:aggregation``, ``:domain`` and the links."""
     default_sort: str
-    joins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    joins: Mapping[str, str] = msgspec.field(default_factory=lambda: MappingProxyType({}))
     """Name -> JOIN clause, in the order in which they are joined. None may add or drop rows."""
     links: tuple[str, ...] = ()
     """Parameters that a request must give, bound as texts."""
@@ -102,20 +101,18 @@ class Table:
         raise BadRequest(f"The table {self.name} has no column {key[:40]!r}; it has {known}.")
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """What a user chose. ``sort`` is a column key, ``-`` before it for descending; empty for the table's default."""
 
     offset: int = 0
     limit: int = 25
     sort: str = ""
     search: str = ""
-    filters: Mapping[str, str] = field(default_factory=dict)
-    links: Mapping[str, str] = field(default_factory=dict)
+    filters: Mapping[str, str] = msgspec.field(default_factory=dict)
+    links: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     """Rows of one page; ``total`` rows in the scope, ``filtered`` of them pass search and filters."""
 
     rows: list[Row]
@@ -194,8 +191,7 @@ def stream(connection: sqlite3.Connection, table: Table, scope: Scope, request: 
         yield from query.rows(connection, ids)
 
 
-@dataclass(frozen=True, slots=True)
-class _Alternative:
+class _Alternative(msgspec.Struct, frozen=True):
     """One part of a condition; the parts are joined by OR."""
 
     sql: str

@@ -5,9 +5,10 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
 
 
 class Unknown(NamedTuple):
@@ -37,8 +38,7 @@ class Kind(enum.Enum):
 NUMERIC = frozenset({Kind.INTEGER, Kind.DECIMAL})
 
 
-@dataclass(slots=True, frozen=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """A heading of DLProf's and what stands below it."""
 
     heading: str
@@ -46,8 +46,7 @@ class Column:
     kind: Kind
 
 
-@dataclass(slots=True, frozen=True)
-class Block:
+class Block(msgspec.Struct, frozen=True):
     """A titled table. The rows may be a generator, and are read once."""
 
     title: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -16,8 +17,7 @@ from tensorboard_plugin_dlprof.reports.ops import detail_blocks, group_op_blocks
 from tensorboard_plugin_dlprof.reports.summary import summary_blocks
 
 
-@dataclass(slots=True, frozen=True)
-class Report:
+class Report(msgspec.Struct, frozen=True):
     """One report of DLProf's."""
 
     word: str

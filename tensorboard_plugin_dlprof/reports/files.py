@@ -8,10 +8,11 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TextIO
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputNotWritable
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -36,8 +37,7 @@ FORMATS = ("csv", "json", "xlsx", "md", "html")
 """Those that are not in ``EACH`` have one file for all reports, ``<prefix>_reports.<format>``."""
 
 
-@dataclass(slots=True, frozen=True)
-class Target:
+class Target(msgspec.Struct, frozen=True):
     """Where the files go."""
 
     folder: Path

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
 from tensorboard_plugin_dlprof.imports.reaggregation import Job, Request
@@ -56,7 +57,7 @@ def job_id(body: dict[str, object]) -> str:
 
 def shown(job: Job) -> dict[str, Any]:
     """A job as the browser sees it."""
-    request = asdict(job.request)
+    request = msgspec.structs.asdict(job.request)
     kind = request.pop("kind")
     progress = {"stage": job.stage, "fraction": job.fraction, "elapsed_s": round(job.elapsed_s, 1)}
     return {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+
+import msgspec
 
 MAX_BYTES = 8 << 20
 """Of all answers that are kept; those that were not asked for longest go first."""
@@ -20,8 +21,7 @@ _ENTRY_BYTES = 500
 """About what an entry takes beside its content."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """The body of an answer, as it is sent. ``encoding`` is gzip, or empty."""
 
     content: bytes

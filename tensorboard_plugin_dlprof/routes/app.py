@@ -6,11 +6,11 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from werkzeug.wrappers import Request
 
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, error_of
@@ -59,8 +59,7 @@ Measures = Callable[[Parameters], "bool | None"]
 false tells it where it was, None never does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
+class Services(msgspec.Struct, frozen=True):
     """What the routes work with. ``import_mode`` is auto or off, ``reaggregate_mode`` on or off."""
 
     catalog: Catalog
@@ -71,7 +70,7 @@ class Services:
     opened: Opened | None = None
     """What the command line of the standalone viewer named; nothing inside TensorBoard."""
     static_folder: Path = static_files.STATIC_FOLDER
-    hosts: Hosts = field(default_factory=Hosts)
+    hosts: Hosts = msgspec.field(default_factory=Hosts)
     """The names that requests may call the server by."""
     remote: tuple[str, ...] = ()
     """Log directories on remote storage, which are not searched."""

@@ -7,9 +7,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, UnfitDatabase
 
@@ -34,15 +35,13 @@ _Key = tuple[Path, Path | None]
 """A database, and what was worked out beside it."""
 
 
-@dataclass(slots=True)
-class _Kept:
+class _Kept(msgspec.Struct):
     identity: Identity
-    idle: list[UntrustedConnection] = field(default_factory=list)
-    counts: dict[CountKey, int] = field(default_factory=dict)
+    idle: list[UntrustedConnection] = msgspec.field(default_factory=list)
+    counts: dict[CountKey, int] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Borrowed:
+class Borrowed(msgspec.Struct, frozen=True):
     """A connection for the time of one request, and the row counts that are known already."""
 
     connection: UntrustedConnection

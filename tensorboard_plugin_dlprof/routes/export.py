@@ -7,11 +7,12 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.exports.csv_text import csv_chunks
@@ -44,8 +45,7 @@ _CONTENT_TYPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
+class Export(msgspec.Struct, frozen=True):
     """A file to send; its first piece is ready."""
 
     pieces: Iterator[bytes]

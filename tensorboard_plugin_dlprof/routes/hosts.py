@@ -12,9 +12,10 @@ import os
 import socket
 import urllib.parse
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.routes.requests import Forbidden
@@ -37,8 +38,7 @@ class ForeignHost(Forbidden):
     code = "foreign_host"
 
 
-@dataclass(frozen=True, slots=True)
-class Hosts:
+class Hosts(msgspec.Struct, frozen=True):
     """The names to answer to. ``names`` is None for any; ``remedy`` ends the sentence of a refusal."""
 
     names: frozenset[str] | None = None

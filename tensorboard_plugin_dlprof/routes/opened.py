@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from tensorboard_plugin_dlprof.opening.regular_file import shown as shown_path
 from tensorboard_plugin_dlprof.runs.catalog import Snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(msgspec.Struct, frozen=True):
     """A file or a folder, by its path."""
 
     path: Path

@@ -11,9 +11,10 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.metadata import EVENT_FILE_NAME, PLUGIN_NAME
@@ -29,8 +30,7 @@ MAX_EVENT_FILE_BYTES = 64 << 20
 """Ours are some hundred bytes, with scalars at most a few MB: a larger file is not read."""
 
 
-@dataclass(slots=True, frozen=True)
-class ScalarSeries:
+class ScalarSeries(msgspec.Struct, frozen=True):
     """One line of the SCALARS tab."""
 
     tag: str

@@ -6,9 +6,10 @@ import os
 import signal
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest
 
@@ -18,8 +19,7 @@ SIGNALLED = 128
 """Added to the number of the signal that a process died of, as shells do."""
 
 
-@dataclass(slots=True, frozen=True)
-class Ended:
+class Ended(msgspec.Struct, frozen=True):
     """How a command ended."""
 
     code: int

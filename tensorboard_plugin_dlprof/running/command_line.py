@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest
 
@@ -32,8 +33,7 @@ PYTHON = re.compile(r"(python|pypy)(\d+(\.\d+)*)?t?(\.exe)?")
 PYTHON_VALUE_OPTIONS = ("-W", "-X", "--check-hash-based-pycs")
 
 
-@dataclass(slots=True, frozen=True)
-class Launch:
+class Launch(msgspec.Struct, frozen=True):
     """A command line, cut where its Python program begins."""
 
     before: list[str]

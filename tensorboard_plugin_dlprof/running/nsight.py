@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import BrokenSource
 from tensorboard_plugin_dlprof.running.command_line import with_command_for_each_rank
@@ -30,8 +31,7 @@ exec "$nsys" profile --output="$base.rank$rank" "$@"
 the number of the process tells them apart."""
 
 
-@dataclass(slots=True, frozen=True)
-class NsightOptions:
+class NsightOptions(msgspec.Struct, frozen=True):
     """What the user may choose of ``nsys profile``."""
 
     delay_s: float = 0

@@ -6,8 +6,9 @@ import os
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, OutputNotWritable, ProfileError
 from tensorboard_plugin_dlprof.running import torch_recorder
@@ -16,19 +17,17 @@ from tensorboard_plugin_dlprof.running.command_line import find_python, with_rec
 from tensorboard_plugin_dlprof.running.nsight import NsightOptions, export, profile_command, reports_in
 
 
-@dataclass(slots=True, frozen=True)
-class Recorder:
+class Recorder(msgspec.Struct, frozen=True):
     """What records."""
 
     nsys: Path | None
     """Nsight Systems; ``None``: the PyTorch profiler."""
-    nsight: NsightOptions = field(default_factory=NsightOptions)
+    nsight: NsightOptions = msgspec.field(default_factory=NsightOptions)
     torch_arguments: tuple[str, ...] = ()
     """Options of ``torch_recorder``."""
 
 
-@dataclass(slots=True, frozen=True)
-class Recorded:
+class Recorded(msgspec.Struct, frozen=True):
     """What a run left."""
 
     code: int
@@ -40,8 +39,7 @@ class Recorded:
     """What kept others from being there."""
 
 
-@dataclass(slots=True, frozen=True)
-class Destination:
+class Destination(msgspec.Struct, frozen=True):
     """Where the recordings go."""
 
     folder: Path

@@ -6,8 +6,9 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
 from tensorboard_plugin_dlprof.runs.hints import HintReader
@@ -30,8 +31,7 @@ PUBLISH_SECONDS = 0.5
 Identity = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(msgspec.Struct, frozen=True):
     """The list at one moment. ``finished_at`` is in seconds since 1970, 0 before the end of the first scan."""
 
     profiles: tuple[FoundProfile, ...] = ()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
 from tensorboard_plugin_dlprof.naming import database_name
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.runs.hints import Hint
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True):
     """What a database said when it was opened; ``message`` says why it cannot be read."""
 
     source: SourceFacts | None
@@ -32,8 +31,7 @@ class Facts:
     """That of the error."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundProfile:
+class FoundProfile(msgspec.Struct, frozen=True):
     """A profile below the log directory. At least one of source, database and metadata is there."""
 
     profile_id: str
@@ -148,7 +146,7 @@ def _made_from(source: File, facts: Facts | None) -> bool:
 def _with_facts(profile: FoundProfile, facts: Facts | None) -> FoundProfile:
     source = facts.source if facts else None
     named_rank = rank_from_name(Path(profile.name))
-    known = dataclasses.replace(
+    known = msgspec.structs.replace(
         profile,
         rank=named_rank if named_rank >= 0 else None,
         captured_at=captured_from_name(profile.name),
@@ -158,7 +156,7 @@ def _with_facts(profile: FoundProfile, facts: Facts | None) -> FoundProfile:
     )
     if source is None:
         return known
-    return dataclasses.replace(
+    return msgspec.structs.replace(
         known,
         format=source["format"] if profile.source is None else profile.format,
         rank=source["rank"] if source["rank"] is not None else known.rank,
@@ -175,7 +173,7 @@ def _with_hints(run: str, found: list[FoundProfile], hints: list[Hint]) -> list[
             database = profile.database.shown_name if profile.database else ""
             name = profile.file.shown_name if profile.file else profile.name
             if hint.database_name in (database, name) or (hint.source_name and hint.source_name == name):
-                profiles[position] = dataclasses.replace(
+                profiles[position] = msgspec.structs.replace(
                     profile,
                     rank=profile.rank if profile.rank is not None else hint.rank,
                     world_size=profile.world_size if profile.world_size is not None else hint.world_size,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import ProfileError, UnknownFormat
 from tensorboard_plugin_dlprof.runs.scan import File, is_database_name, is_trace_name
 
 
-@dataclass(frozen=True, slots=True)
-class Recognition:
+class Recognition(msgspec.Struct, frozen=True):
     """``kind`` is database, source or broken; ``message`` says what is wrong with a broken one."""
 
     kind: str

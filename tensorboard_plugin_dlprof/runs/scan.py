@@ -6,9 +6,10 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
+
+import msgspec
 
 from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB
 from tensorboard_plugin_dlprof.opening.regular_file import shown, unmoved
@@ -28,8 +29,7 @@ _TRACE_PART = ".pt.trace."
 _NEVER = ("tfevents", ".tmp-")
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+class Root(msgspec.Struct, frozen=True):
     """A folder to search. ``name`` is its name in ``--logdir_spec``, empty for ``--logdir``.
 
     With ``only``, the one file of this name, whatever it is called, and no folder below.
@@ -48,8 +48,7 @@ class Root:
         return f"{self.name}/{relative}" if self.name else relative
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(msgspec.Struct, frozen=True):
     """A file as it was found. ``path`` may lead through symbolic links, ``real`` does not."""
 
     run: str
@@ -84,20 +83,18 @@ class File:
         return unmoved(self.path, self.real)
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True):
     """A symbolic link that was not followed."""
 
     run: str
     name: str
 
 
-@dataclass(slots=True)
-class Scan:
+class Scan(msgspec.Struct):
     """What one walk found."""
 
-    files: list[File] = field(default_factory=list)
-    refused: list[Refusal] = field(default_factory=list)
+    files: list[File] = msgspec.field(default_factory=list)
+    refused: list[Refusal] = msgspec.field(default_factory=list)
     directories: int = 0
     truncated: bool = False
     seconds: float = 0.0
@@ -120,8 +117,7 @@ def is_candidate_name(name: str) -> bool:
     return name.lower().endswith(SOURCE_SUFFIXES) or is_trace_name(name)
 
 
-@dataclass(frozen=True, slots=True)
-class _Folder:
+class _Folder(msgspec.Struct, frozen=True):
     root: Root
     relative: str
     path: str

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -86,13 +86,13 @@ def test_every_rule_can_be_broken(what: str) -> None:
 def test_rules_about_kinds_and_lost_kernels_can_be_broken() -> None:
     """Those whose numbers cannot be changed in place."""
     profile, aggregation = made()
-    more = dataclasses.replace(aggregation.categories.every_op, count=7, gpu_time_ns=1)
-    kinds = dataclasses.replace(aggregation.categories, every_op=more, every_kernel=more)
-    spoilt = dataclasses.replace(
+    more = msgspec.structs.replace(aggregation.categories.every_op, count=7, gpu_time_ns=1)
+    kinds = msgspec.structs.replace(aggregation.categories, every_op=more, every_kernel=more)
+    spoilt = msgspec.structs.replace(
         aggregation,
         categories=kinds,
-        launches=dataclasses.replace(aggregation.launches, kernels=1),
-        efficiency=dataclasses.replace(aggregation.efficiency, tensor_core_ns=1_000),
+        launches=msgspec.structs.replace(aggregation.launches, kernels=1),
+        efficiency=msgspec.structs.replace(aggregation.efficiency, tensor_core_ns=1_000),
     )
     assert {
         "the kinds of ops add up to all ops",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
@@ -219,7 +219,7 @@ def data_parallel(gpus: float) -> Profile:
 def warm_up(factor: float) -> Profile:
     """Six steps, of which the first takes so many times as long as the others."""
     profile = scene(lambda step: step.good(0, STEP_NS), steps=6)
-    steps = dataclasses.replace(profile.iterations[0])
+    steps = msgspec.structs.replace(profile.iterations[0])
     each = round(6 * STEP_NS / (5 + factor))
     steps.start_ns = np.concatenate(([0], 6 * STEP_NS - each * np.arange(5, 0, -1)))
     steps.stop_ns = np.append(steps.start_ns[1:], 6 * STEP_NS)
@@ -230,7 +230,7 @@ def warm_up(factor: float) -> Profile:
 def listed_gpus(count: float) -> Profile:
     """The capture lists so many GPUs, of which one works."""
     profile = good()
-    profile.devices = [dataclasses.replace(A100, device_id=number) for number in range(round(count))]
+    profile.devices = [msgspec.structs.replace(A100, device_id=number) for number in range(round(count))]
     return profile
 
 
@@ -244,8 +244,7 @@ def outside_of_ops(share: float) -> Profile:
     return scene(body)
 
 
-@dataclasses.dataclass(frozen=True)
-class Case:
+class Case(msgspec.Struct, frozen=True):
     """How a rule is triggered."""
 
     make: Make

@@ -6,9 +6,9 @@ What a test adds takes its time from that product.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation import aggregate
@@ -76,7 +76,7 @@ def scene(
         body(step)
         lines += step.lines if marked else [line for line in step.lines if " iteration " not in line]
     capture = draw("\n".join(lines), end=steps * step_ns)
-    capture.devices = [dataclasses.replace(device, device_id=each.device_id) for each in capture.devices]
+    capture.devices = [msgspec.structs.replace(device, device_id=each.device_id) for each in capture.devices]
     capture.info.recorded = frozenset({"ops", "steps", "shapes"})
     return build_profile(capture)
 
@@ -101,9 +101,9 @@ def found(profile: Profile) -> list[str]:
 def with_memory(profile: Profile, reserved_bytes: int) -> Profile:
     """The profile with one event of the allocator."""
     one = np.ones(1, np.int64)
-    memory = dataclasses.replace(
+    memory = msgspec.structs.replace(
         profile.memory,
         time_ns=one, thread=np.zeros(1, np.int32), device=np.zeros(1, np.int32), num_bytes=one,
         allocated_bytes=one, reserved_bytes=one * reserved_bytes,
     )  # fmt: skip
-    return dataclasses.replace(profile, memory=memory)
+    return msgspec.structs.replace(profile, memory=memory)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import dataclasses
-
+import msgspec
 import numpy as np
 import pytest
 
@@ -33,7 +32,7 @@ def _detected(profile: Profile) -> list[str]:
 def test_dlprofs_rows_come_in_its_order() -> None:
     """All of them for one idle, float32 profile with convolutions and little memory used."""
     profile = _profile("float32", work=[Work("kernel", (0, 1), (0, 1))], op="CONV2D")
-    profile = dataclasses.replace(profile, gpu_memory_bytes=(1_000, 235))
+    profile = msgspec.structs.replace(profile, gpu_memory_bytes=(1_000, 235))
     profile.model_config.cudnn_benchmark_disabled = 1
     rows = detect(profile, aggregate(profile))
     assert [row.detector for row in rows] == [
@@ -71,7 +70,7 @@ def test_an_idle_gpu_is_named_in_the_place_of_low_utilisation() -> None:
 )
 def test_dali_is_proposed_without_a_loader_and_for_a_slow_one(loading: int, says: str | None) -> None:
     """A loader that keeps up is no problem: the GPU is busy for 900 of 1,000 ns, and waits from 900 on."""
-    profile = dataclasses.replace(
+    profile = msgspec.structs.replace(
         _profile(), data_loader=TimeSpans(np.array([900], np.int64), np.array([900 + loading], np.int64))
     )
     rows = [row for row in detect(profile, aggregate(profile)) if row.detector == "dataloader_detector"]
@@ -84,14 +83,16 @@ def test_who_has_dali_is_told_of_a_slow_loader_alone() -> None:
     """Its op is in the profile."""
     profile = _profile(op="DALIITERATOR")
     assert "dataloader_detector" not in _detected(profile)
-    slow = dataclasses.replace(profile, data_loader=TimeSpans(np.array([900], np.int64), np.array([1_000], np.int64)))
+    slow = msgspec.structs.replace(
+        profile, data_loader=TimeSpans(np.array([900], np.int64), np.array([1_000], np.int64))
+    )
     rows = [row for row in detect(slow, aggregate(slow)) if row.detector == "dataloader_detector"]
     assert [row.recommendation for row in rows] == ["Reduce the work of the input pipeline, or give it more workers."]
 
 
 def test_the_largest_of_what_the_gpu_waits_for_is_named() -> None:
     """The loader where it takes more than the CPU's ops do."""
-    profile = dataclasses.replace(
+    profile = msgspec.structs.replace(
         _profile(work=[Work("kernel", (0, 100), (0, 1))]),
         data_loader=TimeSpans(np.array([100], np.int64), np.array([900], np.int64)),
     )
@@ -102,7 +103,7 @@ def test_the_largest_of_what_the_gpu_waits_for_is_named() -> None:
 @pytest.mark.parametrize(("used", "fires"), [(0, False), (250, True), (251, False)])
 def test_little_memory_is_up_to_a_quarter(used: int, fires: bool) -> None:
     """And nothing is said where it was not measured."""
-    profile = dataclasses.replace(_profile(), gpu_memory_bytes=(1_000, used))
+    profile = msgspec.structs.replace(_profile(), gpu_memory_bytes=(1_000, used))
     assert ("batch_size_detector" in _detected(profile)) == fires
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -332,7 +332,7 @@ def test_collectives_can_only_hide_behind_what_else_runs() -> None:
 )
 def test_older_attention_is_that_of_a_gpu_with_kernels_of_its_own(capability: int, name: str, speaks: bool) -> None:
     """Hopper and data centre Blackwell; what runs on these already, and helpers, are not meant."""
-    device = dataclasses.replace(H100, capability_major=capability)
+    device = msgspec.structs.replace(H100, capability_major=capability)
     profile = kernel(name, "aten::_flash_attention_forward", device=device)(0.5)
     assert ("older_attention_detector" in found(profile)) == speaks
 
@@ -344,7 +344,7 @@ def test_a_gpu_that_is_not_named_is_known_by_its_kernels() -> None:
         step.op("aten::mm", NVJET, 0, 0.5 * STEP_NS)
         step.op("aten::_flash_attention_forward", FLASH_2, 0.5 * STEP_NS, STEP_NS)
 
-    profile = scene(body, device=dataclasses.replace(H100, name="", capability_major=0))
+    profile = scene(body, device=msgspec.structs.replace(H100, name="", capability_major=0))
     assert signals(profile).capability_major == 9
     assert "older_attention_detector" in found(profile)
 
@@ -416,7 +416,7 @@ def undecided(profile: Profile) -> set[str]:
 def test_gpus_without_work_are_told_unless_other_ranks_use_them() -> None:
     """A trace lists every GPU of the machine."""
     profile = scene(lambda step: step.good(0, STEP_NS))
-    profile.devices = [A100, dataclasses.replace(A100, device_id=1)]
+    profile.devices = [A100, msgspec.structs.replace(A100, device_id=1)]
     said = verdict(profile).findings
     assert [finding.problem_text() for finding in said] == ["1 of 2 GPUs did nothing in this profile: 1."]
     profile.info.world_size = 2

@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.cli.main import COMMANDS, main
 from tensorboard_plugin_dlprof.metadata import VERSION
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], *([command.NAME, "--help"] for command in COMMANDS)])
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], *([command, "--help"] for command in COMMANDS)])
 def test_help_and_version_go_to_stdout(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """And end with 0."""
     with pytest.raises(SystemExit) as end:
@@ -39,9 +39,9 @@ def test_wrong_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFix
 def test_a_reader_that_goes_away_causes_no_traceback() -> None:
     """As in ``dlprof --help | head -1``."""
     script = (
-        "import sys; from tensorboard_plugin_dlprof.cli import main\n"
+        "import sys; from tensorboard_plugin_dlprof.cli import main, summary\n"
         "def write(arguments):\n    print('x' * 1_000_000)\n    return 0\n"
-        "main.COMMANDS[1].run = write\n"
+        "summary.run = write\n"
         "sys.exit(main.main(['summary', 'x']))"
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

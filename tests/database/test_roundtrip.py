@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from hypothesis import given, settings
 
@@ -46,30 +46,30 @@ def test_a_profile_survives_its_database(tmp_path: Path) -> None:
 def _plain(profile: Profile) -> dict[str, Any]:
     """A profile with texts in the place of ids, comparable with ``==``."""
     plain = {}
-    for field in dataclasses.fields(profile):
-        value = getattr(profile, field.name)
-        if field.name == "strings":
+    for name in profile.__struct_fields__:
+        value = getattr(profile, name)
+        if name == "strings":
             continue
-        if field.name == "kernel_classes":
+        if name == "kernel_classes":
             used = set(profile.kernels.long_name.tolist())
-            value = {profile.strings[name]: kind for name, kind in value.items() if name in used}
-        elif field.name == "iterations":
+            value = {profile.strings[text]: kind for text, kind in value.items() if text in used}
+        elif name == "iterations":
             value = [_table(candidate, profile.strings) for candidate in value]
-        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        elif isinstance(value, msgspec.Struct):
             value = _table(value, profile.strings)
-        plain[field.name] = value
+        plain[name] = value
     return plain
 
 
 def _table(table: Any, strings: Strings) -> dict[str, Any]:
     plain = {}
-    for field in dataclasses.fields(table):
-        column = getattr(table, field.name)
-        if field.name == "pageable" and column is None:  # nothing of it recorded
+    for name in table.__struct_fields__:
+        column = getattr(table, name)
+        if name == "pageable" and column is None:  # nothing of it recorded
             column = np.full(len(table.op), -1)
         if isinstance(column, np.ndarray):
             column = column.tolist()
-            if field.name in TEXT_COLUMNS:
+            if name in TEXT_COLUMNS:
                 column = [strings[text] for text in column]
-        plain[field.name] = column
+        plain[name] = column
     return plain

@@ -6,7 +6,6 @@ it opened a trace. A test process may have threads, and a process with threads m
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import os
@@ -14,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.events.tables import Capture
@@ -24,16 +24,16 @@ from tensorboard_plugin_dlprof.importers.kineto import KinetoImporter
 def digests(capture: Capture) -> dict[str, str]:
     """A digest of each part of a capture."""
     found = {"strings": _digest("\0".join(capture.strings.texts()).encode())}
-    for part in dataclasses.fields(capture):
-        table = getattr(capture, part.name)
-        if not dataclasses.is_dataclass(table):
-            if part.name not in ("strings", "spill"):
-                found[part.name] = _digest(repr(table).encode())
+    for part in capture.__struct_fields__:
+        table = getattr(capture, part)
+        if not isinstance(table, msgspec.Struct):
+            if part not in ("strings", "spill"):
+                found[part] = _digest(repr(table).encode())
             continue
-        for column in dataclasses.fields(table):
-            value = getattr(table, column.name)
+        for column in table.__struct_fields__:
+            value = getattr(table, column)
             data = np.ascontiguousarray(value).tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
-            found[f"{part.name}.{column.name}"] = _digest(data)
+            found[f"{part}.{column}"] = _digest(data)
     return found
 
 

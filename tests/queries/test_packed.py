@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from contextlib import closing
 
+import msgspec
 import pytest
 
 from benchmarks.tiled_profile import tile_profile
@@ -58,7 +58,7 @@ def scope(connection: UntrustedConnection) -> Scope:
 
 def alone(table: Table) -> Table:
     """The table without stored orders."""
-    return dataclasses.replace(table, packed=None)
+    return msgspec.structs.replace(table, packed=None)
 
 
 TABLES = [kernels_of_iteration(True), kernels_of_iteration_op(True)]

@@ -9,6 +9,7 @@ import shutil
 import threading
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tensorboard_plugin_dlprof.routes import app as app_module
@@ -301,7 +302,7 @@ def bundle(tmp_path: Path) -> Path:
 def static_server(logdir: Path, tmp_path: Path, bundle: Path) -> Server:
     """The routes with that frontend."""
     server = Server(logdir, tmp_path / "cache")
-    object.__setattr__(server.services, "static_folder", bundle)
+    msgspec.structs.force_setattr(server.services, "static_folder", bundle)
     return server
 
 

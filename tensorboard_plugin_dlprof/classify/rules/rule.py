@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
-from tensorboard_plugin_dlprof.classify.required_words import required_words
+from tensorboard_plugin_dlprof.classify.required_words import NOTHING, Words, required_words
 
 NO = MatrixUnit.NO
 YES = MatrixUnit.YES
@@ -40,35 +42,37 @@ class Rule(NamedTuple):
 
 
 class LazyRule:
-    """A rule whose expressions are compiled when a name holds a word that they need.
+    """A rule whose expressions are compiled when they are first looked for.
 
     Args:
         rule: One of ours. A user's rule may use expressions that ``required_words`` does not read: ``compile_now``.
     """
 
-    __slots__ = ("_head", "_head_words", "_text", "rule")
+    __slots__ = ("_head", "_text", "rule")
 
     def __init__(self, rule: Rule) -> None:
         self.rule: Final = rule
         self._head: re.Pattern[str] | None = None
         self._text: re.Pattern[str] | None = None
-        self._head_words = required_words(rule.head)
+
+    @property
+    def words(self) -> Words:
+        """One of them stands in each function name that the rule takes; empty where nothing is known of it."""
+        return NOTHING if self._head else required_words(self.rule.head)
 
     @property
     def needs_text(self) -> bool:
         """Whether the function's name alone does not decide."""
         return bool(self.rule.text)
 
-    def fits_head(self, head: str, lowered: str) -> bool:
-        """Whether the pattern of the function's name is found; ``lowered`` is ``head`` in lower case, if ASCII."""
+    def fits_head(self, head: str) -> bool:
+        """Whether the pattern of the function's name is found."""
         if self._head is None:
-            if lowered and self._head_words and not any(word in lowered for word in self._head_words):
-                return False
             self._head = re.compile(self.rule.head)
         return self._head.search(head) is not None
 
     def fits_text(self, text: str, lowered: str) -> bool:
-        """Whether the pattern of the whole name is found, or there is none; ``lowered`` as in ``fits_head``."""
+        """Whether the pattern of the whole name is found, or there is none; ``lowered`` is ``text``, if ASCII."""
         if self._text is None:
             words = required_words(self.rule.text)
             if lowered and words and not any(word in lowered for word in words):
@@ -85,3 +89,32 @@ class LazyRule:
         self._head = re.compile(self.rule.head)
         self._text = re.compile(self.rule.text)
         return self
+
+
+class RulesByWord:
+    """Rules, and which of them the words in a name leave possible: a look for each word, not for those of each rule."""
+
+    def __init__(self, rules: Sequence[LazyRule]) -> None:
+        self._rules: Final = rules
+        self._anywhere: list[int] = []
+        self._by_word: defaultdict[str, list[int]] = defaultdict(list)
+        for place, rule in enumerate(rules):
+            words = rule.words
+            for word in words:
+                self._by_word[word].append(place)
+            if not words:
+                self._anywhere.append(place)
+
+    def possible(self, lowered: str) -> Iterator[LazyRule]:
+        """The rules that may take a function name, in order.
+
+        Args:
+            lowered: The name in lower case; empty where it is not ASCII, and words may be written otherwise.
+        """
+        if not lowered:
+            return iter(self._rules)
+        places = set(self._anywhere)
+        for word, of_word in self._by_word.items():
+            if word in lowered:
+                places.update(of_word)
+        return map(self._rules.__getitem__, sorted(places))
