@@ -147,7 +147,7 @@ class Profile:
 
     def gpus(self) -> pd.DataFrame:
         """One row per GPU: ``device_id``, ``name``, ``compute_capability``, ``sm_count``, ``memory_bytes``,
-        ``utilization_fraction``, ``busy_ns``, ``kernels``, ``tensor_core_fraction``.
+        ``in_use``, ``utilization_fraction``, ``busy_ns``, ``kernels``, ``tensor_core_fraction``.
         """
         return self._table("gpus")
 

@@ -79,6 +79,18 @@ INVARIANTS: tuple[Invariant, ...] = (
         ours=True,
     ),
     Invariant(
+        "Every copy and set is in an iteration or counted as outside",
+        "SELECT count(*) FROM ext_aggregations WHERE memory_launches + outside_memory_ops <> "
+        "(SELECT count(*) FROM read_only_memcpys) + (SELECT count(*) FROM read_only_memsets)",
+        ours=True,
+    ),
+    Invariant(
+        "Every call of an op is in an iteration or counted as outside",
+        "SELECT count(*) FROM ext_aggregations AS whole WHERE (SELECT coalesce(sum(num_calls), 0) FROM op_nodes AS op "
+        "WHERE op.aggr_id = whole.aggr_id) + outside_instances <> (SELECT count(*) FROM read_only_op_instances)",
+        ours=True,
+    ),
+    Invariant(
         "Kernels by op are all aggregated kernels",
         "SELECT count(*) FROM ext_aggregations AS whole WHERE kernel_launches <> "
         "(SELECT coalesce(sum(kernel_calls), 0) FROM op_nodes AS op WHERE op.aggr_id = whole.aggr_id)",

@@ -45,20 +45,25 @@ def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
 
 def _aggregation_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
     row = connection.execute(
-        "SELECT outside_kernels, outside_kernel_ns, unknown_launches, unknown_ns, graph_launches, graph_ns "
-        "FROM ext_aggregations WHERE aggr_id = ?",
+        "SELECT outside_kernels, outside_kernel_ns, outside_memory_ops, outside_memory_ns, "
+        "unknown_launches, unknown_ns, graph_launches, graph_ns FROM ext_aggregations WHERE aggr_id = ?",
         (scope.aggregation,),
     ).fetchone()
     if row is None:
         return []
-    outside, outside_ns, unknown, unknown_ns, graphs, graph_ns = (whole(value) or 0 for value in row)
+    kernels, kernel_ns, copies, copy_ns, unknown, unknown_ns, graphs, graph_ns = (whole(value) or 0 for value in row)
     notes = []
+    outside = [
+        f"{_count(number, noun)} ({_milliseconds(time_ns)})"
+        for number, noun, time_ns in ((kernels, "kernel", kernel_ns), (copies, "memory operation", copy_ns))
+        if number
+    ]
     if outside:
+        verbs = "is" if kernels + copies == 1 else "are"
         notes.append(
             Note(
                 severity="info",
-                message=f"{_count(outside, 'kernel')} ({_milliseconds(outside_ns)}) ran outside the aggregated "
-                "iterations and are not counted.",
+                message=f"{' and '.join(outside)} ran outside the aggregated iterations and {verbs} not counted.",
                 hint="",
             )
         )

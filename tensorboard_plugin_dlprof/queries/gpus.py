@@ -60,6 +60,14 @@ _BASIC = Table(
             nullable=True,
         ),
         Column(
+            "in_use",
+            "In Use",
+            "boolean",
+            "The recording holds work of this GPU: kernels, copies or sets. Means are over the GPUs in use.",
+            f"({_BUSY}) > 0",
+            nullable=True,
+        ),
+        Column(
             "utilization_fraction",
             "GPU Utilization",
             "fraction",
@@ -89,6 +97,7 @@ _BASIC = Table(
 
 _MEASURED = {
     "memory_bytes": ("nullif(device.memory_bytes, 0)", ("device",)),
+    "in_use": ("time.in_use", ("time",)),
     "utilization_fraction": (f"time.busy_ns * 1.0 / nullif({_WALL}, 0)", ("time",)),
     "busy_ns": ("time.busy_ns", ("time",)),
     "kernels": ("time.kernels", ("time",)),

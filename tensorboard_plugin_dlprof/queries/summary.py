@@ -34,6 +34,8 @@ class DeviceUtilization(TypedDict):
 
     device_id: int | None
     name: str
+    in_use: bool
+    """Any work in the profile, be it a copy; in NVIDIA's databases any kernel."""
     fraction: float | None
     busy_ns: int | None
 
@@ -69,6 +71,8 @@ class TensorCoreEfficiency(TypedDict):
     fraction: float | None
     tensor_core_ns: int | None
     kernel_ns: int | None
+    unknown_ns: int | None
+    """The part of ``kernel_ns`` of which no rule can tell: ``fraction`` is the least that it can be."""
 
 
 class Performance(TypedDict):
@@ -133,12 +137,12 @@ def gpu_utilization(connection: sqlite3.Connection, scope: Scope) -> GpuUtilizat
 
 
 def _devices(connection: sqlite3.Connection, scope: Scope, wall_ns: int | None) -> list[DeviceUtilization]:
-    busy: dict[object, object] = {}
+    known: dict[object, tuple[object, object]] = {}
     if "ext_device_times" in extension_tables(connection):
         cursor = connection.execute(
-            "SELECT device_id, busy_ns FROM ext_device_times WHERE aggr_id = ?", (scope.aggregation,)
+            "SELECT device_id, busy_ns, in_use FROM ext_device_times WHERE aggr_id = ?", (scope.aggregation,)
         )
-        busy = dict(cursor.fetchmany(10_000))
+        known = {device: (busy, in_use) for device, busy, in_use in cursor.fetchmany(10_000)}
     cursor = connection.execute(
         "SELECT device_id, gpu_name, device_gpu_utilization FROM view_gpu_devices "
         "WHERE aggr_id = ? AND domain_name = ? ORDER BY device_id",
@@ -148,10 +152,15 @@ def _devices(connection: sqlite3.Connection, scope: Scope, wall_ns: int | None) 
     for device, name, value in cursor.fetchmany(10_000):
         percent = number(value)
         derived_ns = None if percent is None or wall_ns is None else round(percent / 100 * wall_ns)
-        busy_ns = whole(busy[device]) if device in busy else derived_ns
+        busy, in_use = known.get(device, (derived_ns, derived_ns))
+        busy_ns = whole(busy)
         devices.append(
             DeviceUtilization(
-                device_id=whole(device), name=str(name), fraction=fraction(busy_ns, wall_ns), busy_ns=busy_ns
+                device_id=whole(device),
+                name=str(name),
+                in_use=bool(whole(in_use)),
+                fraction=fraction(busy_ns, wall_ns),
+                busy_ns=busy_ns,
             )
         )
     return devices
@@ -229,7 +238,9 @@ def tensor_core_efficiency(connection: sqlite3.Connection, scope: Scope) -> Tens
     extended = _extended_row(connection, scope)
     if extended is not None:
         tensor_core_ns, kernel_ns = extended["eligible_tensor_core_ns"], extended["eligible_kernel_ns"]
+        unknown_ns = extended["eligible_unknown_ns"]
     else:
+        unknown_ns = 0
         row = connection.execute(
             "SELECT coalesce(sum(kernel.uses_tc * time.sum), 0), coalesce(sum(time.sum), 0) "
             "FROM kernel_summaries AS kernel "
@@ -241,7 +252,10 @@ def tensor_core_efficiency(connection: sqlite3.Connection, scope: Scope) -> Tens
         ).fetchone()
         tensor_core_ns, kernel_ns = whole(row[0]), whole(row[1])
     return TensorCoreEfficiency(
-        fraction=fraction(tensor_core_ns, kernel_ns), tensor_core_ns=tensor_core_ns, kernel_ns=kernel_ns
+        fraction=fraction(tensor_core_ns, kernel_ns),
+        tensor_core_ns=tensor_core_ns,
+        kernel_ns=kernel_ns,
+        unknown_ns=unknown_ns,
     )
 
 

@@ -87,6 +87,14 @@ def test_every_real_database_is_well(capsys: Captured) -> None:
         ),
         ("UPDATE op_nodes SET kernel_calls = kernel_calls + 1", "Kernels by op are all aggregated kernels"),
         ("UPDATE ext_aggregations SET outside_kernels = 7", "Every kernel is in an iteration or counted as outside"),
+        (
+            "UPDATE ext_aggregations SET outside_memory_ops = 7",
+            "Every copy and set is in an iteration or counted as outside",
+        ),
+        (
+            "UPDATE ext_aggregations SET outside_instances = 7",
+            "Every call of an op is in an iteration or counted as outside",
+        ),
     ],
 )
 def test_each_rule_can_fail(database: Path, capsys: Captured, statement: str, check: str) -> None:

@@ -134,11 +134,24 @@ export interface DashboardResponse {
     fraction: number | null;
     busy_ns: number | null;
     wall_ns: number | null;
-    devices: { device_id: number; name: string | null; fraction: number | null; busy_ns: number | null }[];
+    devices: {
+      device_id: number;
+      name: string | null;
+      /** Any work in the profile, be it a copy: means are over these. */
+      in_use: boolean;
+      fraction: number | null;
+      busy_ns: number | null;
+    }[];
   };
   resource_breakdown: ResourceShare[];
   kernel_time: Record<"total" | "tensor_core" | "unknown" | "other_kernel" | "memory", KernelTime>;
-  tensor_core_efficiency: { fraction: number | null; tensor_core_ns: number | null; kernel_ns: number | null };
+  tensor_core_efficiency: {
+    fraction: number | null;
+    tensor_core_ns: number | null;
+    kernel_ns: number | null;
+    /** The part of `kernel_ns` of which no rule can tell: `fraction` is the least that it can be. */
+    unknown_ns: number | null;
+  };
   performance: {
     wall_clock_ns: number | null;
     total_iterations: number | null;

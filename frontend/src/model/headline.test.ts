@@ -15,8 +15,8 @@ describe("the first sentence", () => {
   });
 
   it("counts only the GPUs in use", () => {
-    const device = { device_id: 0, name: "GPU", fraction: 0.5, busy_ns: 5e8 };
-    const idle = { device_id: 1, name: "GPU", fraction: 0, busy_ns: 0 };
+    const device = { device_id: 0, name: "GPU", in_use: true, fraction: 0.5, busy_ns: 5e8 };
+    const idle = { device_id: 1, name: "GPU", in_use: false, fraction: 0, busy_ns: 0 };
     const used = { fraction: 0.5, busy_ns: 5e8, wall_ns: 1e9 };
     const one = dashboard({ gpu_utilization: { ...used, devices: [device, idle] } });
     const two = dashboard({ gpu_utilization: { ...used, devices: [device, { ...device, device_id: 1 }] } });
@@ -45,16 +45,27 @@ describe("the sentence about matrix units", () => {
   });
 
   it("uses the vendor's word", () => {
-    const none = { fraction: 0, tensor_core_ns: 0, kernel_ns: 5 };
+    const none = { fraction: 0, tensor_core_ns: 0, kernel_ns: 5, unknown_ns: 0 };
     expect(text(matrixSentence(dashboard({ matrix_unit: "Matrix Core", tensor_core_efficiency: none })))).toBe(
       "No eligible op used Matrix Cores.",
+    );
+  });
+
+  it("says what it cannot tell of eligible ops", () => {
+    const some = { fraction: 0.5, tensor_core_ns: 4, kernel_ns: 8, unknown_ns: 2 };
+    expect(text(matrixSentence(dashboard({ tensor_core_efficiency: some })))).toBe(
+      "Tensor Core kernels took at least 50.0 % of the kernel time in eligible ops; of 25.0 % it cannot be told.",
+    );
+    const none = { fraction: 0, tensor_core_ns: 0, kernel_ns: 8, unknown_ns: 8 };
+    expect(text(matrixSentence(dashboard({ tensor_core_efficiency: none })))).toBe(
+      "Tensor Core kernels took at least 0 % of the kernel time in eligible ops; of 100 % it cannot be told.",
     );
   });
 
   it("does not turn unknown into none", () => {
     const kernels = dashboard().kernel_time;
     const data = dashboard({
-      tensor_core_efficiency: { fraction: null, tensor_core_ns: null, kernel_ns: null },
+      tensor_core_efficiency: { fraction: null, tensor_core_ns: null, kernel_ns: null, unknown_ns: null },
       kernel_time: { ...kernels, tensor_core: noKernel, unknown: { time_ns: 25e7, names: 1, launches: 1 } },
     });
     expect(text(matrixSentence(data))).toBe(

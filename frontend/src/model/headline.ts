@@ -13,7 +13,7 @@ export interface Phrase {
 
 /** The GPUs that ran anything: a recording of one rank lists all GPUs of its host. */
 export function devicesInUse(data: DashboardResponse): DashboardResponse["gpu_utilization"]["devices"] {
-  return data.gpu_utilization.devices.filter(({ busy_ns: busy }) => (busy ?? 0) > 0);
+  return data.gpu_utilization.devices.filter(({ in_use: used }) => used);
 }
 
 /** Whether any kernel ran: copies and sets alone are no computing. */
@@ -71,13 +71,15 @@ export function matrixSentence(data: DashboardResponse): Phrase[] {
   const unit = data.matrix_unit;
   const { total, tensor_core: used, unknown } = data.kernel_time;
   if ((total.time_ns ?? 0) === 0) return [];
-  const efficiency = data.tensor_core_efficiency.fraction;
-  if (efficiency === 0) return [{ text: "No eligible op", strong: true }, { text: ` used ${unit}s.` }];
+  const { fraction: efficiency, unknown_ns: untold, kernel_ns: eligible } = data.tensor_core_efficiency;
+  const doubt = (untold ?? 0) > 0;
+  if (efficiency === 0 && !doubt) return [{ text: "No eligible op", strong: true }, { text: ` used ${unit}s.` }];
   if (efficiency !== null)
     return [
-      { text: `${unit} kernels took ` },
+      { text: doubt ? `${unit} kernels took at least ` : `${unit} kernels took ` },
       { text: formatShare(efficiency), strong: true, resource: "tensor_core" },
-      { text: " of the kernel time in eligible ops." },
+      { text: " of the kernel time in eligible ops" },
+      { text: doubt ? `; of ${formatShare(shareOf(untold, eligible))} it cannot be told.` : "." },
     ];
   const share = shareOf(used.time_ns, total.time_ns);
   if (share === null) return [{ text: `Whether ${unit}s were used is not known.` }];

@@ -56,7 +56,7 @@ export function dashboard(changes: Partial<DashboardResponse> = {}): DashboardRe
       fraction: 0.5,
       busy_ns: 5e8,
       wall_ns: 1e9,
-      devices: [{ device_id: 0, name: "GPU", fraction: 0.5, busy_ns: 5e8 }],
+      devices: [{ device_id: 0, name: "GPU", in_use: true, fraction: 0.5, busy_ns: 5e8 }],
     },
     resource_breakdown: [
       { resource: "tensor_core", time_ns: 2e8, fraction: 0.2 },
@@ -71,7 +71,7 @@ export function dashboard(changes: Partial<DashboardResponse> = {}): DashboardRe
       other_kernel: time(300),
       memory: time(0),
     },
-    tensor_core_efficiency: { fraction: 0.8, tensor_core_ns: 2e8, kernel_ns: 2.5e8 },
+    tensor_core_efficiency: { fraction: 0.8, tensor_core_ns: 2e8, kernel_ns: 2.5e8, unknown_ns: 0 },
     performance: {
       wall_clock_ns: 1e9,
       total_iterations: 5,

@@ -1,14 +1,16 @@
 import type { DashboardResponse } from "../../api/types";
 import { Donut } from "../../components/donut";
 import { Panel } from "../../components/panel";
-import { formatShare } from "../../format/share";
+import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { colourOf } from "../../model/resources";
 
 export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
-  const { fraction, tensor_core_ns: used, kernel_ns: all } = data.tensor_core_efficiency;
+  const { fraction, tensor_core_ns: used, kernel_ns: all, unknown_ns: untold } = data.tensor_core_efficiency;
   const unit = data.matrix_unit;
-  const rest = all === null || used === null ? null : all - used;
+  const unknown = shareOf(untold, all) ?? 0;
+  const rest = all === null || used === null ? null : all - used - (untold ?? 0);
+  const others = Math.max(1 - (fraction ?? 0) - unknown, 0);
   const whole = `of ${readableAndExact(all)} in all kernels of eligible ops`;
   return (
     <Panel
@@ -27,7 +29,7 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
           name="efficiency"
           label={`${unit} kernel efficiency ${formatShare(fraction)}`}
           centre={formatShare(fraction)}
-          centreLabel="efficiency"
+          centreLabel={unknown > 0 ? "at least" : "efficiency"}
           parts={[
             {
               key: "using",
@@ -42,11 +44,24 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
               key: "not_using",
               label: "Not using them",
               colour: colourOf("other_kernel"),
-              size: 1 - fraction,
+              size: others,
               value: formatDuration(rest),
-              share: formatShare(1 - fraction),
-              tip: `Not using ${unit}s: ${formatShare(1 - fraction)}\n${readableAndExact(rest)} ${whole}`,
+              share: formatShare(others),
+              tip: `Not using ${unit}s: ${formatShare(others)}\n${readableAndExact(rest)} ${whole}`,
             },
+            ...(unknown > 0
+              ? [
+                  {
+                    key: "unknown",
+                    label: "Not known",
+                    colour: colourOf("outside"),
+                    size: unknown,
+                    value: formatDuration(untold),
+                    share: formatShare(unknown),
+                    tip: `No rule can tell: ${formatShare(unknown)}\n${readableAndExact(untold)} ${whole}`,
+                  },
+                ]
+              : []),
           ]}
         />
       )}

@@ -4,9 +4,12 @@ import { Panel } from "../../components/panel";
 import { DataTable } from "../../components/table/data_table";
 import { formatShare } from "../../format/share";
 import { readableAndExact } from "../../format/time";
+import { devicesInUse } from "../../model/headline";
 
 export function Gpus({ data }: { data: DashboardResponse }) {
-  const { devices, wall_ns: wall } = data.gpu_utilization;
+  const { devices: all, wall_ns: wall } = data.gpu_utilization;
+  const devices = devicesInUse(data);
+  const idle = all.filter(({ in_use: used }) => !used).map(({ device_id: id }) => id);
   return (
     <div class="stacked">
       {devices.length > 1 && (
@@ -39,6 +42,11 @@ export function Gpus({ data }: { data: DashboardResponse }) {
               </span>
             </li>
           </ul>
+          {idle.length > 0 && (
+            <p class="muted note-below">
+              {`${idle.length === 1 ? "GPU" : "GPUs"} ${idle.join(", ")} did no work in this recording.`}
+            </p>
+          )}
         </Panel>
       )}
       <DataTable

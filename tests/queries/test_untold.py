@@ -1,0 +1,98 @@
+"""What a profile cannot tell, or does not count, stands beside its numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
+from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, tensor_core_efficiency
+from tensorboard_plugin_dlprof.queries.table import Request, page
+from tensorboard_plugin_dlprof.queries.tables import find_table
+from tests.queries.profiles import ignore
+
+ON_TENSOR_CORES = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_64x3_tn"
+UNTOLD = "triton_tem_fused_mm_0"
+PLAIN = "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)"
+
+
+def _event(category: str, name: str, start: float, length: float, thread: int, **arguments: Any) -> dict[str, Any]:
+    return {
+        "ph": "X", "cat": category, "name": name, "ts": start, "dur": length, "pid": 1, "tid": thread,
+        "args": arguments,
+    }  # fmt: skip
+
+
+def _work(number: int, category: str, name: str, start: float, length: float, device: int) -> list[dict[str, Any]]:
+    """A piece of GPU work, and the call that launched it 5 us before."""
+    call = "cudaLaunchKernel" if category == "kernel" else "cudaMemcpyAsync"
+    return [
+        _event("cuda_runtime", call, start - 5, 2, 1, correlation=number),
+        _event(category, name, start, length, 7, correlation=number, device=device, stream=7, bytes=64),
+    ]
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UntrustedConnection]:
+    """A step with one eligible product: 40 us on Tensor Cores, 20 us untold, 20 us not; a copy on the second of three
+    GPUs; before the step another kernel and a copy."""
+    shapes = {"Input Dims": [[64, 64], [64, 64]], "Input type": ["c10::Half", "c10::Half"]}
+    copy = "Memcpy HtoD (Pageable -> Device)"
+    events = [
+        _event("user_annotation", "ProfilerStep#1", 1_000, 900, 1),
+        _event("cpu_op", "aten::mm", 1_010, 300, 1, **shapes),
+        *_work(1, "kernel", ON_TENSOR_CORES, 1_020, 40, 0),
+        *_work(2, "kernel", UNTOLD, 1_070, 20, 0),
+        *_work(3, "kernel", PLAIN, 1_100, 20, 0),
+        *_work(4, "gpu_memcpy", copy, 1_400, 10, 1),
+        *_work(5, "kernel", PLAIN, 500, 30, 0),
+        *_work(6, "gpu_memcpy", copy, 600, 10, 0),
+    ]
+    gpus = [
+        {"id": number, "name": "NVIDIA A100-SXM4-40GB", "computeMajor": 8, "computeMinor": 0, "numSms": 108}
+        for number in range(3)
+    ]
+    folder: Path = tmp_path_factory.mktemp("untold")
+    source = folder / "trace.json"
+    source.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": gpus, "traceEvents": events}))
+    import_source(source, folder / "dldb.sqlite", ImportOptions(), ignore)
+    with closing(open_database(folder / "dldb.sqlite")) as connection:
+        yield connection
+
+
+def test_the_untold_part_of_eligible_kernel_time(asked: UntrustedConnection) -> None:
+    """Neither used nor not used: the efficiency is the least that it can be."""
+    assert tensor_core_efficiency(asked, find_scope(asked)) == {
+        "fraction": 0.5,
+        "tensor_core_ns": 40_000,
+        "kernel_ns": 80_000,
+        "unknown_ns": 20_000,
+    }
+
+
+def test_which_gpus_are_in_use(asked: UntrustedConnection) -> None:
+    """The one with a copy alone counts for the mean; the one without any work does not."""
+    scope = find_scope(asked)
+    used = gpu_utilization(asked, scope)
+    assert [device["in_use"] for device in used["devices"]] == [True, True, False]
+    assert used["busy_ns"] == 40_000
+    rows = page(asked, find_table("gpus", extended=True), scope, Request()).rows
+    assert [row["in_use"] for row in rows] == [True, True, False]
+
+
+def test_what_lies_outside_is_counted(asked: UntrustedConnection) -> None:
+    """Kernels, and copies and sets."""
+    messages = [note["message"] for note in coverage_notes(asked, find_scope(asked))]
+    assert (
+        "1 kernel (30.0 µs) and 1 memory operation (10.0 µs) ran outside the aggregated iterations and are not counted."
+        in messages
+    )
