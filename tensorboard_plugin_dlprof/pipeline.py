@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.classify.rules.rule import Rule
     from tensorboard_plugin_dlprof.database.advice_rows import Advice
     from tensorboard_plugin_dlprof.database.writer import Results
-    from tensorboard_plugin_dlprof.events.tables import Int64s
+    from tensorboard_plugin_dlprof.events.tables import Capture, Int64s
     from tensorboard_plugin_dlprof.profile.tables import Profile
 
 
@@ -65,36 +66,58 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     Raises:
         ProfileError: with the sentence to show.
     """
-    from tensorboard_plugin_dlprof.aggregation import Selection
-    from tensorboard_plugin_dlprof.aggregation.selection import fitting
-    from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
     from tensorboard_plugin_dlprof.database.fingerprint import identify
-    from tensorboard_plugin_dlprof.database.writer import write_database
     from tensorboard_plugin_dlprof.errors import BrokenSource
-    from tensorboard_plugin_dlprof.events.build import build_profile
     from tensorboard_plugin_dlprof.importers import find_importer
     from tensorboard_plugin_dlprof.opening.regular_file import shown
 
     importer = find_importer(source)
     counters = _counters(options.counters) if options.counters is not None else None
     before = identify(source)
-    profile = build_profile(
-        importer.read(source, _beside(database, options.read), progress),
-        simple=options.simple,
-        classifier=Classifier(options.kernel_rules) if options.kernel_rules else DEFAULT,
-    )
+    profile = _profile([importer.read(source, _reading(database, options.read), progress)], options)
     if identify(source) != before:
         # The database would pass for one of the whole file.
         raise BrokenSource(f"{shown(source)} changed while it was read; import it again when it is complete.")
-    left_out: list[str] = []
-    if counters is not None:
-        left_out += counters(profile)
+    left_out = counters(profile) if counters is not None else []
+    selection, unfit = _selection(profile, options)
+    warnings = _write(profile, selection, source, database, options)
+    return ImportResult(database, left_out + unfit + warnings, selection.key_op or "")
+
+
+def _reading(database: Path, options: ReadOptions) -> ReadOptions:
+    """Temporary files lie where the database will: the system's folder may be small, or memory itself."""
+    return msgspec.structs.replace(options, folder=options.folder or database.parent, meanwhile=_load_what_follows)
+
+
+def _load_what_follows() -> None:
+    """Loads the modules of the steps behind reading."""
+    for name in ("events.build", "aggregation.invariants", "analysis.engine", "efficiency.rates", "database.writer"):
+        import_module(f"{__package__}.{name}")
+
+
+def _profile(captures: list[Capture], options: ImportOptions) -> Profile:
+    """The profile of one capture, which is taken out, so that its tables are freed as they have served."""
+    from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
+    from tensorboard_plugin_dlprof.events.build import build_profile
+
+    classifier = Classifier(options.kernel_rules) if options.kernel_rules else DEFAULT
+    return build_profile(captures.pop(), simple=options.simple, classifier=classifier)
+
+
+def _selection(profile: Profile, options: ImportOptions) -> tuple[Selection, list[str]]:
+    """What to aggregate, and what was left out of the user's wishes."""
+    from tensorboard_plugin_dlprof.aggregation import Selection
+    from tensorboard_plugin_dlprof.aggregation.selection import fitting
+
     selection = Selection(options.key_op, options.iter_start, options.iter_stop)
-    if options.lenient:
-        selection, unfit = fitting(profile, selection)
-        left_out += unfit
+    return fitting(profile, selection) if options.lenient else (selection, [])
+
+
+def _write(profile: Profile, selection: Selection, source: Path, database: Path, options: ImportOptions) -> list[str]:
+    from tensorboard_plugin_dlprof.database.writer import write_database
+
     with Beside(lambda: _results(profile, selection), beside=options.read.workers > 1) as results:
-        warnings = write_database(
+        return write_database(
             database,
             source,
             profile,
@@ -102,7 +125,6 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
             profile_name=options.profile_name,
             original_command=options.original_command,
         )
-    return ImportResult(database, left_out + warnings, selection.key_op or "")
 
 
 def _counters(path: Path) -> Callable[[Profile], list[str]]:
@@ -122,11 +144,6 @@ def _results(profile: Profile, selection: Selection) -> Results:
     aggregation = aggregate(profile, selection)
     feedback, advice = _advice(profile, aggregation)
     return Results([aggregation], [feedback], [advice], broken_rules(profile, aggregation))
-
-
-def _beside(database: Path, options: ReadOptions) -> ReadOptions:
-    """Temporary files lie where the database will: the system's folder may be small, or memory itself."""
-    return options if options.folder else msgspec.structs.replace(options, folder=database.parent)
 
 
 def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback], Advice]:

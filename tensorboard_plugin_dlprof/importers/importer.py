@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -11,6 +12,10 @@ from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.progress import Progress as Progress
 
 DEFAULT_MEMORY_BYTES = 2 << 30
+
+
+def _nothing() -> None:
+    """Does nothing."""
 
 
 class ReadOptions(msgspec.Struct, frozen=True):
@@ -26,6 +31,8 @@ class ReadOptions(msgspec.Struct, frozen=True):
     """Processes that may read; a second one helps where the source is large enough, and changes nothing else."""
     helped_from_bytes: int = 64 << 20
     """Sources are large enough from here on, expanded: reading less takes hardly longer than joining the halves."""
+    meanwhile: Callable[[], None] = _nothing
+    """What else there is to do while another process reads."""
 
 
 class Importer(Protocol):

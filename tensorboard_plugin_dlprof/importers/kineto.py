@@ -115,7 +115,7 @@ def _read_by_two(path: Path, options: ReadOptions, progress: Progress) -> _Read 
     with ByteStream(path, options.max_expanded_bytes) as stream:
         text = TraceText(stream, shown(path))
         try:
-            with Helper(tables, options.memory_bytes, options.folder) as helper:
+            with Helper(tables, options) as helper:
                 _fill(tables, spill, text.events(helper.takes), stream, progress)
                 if helper.counts:
                     found, pipe = helper.handover()

@@ -14,7 +14,6 @@ from __future__ import annotations
 import mmap
 import select
 import struct
-from pathlib import Path
 from types import TracebackType
 from typing import IO
 
@@ -22,6 +21,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.forking import Fork, receive_into, receive_text, send, send_text
+from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
 from tensorboard_plugin_dlprof.importers.kineto_pieces import PieceDecoder
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
@@ -66,13 +66,13 @@ class Helper:
 
     Args:
         tables: what the reading process fills meanwhile.
-        memory_bytes: what the import may use.
-        folder: where its temporary files lie.
+        options: what the helper may use, and what the reading process does when the helper has begun.
     """
 
-    def __init__(self, tables: EventTables, memory_bytes: int | None, folder: Path | None) -> None:
+    def __init__(self, tables: EventTables, options: ReadOptions) -> None:
         self._tables = tables
-        self._spill = Spill(memory_bytes, folder)
+        self._spill = Spill(options.memory_bytes, options.folder)
+        self._meanwhile = options.meanwhile
         self._fork: Fork | None = None
         self._slots = mmap.mmap(-1, _MOST_WAITING * _SLOT_BYTES)
         self._waiting = 0
@@ -102,6 +102,8 @@ class Helper:
             raise Refused from error
         self._waiting += 1
         self.counts.append(self._tables.counts())
+        if len(self.counts) == _MOST_WAITING:
+            self._meanwhile()
         return True
 
     def handover(self) -> tuple[Handover, IO[bytes]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -57,8 +56,7 @@ _FAILURES: tuple[tuple[type[ProfileError], HTTPStatus, str], ...] = (
 """Error -> status and hint. The first that fits counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class ForNow:
+class ForNow(msgspec.Struct, frozen=True):
     """A body that may be another one at the next request, though the database is the same."""
 
     body: Any
