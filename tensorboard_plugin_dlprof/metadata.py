@@ -12,7 +12,7 @@ VERSION = "0.1.0"
 DLPROF_VERSION = "1.8.0"
 """Version of DLProf's database layout that we read natively and write."""
 
-EXTENSION_VERSION = 7
+EXTENSION_VERSION = 8
 """Version of our own ``ext_*`` tables. A database of ours of another version is imported again."""
 
 CLASSIFICATION_VERSION = 4

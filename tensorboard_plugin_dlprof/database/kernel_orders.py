@@ -1,61 +1,153 @@
-"""Stores the kernels of large iterations in every order that a table of them is asked for.
+"""Stores the kernels of iterations in every order that a table of them is asked for.
 
-A capture without steps is one iteration of ten million kernels: to sort and filter it would take SQLite half a minute.
-Numbers of four bytes, in parts, take 20 bytes a kernel and are read at the speed of memory (``queries.packed``).
-Smaller iterations are sorted when somebody asks.
+Kernels lie by op, so those of one iteration lie in as many pages of the database: to read them all, for the fifty that
+come first, takes milliseconds for a thousand and half a minute for ten million. What is stored instead
+(``queries.packed`` reads it):
+
+* iterations of up to ``LARGE_ITERATION`` kernels, several of them in one compressed part: one looks much like the next;
+* larger ones as numbers of four bytes, in parts, which are read at the speed of memory.
+
+What an iteration of a few kernels holds, SQLite sorts when somebody asks.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from itertools import pairwise
 
+import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
-from tensorboard_plugin_dlprof.database.launch_rows import launch_of_kernels
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, IterationKernels
+from tensorboard_plugin_dlprof.database.launch_rows import LaunchRuns
+from tensorboard_plugin_dlprof.database.rows import insert_rows
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.packing import pack
+from tensorboard_plugin_dlprof.profile.tables import Kernels, Profile
+
+FEW_KERNELS = 64
+"""Of an iteration: SQLite reads and sorts as many in half a millisecond."""
 
 LARGE_ITERATION = 20_000
-"""Kernels. SQLite sorts as many in 10 ms."""
+"""Kernels. As many are unpacked in a millisecond."""
 
 PART = 65_536
-"""Numbers in one part: a page of rows reads few of them."""
+"""Numbers in one part of a large iteration: a page of rows reads few of them."""
+
+_PACKED_ROWS = 16_384
+"""Kernels in one part of small iterations, unless one has more: enough that iterations which are alike lie together."""
+
+_ROWS_AT_ONCE = 1 << 20
+"""That are sorted by iteration: ten million at once would take a gigabyte."""
 
 
-def write_kernel_orders(
-    con: sqlite3.Connection, aggr_id: int, profile: Profile, aggregation: Aggregation, large: int = LARGE_ITERATION
-) -> None:
-    """Store the orders of the large iterations; ``kernel_iteration_node`` ends with the rows of this aggregation."""
+def write_kernel_orders(con: sqlite3.Connection, aggr_id: int, profile: Profile, aggregation: Aggregation) -> None:
+    """Store the orders of all iterations with more than a few kernels; ``kernel_iteration_node`` ends with the rows of
+    this aggregation."""
     counts = aggregation.iterations.kernels
-    if not (counts > large).any():
+    if not (counts > FEW_KERNELS).any():
         return
+    launches = LaunchRuns.of(con)
     nodes = aggregation.iteration_kernels
     before = int(con.execute("SELECT max(id) FROM kernel_iteration_node").fetchone()[0]) - len(nodes.kernel)
-    launch = launch_of_kernels(con, len(profile.kernels.op))
-    iteration = aggregation.iteration_ops.iter_value[nodes.iteration_op]
-    for value in aggregation.iterations.iter_value[counts > large].tolist():
-        rows = np.flatnonzero(iteration == value)
-        for kind, numbers in _orders(profile, nodes.kernel[rows]):
-            _write(con, aggr_id, value, kind, numbers)
-        _write(con, aggr_id, value, "node", rows + before + 1)
-        _write(con, aggr_id, value, "launch", launch[nodes.kernel[rows]])
+    values = aggregation.iterations.iter_value
+    iteration = np.searchsorted(values, aggregation.iteration_ops.iter_value).astype(np.int32)[nodes.iteration_op]
+    for number in np.flatnonzero(counts > LARGE_ITERATION).tolist():
+        rows = np.flatnonzero(iteration == number)
+        for kind, numbers in _of_large(profile.kernels, nodes.kernel[rows], launches):
+            _write_large(con, aggr_id, int(values[number]), kind, numbers)
+        _write_large(con, aggr_id, int(values[number]), "node", rows + before + 1)
+    is_small = (counts > FEW_KERNELS) & (counts <= LARGE_ITERATION)
+    for first, last in _blocks(np.where(is_small, counts, 0), _ROWS_AT_ONCE):
+        block = _block(profile.kernels, nodes, launches, iteration, first, last, is_small)
+        insert_rows(
+            con,
+            "ext_iteration_kernels",
+            ("aggr_id", "first_value", "last_value", "data"),
+            ((aggr_id, int(values[low]), int(values[high]), data) for low, high, data in _parts(block, values)),
+        )
 
 
-def _orders(profile: Profile, kernel: Int64s) -> Iterator[tuple[str, Int64s]]:
-    """Equal times stay in the order of the rows, as the id of the row decides between them elsewhere."""
-    kernels = profile.kernels
-    yield "api_start", np.argsort(kernels.api_start[kernel], kind="stable")
+class _Block(msgspec.Struct, frozen=True):
+    """The kernels of some iterations, by iteration; equal ones in the order of their rows."""
+
+    iteration: Int64s
+    """Number of the iteration among those of the aggregation."""
+    launch: Int64s
+    api_start: Int64s
+    gpu_start: Int64s
+    duration: Int64s
+
+
+def _block(
+    kernels: Kernels,
+    nodes: IterationKernels,
+    launches: LaunchRuns,
+    iteration: np.ndarray[tuple[int], np.dtype[np.int32]],
+    first: int,
+    last: int,
+    is_small: np.ndarray[tuple[int], np.dtype[np.bool_]],
+) -> _Block:
+    rows = np.flatnonzero((iteration >= first) & (iteration < last))
+    rows = rows[is_small[iteration[rows]]]
+    kernel, number = nodes.kernel[rows], iteration[rows].astype(np.int64)
+    order = np.argsort(number, kind="stable")
     start = kernels.gpu_start[kernel]
-    yield "gpu_start", np.argsort(start, kind="stable")
-    yield "duration", np.argsort(kernels.gpu_stop[kernel] - start, kind="stable")
+    return _Block(
+        number[order],
+        launches.of_kernels(kernel + 1)[order],
+        kernels.api_start[kernel][order],
+        start[order],
+        (kernels.gpu_stop[kernel] - start)[order],
+    )
 
 
-def _write(con: sqlite3.Connection, aggr_id: int, iteration: int, kind: str, numbers: Int64s) -> None:
+def _parts(block: _Block, values: Int64s) -> Iterator[tuple[int, int, bytes]]:
+    """The first and the last iteration of each part, and what it holds."""
+    heads = np.flatnonzero(np.diff(block.iteration, prepend=-1))
+    bounds = [*heads.tolist(), len(block.iteration)]
+    orders = [np.empty(len(block.iteration), np.int64) for _ in range(3)]
+    for begin, end in pairwise(bounds):
+        of_iteration = _orders(block.api_start[begin:end], block.gpu_start[begin:end], block.duration[begin:end])
+        for column, order in zip(orders, of_iteration, strict=True):
+            column[begin:end] = order
+    counts = np.diff(bounds)
+    for first, last in _blocks(counts, _PACKED_ROWS):
+        rows = slice(bounds[first], bounds[last])
+        columns = [values[block.iteration[rows]], block.launch[rows], *(column[rows] for column in orders)]
+        low, high = int(block.iteration[bounds[first]]), int(block.iteration[bounds[last] - 1])
+        yield low, high, pack(columns)
+
+
+def _blocks(counts: Int64s, rows: int) -> Iterator[tuple[int, int]]:
+    """Neighbours that have about as many rows together, and at least one each."""
+    first, ends = 0, np.cumsum(counts)
+    while first < len(counts) and ends[-1] > (before := int(ends[first - 1]) if first else 0):
+        last = max(int(np.searchsorted(ends, before + rows, side="right")), first + 1)
+        yield first, last
+        first = last
+
+
+def _orders(api_start: Int64s, gpu_start: Int64s, duration: Int64s) -> Iterator[Int64s]:
+    """Equal times stay in the order of the rows, as the id of the row decides between them elsewhere."""
+    for times in (api_start, gpu_start, duration):
+        yield np.argsort(times, kind="stable")
+
+
+def _of_large(kernels: Kernels, kernel: Int64s, launches: LaunchRuns) -> Iterator[tuple[str, Int64s]]:
+    yield "launch", launches.of_kernels(kernel + 1)
+    start = kernels.gpu_start[kernel]
+    times = _orders(kernels.api_start[kernel], start, kernels.gpu_stop[kernel] - start)
+    yield from zip(("api_start", "gpu_start", "duration"), times, strict=True)
+
+
+def _write_large(con: sqlite3.Connection, aggr_id: int, iteration: int, kind: str, numbers: Int64s) -> None:
     small = numbers.astype("<i4")
-    con.executemany(
-        "INSERT INTO ext_kernel_orders (aggr_id, iter_value, kind, part, data) VALUES (?, ?, ?, ?, ?)",
+    insert_rows(
+        con,
+        "ext_kernel_orders",
+        ("aggr_id", "iter_value", "kind", "part", "data"),
         (
             (aggr_id, iteration, kind, part, small[begin : begin + PART].tobytes())
             for part, begin in enumerate(range(0, len(small), PART))

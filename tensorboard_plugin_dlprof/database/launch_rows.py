@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import sqlite3
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.database.lookups import integers
 from tensorboard_plugin_dlprof.database.rows import insert_integers
 from tensorboard_plugin_dlprof.database.runs import Runs, runs
-from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Kernels
 
 
@@ -24,7 +26,7 @@ def distinct_launches(kernels: Kernels) -> Runs:
 
 
 def write_launches(con: sqlite3.Connection, kernels: Kernels, text: Int64s) -> None:
-    """Store what the tables of 1.8 do not tell about kernels; ``text`` as for ``write_raw_tables``."""
+    """Store what launches have in common, behind the tables of 1.8; ``text`` as for ``write_raw_tables``."""
     found = distinct_launches(kernels)
     first = found.first
     insert_integers(
@@ -41,19 +43,46 @@ def write_launches(con: sqlite3.Connection, kernels: Kernels, text: Int64s) -> N
             "dynamic_shared_bytes": kernels.dynamic_shared_bytes[first],
             "launched": kernels.launched[first],
             "occupancy_percent": kernels.occupancy_percent[first],
+            "device_id": kernels.device[first],
+            "uses_tc": (kernels.matrix_unit[first] == MatrixUnit.YES).astype(np.int64),
+            "grid_id": _dimensions(con, kernels.grid[first]),
+            "block_id": _dimensions(con, kernels.block[first]),
         },
         len(first),
     )
     insert_integers(con, "ext_kernels", {"kernel_id": found.head + 1, "launch_id": found.kind + 1}, len(found.head))
 
 
-def launch_of_kernels(con: sqlite3.Connection, kernels: int) -> Int64s:
-    """``ext_launches.id`` of each of a number of kernels, whose ids count from 1; 0 where a damaged file has none."""
-    first, launch = integers(con, "SELECT kernel_id, launch_id FROM ext_kernels ORDER BY kernel_id", 2)
-    first = np.clip(first, 1, kernels + 1) - 1
-    lengths = np.diff(np.append(first, kernels))
-    before = np.zeros(int(first[0]) if len(first) else kernels, np.int64)
-    return np.concatenate([before, np.repeat(launch, lengths)])
+class LaunchRuns(msgspec.Struct, frozen=True):
+    """Which launch each kernel has, as ``ext_kernels`` tells it."""
+
+    first: Int64s
+    """Ids of the kernels at which it changes, ascending."""
+    launch: Int64s
+    """``ext_launches.id`` from there on."""
+
+    @classmethod
+    def of(cls, con: sqlite3.Connection) -> LaunchRuns:
+        """Those of a database of ours."""
+        return cls(*integers(con, "SELECT kernel_id, launch_id FROM ext_kernels ORDER BY kernel_id", 2))
+
+    def of_kernels(self, kernels: Int64s) -> Int64s:
+        """``ext_launches.id`` of each kernel; 0 where a damaged file has none."""
+        place = np.searchsorted(self.first, kernels, side="right")
+        return np.append(0, self.launch)[place]
+
+    def of_first(self, kernels: int) -> Int64s:
+        """``ext_launches.id`` of each of the first kernels, whose ids count from 1, as ``of_kernels``."""
+        first = np.clip(self.first, 1, kernels + 1) - 1
+        lengths = np.diff(np.append(first, kernels))
+        before = np.zeros(int(first[0]) if len(first) else kernels, np.int64)
+        return np.concatenate([before, np.repeat(self.launch, lengths)])
+
+
+def _dimensions(con: sqlite3.Connection, triples: Int32s) -> Int64s:
+    """``read_only_grid_block.id`` of each triple."""
+    ids = {(x, y, z): number for number, x, y, z in con.execute("SELECT id, x, y, z FROM read_only_grid_block")}
+    return np.array([ids[x, y, z] for x, y, z in triples.tolist()], np.int64)
 
 
 def _columns(kernels: Kernels) -> list[npt.NDArray[np.integer]]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.database.extension_rows import MEMCPY, MEMSET
-from tensorboard_plugin_dlprof.database.launch_rows import launch_of_kernels
+from tensorboard_plugin_dlprof.database.launch_rows import LaunchRuns
 from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, counts_from_1, integers, table_integers
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
@@ -218,7 +218,7 @@ class WorkReader:
             )
             # Ids of ours count from 1 without gaps, or the file was changed by somebody.
             if len(ids) and counts_from_1(self._con, "read_only_kernels", kernels):
-                launch = launch_of_kernels(self._con, kernels)
+                launch = LaunchRuns.of(self._con).of_first(kernels)
                 row = np.minimum(np.searchsorted(ids, launch), len(ids) - 1)
                 if (ids[row] == launch).all():
                     return columns, row

@@ -11,10 +11,11 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.opening import sqlite_header
@@ -64,7 +65,7 @@ _SWITCHES = {
 # fmt: off
 _FUNCTIONS = frozenset(
     {
-        "abs", "avg", "coalesce", "count", "glob", "group_concat", "ifnull", "iif", "instr",
+        "abs", "avg", "coalesce", "count", "dense_rank", "glob", "group_concat", "ifnull", "iif", "instr",
         "length", "like", "lower", "ltrim", "max", "min", "nullif", "replace", "round",
         "rtrim", "substr", "sum", "total", "trim", "upper",
     }
@@ -84,6 +85,11 @@ class UntrustedConnection(sqlite3.Connection):
     """Calls so far, of ``MOST_AUTHORIZER_CALLS``."""
     extension_tables: frozenset[str] | None = None
     """What ``queries.extension`` found, once it is asked: the file does not change while it is open."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.answers_of_launches: OrderedDict[Any, Any] = OrderedDict()
+        """What ``queries.packed`` keeps of its answers, for the same reason."""
 
 
 def open_untrusted(

@@ -133,7 +133,7 @@ _KERNELS_EXTENDED = msgspec.structs.replace(
         }
     ),
     packed=Packed(
-        base="ext_launches AS launch JOIN read_only_kernels AS kernel ON kernel.id = launch.kernel_id",
+        base="ext_launches AS launch CROSS JOIN ext_launches AS kernel ON kernel.id = launch.id",
         row_id="launch.id",
         joins=MappingProxyType(
             {"kernel": "", "op": "JOIN read_only_ops AS op ON op.id = launch.read_only_ops_id", "launch": ""}

@@ -1,21 +1,23 @@
-"""Pages of an iteration with millions of kernels, from the orders that the import stored (``ext_kernel_orders``).
+"""Pages of the kernels of one iteration from orders that the import stored, in place of reading all of them.
 
 A *place* numbers the kernels of the iteration from 0, in the order of their rows. What kernels have in common is a
 launch, of which there are few: conditions on ops, names, grids, ... are asked of the launches and hold for all their
 kernels. Times differ from kernel to kernel; for each of them the places are stored in its order, so that a condition on
 a time is a slice, found by looking up two dozen kernels.
 
-Parts are read one after the other, so memory does not grow beyond a byte for each kernel.
+There are two forms, of which ``database.kernel_orders`` tells when it writes which: ``small_iteration`` and
+``large_iteration``.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from abc import ABC, abstractmethod
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import groupby
 from mmap import mmap
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -23,13 +25,13 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.queries.filters import Condition
 
-PART = 65_536
-"""As ``database.kernel_orders`` stores them."""
+_KEPT_ANSWERS = 64
+_MOST_KEPT_LAUNCHES = 2_000
+_LONGEST_KEPT_SQL = 4_000
+"""So a connection keeps two megabytes at most."""
 
-_NUMBER_BYTES = 4
-
-_FEW = 100
-"""Rows of a page, which are looked up one by one; more are read a part at a time."""
+_OF_THE_PAGE = frozenset({"iteration", "offset", "limit"})
+"""What launches are not asked about."""
 
 Places: TypeAlias = "npt.NDArray[np.int64]"
 Chosen: TypeAlias = "npt.NDArray[np.bool_]"
@@ -53,9 +55,13 @@ class Question(msgspec.Struct, frozen=True):
     """One request, in the words of the launches."""
 
     launches: str
-    """Ids of the launches that pass; empty where all do."""
+    """Ids of the launches that pass, with a condition at its end; empty where all do."""
     sorted_launches: str
-    """Ids of the launches and what to sort by, in the order wanted; empty where the order is that of ``order``."""
+    """Ids of the launches and what to sort by; empty where the order is that of ``order``."""
+    order_of_launches: str
+    """The order wanted of these: what is unknown comes last."""
+    launch_id: str
+    """Expression of the id of a launch in both."""
     order: str
     """Kind of the order."""
     descending: bool
@@ -90,21 +96,16 @@ def time_range(order: str, sql: str, found: Condition) -> TimeRange:
     )
 
 
-class PackedIteration:
+class StoredOrders(ABC):
     """The stored orders of one iteration."""
 
-    def __init__(self, connection: sqlite3.Connection, aggregation: int, iteration: int) -> None:
+    few: int
+    """As many rows SQLite finds faster."""
+
+    def __init__(self, connection: sqlite3.Connection, aggregation: int, iteration: int, kernels: int) -> None:
         self._connection = connection
         self._of = (aggregation, iteration)
-        self._nodes: dict[int, npt.NDArray[np.int32]] = {}
-        """Parts that were read: an export in the order of a time goes through all of them again and again."""
-        bounds = connection.execute(
-            "SELECT part, length(data) FROM ext_kernel_orders WHERE aggr_id = ? AND iter_value = ? AND kind = 'node' "
-            "ORDER BY part DESC LIMIT 1",
-            self._of,
-        ).fetchone()
-        self.kernels = bounds[0] * PART + bounds[1] // _NUMBER_BYTES if bounds else 0
-        """0 where the orders were not stored, because SQLite is fast enough."""
+        self.kernels = kernels
 
     def count(self, question: Question) -> int:
         """How many kernels pass."""
@@ -113,141 +114,80 @@ class PackedIteration:
 
     def chosen(self, question: Question) -> Chosen | None:
         """Whether each place passes; nothing where all do."""
-        chosen = self._by_launch(question)
+        chosen = self._by_launch(question) if question.launches else None
         for wanted in question.ranges:
-            low, high = self._slice(wanted)
-            inside = _none_of(self.kernels)
-            for begin, places in self._parts(wanted.order, low // PART):
-                if begin >= high:
-                    break
-                some = places[max(low - begin, 0) : high - begin]
-                inside[some] = True
+            inside = self._within(wanted)
             chosen = inside if chosen is None else np.logical_and(chosen, inside, out=chosen)
         return chosen
 
+    @abstractmethod
     def places(self, question: Question, chosen: Chosen | None, at_once: int) -> Iterator[Places]:
         """All places that pass, in the order of the question, as many at once, and at last the rest."""
-        waiting = np.zeros(0, np.int64)
-        for found in self._by_rank(question, chosen) if question.sorted_launches else self._in_order(question, chosen):
-            waiting = np.concatenate([waiting, found])
-            whole = len(waiting) - len(waiting) % at_once
-            yield from (waiting[start : start + at_once] for start in range(0, whole, at_once))
-            waiting = waiting[whole:]
-        if len(waiting):
-            yield waiting
 
+    @abstractmethod
     def page(self, question: Question, chosen: Chosen | None, offset: int, limit: int) -> list[int]:
         """``kernel_iteration_node.id`` of one page."""
-        if question.sorted_launches:
-            return self.ids(self._page_by_rank(question, chosen, offset, limit))
-        # Without a condition, the part in which the page begins is known.
-        skip, offset = self._skipped(offset, question.descending) if chosen is None else (0, offset)
-        return self.ids(_cut(self._in_order(question, chosen, skip), offset, limit))
 
+    @abstractmethod
     def ids(self, places: Places) -> list[int]:
         """``kernel_iteration_node.id`` of some places."""
-        if len(places) <= _FEW:
-            return [self._number("node", place) for place in places.tolist()]
-        for part in np.unique(places // PART).tolist():
-            if part not in self._nodes:
-                self._nodes[part] = self._part("node", part)
-        return [int(self._nodes[place // PART][place % PART]) for place in places.tolist()]
 
-    def _in_order(self, question: Question, chosen: Chosen | None, skip: int = 0) -> Iterator[Places]:
-        for _, found in self._parts(question.order, skip, question.descending):
-            some = found if chosen is None else found[chosen[found]]
-            yield some[::-1] if question.descending else some
-
-    def _skipped(self, offset: int, descending: bool) -> tuple[int, int]:
-        """How many parts lie before a row of the order, and the offset of the row behind them."""
-        first = (self.kernels - 1) % PART + 1 if descending else PART
-        if offset < first:
-            return 0, offset
-        parts, rest = divmod(offset - first, PART)
-        return parts + 1, rest
-
-    def _by_launch(self, question: Question) -> Chosen | None:
-        if not question.launches:
-            return None
-        passing = [row[0] for row in self._connection.execute(question.launches, question.values)]
-        passes = np.zeros(self._launches() + 1, np.bool_)
+    def _passes(self, question: Question, among: str = "1") -> Chosen:
+        """Whether each launch passes, by its id; ``among`` is a condition on the launches to ask for."""
+        (passing,) = self._of_launches(f"SELECT group_concat(id) FROM ({question.launches} AND ({among}))", question)
+        passes = np.zeros(self._last_launch() + 1, np.bool_)
         passes[passing] = True
-        chosen = _none_of(self.kernels)
-        if not passing:
-            return chosen
-        for begin, launch in self._parts("launch"):
-            # Any other mode than clipping copies what it takes once more.
-            np.take(passes, launch, out=chosen[begin : begin + len(launch)], mode="clip")
-        return chosen
+        return passes
 
-    def _launches(self) -> int:
-        return int(self._connection.execute("SELECT max(id) FROM ext_launches").fetchone()[0] or 0)
+    def _ranks(self, question: Question, among: str = "1") -> tuple[Places, int]:
+        """The place of each launch's value in the order wanted, by id of the launch, and how many values there are."""
+        ids, rank = self._of_launches(
+            "SELECT group_concat(id), group_concat(place) FROM "
+            f"(SELECT id, dense_rank() OVER ({question.order_of_launches}) AS place "
+            f"FROM ({question.sorted_launches} WHERE {among}))",
+            question,
+        )
+        ranks = np.zeros(self._last_launch() + 1, np.int64)
+        ranks[ids] = rank - 1
+        return ranks, int(rank.max(initial=0))
 
-    def _ranks(self, question: Question) -> tuple[npt.NDArray[np.int32], int]:
-        """For each launch the number of its value in the order wanted; launches of one value have one number."""
-        rank = np.zeros(self._launches() + 1, np.int32)
-        number = 0
-        rows = self._connection.execute(question.sorted_launches, question.values)
-        for _, group in groupby(rows, key=lambda row: row[1]):
-            rank[[row[0] for row in group]] = number
-            number += 1
-        return rank, number
+    def _of_launches(self, sql: str, question: Question) -> Sequence[Places]:
+        """Lists of numbers, in one row: for every row, threads may have to wait for each other.
 
-    def _page_by_rank(self, question: Question, chosen: Chosen | None, offset: int, limit: int) -> Places:
-        rank, number = self._ranks(question)
-        counts = np.zeros(number, np.int64)
-        for begin, launch in self._parts("launch"):
-            ranks = rank[launch]
-            counts += np.bincount(
-                ranks if chosen is None else ranks[chosen[begin : begin + len(ranks)]], minlength=number
-            )
-        ends = np.cumsum(counts)
-        first = int(np.searchsorted(ends, offset, side="right"))
-        last = min(int(np.searchsorted(ends, offset + limit)), number - 1)
-        found: list[Places] = []
-        wanted = offset - int(ends[first] - counts[first])
-        for value in range(first, last + 1) if last - first < 2 else (first, None, last):
-            if value is None:
-                # Those between the first and the last value are all on the page.
-                found.append(self._between(question, chosen, rank, first, last))
-                continue
-            need = limit - sum(map(len, found))
-            found.append(_cut(self._of_rank(question, chosen, rank, value), wanted, need))
-            wanted = 0
-        return np.concatenate(found) if found else np.zeros(0, np.int64)
+        Launches are those of all iterations, so one answer serves the pages of many; some are kept.
+        """
+        key = sql, tuple((name, value) for name, value in question.values.items() if name not in _OF_THE_PAGE)
+        kept: OrderedDict[Any, Sequence[Places]] | None = getattr(self._connection, "answers_of_launches", None)
+        found = None if kept is None else kept.get(key)
+        if found is None:
+            lists = self._connection.execute(sql, question.values).fetchone()
+            found = [np.fromstring(numbers or "", np.int64, sep=",") for numbers in lists]
+            is_small = len(sql) < _LONGEST_KEPT_SQL and all(len(numbers) <= _MOST_KEPT_LAUNCHES for numbers in found)
+            if kept is not None and is_small:
+                kept[key] = found
+                while len(kept) > _KEPT_ANSWERS:
+                    kept.popitem(last=False)
+        return found
 
-    def _by_rank(self, question: Question, chosen: Chosen | None) -> Iterator[Places]:
-        rank, number = self._ranks(question)
-        for value in range(number):
-            yield from self._of_rank(question, chosen, rank, value)
+    def _last_launch(self) -> int:
+        (last,) = self._connection.execute("SELECT max(id) FROM ext_launches").fetchone()
+        return int(last or 0)
 
-    def _of_rank(
-        self, question: Question, chosen: Chosen | None, rank: npt.NDArray[np.int32], value: int
-    ) -> Iterator[Places]:
-        for begin, launch in self._parts("launch", descending=question.descending):
-            wanted = rank[launch] == value
-            if chosen is not None:
-                wanted &= chosen[begin : begin + len(launch)]
-            places = np.flatnonzero(wanted) + begin
-            yield places[::-1] if question.descending else places
+    @abstractmethod
+    def _by_launch(self, question: Question) -> Chosen:
+        """Whether the launch of each place passes."""
 
-    def _between(
-        self, question: Question, chosen: Chosen | None, rank: npt.NDArray[np.int32], first: int, last: int
-    ) -> Places:
-        found: list[Places] = []
-        ranks: list[npt.NDArray[np.int32]] = []
-        for begin, launch in self._parts("launch", descending=question.descending):
-            ranked = rank[launch]
-            wanted = (ranked > first) & (ranked < last)
-            if chosen is not None:
-                wanted &= chosen[begin : begin + len(launch)]
-            places = np.flatnonzero(wanted)
-            if question.descending:
-                places = places[::-1]
-            found.append(places + begin)
-            ranks.append(ranked[places])
-        order = np.argsort(np.concatenate(ranks), kind="stable")
-        return np.concatenate(found)[order]
+    @abstractmethod
+    def _within(self, wanted: TimeRange) -> Chosen:
+        """Whether each place is in the range."""
+
+    @abstractmethod
+    def _node(self, place: int) -> int:
+        """``kernel_iteration_node.id`` of a place."""
+
+    @abstractmethod
+    def _place(self, order: str, rank: int) -> int:
+        """The place with a rank in an order."""
 
     def _slice(self, wanted: TimeRange) -> tuple[int, int]:
         low = 0 if wanted.low is None else self._rank(wanted, wanted.low, wanted.low_is_in)
@@ -269,56 +209,19 @@ class PackedIteration:
 
     def _value(self, wanted: TimeRange) -> Callable[[int], float]:
         def value(rank: int) -> float:
-            place = rank if wanted.order == "node" else self._number(wanted.order, rank)
+            place = rank if wanted.order == "node" else self._place(wanted.order, rank)
             row = self._connection.execute(
                 f"SELECT {wanted.sql} FROM kernel_iteration_node AS node JOIN read_only_kernels AS kernel "
                 "ON kernel.id = node.read_only_kernel_id WHERE node.id = ?",
-                (self._number("node", place),),
+                (self._node(place),),
             ).fetchone()
             found: float = row[0]
             return found
 
         return value
 
-    def _number(self, kind: str, place: int) -> int:
-        row = self._connection.execute(
-            f"SELECT substr(data, ?, {_NUMBER_BYTES}) FROM ext_kernel_orders "
-            "WHERE aggr_id = ? AND iter_value = ? AND kind = ? AND part = ?",
-            (place % PART * _NUMBER_BYTES + 1, *self._of, kind, place // PART),
-        ).fetchone()
-        return int.from_bytes(row[0], "little")
 
-    def _part(self, kind: str, part: int) -> npt.NDArray[np.int32]:
-        row = self._connection.execute(
-            "SELECT data FROM ext_kernel_orders WHERE aggr_id = ? AND iter_value = ? AND kind = ? AND part = ?",
-            (*self._of, kind, part),
-        ).fetchone()
-        return np.frombuffer(row[0], "<i4")
-
-    def _parts(self, kind: str, skip: int = 0, descending: bool = False) -> Iterator[tuple[int, Places]]:
-        """The parts of an order, each with the place or rank at which it begins."""
-        count = -(-self.kernels // PART)
-        for number in range(count - 1 - skip, -1, -1) if descending else range(skip, count):
-            if kind == "node":
-                # The order of the places themselves.
-                yield number * PART, np.arange(number * PART, min((number + 1) * PART, self.kernels))
-            else:
-                yield number * PART, self._part(kind, number).astype(np.int64)
-
-
-def _none_of(count: int) -> Chosen:
+def none_of(count: int) -> Chosen:
     """A flag for each of millions of kernels, in memory that goes back to the system: every thread of a server would
     keep as much of what it frees."""
     return np.frombuffer(mmap(-1, max(count, 1)), np.bool_, count)
-
-
-def _cut(parts: Iterator[Places], offset: int, limit: int) -> Places:
-    found: list[Places] = []
-    for part in parts:
-        if limit <= 0:
-            break
-        some = part[offset : offset + limit]
-        offset = max(offset - len(part), 0)
-        limit -= len(some)
-        found.append(some)
-    return np.concatenate(found) if found else np.zeros(0, np.int64)

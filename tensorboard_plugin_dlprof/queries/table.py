@@ -17,8 +17,10 @@ import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, ColumnType, Condition, condition, containing
-from tensorboard_plugin_dlprof.queries.packed import Chosen, Packed, PackedIteration, Question, TimeRange, time_range
+from tensorboard_plugin_dlprof.queries.large_iteration import LargeIteration
+from tensorboard_plugin_dlprof.queries.packed import Chosen, Packed, Question, StoredOrders, TimeRange, time_range
 from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.small_iteration import SmallIteration
 
 Cell: TypeAlias = str | int | float | bool | None
 Row: TypeAlias = dict[str, Cell]
@@ -31,8 +33,8 @@ FEW_ROWS = 20_000
 _IDS_AT_ONCE = 500
 """SQLite takes 999 variables by our limit."""
 
-_SHOWN_LETTERS = {"long_text": 65_536}
-_SHOWN_LETTERS_OTHERWISE = 8_192
+_SHOWN_LETTERS = 8_192
+_SHOWN_LETTERS_OF_LONG_TEXT = 65_536
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -140,11 +142,11 @@ def page(
     stored = query.stored(connection, counts)
     if stored is not None:
         question = query.question()
-        total = query.stored_count(stored, False, counts)
+        total = query.count(connection, False, counts)
         # What passes is worked out once, for the count and for the page.
         counted = not query.conditions or (counts is not None and query.stored_key(question) in counts)
         chosen = stored.chosen(question) if request.limit and not counted else None
-        filtered = query.stored_count(stored, True, counts, chosen) if query.conditions else total
+        filtered = query.stored_count(stored, counts, chosen) if query.conditions else total
         if request.limit and request.offset < filtered:
             chosen = stored.chosen(question) if counted else chosen
             rows = query.rows(connection, stored.page(question, chosen, request.offset, request.limit))
@@ -170,9 +172,9 @@ def count(
 ) -> int:
     """How many rows pass search and filters; ``counts`` as for ``page``."""
     query = _Query(table, scope, request)
-    stored = query.stored(connection, counts)
+    stored = query.stored(connection, counts) if query.conditions else None
     if stored is not None:
-        return query.stored_count(stored, bool(query.conditions), counts)
+        return query.stored_count(stored, counts)
     return query.count(connection, bool(query.conditions), counts)
 
 
@@ -332,24 +334,25 @@ class _Query:
 
     def stored(
         self, connection: sqlite3.Connection, counts: MutableMapping[CountKey, int] | None
-    ) -> PackedIteration | None:
+    ) -> StoredOrders | None:
         """The stored orders, where the import stored them and the rows are too many to do without."""
         if self._table.packed is None or "iteration" not in self.values:
             return None
-        found = PackedIteration(connection, int(self.values["aggregation"]), int(self.values["iteration"]))
-        few = not found.kernels or self.stored_count(found, False, counts) <= FEW_ROWS
-        return None if few else found
+        total = self.count(connection, False, counts)
+        asked = connection, int(self.values["aggregation"]), int(self.values["iteration"])
+        if total > SmallIteration.few and (small := SmallIteration.find(*asked)) is not None:
+            return small if small.suits(self.question()) else None
+        return LargeIteration.find(*asked) if total > LargeIteration.few else None
 
     def stored_count(
         self,
-        found: PackedIteration,
-        filtered: bool,
+        found: StoredOrders,
         counts: MutableMapping[CountKey, int] | None,
         chosen: Chosen | None = None,
     ) -> int:
-        """How many rows there are, or pass; ``chosen`` where that is known."""
-        question = self.question(filtered)
-        key = self.stored_key(question, filtered)
+        """How many rows pass; ``chosen`` where that is known."""
+        question = self.question()
+        key = self.stored_key(question)
         if counts is not None and key in counts:
             return counts[key]
         number = found.count(question) if chosen is None else int(chosen.sum())
@@ -357,35 +360,35 @@ class _Query:
             counts[key] = number
         return number
 
-    def stored_key(self, question: Question, filtered: bool = True) -> CountKey:
+    def stored_key(self, question: Question) -> CountKey:
         """By what the number of rows that pass is known."""
-        values = self.values if filtered else self._scope_values
         return (
             f"{question.launches} {question.ranges}",
-            tuple(sorted((name, value) for name, value in values.items() if name not in ("limit", "offset"))),
+            tuple(sorted((name, value) for name, value in self.values.items() if name not in ("limit", "offset"))),
         )
 
-    def question(self, filtered: bool = True) -> Question:
+    def question(self) -> Question:
         """The request as one about the stored orders."""
         packed, column = self._table.packed, self._sorted_by
         if packed is None:
             raise ValueError(f"The orders of {self._table.name} are not stored.")
         conditions = [" OR ".join(part.text(True) for part in parts) or "0" for parts in self._of_launches]
-        where = [packed.where, *(conditions if filtered else ())]
+        where = [packed.where, *conditions]
         order = packed.orders.get(column.key, "")
         direction = "DESC" if self.sort.startswith("-") else "ASC"
         return Question(
             launches=""
             if where == ["1"]
-            else f"SELECT {packed.row_id} FROM {self._from_launches(self._filter_joins)} "
+            else f"SELECT {packed.row_id} AS id FROM {self._from_launches(self._filter_joins)} "
             f"WHERE {' AND '.join(f'({part})' for part in where)}",
             sorted_launches=""
             if order
-            else f"SELECT {packed.row_id}, ({column.sql}) AS value FROM {self._from_launches(column.joins)} "
-            f"ORDER BY value IS NULL, value {direction}",
+            else f"SELECT {packed.row_id} AS id, ({column.sql}) AS value FROM {self._from_launches(column.joins)}",
+            order_of_launches=f"ORDER BY value IS NULL, value {direction}",
+            launch_id=packed.row_id,
             order=order,
             descending=direction == "DESC",
-            ranges=self._ranges if filtered else [],
+            ranges=self._ranges,
             values=self.values,
         )
 
@@ -413,6 +416,7 @@ class _Query:
         """The rows with these ids, in this order."""
         table = self._table
         expressions = ", ".join(f"({column.sql})" for column in table.columns)
+        cells = [(column.key, _CELLS[column.type]) for column in table.columns]
         found: dict[int, Row] = {}
         for start in range(0, len(ids), _IDS_AT_ONCE):
             some = ids[start : start + _IDS_AT_ONCE]
@@ -422,26 +426,56 @@ class _Query:
                 f"WHERE {table.row_id} IN ({', '.join(':' + name for name in names)})"
             )
             for row in connection.execute(sql, {**self._scope_values, **names}):
-                found[row[0]] = {
-                    column.key: cell(value, column.type) for column, value in zip(table.columns, row[1:], strict=True)
-                }
+                found[row[0]] = {key: shown(value) for (key, shown), value in zip(cells, row[1:], strict=True)}
         if table.filler is not None:
             self._fill = self._fill or table.filler(connection, self._scope)
-            for shown in found.values():
-                self._fill(shown)
+            for row_shown in found.values():
+                self._fill(row_shown)
         return [found[row_id] for row_id in ids if row_id in found]
 
 
 def cell(value: object, column_type: ColumnType) -> Cell:
     """A value as SQLite gave it -> one that JSON can hold: a foreign database may hold anything in any column."""
+    return _CELLS[column_type](value)
+
+
+def _text(value: object, letters: int = _SHOWN_LETTERS) -> Cell:
     if value is None or isinstance(value, bytes):
         return None
-    if column_type in TEXT_TYPES:
-        text = str(value)
-        letters = _SHOWN_LETTERS.get(column_type, _SHOWN_LETTERS_OTHERWISE)
-        return text if len(text) <= letters else text[:letters] + "…"
-    if not isinstance(value, (int, float)) or not math.isfinite(value):
-        return None
-    if column_type == "boolean":
-        return bool(value)
-    return float(value) if column_type == "fraction" else value
+    text = value if isinstance(value, str) else str(value)
+    return text if len(text) <= letters else text[:letters] + "…"
+
+
+def _long_text(value: object) -> Cell:
+    return _text(value, _SHOWN_LETTERS_OF_LONG_TEXT)
+
+
+def _number(value: object) -> int | float | None:
+    return value if isinstance(value, (int, float)) and math.isfinite(value) else None
+
+
+def _boolean(value: object) -> Cell:
+    number = _number(value)
+    return None if number is None else bool(number)
+
+
+def _fraction(value: object) -> Cell:
+    number = _number(value)
+    return None if number is None else float(number)
+
+
+_CELLS: Mapping[ColumnType, Callable[[object], Cell]] = MappingProxyType(
+    {
+        "text": _text,
+        "long_text": _long_text,
+        "kernel_name": _text,
+        "path": _text,
+        "integer": _number,
+        "number": _number,
+        "boolean": _boolean,
+        "duration_ns": _number,
+        "fraction": _fraction,
+        "bytes": _number,
+    }
+)
+"""Column type -> what is shown of a value."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -32,6 +31,7 @@ from tensorboard_plugin_dlprof.routes.opened import Opened
 from tensorboard_plugin_dlprof.routes.profiles import about, database_path, entry, importable, profile_list
 from tensorboard_plugin_dlprof.routes.requests import Forbidden, Parameters, changing_body, checked_profile_id
 from tensorboard_plugin_dlprof.routes.table import table
+from tensorboard_plugin_dlprof.routes.turns import Turns
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
 
@@ -44,10 +44,10 @@ _LOG = logging.getLogger(__name__)
 HEAVY_AT_ONCE = 4
 HEAVY_WAIT_SECONDS = 2.0
 
-TURNS = 2
+TURNS = 1
 TURN_SECONDS = 0.05
-"""How many questions are asked at once, and how long others wait for their turn. More threads take the interpreter from
-each other at every row of SQLite's, which makes all of them slower; a long question holds up nobody for long."""
+"""How many questions are asked at once, and how long others wait for their turn. Threads take the interpreter from each
+other at every row of SQLite's, so two questions at once take longer than one after the other."""
 
 _READS = ("GET", "HEAD")
 _CHANGES = ("POST",)
@@ -83,8 +83,8 @@ class App:
         self._services = services
         self._databases = Databases(on_gone=services.catalog.rescan)
         self._answers = Answers()
-        self._heavy = threading.BoundedSemaphore(HEAVY_AT_ONCE)
-        self._turn = threading.BoundedSemaphore(TURNS)
+        self._heavy = Turns(HEAVY_AT_ONCE, HEAVY_WAIT_SECONDS)
+        self._turns = Turns(TURNS, TURN_SECONDS)
         self._advisor = Advisor(services.imports.cache, services.imports.memory_bytes)
 
     def routes(self) -> dict[str, WSGIApplication]:
@@ -220,17 +220,12 @@ class App:
 
     @contextmanager
     def _heavy_place(self) -> Iterator[None]:
-        if not self._heavy.acquire(timeout=HEAVY_WAIT_SECONDS):
-            raise responses.Busy("The server is busy with other requests.")
-        try:
-            has_turn = self._turn.acquire(timeout=TURN_SECONDS)
-            try:
+        with self._heavy.turn() as has_place:
+            if not has_place:
+                raise responses.Busy("The server is busy with other requests.")
+            # A long question holds up nobody for long: who waited enough goes without a turn.
+            with self._turns.turn():
                 yield
-            finally:
-                if has_turn:
-                    self._turn.release()
-        finally:
-            self._heavy.release()
 
     def _from_database(
         self,

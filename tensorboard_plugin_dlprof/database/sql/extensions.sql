@@ -64,6 +64,10 @@ CREATE TABLE ext_launches (
     dynamic_shared_bytes  INTEGER NOT NULL,     -- bytes
     launched              INTEGER NOT NULL,     -- boolean: the launch call was recorded
     occupancy_percent     INTEGER NOT NULL,     -- achieved, as the profiler estimated it; -1 where not recorded
+    device_id             INTEGER NOT NULL,     -- these four as that kernel has them: to ask for a thousand launches, no
+    uses_tc               INTEGER NOT NULL,     -- page of kernels has to be read
+    grid_id               INTEGER NOT NULL,     -- read_only_grid_block.id
+    block_id              INTEGER NOT NULL,     -- read_only_grid_block.id
     UNIQUE (read_only_ops_id, name_id, long_name_id, id)
 );
 
@@ -261,6 +265,18 @@ CREATE TABLE ext_op_kernels (
     tc_kernel_ns      INTEGER NOT NULL, -- ns, plain sum
     PRIMARY KEY (aggr_id, read_only_ops_id)
 ) WITHOUT ROWID;
+
+-- The kernels of iterations with more than 64 and at most 20000 of them, packed (packing.py) by iteration, then
+-- kernel_iteration_node.id (database/kernel_orders.py). Columns: number of the iteration,
+-- ext_launches.id, then three orders of the kernels of each iteration, numbered from 0: by api_start, gpu_start, duration.
+CREATE TABLE ext_iteration_kernels (
+    id           INTEGER PRIMARY KEY,
+    aggr_id      INTEGER NOT NULL,      -- aggregations.id
+    first_value  INTEGER NOT NULL,      -- number of the first iteration
+    last_value   INTEGER NOT NULL,      -- number of the last iteration
+    data         BLOB NOT NULL,
+    UNIQUE (aggr_id, last_value)
+);
 
 -- The kernels of iterations that have too many to sort when somebody asks (database/kernel_orders.py). Numbers of
 -- four bytes, least significant first, 65536 of them in a part.

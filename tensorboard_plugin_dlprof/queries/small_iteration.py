@@ -1,0 +1,144 @@
+"""Pages of an iteration of up to some thousand kernels, from ``ext_iteration_kernels``: one part holds all of them.
+
+Only what is shown is read from the tables. Their rows lie by op, each kernel of an iteration in a page of its own.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.packing import Part
+from tensorboard_plugin_dlprof.queries.packed import Chosen, Places, Question, StoredOrders, TimeRange
+
+_COLUMNS = 5
+
+_ORDERS = ("api_start", "gpu_start", "duration")
+
+_FEW_TIMES = 4
+"""So many times the launches of an iteration are asked for faster, all of them, than one by one."""
+
+_MOST_LAUNCHES = 1_000
+"""That are asked for one by one."""
+
+
+class SmallIteration(StoredOrders):
+    """An iteration that the import stored in one part with others."""
+
+    few = 64
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        aggregation: int,
+        iteration: int,
+        launch: Places,
+        orders: Sequence[Places],
+        nodes: Places,
+    ) -> None:
+        super().__init__(connection, aggregation, iteration, len(launch))
+        self._launch = launch
+        self._orders = dict(zip(_ORDERS, orders, strict=True))
+        self._nodes = nodes
+
+    @classmethod
+    def find(cls, connection: sqlite3.Connection, aggregation: int, iteration: int) -> SmallIteration | None:
+        """That of this number, where it is stored, and not damaged."""
+        row = connection.execute(
+            "SELECT first_value, data FROM ext_iteration_kernels WHERE aggr_id = ? AND last_value >= ? "
+            "ORDER BY last_value LIMIT 1",
+            (aggregation, iteration),
+        ).fetchone()
+        if row is None or row[0] > iteration:
+            return None
+        try:
+            part = Part(row[1], _COLUMNS)
+        except ValueError:
+            return None
+        begin, end = np.searchsorted(part.first_column(), (iteration, iteration + 1)).tolist()
+        _, launch, *orders = part.rows(begin, end)
+        nodes = _nodes(connection, aggregation, iteration)
+        if not len(nodes) == len(launch) > 0 or any(_is_outside(order, len(launch)) for order in orders):
+            return None
+        return cls(connection, aggregation, iteration, launch, orders, nodes)
+
+    def places(self, question: Question, chosen: Chosen | None, at_once: int) -> Iterator[Places]:
+        """All places that pass, in the order of the question, as many at once, and at last the rest."""
+        found = self._in_order(question, chosen)
+        yield from (found[start : start + at_once] for start in range(0, len(found), at_once))
+
+    def page(self, question: Question, chosen: Chosen | None, offset: int, limit: int) -> list[int]:
+        """``kernel_iteration_node.id`` of one page."""
+        return self.ids(self._in_order(question, chosen)[offset : offset + limit])
+
+    def ids(self, places: Places) -> list[int]:
+        """``kernel_iteration_node.id`` of some places."""
+        found: list[int] = self._nodes[places].tolist()
+        return found
+
+    def suits(self, question: Question) -> bool:
+        """Whether it answers faster than SQLite would: not where there are far more launches than kernels."""
+        return self._condition is not None or not (question.launches or question.sorted_launches)
+
+    def _in_order(self, question: Question, chosen: Chosen | None) -> Places:
+        if question.sorted_launches:
+            rank = self._ranks(question, self._among(question))[0].take(self._launch, mode="clip")
+            # Those of one value stay in the order of their places, or in its reverse.
+            order = np.argsort(-rank if question.descending else rank, kind="stable")
+        elif question.order == "node":
+            order = np.arange(self.kernels)
+        else:
+            order = self._orders[question.order]
+        if question.descending:
+            order = order[::-1]
+        return order if chosen is None else order[chosen[order]]
+
+    def _by_launch(self, question: Question) -> Chosen:
+        chosen: Chosen = self._passes(question, self._among(question)).take(self._launch, mode="clip")
+        return chosen
+
+    def _among(self, question: Question) -> str:
+        return f"{question.launch_id} {self._condition}" if self._condition else "1"
+
+    @cached_property
+    def _condition(self) -> str | None:
+        """What the id of a launch has to be for one of this iteration, perhaps of some others; empty where all may be
+        asked for, nothing where they are too many."""
+        launches = np.unique(self._launch).tolist()
+        if self._last_launch() <= _FEW_TIMES * len(launches):
+            return ""
+        if len(launches) > _MOST_LAUNCHES:
+            return None
+        return f"IN ({', '.join(map(str, launches))})"
+
+    def _within(self, wanted: TimeRange) -> Chosen:
+        low, high = self._slice(wanted)
+        inside = np.zeros(self.kernels, np.bool_)
+        if wanted.order == "node":
+            inside[low:high] = True
+        else:
+            inside[self._orders[wanted.order][low:high]] = True
+        return inside
+
+    def _node(self, place: int) -> int:
+        return int(self._nodes[place])
+
+    def _place(self, order: str, rank: int) -> int:
+        return int(self._orders[order][rank])
+
+
+def _nodes(connection: sqlite3.Connection, aggregation: int, iteration: int) -> Places:
+    """``kernel_iteration_node.id`` of the kernels of an iteration, ascending: of an index alone, and in one row."""
+    (text,) = connection.execute(
+        "SELECT group_concat(id) FROM (SELECT id FROM kernel_iteration_node WHERE aggr_id = ? AND iter_value = ? "
+        "ORDER BY read_only_ops_id, id)",
+        (aggregation, iteration),
+    ).fetchone()
+    return np.fromstring(text or "", np.int64, sep=",")
+
+
+def _is_outside(order: Places, count: int) -> bool:
+    return bool(order.min() < 0 or order.max() >= count)

@@ -1,0 +1,59 @@
+"""Turns: some questions at once, the others one after the other in the order in which they came."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Turns:
+    """A semaphore that hands its places over to who has waited longest.
+
+    One of the standard library lets whoever comes just then go first, so some wait several times as long as others.
+
+    Args:
+        places: How many have their turn at once.
+        seconds: How long one waits for it.
+    """
+
+    def __init__(self, places: int, seconds: float) -> None:
+        self._lock = threading.Lock()
+        self._free = places
+        self._seconds = seconds
+        self._waiting: deque[threading.Lock] = deque()
+
+    @contextmanager
+    def turn(self) -> Iterator[bool]:
+        """Waits for its turn, and has it while the block runs; false where it waited too long."""
+        has_turn = self._wait()
+        try:
+            yield has_turn
+        finally:
+            if has_turn:
+                self._hand_over()
+
+    def _wait(self) -> bool:
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                return True
+            called = threading.Lock()
+            called.acquire()
+            self._waiting.append(called)
+        if called.acquire(timeout=self._seconds):
+            return True
+        with self._lock:
+            if called in self._waiting:
+                self._waiting.remove(called)
+                return False
+        # It was called at the last moment.
+        return True
+
+    def _hand_over(self) -> None:
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._free += 1
