@@ -21,7 +21,7 @@ class Turns:
     def __init__(self, places: int, seconds: float) -> None:
         self._lock = threading.Lock()
         self._free = places
-        self._seconds = seconds
+        self.seconds = seconds
         self._waiting: deque[threading.Lock] = deque()
 
     @contextmanager
@@ -42,7 +42,7 @@ class Turns:
             called = threading.Lock()
             called.acquire()
             self._waiting.append(called)
-        if called.acquire(timeout=self._seconds):
+        if called.acquire(timeout=self.seconds):
             return True
         with self._lock:
             if called in self._waiting:

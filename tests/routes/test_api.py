@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
@@ -235,17 +236,16 @@ def test_head_answers_without_a_body(server: Server) -> None:
     assert (answer.status_code, answer.data) == (200, b"")
 
 
-def test_heavy_requests_do_not_pile_up(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_heavy_requests_do_not_pile_up(server: Server) -> None:
     """With all places taken: 503 and when to come back; the list answers all the while."""
-    monkeypatch.setattr(app_module, "HEAVY_WAIT_SECONDS", 0.01)
     path = dashboard(server, DATABASE)
-    for _ in range(app_module.HEAVY_AT_ONCE):
-        assert server.app._heavy.acquire(timeout=1)
-    busy = server.get(path)
-    assert (busy.status_code, busy.headers["Retry-After"], busy.json["error"]["code"]) == (503, "1", "busy")
-    assert server.get("/profiles").status_code == 200
-    for _ in range(app_module.HEAVY_AT_ONCE):
-        server.app._heavy.release()
+    server.app._heavy.seconds = 0.01
+    with ExitStack() as taken:
+        for _ in range(app_module.HEAVY_AT_ONCE):
+            assert taken.enter_context(server.app._heavy.turn())
+        busy = server.get(path)
+        assert (busy.status_code, busy.headers["Retry-After"], busy.json["error"]["code"]) == (503, "1", "busy")
+        assert server.get("/profiles").status_code == 200
     assert server.get(path).status_code == 200
 
 

@@ -1,0 +1,79 @@
+"""Who asks a server waits for those who came before, and for nobody else."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from tensorboard_plugin_dlprof.routes.turns import Turns
+
+
+def _waiting(turns: Turns) -> int:
+    return len(turns._waiting)
+
+
+def test_the_first_to_come_is_the_first_to_go() -> None:
+    """Ten wait for one place; each gets it in the order of coming, and nobody comes in between."""
+    turns, went = Turns(1, 60), list[int]()
+
+    def go(number: int) -> None:
+        with turns.turn() as has_turn:
+            assert has_turn
+            went.append(number)
+
+    with turns.turn():
+        threads = []
+        for number in range(10):
+            threads.append(threading.Thread(target=go, args=(number,)))
+            threads[-1].start()
+            while _waiting(turns) <= number:
+                time.sleep(0.001)
+    for thread in threads:
+        thread.join(60)
+    assert went == list(range(10))
+    assert _waiting(turns) == 0
+
+
+def test_who_waited_enough_is_told_so() -> None:
+    """It takes nobody's place, now or later."""
+    turns = Turns(2, 0.01)
+    with turns.turn() as first, turns.turn() as second, turns.turn() as third:
+        assert (first, second, third) == (True, True, False)
+    with turns.turn() as first, turns.turn() as second, turns.turn() as third:
+        assert (first, second, third) == (True, True, False)
+
+
+def test_a_place_is_given_back_after_an_error() -> None:
+    """Whatever happened at one's turn."""
+    turns = Turns(1, 0.01)
+    for _ in range(3):
+        try:
+            with turns.turn() as has_turn:
+                assert has_turn
+                raise RuntimeError
+        except RuntimeError:
+            pass
+
+
+def test_many_at_once_are_never_more_than_there_are_places() -> None:
+    """Eight threads, three places."""
+    turns, lock = Turns(3, 60), threading.Lock()
+    now, most = 0, 0
+
+    def go() -> None:
+        nonlocal now, most
+        for _ in range(200):
+            with turns.turn():
+                with lock:
+                    now += 1
+                    most = max(most, now)
+                with lock:
+                    now -= 1
+
+    threads = [threading.Thread(target=go) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert now == 0
+    assert most <= 3
