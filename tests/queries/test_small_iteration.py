@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -50,7 +50,7 @@ def _every_launch_of_its_own(profile: Profile) -> Profile:
     """Each kernel has another grid, as where shapes change all the time."""
     grid = profile.kernels.grid.copy()
     grid[:, 0] = np.arange(len(grid))[::-1] + 1
-    return dataclasses.replace(profile, kernels=dataclasses.replace(profile.kernels, grid=grid))
+    return msgspec.structs.replace(profile, kernels=msgspec.structs.replace(profile.kernels, grid=grid))
 
 
 @pytest.fixture(scope="module", params=["few launches", "many launches", "too many launches"])
@@ -81,7 +81,7 @@ def assert_same(connection: UntrustedConnection, table: Table, request: Request)
     """With and without the stored orders."""
     connection.authorizer_calls = 0
     scope = find_scope(connection)
-    plain = dataclasses.replace(table, packed=None)
+    plain = msgspec.structs.replace(table, packed=None)
     assert page(connection, table, scope, request) == page(connection, plain, scope, request)
     assert count(connection, table, scope, request) == count(connection, plain, scope, request)
 
@@ -154,7 +154,7 @@ def test_all_rows_are_streamed_in_order(connection: UntrustedConnection, sort: s
     """An export has the rows of the pages."""
     request = Request(sort=sort, links={"iteration": str(iterations(connection)[0])}, search="a")
     both = []
-    for table in (TABLE, dataclasses.replace(TABLE, packed=None)):
+    for table in (TABLE, msgspec.structs.replace(TABLE, packed=None)):
         connection.authorizer_calls = 0
         both.append(list(stream(connection, table, find_scope(connection), request)))
     assert both[0] == both[1]
