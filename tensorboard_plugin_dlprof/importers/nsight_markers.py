@@ -50,6 +50,9 @@ _USER_SCOPES = re.compile(r"Optimizer\.(?:step|zero_grad)#|enumerate\(DataLoader
 
 _ARGUMENT = re.compile(r", (seq|op_id|sizes|input_op_ids) ?= ?")
 
+_MOST_DIGITS = 18
+"""Of a number that fits 64 bits."""
+
 _SHAPES = re.compile(r"\[[\[\]\d, -]*\]")
 
 _BACKWARD_NODE = re.compile(r"(?:\w+::)*\w*[A-Za-z0-9](?<!Forward)Backward\d*\Z")
@@ -90,40 +93,43 @@ def read_marker(text: str, domain: str = "") -> Marker:
         return _read_in_domain(text, domain)
     if text.startswith("{"):
         return _read_dict(text)
-    found = split_arguments(text)
-    return Marker(_kind(text, False, False), text) if found is None else read_op(*found)
-
-
-def split_arguments(text: str) -> tuple[str, int, str] | None:
-    """Name, sequence number (-1 without) and text of the shapes; ``None`` where there is no argument at all.
-
-    Nearly all of autograd's texts differ in a counter, so this runs for each range of a capture.
-    """
-    if ", " not in text or text.startswith("{"):
-        return None
-    # The form of the last years. Four cuts take it apart in a third of the time of a regular expression.
-    rest, _, sizes = text.partition(", input_op_ids = ")[0].partition(", sizes = ")
-    rest, _, op_id = rest.partition(", op_id = ")
-    name, _, number = rest.partition(", seq = ")
-    plain = "," not in name and "=" not in sizes and (not op_id or op_id.isdecimal())
-    if plain and (not number or _is_number(number)):
-        return name, int(number) if number else -1, sizes
     name, *arguments = _ARGUMENT.split(text)
     if not arguments:
-        return None
+        return Marker(_kind(text, False, False), text)
     values = dict(zip(arguments[::2], arguments[1::2], strict=True))
     number = values.get("seq", "")
-    return name, int(number) if _is_number(number) else -1, values.get("sizes", "")
-
-
-def _is_number(text: str) -> bool:
-    return text.isdecimal() and len(text) < 19
-
-
-def read_op(name: str, sequence: int, sizes: str) -> Marker:
-    """What the parts of a text with arguments say."""
-    shapes = _shapes(sizes)
+    sequence = int(number) if number.isdecimal() and len(number) <= _MOST_DIGITS else -1
+    shapes = _shapes(values.get("sizes", ""))
     return Marker(_kind(name, True, sequence >= 0 or shapes != ""), name, sequence, shapes)
+
+
+def cut(text: bytes) -> tuple[tuple[bytes, bytes, bool], int] | None:
+    """What two texts of autograd may share, and the sequence number, -1 without.
+
+    Nearly all of these texts differ in a counter, so this runs for each range of a capture: four cuts take apart the
+    form of the last years in a sixth of the time of a regular expression.
+
+    Returns:
+        ``(name, shapes, whether there is a sequence number), number``: texts with the same first part have the same
+        marker, but for that number, if it ``may_be_shared``. ``None`` for a text of another form.
+    """
+    rest, _, sizes = text.partition(b", input_op_ids = ")[0].partition(b", sizes = ")
+    rest, _, op_id = rest.partition(b", op_id = ")
+    name, _, number = rest.partition(b", seq = ")
+    if not op_id.isdigit():
+        return None
+    if not number:
+        return (name, sizes, False), -1
+    if not number.isdigit() or len(number) > _MOST_DIGITS:
+        return None
+    return (name, sizes, True), int(number)
+
+
+def may_be_shared(name: bytes, sizes: bytes, _has_number: bool) -> bool:
+    """Whether the first part of ``cut`` is all that the marker is of: it holds no argument that is written or placed
+    otherwise, and the text is no dict, which is kept whole.
+    """
+    return b"," not in name and b"=" not in sizes and not name.startswith(b"{")
 
 
 @lru_cache(maxsize=1 << 14)

@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, RangeKind, R
 from tensorboard_plugin_dlprof.importers.nsight_columns import Parts, distinct, mapped, possible
 from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Batch, Column, Export, Tally
 from tensorboard_plugin_dlprof.importers.nsight_ids import ID_BITS, ID_MASK, Names, Threads
-from tensorboard_plugin_dlprof.importers.nsight_markers import Marker, read_marker, read_op, split_arguments
+from tensorboard_plugin_dlprof.importers.nsight_markers import Marker, cut, may_be_shared, read_marker
 
 _PUSH_POP, _START_END = (59, 70), (60, 71)
 """``eventType`` of ranges; 70 and 71 were imported from a text file of NVTX."""
@@ -43,8 +43,8 @@ class RangeReader:
         """Whether texts are looked up: not where most of the first ones were new."""
         self._asked = 0
         """Texts since what is known was emptied."""
-        self._ops: dict[tuple[str, str, bool], tuple[int, int, int]] = {}
-        """Parts of a text with arguments -> kind, name, shapes. Nearly all texts of autograd differ in a number."""
+        self._ops: dict[tuple[bytes, bytes, bool], tuple[int, int, int]] = {}
+        """What texts of autograd share (``cut``) -> kind, name, shapes."""
         self._wandering: set[tuple[int, int]] | None = None
         """Start and thread of start/end ranges that end on another thread. Read where a framework has ops as such."""
         self.thread_names: dict[tuple[int, int], str] = {}
@@ -207,15 +207,16 @@ class RangeReader:
         for key in texts:
             found = known.get(key)
             if found is None:
-                text = strings[key] if isinstance(key, int) else key.decode("utf-8", "replace")
-                arguments = None if domain else split_arguments(text)
-                if arguments is None:
-                    marker = read_marker(text, strings[domain])
-                    entry, sequence = self._entry(marker), marker.sequence
+                text = strings[key].encode() if isinstance(key, int) else key
+                parts = None if domain else cut(text)
+                if parts is not None and parts[0] in ops:
+                    shared, sequence = parts
+                    entry = ops[shared]
                 else:
-                    name, sequence, sizes = arguments
-                    parts = (name, sizes, sequence >= 0)
-                    entry = ops.get(parts) or ops.setdefault(parts, self._entry(read_op(*arguments)))
+                    marker = read_marker(text.decode("utf-8", "replace"), strings[domain])
+                    entry, sequence = self._entry(marker), marker.sequence
+                    if parts is not None and may_be_shared(*parts[0]):
+                        ops[parts[0]] = entry
                 new += entry
                 new.append(sequence)
                 found = known[key] = row

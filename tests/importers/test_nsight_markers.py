@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from tensorboard_plugin_dlprof.events.tables import RangeKind
-from tensorboard_plugin_dlprof.importers.nsight_markers import Marker, read_marker
+from tensorboard_plugin_dlprof.importers.nsight_markers import Marker, cut, may_be_shared, read_marker
 
 OP, ANNOTATION, MODULE = RangeKind.OP, RangeKind.ANNOTATION, RangeKind.MODULE
 
@@ -88,6 +90,29 @@ DEFAULT_DOMAIN = [
 def test_reads_a_text_of_the_default_domain(text: str, expected: Marker) -> None:
     """Kind, bare name, sequence number and shapes."""
     assert read_marker(text) == expected
+
+
+_ARGUMENTS = (", seq = 7", ", seq = 8", ", seq=9", ", op_id = 1", ", op_id = 2", ", sizes = [[2, 3]]", ", sizes = x=1")
+_NAMES = ("aten::mm", "forward pass", "a, b", "{'a': 1}", "", "ProfilerStep#3", "aten::mm, seq = 5, op_id = 6")
+
+
+def test_texts_that_share_their_first_part_have_one_marker() -> None:
+    """Whatever the order, spelling and number of their arguments: one is read for all, but for its number."""
+    texts = [
+        name + "".join(arguments) + end
+        for name in _NAMES
+        for count in range(4)
+        for arguments in itertools.permutations(_ARGUMENTS, count)
+        for end in ("", ", input_op_ids = [(3,0)]")
+    ]
+    shared: dict[object, Marker] = {}
+    for text in texts:
+        parts = cut(text.encode())
+        if parts is not None and may_be_shared(*parts[0]):
+            marker = read_marker(text)
+            assert parts[1] == marker.sequence, text
+            assert shared.setdefault(parts[0], marker._replace(sequence=-1)) == marker._replace(sequence=-1), text
+    assert len(shared) > 10
 
 
 NAMED_DOMAINS = [
