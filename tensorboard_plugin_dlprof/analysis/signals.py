@@ -162,6 +162,11 @@ class Signals:
         """Of a total over the iterations."""
         return round(time_ns / self.iterations)
 
+    def per_gpu(self, total: float) -> int:
+        """Of kernels of all iterations and GPUs, or of their time: what one GPU has in an iteration, as a mean. Only
+        this stands beside the length of the iteration."""
+        return self.per_iteration(self.on_gpu(total))
+
     def on_gpu(self, time_ns: float) -> float:
         """Plain kernel time -> wall time that it takes, where several GPUs work side by side."""
         return time_ns / max(self.devices, 1)

@@ -16,6 +16,12 @@ BASE = "data/plugin/dlprof/"
 
 _SCRIPT = 'import("./static/index.js").then((module) => void module.render());'
 
+_ICON = "data:image/svg+xml;base64," + base64.b64encode(
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20"><path fill="#34a853" d="M2 4h16v3H2z"/>'
+    b'<path fill="#f28b00" d="M2 8.5h10v3H2z"/><path fill="#4080e0" d="M8 13h9v3H8z"/></svg>'
+).decode("ascii")
+"""The mark of the page's header; without one every browser asks for a file that is not there."""
+
 _HTML = f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -23,6 +29,7 @@ _HTML = f"""<!DOCTYPE html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>DLProf Viewer</title>
 <base href="{BASE}">
+<link rel="icon" href="{_ICON}">
 </head>
 <body><script type="module">{_SCRIPT}</script></body>
 </html>

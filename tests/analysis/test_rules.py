@@ -45,6 +45,19 @@ def test_a_good_step_gets_no_advice() -> None:
     assert found(scene(lambda step: step.good(0, STEP_NS))) == []
 
 
+def test_times_of_several_gpus_are_means() -> None:
+    """Both GPUs compute in FP32 for 40 % of the step; the time and the share in the sentence are of one step."""
+
+    def body(step: Step) -> None:
+        step.op("aten::mm", SGEMM, 0, round(0.4 * STEP_NS))
+        step.op("aten::mm", SGEMM, 0, round(0.4 * STEP_NS), at=300, gpu="gpu1")
+
+    said = verdict(scene(body))
+    (amp,) = (finding for finding in said.findings if finding.detector == "amp_detector")
+    assert amp.numbers["share_fraction"] == pytest.approx(0.4)
+    assert amp.numbers["products_ns"] == pytest.approx(0.4 * said.iteration_ns)
+
+
 def test_every_rule_has_its_case() -> None:
     """A new rule is not done before it has one."""
     assert list(CASES) == list(RULE)

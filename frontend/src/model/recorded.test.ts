@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { dashboard } from "../testing/builders";
-import { isRecorded } from "./recorded";
+import { isRecorded, recordedSentence } from "./recorded";
 
 const breakdown = (io: number) => [{ resource: "io" as const, time_ns: io, fraction: 0 }];
 
@@ -16,4 +16,13 @@ it.each([
 ] as const)("%s with %s recorded and %s ns", (resource, recorded, io, known) => {
   const data = dashboard({ recorded: recorded === null ? null : [...recorded], resource_breakdown: breakdown(io) });
   expect(isRecorded(resource, data)).toBe(known);
+});
+
+it.each([
+  [["steps", "shapes", "ops"], "Recorded: ops, input shapes and steps."],
+  [["nvtx"], "Recorded: NVTX ranges."],
+  [["of a later version"], ""],
+  [[], ""],
+])("%s reads %s", (recorded, text) => {
+  expect(recordedSentence(recorded)).toBe(text);
 });

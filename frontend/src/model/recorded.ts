@@ -19,3 +19,24 @@ export function notRecordedTip(resource: Resource): string {
     ? "This recording cannot tell: reading and writing is recorded by Nsight Systems with -t osrt."
     : "This recording cannot tell: the data loader is seen in the PyTorch profiler's CPU activities and in NVTX ranges.";
 }
+
+/** What a recording can hold, in the order in which it is told; words that are not here are not told. */
+const CONTENTS: Readonly<Record<string, string>> = {
+  ops: "ops",
+  modules: "modules",
+  nvtx: "NVTX ranges",
+  shapes: "input shapes",
+  stacks: "call stacks",
+  steps: "steps",
+  memory: "memory events",
+  io: "reading and writing",
+  syncs: "waits of the CPU for the GPU",
+};
+
+/** "Recorded: ops, input shapes and steps."; empty where none of it was. */
+export function recordedSentence(recorded: readonly string[]): string {
+  const words = Object.entries(CONTENTS).flatMap(([key, word]) => (recorded.includes(key) ? [word] : []));
+  const last = words.pop();
+  if (last === undefined) return "";
+  return `Recorded: ${words.length === 0 ? last : `${words.join(", ")} and ${last}`}.`;
+}

@@ -50,8 +50,8 @@ def written(signals: Signals) -> Finding | Lacks | None:
         ),
         {
             "calls": signals.per_iteration(found.calls),
-            "between_ns": signals.per_iteration(time),
-            "products_ns": signals.per_iteration(products),
+            "between_ns": signals.per_gpu(time),
+            "products_ns": signals.per_gpu(products),
             "share_fraction": signals.share(signals.on_gpu(time)),
         },
         signals.op_evidence(op_rows(signals, found.between | found.products)),
@@ -89,8 +89,8 @@ def older_kernels(signals: Signals) -> Finding | Lacks | None:
         "scaled_dot_product_attention, or {package}.",
         {
             "gpu": "Hopper" if hopper else "Blackwell",
-            "kernels": signals.per_iteration(int(chosen.sum())),
-            "kernels_ns": signals.per_iteration(time),
+            "kernels": signals.per_gpu(int(chosen.sum())),
+            "kernels_ns": signals.per_gpu(time),
             "share_fraction": share,
             "package": 'FlashAttention 3 (in Transformers: attn_implementation="flash_attention_3")'
             if hopper else "FlashAttention 4",

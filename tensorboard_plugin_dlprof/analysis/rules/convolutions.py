@@ -32,8 +32,8 @@ def layout(signals: Signals) -> Finding | Lacks | None:
             "Tensor Cores want with 16 bits.",
         ),
         {
-            "kernels": signals.per_iteration(int(chosen.sum())),
-            "transposes_ns": signals.per_iteration(time),
+            "kernels": signals.per_gpu(int(chosen.sum())),
+            "transposes_ns": signals.per_gpu(time),
             "share_fraction": signals.share(signals.on_gpu(time)),
         },
         signals.kernel_evidence(chosen),
@@ -87,7 +87,7 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
             ": torch.backends.cudnn.benchmark = True, where shapes are stable.",
             tensorflow=", as TensorFlow does unless TF_CUDNN_USE_AUTOTUNE=0 or deterministic ops are set.",
         ),
-        {"ops": len(slow), "convolutions_ns": signals.per_iteration(time)},
+        {"ops": len(slow), "convolutions_ns": signals.per_gpu(time)},
         signals.op_evidence(slow),
         kernel_gain(
             signals, {Pool.PRODUCTS: (0, min(max(time - ideal / 0.6, 0.0), 0.5 * time))},

@@ -38,7 +38,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
     numbers: dict[str, Number] = {
         "ops": len(rows),
         "now": " and ".join(sorted({ops.precision[row].upper() for row in rows.tolist()})),
-        "products_ns": signals.per_iteration(time),
+        "products_ns": signals.per_gpu(time),
         "share_fraction": signals.share(signals.on_gpu(time)),
         "type": "bfloat16" if _half(signals) == "bf16" else "float16",
         "unit": "Matrix Cores" if signals.is_amd else "Tensor Cores",
@@ -95,7 +95,7 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
         + " Sums stay in FP32, operands keep 10 bits of mantissa.",
         {
             "ops": len(rows),
-            "products_ns": signals.per_iteration(time),
+            "products_ns": signals.per_gpu(time),
             "share_fraction": signals.share(signals.on_gpu(time)),
         },
         signals.op_evidence(rows),
@@ -126,7 +126,7 @@ def double_precision(signals: Signals) -> Finding | Lacks | None:
         "Kernels that compute in double precision take {kernels_ns} of each iteration ({share_fraction}).",
         "Look for float64 tensors: NumPy's default type, Python scalars on tensors of integers, linspace and arange; "
         "cast them to float32 where they are made.",
-        {"kernels_ns": signals.per_iteration(time), "share_fraction": signals.share(signals.on_gpu(time))},
+        {"kernels_ns": signals.per_gpu(time), "share_fraction": signals.share(signals.on_gpu(time))},
         signals.kernel_evidence(chosen),
         kernel_gain(
             signals,
@@ -167,7 +167,7 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
         "pays for large layers alone.",
         {
             "ops": len(rows),
-            "products_ns": signals.per_iteration(time),
+            "products_ns": signals.per_gpu(time),
             "share_fraction": signals.share(signals.on_gpu(time)),
         },
         signals.op_evidence(rows),

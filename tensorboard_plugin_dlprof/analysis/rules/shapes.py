@@ -59,7 +59,7 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
         "channels, sequence and batch are the usual ones.",
         {
             "ops": len(rows),
-            "products_ns": signals.per_iteration(time),
+            "products_ns": signals.per_gpu(time),
             "dimension": first.dimension,
             "length": first.length,
             "padded": first.padded,
