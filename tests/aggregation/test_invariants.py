@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -12,14 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tensorboard_plugin_dlprof import pipeline
-from tensorboard_plugin_dlprof.aggregation import Aggregation, Selection, aggregate, invariants
+from tensorboard_plugin_dlprof.aggregation import Aggregation, Selection, aggregate
 from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.database.writer import write_database
 from tensorboard_plugin_dlprof.pipeline import Choice, ImportOptions, aggregate_database, import_source
+from tensorboard_plugin_dlprof.pipeline import _results as results_of
 from tensorboard_plugin_dlprof.profile.tables import Profile
-from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
+from tensorboard_plugin_dlprof.queries.coverage import Note, coverage_notes
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tests.aggregation.drafts import Call, DraftOp, Work, profile_of
 from tests.aggregation.test_oracle import profiles
@@ -102,27 +104,36 @@ def test_rules_about_kinds_and_lost_kernels_can_be_broken() -> None:
     } <= set(broken_rules(profile, spoilt))
 
 
-def test_a_broken_rule_is_kept_in_the_database_and_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The profile is imported, with a warning first among its notes; so for an aggregation that is added."""
-    broken = iter([["the import is right"], ["the aggregation is right"]])
-    monkeypatch.setattr(invariants, "broken_rules", lambda _profile, _aggregation: next(broken))
+NEGATIVE = "no time of an op is negative"
+
+
+def _notes(database: Path) -> list[Note]:
+    with closing(open_database(database)) as connection:
+        return coverage_notes(connection, find_scope(connection))
+
+
+def test_a_broken_rule_of_an_import_is_kept_in_the_database_and_shown(tmp_path: Path) -> None:
+    """Calls that end before they begin, which no importer gives: the profile is written, with a warning."""
+    profile, _ = made()
+    profile.instances.cpu_stop = profile.instances.cpu_start - 5
+    source = write_trace(tmp_path / "a.json")
+    database = tmp_path / "a.dlprof_dldb.sqlite"
+    said = write_database(database, source, profile, lambda: results_of(profile, Selection()))
+    assert any(f"it does not hold that {NEGATIVE}" in warning for warning in said)
+    first = _notes(database)[0]
+    assert first["severity"] == "warning"
+    assert NEGATIVE in first["message"]
+
+
+def test_a_broken_rule_of_an_added_aggregation_is_kept_and_shown(tmp_path: Path) -> None:
+    """Of a database in which calls end before they begin; the import of its source broke none."""
     database = tmp_path / "a.dlprof_dldb.sqlite"
     source = write_trace(tmp_path / "a.json")
-    result = import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
-    assert any("it does not hold that the import is right" in warning for warning in result.warnings)
+    import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
+    assert not any("do not agree" in note["message"] for note in _notes(database))
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE read_only_op_instances SET cpu_stop = cpu_start - 5")
     aggregate_database(database, database, Choice(1, 2), lambda _what, _fraction: None)
-    with closing(open_database(database)) as connection:
-        notes = coverage_notes(connection, find_scope(connection))
-    shown = [note for note in notes if "do not agree" in note["message"]]
-    assert [note["severity"] for note in shown] == ["warning", "warning"]
-    assert "the aggregation is right" in shown[0]["message"]
-    assert notes[:2] == shown
-
-
-def test_every_import_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the rules of this module, not only in tests."""
-    checked = []
-    monkeypatch.setattr(invariants, "broken_rules", lambda profile, _aggregation: checked.append(profile) or [])
-    source = write_trace(tmp_path / "a.json")
-    pipeline.import_source(source, tmp_path / "a.dlprof_dldb.sqlite", ImportOptions(), lambda _what, _fraction: None)
-    assert len(checked) == 1
+    first = _notes(database)[0]
+    assert first["severity"] == "warning"
+    assert NEGATIVE in first["message"]

@@ -14,17 +14,17 @@ TESTS = Path(__file__).resolve().parent.parent
 
 SQLITE = {
     "empty, text, first 100 bytes, folder, no permission": (
-        "opening/test_sqlite_file.py::test_refuses_with_a_sentence_that_names_the_file",
-        "opening/test_sqlite_file.py::test_refuses_what_is_no_file",
+        "opening/test_sqlite_contents.py::test_refuses_with_a_sentence_that_names_the_file",
+        "opening/test_sqlite_paths.py::test_refuses_what_is_no_file",
         "faults/test_storage.py::test_a_source_that_may_not_be_read",
     ),
     "last page cut, page count too large, still growing": (
-        "opening/test_sqlite_file.py::test_refuses_with_a_sentence_that_names_the_file",
+        "opening/test_sqlite_contents.py::test_refuses_with_a_sentence_that_names_the_file",
         "faults/test_storage.py::test_a_source_that_is_still_growing",
     ),
     "journal or write-ahead log beside it": (
-        "opening/test_sqlite_file.py::test_refuses_with_a_sentence_that_names_the_file",
-        "opening/test_sqlite_file.py::test_a_link_inside_the_folder_works_and_its_targets_journal_counts",
+        "opening/test_sqlite_contents.py::test_refuses_with_a_sentence_that_names_the_file",
+        "opening/test_sqlite_paths.py::test_a_link_inside_the_folder_works_and_its_targets_journal_counts",
     ),
     "FIFO, links out, loops, links inside": (
         "opening/test_regular_file.py::test_refuses_a_fifo_without_waiting_for_its_writer",
@@ -33,23 +33,23 @@ SQLITE = {
         "routes/test_hostile.py::test_a_link_that_takes_the_place_of_a_file_is_not_followed",
     ),
     "names with ?, #, %20, newline, script, bytes": (
-        "opening/test_sqlite_file.py::test_any_file_name_opens_for_reading_only",
+        "opening/test_sqlite_paths.py::test_any_file_name_opens_for_reading_only",
         "routes/test_hostile.py::test_odd_files_and_names",
     ),
     "needed table is a view, virtual, missing, lacks a column, has generated columns": (
-        "opening/test_sqlite_file.py::test_refuses_with_a_sentence_that_names_the_file",
+        "opening/test_sqlite_contents.py::test_refuses_with_a_sentence_that_names_the_file",
         "database/test_connection.py::test_only_plain_tables_are_read",
         "routes/test_hostile.py::test_unfit_databases_are_refused",
     ),
     "hostile views": (
-        "opening/test_sqlite_file.py::test_a_view_of_the_file_is_never_used_where_ours_has_its_name",
-        "opening/test_sqlite_file.py::test_a_fan_out_of_nested_views_is_denied",
+        "opening/test_sqlite_sealed.py::test_a_view_of_the_file_is_never_used_where_ours_has_its_name",
+        "opening/test_sqlite_sealed.py::test_a_fan_out_of_nested_views_is_denied",
         "database/test_connection.py::test_the_views_of_the_file_are_never_run",
     ),
-    "triggers": ("opening/test_sqlite_file.py::test_a_sealed_connection_only_selects",),
-    "200,000 views; 1,990 columns": ("opening/test_sqlite_file.py::test_limits_refuse_what_no_profile_has",),
+    "triggers": ("opening/test_sqlite_sealed.py::test_a_sealed_connection_only_selects",),
+    "200,000 views; 1,990 columns": ("opening/test_sqlite_contents.py::test_limits_refuse_what_no_profile_has",),
     "bad UTF-8, blobs, texts in number columns, NULL, infinity, 10 MB names, odd durations": (
-        "opening/test_sqlite_file.py::test_text_that_is_not_utf8_is_replaced",
+        "opening/test_sqlite_contents.py::test_text_that_is_not_utf8_is_replaced",
         "routes/test_hostile.py::test_odd_content_opens",
         "robustness/test_inputs.py::test_a_hostile_database_is_shown_within_bounds",
         "fuzz/test_damaged_copies.py::test_damaged_copies_are_read_or_refused",
@@ -60,15 +60,15 @@ SQLITE = {
         "robustness/test_inputs.py::test_a_hostile_database_is_shown_within_bounds",
     ),
     "random damage": (
-        "opening/test_sqlite_file.py::test_damaged_copies_end_in_rows_or_a_sentence",
+        "opening/test_sqlite_contents.py::test_damaged_copies_end_in_rows_or_a_sentence",
         "fuzz/test_damaged_copies.py::test_damaged_copies_are_read_or_refused",
         "database/test_digest.py::test_one_changed_bit_is_seen",
     ),
     "newer and older versions": ("database/test_connection.py::test_other_versions_are_refused_with_what_to_do",),
     "replaced or deleted while open": (
         "routes/test_api.py::test_a_database_replaced_or_deleted_while_open",
-        "opening/test_sqlite_file.py::test_a_file_that_is_swapped_while_it_is_opened",
-        "opening/test_sqlite_file.py::test_no_link_is_followed_where_the_path_was_resolved_before",
+        "opening/test_sqlite_paths.py::test_a_file_that_is_swapped_while_it_is_opened",
+        "opening/test_sqlite_paths.py::test_no_link_is_followed_where_the_path_was_resolved_before",
     ),
 }
 
