@@ -56,7 +56,7 @@ class TextIds(dict[object, int]):
         """The ids of some pieces of JSON, often all absent."""
         if values.count(NO_TEXT) == len(values):
             return [0] * len(values)
-        return [0 if text is NO_TEXT else self[bytes(text)] for text in values]
+        return list(map(self.__getitem__, map(bytes, values)))
 
 
 class ThreadIds(dict[tuple[int | str, int | str], int]):
