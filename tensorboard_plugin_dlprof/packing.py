@@ -8,7 +8,8 @@ A part holds up to 65,536 rows: their number in four bytes, then column by colum
 * each number's distance from the smallest. All numbers are written with the least significant byte first.
 
 So a column of one value takes a few bytes, and so does one that is the same as the column before it. All of it is
-compressed with zlib at last: what repeats from step to step of a training takes next to nothing then.
+compressed with zlib at last: what repeats from step to step of a training takes next to nothing then. Where that saves
+too little to read it so, it stays as it is, behind a byte of 0.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ _NUMBER_BYTES = 8
 _COMPRESSION = 1
 """More takes twice the time for a tenth of the bytes."""
 
+_WORTH_IT = 0.8
+_PLAIN = b"\0"
+"""No stream of zlib begins so."""
+
 
 def pack(columns: Sequence[npt.NDArray[np.integer]]) -> bytes:
     """One part of columns of one length, at most 65,536."""
@@ -46,7 +51,9 @@ def pack(columns: Sequence[npt.NDArray[np.integer]]) -> bytes:
         plain, differences = _packed(values, 0), _packed(values - before, _DIFFERENCES)
         texts.append(min(plain, differences, key=len))
         before = values
-    return zlib.compress(b"".join(texts), _COMPRESSION)
+    plain = b"".join(texts)
+    small = zlib.compress(plain, _COMPRESSION)
+    return small if len(small) < _WORTH_IT * len(plain) else _PLAIN + plain
 
 
 def unpack(data: object, columns: int) -> list[Numbers]:
@@ -147,12 +154,20 @@ def _inflated(data: object, columns: int) -> bytes:
     """What was compressed, and no more than columns can take, whatever the data would grow to."""
     if not isinstance(data, bytes):
         raise ValueError("no packed columns")
+    if data[:1] == _PLAIN:
+        return _checked(data[1:])
     most = 4 + columns * (2 + _NUMBER_BYTES + _MOST_ROWS * _NUMBER_BYTES)
     reader = zlib.decompressobj()
     try:
         found = reader.decompress(data, most + 1)
     except zlib.error:
         raise ValueError("no packed columns") from None
-    if not reader.eof or len(found) < 4:
+    if not reader.eof:
         raise ValueError("packed columns are cut short, or too long")
+    return _checked(found)
+
+
+def _checked(found: bytes) -> bytes:
+    if len(found) < 4:
+        raise ValueError("packed columns are cut short")
     return found

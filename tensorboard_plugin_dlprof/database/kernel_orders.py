@@ -5,7 +5,7 @@ come first, takes milliseconds for a thousand and half a minute for ten million.
 (``queries.packed`` reads it):
 
 * iterations of up to ``LARGE_ITERATION`` kernels, several of them in one compressed part: one looks much like the next;
-* larger ones as numbers of four bytes, in parts, which are read at the speed of memory.
+* larger ones order by order, in parts, of which a page needs one or two.
 
 What an iteration of a few kernels holds, SQLite sorts when somebody asks.
 """
@@ -32,8 +32,8 @@ FEW_KERNELS = 64
 LARGE_ITERATION = 20_000
 """Kernels. As many are unpacked in a millisecond."""
 
-PART = 65_536
-"""Numbers in one part of a large iteration: a page of rows reads few of them."""
+PART = 16_384
+"""Rows in one part of a large iteration: a page of kernels reads few of them."""
 
 _PACKED_ROWS = 16_384
 """Kernels in one part of small iterations, unless one has more: enough that iterations which are alike lie together."""
@@ -55,9 +55,15 @@ def write_kernel_orders(con: sqlite3.Connection, aggr_id: int, profile: Profile,
     iteration = np.searchsorted(values, aggregation.iteration_ops.iter_value).astype(np.int32)[nodes.iteration_op]
     for number in np.flatnonzero(counts > LARGE_ITERATION).tolist():
         rows = np.flatnonzero(iteration == number)
-        for kind, numbers in _of_large(profile.kernels, nodes.kernel[rows], launches):
-            _write_large(con, aggr_id, int(values[number]), kind, numbers)
-        _write_large(con, aggr_id, int(values[number]), "node", rows + before + 1)
+        insert_rows(
+            con,
+            "ext_kernel_orders",
+            ("aggr_id", "iter_value", "kind", "part", "lowest_ns", "data"),
+            (
+                (aggr_id, int(values[number]), *part)
+                for part in _of_large(profile.kernels, nodes.kernel[rows], rows + before + 1, launches)
+            ),
+        )
     is_small = (counts > FEW_KERNELS) & (counts <= LARGE_ITERATION)
     for first, last in _blocks(np.where(is_small, counts, 0), _ROWS_AT_ONCE):
         block = _block(profile.kernels, nodes, launches, iteration, first, last, is_small)
@@ -109,9 +115,8 @@ def _parts(block: _Block, values: Int64s) -> Iterator[tuple[int, int, bytes]]:
     bounds = [*heads.tolist(), len(block.iteration)]
     orders = [np.empty(len(block.iteration), np.int64) for _ in range(3)]
     for begin, end in pairwise(bounds):
-        of_iteration = _orders(block.api_start[begin:end], block.gpu_start[begin:end], block.duration[begin:end])
-        for column, order in zip(orders, of_iteration, strict=True):
-            column[begin:end] = order
+        for order, times in zip(orders, (block.api_start, block.gpu_start, block.duration), strict=True):
+            order[begin:end] = _order(times[begin:end])
     counts = np.diff(bounds)
     for first, last in _blocks(counts, _PACKED_ROWS):
         rows = slice(bounds[first], bounds[last])
@@ -129,27 +134,32 @@ def _blocks(counts: Int64s, rows: int) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def _orders(api_start: Int64s, gpu_start: Int64s, duration: Int64s) -> Iterator[Int64s]:
+def _order(times: Int64s) -> Int64s:
     """Equal times stay in the order of the rows, as the id of the row decides between them elsewhere."""
-    for times in (api_start, gpu_start, duration):
-        yield np.argsort(times, kind="stable")
+    return np.argsort(times, kind="stable")
 
 
-def _of_large(kernels: Kernels, kernel: Int64s, launches: LaunchRuns) -> Iterator[tuple[str, Int64s]]:
-    yield "launch", launches.of_kernels(kernel + 1)
+def _of_large(
+    kernels: Kernels, kernel: Int64s, node: Int64s, launches: LaunchRuns
+) -> Iterator[tuple[str, int, int, bytes]]:
+    """Kind, number, first time and content of each part."""
+    yield from _run_parts("node", node, 1)
+    yield from _run_parts("launch", launches.of_kernels(kernel + 1), 0)
     start = kernels.gpu_start[kernel]
-    times = _orders(kernels.api_start[kernel], start, kernels.gpu_stop[kernel] - start)
-    yield from zip(("api_start", "gpu_start", "duration"), times, strict=True)
+    yield from _order_parts("api_start", kernels.api_start[kernel])
+    yield from _order_parts("gpu_start", start)
+    yield from _order_parts("duration", kernels.gpu_stop[kernel] - start)
 
 
-def _write_large(con: sqlite3.Connection, aggr_id: int, iteration: int, kind: str, numbers: Int64s) -> None:
-    small = numbers.astype("<i4")
-    insert_rows(
-        con,
-        "ext_kernel_orders",
-        ("aggr_id", "iter_value", "kind", "part", "data"),
-        (
-            (aggr_id, iteration, kind, part, small[begin : begin + PART].tobytes())
-            for part, begin in enumerate(range(0, len(small), PART))
-        ),
-    )
+def _run_parts(kind: str, numbers: Int64s, step: int) -> Iterator[tuple[str, int, int, bytes]]:
+    heads = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1] + step))
+    columns = np.append(heads, len(numbers)), np.append(numbers[heads], 0)
+    for part, begin in enumerate(range(0, len(heads) + 1, PART)):
+        yield kind, part, 0, pack([column[begin : begin + PART] for column in columns])
+
+
+def _order_parts(kind: str, times: Int64s) -> Iterator[tuple[str, int, int, bytes]]:
+    order = _order(times)
+    for part, begin in enumerate(range(0, len(order), PART)):
+        some = order[begin : begin + PART]
+        yield kind, part, int(times[some[0]]), pack([np.diff(some, prepend=0)])

@@ -90,6 +90,8 @@ class UntrustedConnection(sqlite3.Connection):
         super().__init__(*arguments, **options)
         self.answers_of_launches: OrderedDict[Any, Any] = OrderedDict()
         """What ``queries.packed`` keeps of its answers, for the same reason."""
+        self.kept_runs: Any = None
+        """What ``queries.large_iteration`` keeps of an iteration."""
 
 
 def open_untrusted(

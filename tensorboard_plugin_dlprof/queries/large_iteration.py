@@ -1,57 +1,67 @@
-"""Pages of an iteration with millions of kernels, from ``ext_kernel_orders``.
+"""Pages of an iteration with up to millions of kernels, from ``ext_kernel_orders``.
 
-Parts are read one after the other, so memory does not grow beyond a byte for each kernel.
+Kernels lie by op, so those of one launch are runs of places: what holds for launches is worked out for the runs, of
+which there are fewer. Orders are read a part at a time, so memory does not grow beyond a byte for each kernel.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from functools import cached_property
 
+import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.queries.packed import Chosen, Places, Question, StoredOrders, TimeRange, none_of
+from tensorboard_plugin_dlprof.errors import UnfitDatabase
+from tensorboard_plugin_dlprof.packing import Part, unpack
+from tensorboard_plugin_dlprof.queries.packed import (
+    Chosen,
+    Places,
+    Question,
+    StoredOrders,
+    TimeRange,
+    is_below,
+    none_of,
+)
 
-PART = 65_536
+PART = 16_384
 """As ``database.kernel_orders`` stores them."""
 
-_NUMBER_BYTES = 4
+_RUNS_AT_ONCE = 8_192
 
-_FEW = 100
-"""Rows of a page, which are looked up one by one; more are read a part at a time."""
+_MOST_KEPT_RUNS = 1 << 18
+"""Of one iteration, with a connection: 4 MB."""
+
+
+class _Runs(msgspec.Struct, frozen=True):
+    """Places with something in common: the runs begin at ``starts``, the last where no place is any more."""
+
+    starts: Places
+    numbers: Places
+
+    lengths: Places
 
 
 class LargeIteration(StoredOrders):
     """An iteration of which the import stored every order by itself."""
 
-    few = 20_000
+    few = 2_000
 
-    def __init__(self, connection: sqlite3.Connection, aggregation: int, iteration: int, kernels: int) -> None:
-        super().__init__(connection, aggregation, iteration, kernels)
-        self._nodes: dict[int, npt.NDArray[np.int32]] = {}
-        """Parts that were read: an export in the order of a time goes through all of them again and again."""
+    def __init__(self, connection: sqlite3.Connection, aggregation: int, iteration: int, nodes: _Runs) -> None:
+        super().__init__(connection, aggregation, iteration, int(nodes.starts[-1]))
+        self._nodes = nodes
+        self._last: tuple[tuple[str, int], Places] | None = None
+        """The part that was read last, and what it is."""
 
     @classmethod
     def find(cls, connection: sqlite3.Connection, aggregation: int, iteration: int) -> LargeIteration | None:
-        """That of this number, where it is stored."""
-        bounds = connection.execute(
-            "SELECT part, length(data) FROM ext_kernel_orders WHERE aggr_id = ? AND iter_value = ? AND kind = 'node' "
-            "ORDER BY part DESC LIMIT 1",
-            (aggregation, iteration),
-        ).fetchone()
-        return (
-            cls(connection, aggregation, iteration, bounds[0] * PART + bounds[1] // _NUMBER_BYTES) if bounds else None
-        )
-
-    def _within(self, wanted: TimeRange) -> Chosen:
-        low, high = self._slice(wanted)
-        inside = none_of(self.kernels)
-        for begin, places in self._parts(wanted.order, low // PART):
-            if begin >= high:
-                break
-            inside[places[max(low - begin, 0) : high - begin]] = True
-        return inside
+        """That of this number, where it is stored, and not damaged."""
+        try:
+            nodes = _runs(connection, aggregation, iteration, "node")
+        except ValueError:
+            return None
+        return cls(connection, aggregation, iteration, nodes) if len(nodes.starts) > 1 else None
 
     def places(self, question: Question, chosen: Chosen | None, at_once: int) -> Iterator[Places]:
         """All places that pass, in the order of the question, as many at once, and at last the rest."""
@@ -74,12 +84,9 @@ class LargeIteration(StoredOrders):
 
     def ids(self, places: Places) -> list[int]:
         """``kernel_iteration_node.id`` of some places."""
-        if len(places) <= _FEW:
-            return [self._number("node", place) for place in places.tolist()]
-        for part in np.unique(places // PART).tolist():
-            if part not in self._nodes:
-                self._nodes[part] = self._part("node", part)
-        return [int(self._nodes[place // PART][place % PART]) for place in places.tolist()]
+        run = np.searchsorted(self._nodes.starts, places, side="right") - 1
+        found: list[int] = (self._nodes.numbers[run] + places - self._nodes.starts[run]).tolist()
+        return found
 
     def _in_order(self, question: Question, chosen: Chosen | None, skip: int = 0) -> Iterator[Places]:
         for _, found in self._parts(question.order, skip, question.descending):
@@ -94,98 +101,145 @@ class LargeIteration(StoredOrders):
         parts, rest = divmod(offset - first, PART)
         return parts + 1, rest
 
+    @cached_property
+    def _launches(self) -> _Runs:
+        kept: tuple[tuple[int, int], _Runs] | None = getattr(self._connection, "kept_runs", None)
+        if kept is not None and kept[0] == self._of:
+            return kept[1]
+        try:
+            found = _runs(self._connection, *self._of, "launch")
+        except ValueError:
+            raise self._damaged() from None
+        if len(found.starts) < 2 or found.starts[-1] != self.kernels:
+            raise self._damaged()
+        if len(found.starts) <= _MOST_KEPT_RUNS and hasattr(self._connection, "kept_runs"):
+            self._connection.kept_runs = self._of, found
+        return found
+
     def _by_launch(self, question: Question) -> Chosen:
-        passes = self._passes(question)
         chosen = none_of(self.kernels)
-        if not passes.any():
-            return chosen
-        for begin, launch in self._parts("launch"):
-            # Any other mode than clipping copies what it takes once more.
-            np.take(passes, launch, out=chosen[begin : begin + len(launch)], mode="clip")
+        runs, passes = self._launches, self._passes(question)
+        if passes.any():
+            run_passes, lengths = passes.take(runs.numbers[:-1], mode="clip"), runs.lengths
+            for begin in range(0, len(lengths), _RUNS_AT_ONCE):
+                some = slice(begin, begin + _RUNS_AT_ONCE)
+                first, last = runs.starts[begin], runs.starts[min(begin + _RUNS_AT_ONCE, len(lengths))]
+                chosen[first:last] = np.repeat(run_passes[some], lengths[some])
         return chosen
 
+    def _run_ranks(self, question: Question) -> tuple[Places, int]:
+        ranks, number = self._ranks(question)
+        return ranks.take(self._launches.numbers[:-1], mode="clip"), number
+
     def _page_by_rank(self, question: Question, chosen: Chosen | None, offset: int, limit: int) -> Places:
-        rank, number = self._ranks(question)
-        counts = np.zeros(number, np.int64)
-        for begin, launch in self._parts("launch"):
-            ranks = rank[launch]
-            counts += np.bincount(
-                ranks if chosen is None else ranks[chosen[begin : begin + len(ranks)]], minlength=number
-            )
-        ends = np.cumsum(counts)
+        rank, number = self._run_ranks(question)
+        runs = self._launches
+        count = runs.lengths if chosen is None else np.add.reduceat(chosen, runs.starts[:-1], dtype=np.int64)
+        of_rank = np.bincount(rank, weights=count, minlength=number).astype(np.int64)
+        ends = np.cumsum(of_rank)
         first = int(np.searchsorted(ends, offset, side="right"))
-        last = min(int(np.searchsorted(ends, offset + limit)), number - 1)
-        found: list[Places] = []
-        wanted = offset - int(ends[first] - counts[first])
-        for value in range(first, last + 1) if last - first < 2 else (first, None, last):
-            if value is None:
-                # Those between the first and the last value are all on the page.
-                found.append(self._between(question, chosen, rank, first, last))
-                continue
-            need = limit - sum(map(len, found))
-            found.append(_cut(self._of_rank(question, chosen, rank, value), wanted, need))
-            wanted = 0
-        return np.concatenate(found) if found else np.zeros(0, np.int64)
+        last = int(np.searchsorted(ends, offset + limit))
+        wanted = np.flatnonzero((rank >= first) & (rank <= last) & (count > 0))
+        wanted = _by(rank, wanted, question.descending)
+        # Of these runs, those that the page needs.
+        behind = np.cumsum(count[wanted])
+        skip = offset - int(ends[first] - of_rank[first])
+        begin = int(np.searchsorted(behind, skip, side="right"))
+        end = int(np.searchsorted(behind, skip + limit)) + 1
+        parts = self._expanded(wanted[begin:end], chosen, question.descending)
+        return _cut(parts, skip - int(behind[begin - 1] if begin else 0), limit)
 
     def _by_rank(self, question: Question, chosen: Chosen | None) -> Iterator[Places]:
-        rank, number = self._ranks(question)
-        for value in range(number):
-            yield from self._of_rank(question, chosen, rank, value)
+        rank, _ = self._run_ranks(question)
+        return self._expanded(_by(rank, np.arange(len(rank)), question.descending), chosen, question.descending)
 
-    def _of_rank(self, question: Question, chosen: Chosen | None, rank: Places, value: int) -> Iterator[Places]:
-        for begin, launch in self._parts("launch", descending=question.descending):
-            wanted = rank[launch] == value
-            if chosen is not None:
-                wanted &= chosen[begin : begin + len(launch)]
-            places = np.flatnonzero(wanted) + begin
-            yield places[::-1] if question.descending else places
+    def _expanded(self, runs: Places, chosen: Chosen | None, descending: bool) -> Iterator[Places]:
+        """The places of some runs, run by run."""
+        starts, lengths = self._launches.starts, self._launches.lengths
+        for run in runs.tolist():
+            # A run may be all of an iteration.
+            pieces = range(int(starts[run]), int(starts[run] + lengths[run]), PART)
+            for piece in reversed(pieces) if descending else pieces:
+                places = np.arange(piece, min(piece + PART, int(starts[run] + lengths[run])))
+                places = places if chosen is None else places[chosen[places]]
+                yield places[::-1] if descending else places
 
-    def _between(self, question: Question, chosen: Chosen | None, rank: Places, first: int, last: int) -> Places:
-        found: list[Places] = []
-        ranks: list[Places] = []
-        for begin, launch in self._parts("launch", descending=question.descending):
-            ranked = rank[launch]
-            wanted = (ranked > first) & (ranked < last)
-            if chosen is not None:
-                wanted &= chosen[begin : begin + len(launch)]
-            places = np.flatnonzero(wanted)
-            if question.descending:
-                places = places[::-1]
-            found.append(places + begin)
-            ranks.append(ranked[places])
-        order = np.argsort(np.concatenate(ranks), kind="stable")
-        return np.concatenate(found)[order]
+    def _within(self, wanted: TimeRange) -> Chosen:
+        low, high = self._slice(wanted)
+        inside = none_of(self.kernels)
+        # What is less to read: those in the range, or those outside.
+        is_most = high - low > self.kernels // 2
+        inside[:] = is_most
+        for begin, end in ((0, low), (high, self.kernels)) if is_most else ((low, high),):
+            for first, places in self._parts(wanted.order, begin // PART):
+                if first >= end:
+                    break
+                inside[places[max(begin - first, 0) : end - first]] = not is_most
+        return inside
+
+    def _bounds(self, wanted: TimeRange, limit: float, is_in: bool) -> tuple[int, int]:
+        if wanted.order == "node":
+            return super()._bounds(wanted, limit, is_in)
+        lowest = self._connection.execute(
+            "SELECT lowest_ns FROM ext_kernel_orders WHERE aggr_id = ? AND iter_value = ? AND kind = ? ORDER BY part",
+            (*self._of, wanted.order),
+        )
+        below = sum(is_below(value, limit, is_in) for (value,) in lowest)
+        return (below - 1) * PART + 1 if below else 0, min(below * PART, self.kernels)
 
     def _node(self, place: int) -> int:
-        return self._number("node", place)
+        return self.ids(np.array([place]))[0]
 
     def _place(self, order: str, rank: int) -> int:
-        return self._number(order, rank)
+        return int(self._part(order, rank // PART)[rank % PART])
 
-    def _number(self, kind: str, place: int) -> int:
-        row = self._connection.execute(
-            f"SELECT substr(data, ?, {_NUMBER_BYTES}) FROM ext_kernel_orders "
-            "WHERE aggr_id = ? AND iter_value = ? AND kind = ? AND part = ?",
-            (place % PART * _NUMBER_BYTES + 1, *self._of, kind, place // PART),
-        ).fetchone()
-        return int.from_bytes(row[0], "little")
+    def _part(self, kind: str, part: int) -> Places:
+        if self._last is None or self._last[0] != (kind, part):
+            row = self._connection.execute(
+                "SELECT data FROM ext_kernel_orders WHERE aggr_id = ? AND iter_value = ? AND kind = ? AND part = ?",
+                (*self._of, kind, part),
+            ).fetchone()
+            try:
+                places = np.cumsum(unpack(row[0], 1)[0])
+            except (TypeError, ValueError):
+                raise self._damaged() from None
+            if len(places) != min(PART, self.kernels - part * PART) or places.min() < 0 or places.max() >= self.kernels:
+                raise self._damaged()
+            self._last = (kind, part), places
+        return self._last[1]
 
-    def _part(self, kind: str, part: int) -> npt.NDArray[np.int32]:
-        row = self._connection.execute(
-            "SELECT data FROM ext_kernel_orders WHERE aggr_id = ? AND iter_value = ? AND kind = ? AND part = ?",
-            (*self._of, kind, part),
-        ).fetchone()
-        return np.frombuffer(row[0], "<i4")
+    def _damaged(self) -> UnfitDatabase:
+        name = getattr(self._connection, "shown_name", "The database")
+        return UnfitDatabase(f"{name} is damaged in ext_kernel_orders; make it again.")
 
     def _parts(self, kind: str, skip: int = 0, descending: bool = False) -> Iterator[tuple[int, Places]]:
-        """The parts of an order, each with the place or rank at which it begins."""
+        """The parts of an order, each with the rank at which it begins."""
         count = -(-self.kernels // PART)
         for number in range(count - 1 - skip, -1, -1) if descending else range(skip, count):
             if kind == "node":
                 # The order of the places themselves.
                 yield number * PART, np.arange(number * PART, min((number + 1) * PART, self.kernels))
             else:
-                yield number * PART, self._part(kind, number).astype(np.int64)
+                yield number * PART, self._part(kind, number)
+
+
+def _runs(connection: sqlite3.Connection, aggregation: int, iteration: int, kind: str) -> _Runs:
+    rows = connection.execute(
+        "SELECT data FROM ext_kernel_orders WHERE aggr_id = ? AND iter_value = ? AND kind = ? ORDER BY part",
+        (aggregation, iteration, kind),
+    )
+    parts = [Part(data, 2).rows() for (data,) in rows]
+    empty = np.zeros(0, np.int64)
+    starts, numbers = (np.concatenate([empty, *(part[column] for part in parts)]) for column in (0, 1))
+    if len(starts) and (starts[0] != 0 or (np.diff(starts) <= 0).any()):
+        raise ValueError("runs are not in order")
+    return _Runs(starts, numbers, np.diff(starts))
+
+
+def _by(rank: Places, runs: Places, descending: bool) -> Places:
+    """Some runs by rank; those of one in the order of their places, or in its reverse."""
+    runs = runs[::-1] if descending else runs
+    return runs[np.argsort(rank[runs], kind="stable")]
 
 
 def _cut(parts: Iterator[Places], offset: int, limit: int) -> Places:

@@ -11,11 +11,11 @@ There are two forms, of which ``database.kernel_orders`` tells when it writes wh
 
 from __future__ import annotations
 
+import mmap
 import sqlite3
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from mmap import mmap
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -197,15 +197,18 @@ class StoredOrders(ABC):
     def _rank(self, wanted: TimeRange, limit: float, is_in: bool) -> int:
         """How many kernels have less than the limit; or at most, where it is not in."""
         value = self._value(wanted)
-        low, high = 0, self.kernels
+        low, high = self._bounds(wanted, limit, is_in)
         while low < high:
             middle = (low + high) // 2
-            found = value(middle)
-            if found < limit or (found == limit and not is_in):
+            if is_below(value(middle), limit, is_in):
                 low = middle + 1
             else:
                 high = middle
         return low
+
+    def _bounds(self, wanted: TimeRange, limit: float, is_in: bool) -> tuple[int, int]:
+        """Between what ``_rank`` lies."""
+        return 0, self.kernels
 
     def _value(self, wanted: TimeRange) -> Callable[[int], float]:
         def value(rank: int) -> float:
@@ -221,7 +224,18 @@ class StoredOrders(ABC):
         return value
 
 
+def is_below(value: float, limit: float, is_in: bool) -> bool:
+    """Whether a value lies before a limit; one that equals it does unless the limit ``is_in`` what comes behind."""
+    return value < limit or (value == limit and not is_in)
+
+
 def none_of(count: int) -> Chosen:
     """A flag for each of millions of kernels, in memory that goes back to the system: every thread of a server would
     keep as much of what it frees."""
-    return np.frombuffer(mmap(-1, max(count, 1)), np.bool_, count)
+    size = max(count, 1)
+    # Given at once, where the system can: page by page, as it is written, takes longer than all that is done with it.
+    at_once = getattr(mmap, "MAP_POPULATE", None)
+    memory = (
+        mmap.mmap(-1, size) if at_once is None else mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | at_once)
+    )
+    return np.frombuffer(memory, np.bool_, count)

@@ -278,15 +278,18 @@ CREATE TABLE ext_iteration_kernels (
     UNIQUE (aggr_id, last_value)
 );
 
--- The kernels of iterations that have too many to sort when somebody asks (database/kernel_orders.py). Numbers of
--- four bytes, least significant first, 65536 of them in a part.
+-- The kernels of iterations with more (database/kernel_orders.py), numbered from 0 by kernel_iteration_node.id, which is
+-- their place. Packed (packing.py), 16384 rows in a part. Columns of node: the first place of each run of rows that
+-- follow each other, and the id of its first; of launch: the first place of each run of kernels with one launch, and
+-- ext_launches.id; both end with a run that begins behind the last kernel. The column of api_start, gpu_start, duration:
+-- the places in that order, each as its difference from the one before, the first of a part from 0.
 CREATE TABLE ext_kernel_orders (
     id          INTEGER PRIMARY KEY,
     aggr_id     INTEGER NOT NULL,       -- aggregations.id
     iter_value  INTEGER NOT NULL,       -- number of the iteration
-    kind        TEXT NOT NULL,          -- node: kernel_iteration_node.id, ascending; launch: ext_launches.id of each;
-                                        -- api_start, gpu_start, duration: places in node (from 0) in that order
+    kind        TEXT NOT NULL,          -- node, launch, api_start, gpu_start, duration
     part        INTEGER NOT NULL,       -- number of the part, from 0
+    lowest_ns   INTEGER NOT NULL,       -- ns, the time of the first kernel of the part; 0 of node and launch
     data        BLOB NOT NULL,
     UNIQUE (aggr_id, iter_value, kind, part)
 );
