@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -88,10 +87,8 @@ class UntrustedConnection(sqlite3.Connection):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.answers_of_launches: OrderedDict[Any, Any] = OrderedDict()
-        """What ``queries.packed`` keeps of its answers, for the same reason."""
-        self.kept_runs: Any = None
-        """What ``queries.large_iteration`` keeps of an iteration."""
+        self.kept: dict[str, Any] = {}
+        """What questions keep for those that follow, by name: the file does not change while it is open."""
 
 
 def open_untrusted(

@@ -15,15 +15,8 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.packing import Part, unpack
-from tensorboard_plugin_dlprof.queries.packed import (
-    Chosen,
-    Places,
-    Question,
-    StoredOrders,
-    TimeRange,
-    is_below,
-    none_of,
-)
+from tensorboard_plugin_dlprof.queries.chosen import Chosen, Places, no_flags
+from tensorboard_plugin_dlprof.queries.packed import Question, StoredOrders, TimeRange, is_below
 
 PART = 16_384
 """As ``database.kernel_orders`` stores them."""
@@ -31,7 +24,10 @@ PART = 16_384
 _RUNS_AT_ONCE = 8_192
 
 _MOST_KEPT_RUNS = 1 << 18
-"""Of one iteration, with a connection: 4 MB."""
+"""Of one iteration, with a connection: 6 MB."""
+
+_MOST_KEPT_FLAGS = 1 << 22
+"""Of one condition on launches, with a connection: 4 MB."""
 
 
 class _Runs(msgspec.Struct, frozen=True):
@@ -90,7 +86,7 @@ class LargeIteration(StoredOrders):
 
     def _in_order(self, question: Question, chosen: Chosen | None, skip: int = 0) -> Iterator[Places]:
         for _, found in self._parts(question.order, skip, question.descending):
-            some = found if chosen is None else found[chosen[found]]
+            some = found if chosen is None else chosen.of(found)
             yield some[::-1] if question.descending else some
 
     def _skipped(self, offset: int, descending: bool) -> tuple[int, int]:
@@ -103,29 +99,53 @@ class LargeIteration(StoredOrders):
 
     @cached_property
     def _launches(self) -> _Runs:
-        kept: tuple[tuple[int, int], _Runs] | None = getattr(self._connection, "kept_runs", None)
-        if kept is not None and kept[0] == self._of:
-            return kept[1]
+        of, kept = self._kept.get("runs", (None, None))
+        if of == self._of and isinstance(kept, _Runs):
+            return kept
         try:
             found = _runs(self._connection, *self._of, "launch")
         except ValueError:
             raise self._damaged() from None
         if len(found.starts) < 2 or found.starts[-1] != self.kernels:
             raise self._damaged()
-        if len(found.starts) <= _MOST_KEPT_RUNS and hasattr(self._connection, "kept_runs"):
-            self._connection.kept_runs = self._of, found
+        if len(found.starts) <= _MOST_KEPT_RUNS:
+            self._kept["runs"] = self._of, found
         return found
 
     def _by_launch(self, question: Question) -> Chosen:
-        chosen = none_of(self.kernels)
-        runs, passes = self._launches, self._passes(question)
-        if passes.any():
-            run_passes, lengths = passes.take(runs.numbers[:-1], mode="clip"), runs.lengths
-            for begin in range(0, len(lengths), _RUNS_AT_ONCE):
-                some = slice(begin, begin + _RUNS_AT_ONCE)
-                first, last = runs.starts[begin], runs.starts[min(begin + _RUNS_AT_ONCE, len(lengths))]
-                chosen[first:last] = np.repeat(run_passes[some], lengths[some])
-        return chosen
+        # One filter has many pages.
+        key = self._of, question.launches, question.key()
+        kept_key, kept = self._kept.get("chosen", (None, None))
+        if key == kept_key and isinstance(kept, Chosen):
+            return kept
+        found = self._found_by_launch(question)
+        if len(found.flags) <= _MOST_KEPT_FLAGS:
+            self._kept["chosen"] = key, found
+        return found
+
+    def _found_by_launch(self, question: Question) -> Chosen:
+        runs, passes = self._launches, self._passes(question).take(self._launches.numbers[:-1], mode="clip")
+        passing = np.flatnonzero(passes)
+        if not len(passing):
+            return Chosen(0, no_flags(0))
+        first, behind = int(passing[0]), int(passing[-1]) + 1
+        begin = int(runs.starts[first])
+        flags = no_flags(int(runs.starts[behind]) - begin)
+        for low in range(first, behind, _RUNS_AT_ONCE):
+            high = min(low + _RUNS_AT_ONCE, behind)
+            some = slice(runs.starts[low] - begin, runs.starts[high] - begin)
+            flags[some] = np.repeat(passes[low:high], runs.lengths[low:high])
+        return Chosen(begin, flags)
+
+    def _chosen_by_run(self, chosen: Chosen) -> Places:
+        """How many of each run pass."""
+        starts, counts = self._launches.starts, np.zeros(len(self._launches.lengths), np.int64)
+        if len(chosen.flags):
+            # It may begin or end within a run.
+            low, high = np.searchsorted(starts, (chosen.begin, chosen.end), side="right").tolist()
+            heads = np.append(chosen.begin, starts[low : high - (starts[high - 1] == chosen.end)])
+            counts[low - 1 : low - 1 + len(heads)] = np.add.reduceat(chosen.flags, heads - chosen.begin, dtype=np.int64)
+        return counts
 
     def _run_ranks(self, question: Question) -> tuple[Places, int]:
         ranks, number = self._ranks(question)
@@ -134,7 +154,7 @@ class LargeIteration(StoredOrders):
     def _page_by_rank(self, question: Question, chosen: Chosen | None, offset: int, limit: int) -> Places:
         rank, number = self._run_ranks(question)
         runs = self._launches
-        count = runs.lengths if chosen is None else np.add.reduceat(chosen, runs.starts[:-1], dtype=np.int64)
+        count = runs.lengths if chosen is None else self._chosen_by_run(chosen)
         of_rank = np.bincount(rank, weights=count, minlength=number).astype(np.int64)
         ends = np.cumsum(of_rank)
         first = int(np.searchsorted(ends, offset, side="right"))
@@ -161,12 +181,12 @@ class LargeIteration(StoredOrders):
             pieces = range(int(starts[run]), int(starts[run] + lengths[run]), PART)
             for piece in reversed(pieces) if descending else pieces:
                 places = np.arange(piece, min(piece + PART, int(starts[run] + lengths[run])))
-                places = places if chosen is None else places[chosen[places]]
+                places = places if chosen is None else chosen.of(places)
                 yield places[::-1] if descending else places
 
     def _within(self, wanted: TimeRange) -> Chosen:
         low, high = self._slice(wanted)
-        inside = none_of(self.kernels)
+        inside = no_flags(self.kernels)
         # What is less to read: those in the range, or those outside.
         is_most = high - low > self.kernels // 2
         inside[:] = is_most
@@ -175,7 +195,7 @@ class LargeIteration(StoredOrders):
                 if first >= end:
                     break
                 inside[places[max(begin - first, 0) : end - first]] = not is_most
-        return inside
+        return Chosen(0, inside)
 
     def _bounds(self, wanted: TimeRange, limit: float, is_in: bool) -> tuple[int, int]:
         if wanted.order == "node":

@@ -11,7 +11,6 @@ There are two forms, of which ``database.kernel_orders`` tells when it writes wh
 
 from __future__ import annotations
 
-import mmap
 import sqlite3
 from abc import ABC, abstractmethod
 from collections import OrderedDict
@@ -21,8 +20,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.queries.chosen import Chosen, Flags, Places
 from tensorboard_plugin_dlprof.queries.filters import Condition
 
 _KEPT_ANSWERS = 64
@@ -33,8 +32,6 @@ _LONGEST_KEPT_SQL = 4_000
 _OF_THE_PAGE = frozenset({"iteration", "offset", "limit"})
 """What launches are not asked about."""
 
-Places: TypeAlias = "npt.NDArray[np.int64]"
-Chosen: TypeAlias = "npt.NDArray[np.bool_]"
 Value: TypeAlias = "str | int | float"
 
 
@@ -67,6 +64,10 @@ class Question(msgspec.Struct, frozen=True):
     descending: bool
     ranges: Sequence[TimeRange]
     values: Mapping[str, Value] = msgspec.field(default_factory=lambda: MappingProxyType({}))
+
+    def key(self) -> tuple[tuple[str, Value], ...]:
+        """What launches are asked about: neither the iteration nor the page."""
+        return tuple((name, value) for name, value in self.values.items() if name not in _OF_THE_PAGE)
 
 
 class TimeRange(msgspec.Struct, frozen=True):
@@ -105,19 +106,21 @@ class StoredOrders(ABC):
     def __init__(self, connection: sqlite3.Connection, aggregation: int, iteration: int, kernels: int) -> None:
         self._connection = connection
         self._of = (aggregation, iteration)
+        self._kept: dict[str, Any] = getattr(connection, "kept", {})
+        """For the questions that follow, where the file is not changed."""
         self.kernels = kernels
 
     def count(self, question: Question) -> int:
         """How many kernels pass."""
         chosen = self.chosen(question)
-        return self.kernels if chosen is None else int(np.count_nonzero(chosen))
+        return self.kernels if chosen is None else chosen.count()
 
     def chosen(self, question: Question) -> Chosen | None:
         """Whether each place passes; nothing where all do."""
         chosen = self._by_launch(question) if question.launches else None
         for wanted in question.ranges:
             inside = self._within(wanted)
-            chosen = inside if chosen is None else np.logical_and(chosen, inside, out=chosen)
+            chosen = inside if chosen is None else chosen.both(inside)
         return chosen
 
     @abstractmethod
@@ -132,7 +135,7 @@ class StoredOrders(ABC):
     def ids(self, places: Places) -> list[int]:
         """``kernel_iteration_node.id`` of some places."""
 
-    def _passes(self, question: Question, among: str = "1") -> Chosen:
+    def _passes(self, question: Question, among: str = "1") -> Flags:
         """Whether each launch passes, by its id; ``among`` is a condition on the launches to ask for."""
         (passing,) = self._of_launches(f"SELECT group_concat(id) FROM ({question.launches} AND ({among}))", question)
         passes = np.zeros(self._last_launch() + 1, np.bool_)
@@ -156,14 +159,13 @@ class StoredOrders(ABC):
 
         Launches are those of all iterations, so one answer serves the pages of many; some are kept.
         """
-        key = sql, tuple((name, value) for name, value in question.values.items() if name not in _OF_THE_PAGE)
-        kept: OrderedDict[Any, Sequence[Places]] | None = getattr(self._connection, "answers_of_launches", None)
-        found = None if kept is None else kept.get(key)
+        key = sql, question.key()
+        kept: OrderedDict[Any, Sequence[Places]] = self._kept.setdefault("answers_of_launches", OrderedDict())
+        found = kept.get(key)
         if found is None:
             lists = self._connection.execute(sql, question.values).fetchone()
             found = [np.fromstring(numbers or "", np.int64, sep=",") for numbers in lists]
-            is_small = len(sql) < _LONGEST_KEPT_SQL and all(len(numbers) <= _MOST_KEPT_LAUNCHES for numbers in found)
-            if kept is not None and is_small:
+            if len(sql) < _LONGEST_KEPT_SQL and all(len(numbers) <= _MOST_KEPT_LAUNCHES for numbers in found):
                 kept[key] = found
                 while len(kept) > _KEPT_ANSWERS:
                     kept.popitem(last=False)
@@ -227,15 +229,3 @@ class StoredOrders(ABC):
 def is_below(value: float, limit: float, is_in: bool) -> bool:
     """Whether a value lies before a limit; one that equals it does unless the limit ``is_in`` what comes behind."""
     return value < limit or (value == limit and not is_in)
-
-
-def none_of(count: int) -> Chosen:
-    """A flag for each of millions of kernels, in memory that goes back to the system: every thread of a server would
-    keep as much of what it frees."""
-    size = max(count, 1)
-    # Given at once, where the system can: page by page, as it is written, takes longer than all that is done with it.
-    at_once = getattr(mmap, "MAP_POPULATE", None)
-    memory = (
-        mmap.mmap(-1, size) if at_once is None else mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | at_once)
-    )
-    return np.frombuffer(memory, np.bool_, count)

@@ -12,7 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from tensorboard_plugin_dlprof.packing import Part
-from tensorboard_plugin_dlprof.queries.packed import Chosen, Places, Question, StoredOrders, TimeRange
+from tensorboard_plugin_dlprof.queries.chosen import Chosen, Places
+from tensorboard_plugin_dlprof.queries.packed import Question, StoredOrders, TimeRange
 
 _COLUMNS = 5
 
@@ -94,11 +95,10 @@ class SmallIteration(StoredOrders):
             order = self._orders[question.order]
         if question.descending:
             order = order[::-1]
-        return order if chosen is None else order[chosen[order]]
+        return order if chosen is None else chosen.of(order)
 
     def _by_launch(self, question: Question) -> Chosen:
-        chosen: Chosen = self._passes(question, self._among(question)).take(self._launch, mode="clip")
-        return chosen
+        return Chosen(0, self._passes(question, self._among(question)).take(self._launch, mode="clip"))
 
     def _among(self, question: Question) -> str:
         return f"{question.launch_id} {self._condition}" if self._condition else "1"
@@ -121,7 +121,7 @@ class SmallIteration(StoredOrders):
             inside[low:high] = True
         else:
             inside[self._orders[wanted.order][low:high]] = True
-        return inside
+        return Chosen(0, inside)
 
     def _node(self, place: int) -> int:
         return int(self._nodes[place])

@@ -16,9 +16,10 @@ from typing import TypeAlias
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest
+from tensorboard_plugin_dlprof.queries.chosen import Chosen
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, ColumnType, Condition, condition, containing
 from tensorboard_plugin_dlprof.queries.large_iteration import LargeIteration
-from tensorboard_plugin_dlprof.queries.packed import Chosen, Packed, Question, StoredOrders, TimeRange, time_range
+from tensorboard_plugin_dlprof.queries.packed import Packed, Question, StoredOrders, TimeRange, time_range
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.small_iteration import SmallIteration
 
@@ -355,7 +356,7 @@ class _Query:
         key = self.stored_key(question)
         if counts is not None and key in counts:
             return counts[key]
-        number = found.count(question) if chosen is None else int(chosen.sum())
+        number = found.count(question) if chosen is None else chosen.count()
         if counts is not None:
             counts[key] = number
         return number
