@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
@@ -38,6 +38,15 @@ def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
             notes.append(
                 Note(severity="warning" if is_warning else "info", message=str(message), hint=_HINTS.get(str(key), ""))
             )
+    if is_of_another_version(connection):
+        notes.append(
+            Note(
+                severity="warning",
+                message="Another version of this plug-in made this database: only what DLProf's databases hold is read "
+                "of it, without causes, efficiency and what was skipped.",
+                hint="Import its source again: dlprof import --force SOURCE.",
+            )
+        )
     if "ext_aggregations" in tables:
         notes.extend(_aggregation_notes(connection, scope))
     return sorted(notes, key=lambda note: note["severity"] != "warning")

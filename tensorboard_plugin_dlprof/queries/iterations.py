@@ -192,14 +192,18 @@ def binned(rows: list[IterationRow], size: int = 0) -> list[IterationRow]:
 
 
 def iteration_source(connection: sqlite3.Connection, scope: Scope) -> IterationSource:
-    """How the iterations of the aggregation were found."""
+    """How the iterations of the aggregation were found; an empty kind where the database does not say."""
     tables = extension_tables(connection)
     if not {"ext_aggregations", "ext_iteration_candidates"} <= tables:
         key_op = connection.execute(
             "SELECT key_op FROM view_key_op_name WHERE aggr_id = ?", (scope.aggregation,)
         ).fetchone()
         label = str(key_op[0]) if key_op and key_op[0] else ""
-        return IterationSource(kind="key_op" if label else "whole_capture", label=label, candidates=[])
+        (several,) = connection.execute(
+            "SELECT count(*) FROM model_summary WHERE aggr_id = ? AND iter_total > 1", (scope.aggregation,)
+        ).fetchone()
+        kind = "key_op" if label else "" if several else "whole_capture"
+        return IterationSource(kind=kind, label=label, candidates=[])
     chosen = connection.execute(
         "SELECT candidate_source, candidate_label FROM ext_aggregations WHERE aggr_id = ?", (scope.aggregation,)
     ).fetchone()

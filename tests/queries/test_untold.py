@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,10 +15,12 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
+from tensorboard_plugin_dlprof.queries.iterations import iteration_source
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, tensor_core_efficiency
 from tensorboard_plugin_dlprof.queries.table import Request, page
 from tensorboard_plugin_dlprof.queries.tables import find_table
+from tests.imports.traces import write_trace
 from tests.queries.profiles import ignore
 
 ON_TENSOR_CORES = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_64x3_tn"
@@ -96,3 +99,17 @@ def test_what_lies_outside_is_counted(asked: UntrustedConnection) -> None:
         "1 kernel (30.0 µs) and 1 memory operation (10.0 µs) ran outside the aggregated iterations and are not counted."
         in messages
     )
+
+
+def test_a_database_of_another_version_is_read_as_far_as_dlprofs_goes(tmp_path: Path) -> None:
+    """It says so first, and does not take the iterations whose origin it does not read for none."""
+    database = tmp_path / "dldb.sqlite"
+    import_source(write_trace(tmp_path / "trace.json", steps=3), database, ImportOptions(), ignore)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE ext_info SET value = '1' WHERE key = 'extension_version'")
+    with closing(open_database(database)) as connection:
+        scope = find_scope(connection)
+        (note,) = coverage_notes(connection, scope)
+        assert note["severity"] == "warning"
+        assert note["message"].startswith("Another version of this plug-in made this database")
+        assert iteration_source(connection, scope) == {"kind": "", "label": "", "candidates": []}
