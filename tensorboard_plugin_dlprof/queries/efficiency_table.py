@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+import msgspec
+
 from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
 from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.table import Column, Table
@@ -51,7 +53,7 @@ EFFICIENCY = Table(
                _RATE),
         _OP["name"],
         _OP["op_id"],
-        _OP["direction"],
+        msgspec.structs.replace(_OP["direction"], minor=True),
         _OP["op_type"],
         Column("family", "Family", "text", "What most of its work is: gemm, convolution, attention, ...",
                "nullif(rate.family, '')", _RATE, nullable=True),
@@ -69,10 +71,10 @@ EFFICIENCY = Table(
                _CAUSE_IN_WORDS, _RATE, nullable=True),
         Column("dimension", "Dimension", "text", "Length that does not fit the data type, and the next that would.",
                "CASE WHEN rate.length IS NOT NULL THEN rate.dimension || ' ' || rate.length || ' -> ' || "
-               "rate.padded_length END", _RATE, nullable=True),
+               "rate.padded_length END", _RATE, nullable=True, minor=True),
         Column("size", "Size", "text",
                "Lengths of the op's largest product: M, N and K; channels, filter and pictures; heads and sequences.",
-               "nullif(rate.size, '')", _RATE, nullable=True),
+               "nullif(rate.size, '')", _RATE, nullable=True, minor=True),
         Column("flops", "FLOPs", "number", "Floating-point operations of all its calls; approximate unless it is a "
                "product.", "rate.flops", _RATE, nullable=True),
         Column("min_bytes", "Minimum Bytes", "bytes", "Every input read once and every output written once.",
