@@ -1,4 +1,5 @@
 import { ExternalLink } from "../components/external_link";
+import { VIEWS, type ViewId } from "./views";
 
 const PROJECT = "https://pypi.org/project/tensorboard-plugin-dlprof/";
 
@@ -19,17 +20,19 @@ const TERMS: readonly [string, string][] = [
   ["GPU time of an op", "Time in which kernels, copies or sets of the op were running."],
 ];
 
-const VIEW_GUIDE: readonly [string, string][] = [
-  ["Dashboard", "Where the time went: GPU use, resources, kernels, iterations, the longest ops, advice."],
-  ["Op Types", "Times by what ops do: convolutions, matrix products, copies ..."],
-  ["Group Ops", "The model's modules as a tree and an icicle; each level adds up the one below."],
-  ["Ops and Kernels", "Every op; the selected one's kernels below."],
-  ["Kernels by Iteration", "Every aggregated iteration; the kernels of the selected one below."],
-  ["Kernels by Op", "Iteration, then op, then the kernels of both."],
-  ["Iterations", "All iterations as bars; choose which are aggregated, and aggregate anew."],
-  ["GPUs", "Every GPU, where there is more than one."],
-  ["Graph", "Which modules use Tensor Cores, could but do not, or could not."],
-];
+const VIEW_GUIDE: Readonly<Record<ViewId, string>> = {
+  dashboard: "Where the time went: GPU use, resources, kernels, iterations, the longest ops, advice.",
+  recommendations: "What to change first, what an iteration could gain from it, and what shows it.",
+  efficiency: "What ops reach of what the GPU can do, what limits them, and what they could gain.",
+  op_types: "Times by what ops do: convolutions, matrix products, copies ...",
+  groups: "The model's modules as a tree and an icicle; each level adds up the one below.",
+  ops: "Every op; the selected one's kernels below.",
+  kernels_by_iteration: "Every aggregated iteration; the kernels of the selected one below.",
+  kernels_by_op: "Iteration, then op, then the kernels of both.",
+  iterations: "All iterations as bars; choose which are aggregated, and aggregate anew.",
+  gpus: "Every GPU, where more than one is in use.",
+  graph: "Which modules use Tensor Cores, could but do not, or could not.",
+};
 
 const KEYS: readonly [string, string][] = [
   ["Arrow keys", "walk over the cells of a table, or the bars of a chart"],
@@ -47,10 +50,10 @@ export function Help({ version }: { version: string }) {
     <div class="help">
       <h3>Guide</h3>
       <dl>
-        {VIEW_GUIDE.map(([view, use]) => (
-          <div key={view}>
-            <dt>{view}</dt>
-            <dd>{use}</dd>
+        {VIEWS.map(({ id, label }) => (
+          <div key={id}>
+            <dt>{label}</dt>
+            <dd>{VIEW_GUIDE[id]}</dd>
           </div>
         ))}
       </dl>

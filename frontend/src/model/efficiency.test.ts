@@ -62,6 +62,7 @@ describe("roofline", () => {
     const roofs = roofsOf([peak("memory", "", 1e12), peak("vector", "fp32", 9e13)], new Set(["fp32"]), "");
     const { x, y } = axes(dots, roofs);
     expect(along(0.02, x)).toBeGreaterThanOrEqual(0);
+    expect(axes(drawnDots([dot({ intensity: 0.1 })]), null).x.from).toBe(-2);
     expect(along(90, x)).toBeLessThanOrEqual(1);
     expect(along(3e6, y)).toBeGreaterThanOrEqual(0);
     expect(along(9e13, y)).toBeLessThan(1);

@@ -80,7 +80,8 @@ export const products = (peaks: readonly Peak[]): string[] => [...new Set(peaks.
 function spanning(values: readonly number[], least: number): Axis {
   const logs = values.filter((value) => value > 0).map(Math.log10);
   if (logs.length === 0) return { from: 0, to: least };
-  const from = Math.floor(Math.min(...logs));
+  // A dot at the edge would cover the labels of the other axis.
+  const from = Math.floor(Math.min(...logs) - 0.05);
   return { from, to: Math.max(Math.ceil(Math.max(...logs) + 0.05), from + least) };
 }
 

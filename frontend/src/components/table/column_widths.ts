@@ -33,10 +33,12 @@ function stored(key: string): Widths {
   }
 }
 
-/** About what a letter takes, and a capital more: measuring every cell would take longer than drawing it. */
+/** About what a letter takes, and a capital or an m more: measuring every cell would take longer than drawing it. */
 const LETTER_WIDTH = 7.3;
 const CAPITAL = 0.3;
-const lettersOf = (text: string): number => text.length + CAPITAL * (text.match(/[A-Z]/g)?.length ?? 0);
+const WIDE = 0.6;
+const lettersOf = (text: string): number =>
+  text.length + CAPITAL * (text.match(/[A-Z]/g)?.length ?? 0) + WIDE * (text.match(/[mw]/gi)?.length ?? 0);
 const CELL_PADDING = 20;
 const WIDEST_TEXT = 220;
 /** Longer texts are cut before other columns are left out. */

@@ -69,11 +69,11 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
       <Message title="Nothing is known of the efficiency of ops">
         <p>{hasKernels(data) ? "The kernels here cannot be rated." : "This recording holds no kernels."}</p>
         <p>
-          {rates.hint !== ""
-            ? rates.hint
-            : hasKernels(data)
-              ? "Record ops beside the kernels: NVTX ranges, or the PyTorch profiler's CPU activities."
-              : "Record them: ProfilerActivity.CUDA (PyTorch), -t cuda,nvtx (Nsight Systems)."}
+          {!hasKernels(data)
+            ? "Record them: ProfilerActivity.CUDA (PyTorch), -t cuda,nvtx (Nsight Systems)."
+            : rates.hint !== ""
+              ? rates.hint
+              : "Record ops beside the kernels: NVTX ranges, or the PyTorch profiler's CPU activities."}
         </p>
       </Message>
     );
