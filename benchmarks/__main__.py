@@ -58,12 +58,30 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     for name, result in results["imports"].items():
         if name == max(results["imports"], key=lambda item: results["imports"][item]["kernels"]):
             print(f"{name}: {result['kernels']:,} kernels")
-            results["serving"][name] = served = serving.measure(Path(result["database"]), options.questions)
-            for question, times in served["answers"].items():
-                print(f"{question:40}" + "".join(f"{value:9.2f}" for value in times.values()))
+            results["serving"][name] = _serve(Path(result["database"]), options.questions)
+    for kernels, one_iteration in [(number, False) for number in options.serving] + [
+        (number, True) for number in options.one_iteration
+    ]:
+        name = f"{kernels:,} kernels{' in one iteration' if one_iteration else ''}"
+        print(name)
+        database = folder / f"served_{kernels}_{int(one_iteration)}.dlprof_dldb.sqlite"
+        serving.make(database, kernels, options.trace, one_iteration=one_iteration)
+        results["serving"][name] = _serve(database, options.questions)
+        database.unlink()
     results["start"] = measure_start(options.rounds)
     print(f"\nstart: {results['start']}")
     return results
+
+
+def _serve(database: Path, questions: int) -> dict[str, Any]:
+    result = serving.measure(database, questions)
+    for question, times in result["answers"].items():
+        print(f"{question:40}" + "".join(f"{value:9.2f}" for value in times.values()))
+    print(
+        f"{result['bytes_per_kernel']} bytes for each kernel, {result['memory_gained_bytes'] / 1e6:.0f} MB of memory",
+        flush=True,
+    )
+    return result
 
 
 def _import(source: Path, folder: Path, rounds: int) -> dict[str, Any]:
@@ -114,6 +132,12 @@ def _parser() -> argparse.ArgumentParser:
         "--kernels", type=_numbers, default=[100_000], metavar="N,N", help="kernels of the exports (default: 100000)"
     )
     parser.add_argument("--ranges", type=int, default=0, metavar="N", help="NVTX ranges of the exports, at least")
+    parser.add_argument(
+        "--serving", type=_numbers, default=[], metavar="N,N", help="kernels of databases made to be asked: 10000000"
+    )
+    parser.add_argument(
+        "--one-iteration", type=_numbers, default=[], metavar="N,N", help="the same, all kernels in one iteration"
+    )
     parser.add_argument("--rounds", type=int, default=3, help="runs of each (default: %(default)s)")
     parser.add_argument("--questions", type=int, default=serving.ROUNDS, help="questions of each kind")
     parser.add_argument("--folder", type=Path, default=Path("build/benchmarks"), help="where inputs are made meanwhile")

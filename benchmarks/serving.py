@@ -202,8 +202,8 @@ def measure(path: Path, rounds: int = ROUNDS) -> dict[str, Any]:
     }
 
 
-def make(path: Path, kernels: int, *, one_iteration: bool = False) -> None:
-    """A database of as many kernels from a sample of ours."""
+def make(path: Path, kernels: int, trace: Path = TRACE, *, one_iteration: bool = False) -> None:
+    """A database of as many kernels from a PyTorch trace."""
     from benchmarks.tiled_profile import tile_profile
     from tensorboard_plugin_dlprof.aggregation import aggregate
     from tensorboard_plugin_dlprof.database.connection import open_database
@@ -211,10 +211,10 @@ def make(path: Path, kernels: int, *, one_iteration: bool = False) -> None:
     from tensorboard_plugin_dlprof.database.writer import Results, write_database
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 
-    import_source(TRACE, path, ImportOptions(), lambda _stage, _fraction: None)
+    import_source(trace, path, ImportOptions(), lambda _stage, _fraction: None)
     with closing(open_database(path)) as con:
         profile = tile_profile(read_profile(con), kernels, iterations=not one_iteration)
-    write_database(path, TRACE, profile, lambda: Results([aggregate(profile)]))
+    write_database(path, trace, profile, lambda: Results([aggregate(profile)]))
 
 
 def main(argv: list[str] | None = None) -> int:
