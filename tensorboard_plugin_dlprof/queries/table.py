@@ -31,6 +31,9 @@ CountKey: TypeAlias = tuple[str, tuple[tuple[str, Value], ...]]
 FEW_ROWS = 20_000
 """Up to this many hits, find them first and sort them; above, walk the index of the sorted column."""
 
+_INFINITE = "9e999"
+"""As SQL spells it."""
+
 _IDS_AT_ONCE = 500
 """SQLite takes 999 variables by our limit."""
 
@@ -404,9 +407,16 @@ class _Query:
         column, table = self._sorted_by, self._table
         direction = "DESC" if self.sort.startswith("-") else "ASC"
         value, joins = (column.order, ()) if column.order else (column.sql, column.joins)
-        order = f"{'+' if few and self.conditions else ''}({value}) {direction}, {table.row_id} {direction}"
-        if column.nullable:
-            order = f"({value}) IS NULL, {order}"
+        unknown_last = ""
+        # For SQLite, what is unknown is less than all that is known.
+        if column.nullable and direction == "ASC":
+            if column.type in TEXT_TYPES:
+                unknown_last = f"({value}) IS NULL, "
+            else:
+                # One key instead of two: SQLite would work out the value for each of them.
+                value = f"ifnull({value}, {_INFINITE})"
+        plus = "+" if few and self.conditions else ""
+        order = f"{unknown_last}{plus}({value}) {direction}, {table.row_id} {direction}"
         sql = (
             f"SELECT {table.row_id} AS id FROM {self._from(self._filter_joins.union(joins), column.base)} "
             f"WHERE {self._where(True, few)} ORDER BY {order}"

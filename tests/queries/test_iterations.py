@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.tiled_profile import tile_profile
 from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
+from tensorboard_plugin_dlprof.database.adding import add_aggregation, leave_out_aggregation
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.writer import Results, write_database
@@ -89,3 +90,25 @@ def test_sums_of_sqlite_are_those_of_the_rows(tmp_path: Path, aggregated: tuple[
     assert all(row["parts"] is None for row in rows if not row["profiled"])
     for part in ("memory", "other"):
         assert sum(row["parts"][part] for row in inside) == sum(row["parts"][part] for row in single[low : high + 1])
+
+
+def test_counts_of_kernels_are_found_by_id(tmp_path: Path) -> None:
+    """Both tables of iterations have the same ids, also in later aggregations and after one was deleted."""
+    source = write_trace(tmp_path / "a.json", steps=5)
+    first, second, third = (tmp_path / f"{name}.sqlite" for name in "abc")
+    import_source(source, first, ImportOptions(), lambda _stage, _fraction: None)
+    for number, (old, new) in enumerate(((first, second), (second, third)), start=1):
+        con = open_database(old)
+        profile = read_profile(con)
+        assert (
+            add_aggregation(old, new, con, profile, aggregate(profile, Selection(iter_start=number)), ()) == number + 1
+        )
+    leave_out_aggregation(third, first, 2)
+    for path in (second, third, first):
+        with closing(open_database(path)) as con:
+            together, apart = con.execute(
+                "SELECT count(*), sum(stats.aggr_id <> part.aggr_id OR stats.iter_value <> part.iter_value) "
+                "FROM iteration_aggregation_list AS part "
+                "LEFT JOIN kernel_iteration_stats AS stats ON stats.id = part.id"
+            ).fetchone()
+            assert (together > 4, apart) == (True, 0)
