@@ -25,6 +25,8 @@ class Outcome(msgspec.Struct, frozen=True):
 
     finished: bool
     error: str = ""
+    of_source: bool = False
+    """Whether the error is one of the source: nothing else would help than another file."""
     crash: str = ""
     details: str = ""
     """For the log: the last of what the process wrote to standard error."""
@@ -67,7 +69,7 @@ class Child:
 
     def listen(self, progress: Callable[[str, float], None]) -> Outcome:
         """Waits for the end of the process and passes on its progress."""
-        error = ""
+        error, of_source = "", False
         result: dict[str, Any] | None = None
         with self._process:
             lines = self._pipe(self._process.stdout)
@@ -79,13 +81,14 @@ class Child:
                 if "stage" in message:
                     progress(str(message["stage"]), float(message["fraction"]))
                 error = str(message.get("error", error))
+                of_source = bool(message.get("of_source", of_source))
                 result = message.get("result", result)
             code = self._process.wait()
             self._error_reader.join(TERMINATE_SECONDS)
         details = self._errors.decode(errors="replace")
         if result is not None and code == 0:
             return Outcome(True, details=details, result=result)
-        return Outcome(False, error=error, crash="" if error else _crash(code), details=details)
+        return Outcome(False, error=error, of_source=of_source, crash="" if error else _crash(code), details=details)
 
     def end(self) -> None:
         """Ends the process: it is asked first, and killed when it does not go."""

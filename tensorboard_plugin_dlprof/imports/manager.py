@@ -44,6 +44,8 @@ class Status(msgspec.Struct, frozen=True):
 
     state: str
     message: str = ""
+    of_source: bool = False
+    """Whether a failure is one of the source, and not of this server."""
     stage: str = ""
     fraction: float = 0.0
     elapsed_s: float = 0.0
@@ -53,6 +55,7 @@ class _Job(msgspec.Struct):
     source: Source
     state: str = "queued"
     message: str = ""
+    of_source: bool = False
     stage: str = "Starting"
     fraction: float = 0.0
     started: float = 0.0
@@ -148,7 +151,7 @@ class ImportManager:
             if job is None:
                 return None
             elapsed = time.monotonic() - job.started if job.state == "importing" else 0.0
-            return Status(job.state, job.message, job.stage, job.fraction, elapsed)
+            return Status(job.state, job.message, job.of_source, job.stage, job.fraction, elapsed)
 
     def is_busy(self) -> bool:
         """Whether an import is under way or waits."""
@@ -206,6 +209,7 @@ class ImportManager:
                 if outcome.details:
                     name, details = ascii(job.source.shown_name), ascii(outcome.details[-4_000:])
                     _LOG.warning("The import of %s wrote: %s", name, details)
+                job.of_source = outcome.of_source
                 return self._sentence(job, outcome, work)
             source = job.source
             self.cache.publish(work / _DATABASE, self.cache.path(source.real, source.size_bytes, source.mtime_ns))

@@ -35,18 +35,22 @@ def main() -> int:
     try:
         _say(report, {"result": _do(job, report)})
     except _Failed as failed:
-        _say(report, {"error": str(failed)})
+        _say(report, {"error": str(failed), "of_source": failed.of_source})
         return EXIT_FAILED
     return 0
 
 
 class _Failed(Exception):
-    """Carries the sentence for the user."""
+    """Carries the sentence for the user, and whether it is the source that is wrong."""
+
+    def __init__(self, sentence: str, of_source: bool = False) -> None:
+        super().__init__(sentence)
+        self.of_source = of_source
 
 
 def _do(job: dict[str, Any], report: Any) -> dict[str, Any]:
     # Imported under the memory limit, and after standard output was put aside.
-    from tensorboard_plugin_dlprof.errors import ProfileError
+    from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError, UnknownFormat
 
     last = 0.0
 
@@ -61,7 +65,7 @@ def _do(job: dict[str, Any], report: Any) -> dict[str, Any]:
     try:
         return _DO[job["kind"]](job, progress)
     except ProfileError as error:
-        raise _Failed(str(error)) from error
+        raise _Failed(str(error), isinstance(error, (BrokenSource, UnknownFormat))) from error
     except MemoryError:
         raise _Failed(
             f"The {what} needs more than the {job['memory_bytes'] / (1 << 30):.2g} GB of memory that it may use; "

@@ -47,11 +47,17 @@ def entry(profile: FoundProfile, imports: ImportManager) -> dict[str, Any]:
         "captured_at": profile.captured_at,
         "size_bytes": profile.file.size_bytes if profile.file else None,
         "state": state,
-        "code": (profile.code or "unreadable") if state == "failed" else "",
+        "code": _code(profile, imports) if state == "failed" else "",
         "message": message,
         "progress": progress,
         "headline": profile.headline,
     }
+
+
+def _code(profile: FoundProfile, imports: ImportManager) -> str:
+    """The kind of a failure: what is wrong with the file, or that the server could not import it."""
+    status = None if profile.message else imports.status(profile.profile_id)
+    return profile.code or ("import_failed" if status is not None and not status.of_source else "unreadable")
 
 
 def about(profile: FoundProfile, facts: SourceFacts) -> dict[str, Any]:

@@ -115,6 +115,7 @@ def test_a_source_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     manager.start(source_of(path))
     status = failed(manager)
     assert status.state == "failed"
+    assert status.of_source
     assert "broken.json" in status.message
     assert str(tmp_path) not in status.message
     write_trace(path)
@@ -180,6 +181,7 @@ def test_a_process_that_dies_twice_has_failed(tmp_path: Path) -> None:
     os.kill(second, signal.SIGKILL)
     status = failed(manager)
     assert status.state == "failed"
+    assert not status.of_source
     assert "memory" in status.message
     assert list((tmp_path / "cache").iterdir()) == []
 

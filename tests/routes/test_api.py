@@ -334,3 +334,20 @@ def test_a_missing_frontend_says_how_to_build_it(static_server: Server, bundle: 
     """For who works on a clone."""
     shutil.rmtree(bundle)
     assert "make frontend" in static_server.get("/static/index.js").json["error"]["message"]
+
+
+def test_an_import_that_the_server_cannot_do_is_not_the_files_fault(logdir: Path, tmp_path: Path) -> None:
+    """A cache that cannot be written, and a trace that was cut off, are told apart."""
+    whole = "rank0.pt.trace.json"
+    cut = logdir / "run" / "b" / "cut.pt.trace.json"
+    cut.write_text('{"traceEvents": [{"ph": "X", "cat": "kernel"')
+    (tmp_path / "file").write_text("no folder")
+    codes = {}
+    for name, cache in ((whole, tmp_path / "file"), (cut.name, tmp_path / "cache")):
+        server = Server(logdir, cache)
+        try:
+            server.change("/import", server.profile(name)["id"])
+            codes[name] = server.wait_for_state(name, "failed")["code"]
+        finally:
+            server.app.close()
+    assert codes == {whole: "import_failed", cut.name: "unreadable"}
