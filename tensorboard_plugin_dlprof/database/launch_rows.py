@@ -73,10 +73,15 @@ class LaunchRuns(msgspec.Struct, frozen=True):
 
     def of_first(self, kernels: int) -> Int64s:
         """``ext_launches.id`` of each of the first kernels, whose ids count from 1, as ``of_kernels``."""
-        first = np.clip(self.first, 1, kernels + 1) - 1
-        lengths = np.diff(np.append(first, kernels))
-        before = np.zeros(int(first[0]) if len(first) else kernels, np.int64)
-        return np.concatenate([before, np.repeat(self.launch, lengths)])
+        launch, lengths = self.lengths(kernels)
+        return np.repeat(launch, lengths)
+
+    def lengths(self, kernels: int) -> tuple[Int64s, Int64s]:
+        """``ext_launches.id`` of the first kernels, as ``of_first``, and how many of them in a row have it."""
+        first, launch = np.clip(self.first, 1, kernels + 1) - 1, self.launch
+        if not len(first) or first[0]:
+            first, launch = np.append(0, first), np.append(0, launch)
+        return launch, np.diff(np.append(first, kernels))
 
 
 def _dimensions(con: sqlite3.Connection, triples: Int32s) -> Int64s:

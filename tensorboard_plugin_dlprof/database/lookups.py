@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 
 import numpy as np
@@ -15,7 +14,8 @@ from tensorboard_plugin_dlprof.spilling import joined
 
 _ROWS_A_FETCH = 65_536
 
-_ROWS_A_TEXT = 16_384
+_BLOCK = 1 << 18
+"""Rows at a time: what is worked out of them stays in the processor's cache."""
 
 _ROWS_A_CHUNK = 8_192
 """Fewer than are faster elsewhere: their tuples stay in the processor's cache."""
@@ -28,46 +28,6 @@ def integers(con: sqlite3.Connection, query: str, columns: int) -> list[Int64s]:
         ValueError, TypeError, OverflowError: a value is none.
     """
     return joined(_chunks(con.execute(query), columns), columns)
-
-
-def table_integers(con: sqlite3.Connection, table: str, columns: Sequence[str]) -> list[Int64s]:
-    """Columns of whole numbers of a table of ours, by id, twice as fast as row by row: SQLite writes them as text.
-
-    Args:
-        con: where it is.
-        table: with a primary key ``id``.
-        columns: their names.
-
-    Raises:
-        ValueError: a value is no whole number.
-    """
-    with warnings.catch_warnings():
-        # NumPy only warns of what it cannot read.
-        warnings.simplefilter("error", DeprecationWarning)
-        try:
-            return joined(_text_chunks(con, table, columns), len(columns))
-        except DeprecationWarning:
-            raise ValueError("no whole number") from None
-
-
-def _text_chunks(con: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[Int64s]:
-    texts = ", ".join(f"group_concat({column})" for column in columns)
-    names = ", ".join(dict.fromkeys(("id", *columns)))
-    sql = (
-        f"SELECT max(id), count(*), {texts} FROM "
-        f"(SELECT {names} FROM {table} WHERE id > ? ORDER BY id LIMIT {_ROWS_A_TEXT})"
-    )
-    last, rows, *lists = con.execute(
-        f"SELECT min(id) - 1, 0, {', '.join(['NULL'] * len(columns))} FROM {table}"
-    ).fetchone()
-    while last is not None:
-        last, rows, *lists = con.execute(sql, (last,)).fetchone()
-        if rows:
-            chunk = np.empty((rows, len(columns)), np.int64, "F")
-            for position, text in enumerate(lists):
-                # A missing value is not in the text, which leaves too few.
-                chunk[:, position] = np.fromstring(text or "", np.int64, sep=",")
-            yield chunk
 
 
 def _chunks(cursor: sqlite3.Cursor, columns: int) -> Iterator[Int64s]:
@@ -180,8 +140,10 @@ class OpRows:
         """As ``instances``, of rows of ops."""
         if len(ops):
             counts = np.append(self._instances, np.zeros(max(int(ops.max()) + 1 - len(self._instances), 0), np.int64))
-            if (instance < 0).any() or (instance >= counts[ops]).any():
-                raise UnfitDatabase(
-                    f"{self._shown_name} refers to a missing call of an op; it is damaged: make it again."
-                )
+            for begin in range(0, len(ops), _BLOCK):
+                numbers = instance[begin : begin + _BLOCK]
+                if (numbers < 0).any() or (numbers >= counts[ops[begin : begin + _BLOCK]]).any():
+                    raise UnfitDatabase(
+                        f"{self._shown_name} refers to a missing call of an op; it is damaged: make it again."
+                    )
         return instance.astype(np.int32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -10,8 +9,10 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.database.extension_rows import MEMCPY, MEMSET
+from tensorboard_plugin_dlprof.database.instance_reader import instance_columns
 from tensorboard_plugin_dlprof.database.launch_rows import LaunchRuns
-from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, counts_from_1, integers, table_integers
+from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, counts_from_1, integers
+from tensorboard_plugin_dlprof.database.portions import Column, read_columns
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Instances, Kernels, Syncs
@@ -33,20 +34,22 @@ class WorkReader:
 
     def kernels(self) -> Kernels:
         """Kernels, in the order of their ids."""
-        instance, api_start, api_stop, gpu_start, gpu_stop, process, thread = self._columns(
-            "read_only_kernels",
-            ("op_instance", "api_start", "api_stop", "gpu_start", "gpu_stop", "process_id", "thread_id"),
-        )
+        instance, api_start, api_stop, gpu_start, gpu_stop, process, thread = self._kernel_columns()
+        count = len(instance)
         (
             op, name, long_name, uses, grid, block, device, stream, registers, static, dynamic, launched, occupancy,
-        ), row = self._launches(len(instance))  # fmt: skip
+        ), row, rows = self._launches(count)  # fmt: skip
         grid_ids, x, y, z = integers(self._con, "SELECT id, x, y, z FROM read_only_grid_block ORDER BY id", 4)
         triples, triple = np.stack([x, y, z], axis=1).astype(np.int32), Ids(grid_ids)
         shown = self._con.shown_name
-        of_kernel = spilled(self._op_rows.ops(op)[row])
 
         def each(column: _Column) -> _Column:
-            return cast(_Column, spilled(column[row]))
+            values = column[row]
+            if len(values) and (values == values[0]).all():
+                return cast(_Column, np.broadcast_to(values[0], (count, *values.shape[1:])))
+            return cast(_Column, spilled(np.repeat(values, rows, axis=0)))
+
+        of_kernel = each(self._op_rows.ops(op))
 
         return Kernels(
             op=of_kernel,
@@ -134,33 +137,44 @@ class WorkReader:
         )
 
     def _read_instances(self) -> Instances:
-        op, start, stop, process, thread, names, shapes, out_names, out_shapes, parameters = self._columns(
-            "read_only_op_instances",
-            (
-                "read_only_ops_id", "cpu_start", "cpu_stop", "process_id", "thread_id", "input_names_id",
-                "input_shapes_id", "output_names_id", "output_shapes_id", "parameters_id",
-            ),
-            "read_only_ops_id, id",
-        )  # fmt: skip
-        text = self._texts
-        return Instances(
-            op=spilled(self._op_ids.rows(op, self._con.shown_name, "op").astype(np.int32)),
-            cpu_start=start,
-            cpu_stop=stop,
-            process_id=process,
-            thread_id=thread,
-            input_names=spilled(text.of(names)),
-            input_shapes=spilled(text.of(shapes)),
-            output_names=spilled(text.of(out_names)),
-            output_shapes=spilled(text.of(out_shapes)),
-            parameters=spilled(text.of(parameters)),
-        )
+        def rows_of_ops(ids: Int64s) -> Int64s:
+            return self._op_ids.rows(ids, self._con.shown_name, "op")
 
-    def _columns(self, table: str, columns: Sequence[str], order: str = "id") -> list[Int64s]:
-        """Columns of a table; ours are in order by their ids."""
+        text = self._texts.of
         if self._extended:
-            return table_integers(self._con, table, columns)
-        return integers(self._con, f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}", len(columns))
+            return Instances(*instance_columns(self._con, rows_of_ops, text))
+        op, start, stop, process, thread, *texts = integers(
+            self._con,
+            "SELECT read_only_ops_id, cpu_start, cpu_stop, process_id, thread_id, input_names_id, input_shapes_id, "
+            "output_names_id, output_shapes_id, parameters_id FROM read_only_op_instances "
+            "ORDER BY read_only_ops_id, id",
+            10,
+        )
+        of_ops = spilled(rows_of_ops(op).astype(np.int32))
+        return Instances(of_ops, start, stop, process, thread, *(spilled(text(ids)) for ids in texts))
+
+    def _kernel_columns(self) -> list[Int64s]:
+        """Number of the call, times, process and thread."""
+        if self._extended:
+            return read_columns(
+                self._con,
+                "read_only_kernels",
+                (
+                    Column("op_instance"),
+                    Column("api_start"),
+                    Column("api_stop"),
+                    Column("gpu_start"),
+                    Column("gpu_stop"),
+                    Column("process_id"),
+                    Column("thread_id"),
+                ),
+            )
+        return integers(
+            self._con,
+            "SELECT op_instance, api_start, api_stop, gpu_start, gpu_stop, process_id, thread_id "
+            "FROM read_only_kernels ORDER BY id",
+            7,
+        )
 
     def _copies(self, table: str, copy_kind: str, kind: int) -> Copies:
         (
@@ -204,8 +218,8 @@ class WorkReader:
             unit[(uses == 0) & np.isin(long_name, unknown)] = MatrixUnit.UNKNOWN
         return unit
 
-    def _launches(self, kernels: int) -> tuple[list[Int64s], Int64s]:
-        """What kernels have in common: its columns, and the row of each kernel."""
+    def _launches(self, kernels: int) -> tuple[list[Int64s], Int64s, Int64s]:
+        """What kernels have in common: its columns, and by runs of kernels the row there and how many they are."""
         common = "read_only_ops_id, name_id, long_name_id, uses_tc, grid_id, block_id, device_id"
         if self._extended:
             ids, *columns = integers(
@@ -218,13 +232,13 @@ class WorkReader:
             )
             # Ids of ours count from 1 without gaps, or the file was changed by somebody.
             if len(ids) and counts_from_1(self._con, "read_only_kernels", kernels):
-                launch = LaunchRuns.of(self._con).of_first(kernels)
+                launch, rows = LaunchRuns.of(self._con).lengths(kernels)
                 row = np.minimum(np.searchsorted(ids, launch), len(ids) - 1)
                 if (ids[row] == launch).all():
-                    return columns, row
+                    return columns, row, rows
         columns = integers(self._con, f"SELECT {common} FROM read_only_kernels ORDER BY id", 7)
         unknown = np.full(kernels, -1, np.int64)
-        return columns + [unknown] * 6, np.arange(kernels)
+        return columns + [unknown] * 6, np.arange(kernels), np.ones(kernels, np.int64)
 
     def _beside(self, ident: Int64s, query: str, columns: int) -> list[Int64s]:
         """Columns of an ext table, whose first column is the id, in the order of ``ident``; -1 where it has no row."""

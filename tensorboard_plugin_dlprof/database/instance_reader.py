@@ -1,0 +1,110 @@
+"""Reads the calls of ops of a database of ours: of ops that are called in one way, tensors and parameters once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.database.lookups import counts_from_1, integers
+from tensorboard_plugin_dlprof.database.portions import Column, read_columns
+from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
+from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
+from tensorboard_plugin_dlprof.spilling import spilled
+
+_TABLE = "read_only_op_instances"
+
+_TEXTS = ("input_names_id", "input_shapes_id", "output_names_id", "output_shapes_id", "parameters_id")
+
+_NEAR = 8_192
+"""Rows between ops that are called in several ways, from which on they are not read together."""
+
+Rows = Callable[[Int64s], Int64s]
+Texts = Callable[[Int64s], Int32s]
+
+
+@dataclass(slots=True, frozen=True)
+class _Ranges:
+    """Where the calls of each op lie, which follow one another."""
+
+    op: Int64s
+    first: Int64s
+    calls: Int64s
+    is_steady: npt.NDArray[np.bool_]
+    """Whether all calls of the op have the same tensors and parameters."""
+
+
+def instance_columns(con: UntrustedConnection, rows_of_ops: Rows, text: Texts) -> list[npt.NDArray[Any]]:
+    """The columns of ``Instances``, in their order.
+
+    Args:
+        con: a database of ours.
+        rows_of_ops: the row of each id of an op.
+        text: the id in ``Profile.strings`` of each id of the dictionary.
+
+    Raises:
+        ValueError: a value is no whole number.
+    """
+    times = (Column("cpu_start"), Column("cpu_stop"), Column("process_id"), Column("thread_id"))
+    op = Column("read_only_ops_id", np.int32, rows_of_ops)
+    texts = [Column(name, np.int32, text) for name in _TEXTS]
+    ranges = _ranges(con)
+    if ranges is None:
+        return read_columns(con, _TABLE, (op, *times, *texts))
+    return [
+        spilled(np.repeat(rows_of_ops(ranges.op).astype(np.int32), ranges.calls)),
+        *read_columns(con, _TABLE, times),
+        *_texts(con, ranges, texts),
+    ]
+
+
+def _ranges(con: UntrustedConnection) -> _Ranges | None:
+    """``None`` where the calls of the ops are not all rows one after the other: somebody changed the file."""
+    op, first, calls, kinds = integers(
+        con,
+        "SELECT read_only_ops_id, first_instance_id, instances, variants FROM ext_op_ranges "
+        "WHERE instances <> 0 ORDER BY read_only_ops_id",
+        4,
+    )
+    count = int(calls.sum())
+    follow = len(op) and (calls > 0).all() and (first == np.cumsum(calls) - calls + 1).all()
+    if not follow or not counts_from_1(con, _TABLE, count):
+        return None
+    return _Ranges(op, first, calls, kinds == 1)
+
+
+def _texts(con: UntrustedConnection, ranges: _Ranges, columns: Sequence[Column]) -> list[npt.NDArray[Any]]:
+    of_op = integers(
+        con,
+        f"SELECT {', '.join(f'call.{column.name}' for column in columns)} FROM ext_op_ranges AS op "
+        f"JOIN {_TABLE} AS call ON call.id = op.first_instance_id "
+        "WHERE op.instances <> 0 ORDER BY op.read_only_ops_id",
+        len(columns),
+    )
+    found = []
+    is_one = ranges.is_steady.all()
+    for column, first in zip(columns, of_op, strict=True):
+        values = column.convert(first)
+        if is_one and (values == values[0]).all():
+            found.append(np.broadcast_to(values[0], int(ranges.calls.sum())))
+        else:
+            found.append(spilled(np.repeat(values, ranges.calls)))
+    for begin, end in _together(ranges):
+        for whole, part in zip(found, read_columns(con, _TABLE, columns, (begin, end)), strict=True):
+            whole[begin - 1 : end] = part
+    return found
+
+
+def _together(ranges: _Ranges) -> list[tuple[int, int]]:
+    """First and last row of the ops that are called in several ways, those near one another as one."""
+    several = ~ranges.is_steady
+    bounds: list[tuple[int, int]] = []
+    for first, calls in zip(ranges.first[several].tolist(), ranges.calls[several].tolist(), strict=True):
+        if bounds and first - bounds[-1][1] <= _NEAR:
+            bounds[-1] = (bounds[-1][0], first + calls - 1)
+        else:
+            bounds.append((first, first + calls - 1))
+    return bounds
