@@ -6,8 +6,12 @@ Everything is sorting and searching: no function loops over its rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.spilling import spilled
@@ -23,17 +27,40 @@ class Intervals(msgspec.Struct, frozen=True):
     stop: Int64s
 
 
+Piece: TypeAlias = "tuple[Int64s, Int64s] | tuple[Int64s, Int64s, npt.NDArray[np.bool_]]"
+"""Starts and stops of intervals, and which of them are meant; all of them without."""
+
+
 def union(start: Int64s, stop: Int64s) -> Intervals:
     """The time covered by at least one interval. Those that end at or before their start cover nothing."""
-    kept = stop > start
-    start, stop = start[kept], stop[kept]
-    if not len(start):
-        return Intervals(start, stop)
-    order = np.argsort(start, kind="stable")
-    start = start[order]
-    reach = np.maximum.accumulate(stop[order])
-    begins = np.flatnonzero(np.concatenate(([True], start[1:] > reach[:-1])))
-    return Intervals(spilled(start[begins]), spilled(reach[np.append(begins[1:], len(reach)) - 1]))
+    return union_of([(start, stop)])
+
+
+def union_of(pieces: Sequence[Piece]) -> Intervals:
+    """The union of the intervals of several tables, which are never copied as a whole but to be sorted."""
+    most = sum(len(piece[0]) for piece in pieces)
+    starts, stops = np.empty(most, np.int64), np.empty(most, np.int64)
+    count = 0
+    for start, stop, *chosen in pieces:
+        for begin in range(0, len(start), _BLOCK):
+            some = slice(begin, begin + _BLOCK)
+            first, last = start[some], stop[some]
+            kept = last > first
+            if chosen:
+                kept &= chosen[0][some]
+            end = count + int(np.count_nonzero(kept))
+            np.compress(kept, first, out=starts[count:end])
+            np.compress(kept, last, out=stops[count:end])
+            count = end
+    starts, stops = starts[:count], stops[:count]
+    # Each sorted for itself: as many intervals have ended before the next one starts as have begun where none is open.
+    starts.sort()
+    stops.sort()
+    begins = np.ones(count, np.bool_)
+    np.greater(starts[1:], stops[:-1], out=begins[1:])
+    ends = np.ones(count, np.bool_)
+    ends[:-1] = begins[1:]
+    return Intervals(spilled(starts[begins]), spilled(stops[ends]))
 
 
 def length(intervals: Intervals) -> int:

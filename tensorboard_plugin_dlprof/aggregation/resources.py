@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered, subtract, union
+from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered, subtract, union, union_of
 from tensorboard_plugin_dlprof.aggregation.tables import Bools, Part
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -62,10 +62,7 @@ def _exclusive(by_precedence: Iterable[Intervals]) -> Iterable[Intervals]:
     taken: Intervals | None = None
     for intervals in by_precedence:
         yield intervals if taken is None else subtract(intervals, taken)
-        if taken is None:
-            taken = intervals
-        else:
-            taken = union(np.concatenate([taken.start, intervals.start]), np.concatenate([taken.stop, intervals.stop]))
+        taken = intervals if taken is None else union_of([(taken.start, taken.stop), (intervals.start, intervals.stop)])
 
 
 def _gpu_work(profile: Profile, device: int) -> list[Intervals]:
@@ -77,15 +74,9 @@ def _gpu_work(profile: Profile, device: int) -> list[Intervals]:
     graph = graphs.device == device
     memory = [(table, table.device == device) for table in (profile.memcpys, profile.memsets)]
     return [
-        union(kernels.gpu_start[on_matrix_unit], kernels.gpu_stop[on_matrix_unit]),
-        union(
-            np.concatenate([kernels.gpu_start[elsewhere], graphs.gpu_start[graph]]),
-            np.concatenate([kernels.gpu_stop[elsewhere], graphs.gpu_stop[graph]]),
-        ),
-        union(
-            np.concatenate([table.gpu_start[rows] for table, rows in memory]),
-            np.concatenate([table.gpu_stop[rows] for table, rows in memory]),
-        ),
+        union_of([(kernels.gpu_start, kernels.gpu_stop, on_matrix_unit)]),
+        union_of([(kernels.gpu_start, kernels.gpu_stop, elsewhere), (graphs.gpu_start, graphs.gpu_stop, graph)]),
+        union_of([(table.gpu_start, table.gpu_stop, rows) for table, rows in memory]),
     ]
 
 
@@ -100,9 +91,6 @@ def _cpu_work(profile: Profile) -> Intervals:
         return union(instances.cpu_start, instances.cpu_stop)
     associated = np.array([op.eligibility != Eligibility.UNASSOCIATED for op in profile.ops], np.bool_)
     of_ops = associated[instances.op] if len(associated) else np.zeros(0, np.bool_)
-    starts, stops = [instances.cpu_start[of_ops]], [instances.cpu_stop[of_ops]]
     tables: list[Kernels | Copies | Syncs | Calls] = [profile.kernels, profile.memcpys, profile.memsets]
-    for calls in (*tables, profile.syncs, profile.calls):
-        starts.append(calls.api_start)
-        stops.append(calls.api_stop)
-    return union(np.concatenate(starts), np.concatenate(stops))
+    calls = [(table.api_start, table.api_stop) for table in (*tables, profile.syncs, profile.calls)]
+    return union_of([(instances.cpu_start, instances.cpu_stop, of_ops), *calls])

@@ -16,11 +16,13 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.intervals import (
     Intervals,
+    Piece,
     covered,
     intersect,
     length,
     subtract,
     union,
+    union_of,
 )
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -226,24 +228,16 @@ def _waits(profile: Profile) -> Waits:
 
 def _busy(profile: Profile, device: int) -> Intervals:
     tables: list[Kernels | Copies | GraphLaunches] = [profile.kernels, profile.memcpys, profile.memsets, profile.graphs]
-    here = [table.device == device for table in tables]
-    return union(
-        np.concatenate([table.gpu_start[rows] for table, rows in zip(tables, here, strict=True)]),
-        np.concatenate([table.gpu_stop[rows] for table, rows in zip(tables, here, strict=True)]),
-    )
+    return union_of([(table.gpu_start, table.gpu_stop, table.device == device) for table in tables])
 
 
 def _host_work(profile: Profile) -> Intervals:
     """Op instances with recorded host time, and API calls."""
-    starts, stops = [profile.instances.cpu_start], [profile.instances.cpu_stop]
-    for table in (profile.calls, profile.syncs):
-        starts.append(table.api_start)
-        stops.append(table.api_stop)
-    for work in (profile.kernels, profile.memcpys, profile.memsets):
-        launched = work.launched != 0
-        starts.append(work.api_start[launched])
-        stops.append(work.api_stop[launched])
-    return union(np.concatenate(starts), np.concatenate(stops))
+    pieces: list[Piece] = [(profile.instances.cpu_start, profile.instances.cpu_stop)]
+    pieces += [(table.api_start, table.api_stop) for table in (profile.calls, profile.syncs)]
+    tables: list[Kernels | Copies] = [profile.kernels, profile.memcpys, profile.memsets]
+    pieces += [(table.api_start, table.api_stop, table.launched != 0) for table in tables]
+    return union_of(pieces)
 
 
 def exposed(profile: Profile, aggregation: Aggregation, chosen: Bools) -> int:
@@ -255,8 +249,8 @@ def exposed(profile: Profile, aggregation: Aggregation, chosen: Bools) -> int:
         here = kernels.device == device
         mine, others = here & chosen, here & ~chosen
         alone = subtract(
-            union(kernels.gpu_start[mine], kernels.gpu_stop[mine]),
-            union(kernels.gpu_start[others], kernels.gpu_stop[others]),
+            union_of([(kernels.gpu_start, kernels.gpu_stop, mine)]),
+            union_of([(kernels.gpu_start, kernels.gpu_stop, others)]),
         )
         total += int(covered(alone, windows.start, windows.stop).sum())
     return total // max(len(devices), 1)
@@ -274,8 +268,8 @@ def exposed_copies(profile: Profile, aggregation: Aggregation, *, since_first_ke
         here = (copies.device == device) & between
         working = kernels.device == device
         alone = subtract(
-            union(copies.gpu_start[here], copies.gpu_stop[here]),
-            union(kernels.gpu_start[working], kernels.gpu_stop[working]),
+            union_of([(copies.gpu_start, copies.gpu_stop, here)]),
+            union_of([(kernels.gpu_start, kernels.gpu_stop, working)]),
         )
         total += int(covered(alone, windows.start, windows.stop).sum())
     return total // max(len(devices), 1)
