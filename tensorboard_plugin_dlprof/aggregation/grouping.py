@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.aggregation.portions import are_ascending
 from tensorboard_plugin_dlprof.aggregation.tables import Metrics
 from tensorboard_plugin_dlprof.events.combining import are_dense, numbered
 from tensorboard_plugin_dlprof.events.tables import Int64s, Strings
@@ -14,51 +17,64 @@ from tensorboard_plugin_dlprof.spilling import spilled
 _BLOCK = 1 << 18
 """Rows at a time."""
 
+_Kind = TypeVar("_Kind", bound=np.generic)
+
 
 class Groups(msgspec.Struct):
-    """Rows sorted by a key from 0 to ``size`` - 1. Results are arrays of length ``size``; empty groups give 0."""
+    """Rows by a key from 0 to ``size`` - 1. Results are arrays of length ``size``; empty groups give 0."""
 
     size: int
-    order: Int64s
+    rows: int
+    order: Int64s | None
+    """The rows sorted by key; none where they lie so already."""
     heads: Int64s
-    """Where each group that has rows begins in ``order``."""
+    """Where each group that has rows begins among the sorted rows."""
     present: Int64s
     """Keys of the groups that have rows, ascending."""
 
     @classmethod
     def of(cls, keys: npt.NDArray[np.integer], size: int) -> Groups:
         """Groups of the rows of ``keys``."""
-        order = np.argsort(keys, kind="stable")
-        ordered = keys[order]
-        heads = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))) if len(keys) else order
-        return cls(size, spilled(order), spilled(heads), spilled(ordered[heads].astype(np.int64)))
+        order, ordered = None, keys
+        if not are_ascending(keys):
+            order = np.argsort(keys, kind="stable")
+            ordered = keys[order]
+            order = spilled(order)
+        changes = np.ones(len(keys), np.bool_)
+        np.not_equal(ordered[1:], ordered[:-1], out=changes[1:])
+        heads = np.flatnonzero(changes)
+        return cls(size, len(keys), order, spilled(heads), spilled(ordered[heads].astype(np.int64)))
 
     def _spread(self, values: Int64s) -> Int64s:
         result = np.zeros(self.size, np.int64)
         result[self.present] = values
         return result
 
+    def sorted(self, values: npt.NDArray[_Kind]) -> npt.NDArray[_Kind]:
+        """A column by the key of its rows."""
+        return values if self.order is None else values[self.order]
+
     def count(self) -> Int64s:
         """Rows of each group."""
-        return self._spread(np.diff(np.append(self.heads, len(self.order))))
+        return self._spread(np.diff(np.append(self.heads, self.rows)))
 
     def sum(self, values: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Int64s:
         """Sum of each group."""
-        if not len(self.order):
+        if not self.rows:
             return np.zeros(self.size, np.int64)
-        return self._spread(np.add.reduceat(values[self.order].astype(np.int64), self.heads))
+        return self._spread(np.add.reduceat(self.sorted(values).astype(np.int64, copy=False), self.heads))
 
     def min(self, values: Int64s) -> Int64s:
         """Smallest value of each group."""
-        if not len(self.order):
+        if not self.rows:
             return np.zeros(self.size, np.int64)
-        return self._spread(np.minimum.reduceat(values[self.order], self.heads))
+        return self._spread(np.minimum.reduceat(self.sorted(values), self.heads))
 
     def max(self, values: Int64s) -> Int64s:
         """Largest value of each group."""
-        if not len(self.order):
+        if not self.rows:
             return np.zeros(self.size, np.int64)
-        return self._spread(np.maximum.reduceat(values[self.order], self.heads))
+        return self._spread(np.maximum.reduceat(self.sorted(values), self.heads))
 
     def metrics(self, values: Int64s) -> Metrics:
         """DLProf's metric of each group."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.intervals import union_lengths
+from tensorboard_plugin_dlprof.aggregation.portions import by_op
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
-from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Kernels, Profile, Syncs
+from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.spilling import spilled
 
 
 class InstanceTimes(msgspec.Struct):
@@ -56,36 +60,51 @@ def instance_rows(profile: Profile) -> InstanceRows:
 def instance_times(profile: Profile, rows: InstanceRows) -> InstanceTimes:
     """CPU, GPU and API time, overhead and idle of every instance."""
     count = len(profile.instances.op)
-    cpu = profile.instances.cpu_stop - profile.instances.cpu_start
-
-    work: list[Kernels | Copies | GraphLaunches] = [
-        profile.kernels,
-        profile.memcpys,
-        profile.memsets,
-        profile.graphs,
+    kernels, memcpys, memsets = profile.kernels, profile.memcpys, profile.memsets
+    gpu, idle = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    work: list[_Work] = [
+        (kernels.op, rows.kernels, kernels.gpu_start, kernels.gpu_stop),
+        (memcpys.op, rows.memcpys, memcpys.gpu_start, memcpys.gpu_stop),
+        (memsets.op, rows.memsets, memsets.gpu_start, memsets.gpu_stop),
+        (profile.graphs.op, rows.graphs, profile.graphs.gpu_start, profile.graphs.gpu_stop),
     ]
-    on_gpu = np.concatenate([rows.kernels, rows.memcpys, rows.memsets, rows.graphs])
-    gpu_start = np.concatenate([table.gpu_start for table in work])
-    gpu_stop = np.concatenate([table.gpu_stop for table in work])
-    gpu = union_lengths(on_gpu, gpu_start, gpu_stop, count)
+    for some, instance, start, stop in _portions(profile, work):
+        gpu[some] = union_lengths(instance, start, stop, some.stop - some.start)
+        idle[some] = _spans(instance, start, stop, some.stop - some.start) - gpu[some]
+    gpu, idle = spilled(gpu), spilled(idle)
 
-    calls: list[Kernels | Copies | Syncs | Calls] = [
-        profile.kernels,
-        profile.memcpys,
-        profile.memsets,
-        profile.syncs,
-        profile.calls,
+    api = np.zeros(count, np.int64)
+    calls: list[_Work] = [
+        (kernels.op, rows.kernels, kernels.api_start, kernels.api_stop),
+        (memcpys.op, rows.memcpys, memcpys.api_start, memcpys.api_stop),
+        (memsets.op, rows.memsets, memsets.api_start, memsets.api_stop),
+        (profile.syncs.op, rows.syncs, profile.syncs.api_start, profile.syncs.api_stop),
+        (profile.calls.op, rows.calls, profile.calls.api_start, profile.calls.api_stop),
     ]
-    in_api = np.concatenate([rows.kernels, rows.memcpys, rows.memsets, rows.syncs, rows.calls])
-    api_start = np.concatenate([table.api_start for table in calls])
-    api_stop = np.concatenate([table.api_stop for table in calls])
-    api = union_lengths(in_api, api_start, api_stop, count)
+    for some, instance, start, stop in _portions(profile, calls):
+        api[some] = union_lengths(instance, start, stop, some.stop - some.start)
 
+    cpu = spilled(profile.instances.cpu_stop - profile.instances.cpu_start)
     overhead = cpu - api
     if not profile.dlprof_markers:
         # A call belongs to the op in which it starts; rounded times let it end after the op.
-        overhead = np.maximum(overhead, 0)
-    return InstanceTimes(cpu, gpu, api, overhead, _spans(on_gpu, gpu_start, gpu_stop, count) - gpu)
+        np.maximum(overhead, 0, out=overhead)
+    return InstanceTimes(cpu, gpu, spilled(api), spilled(overhead), idle)
+
+
+_Work = tuple[Int32s, Int64s, Int64s, Int64s]
+"""Op, row of the instance, start and stop of each row of a table."""
+
+
+def _portions(profile: Profile, tables: Sequence[_Work]) -> Iterator[tuple[slice, Int64s, Int64s, Int64s]]:
+    """Some instances; and which of these, counted from 0, each row of their work belongs to, its start and stop."""
+    ops = [profile.instances.op, *(table[0] for table in tables)]
+    for some, *slices in by_op(len(profile.ops), *ops):
+        instance, start, stop = (
+            np.concatenate([table[column][part] for table, part in zip(tables, slices, strict=True)])
+            for column in (1, 2, 3)
+        )
+        yield some, instance - some.start, start, stop
 
 
 def _spans(segment: npt.NDArray[np.integer], start: Int64s, stop: Int64s, segments: int) -> Int64s:

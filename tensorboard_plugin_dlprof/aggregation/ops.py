@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.grouping import Groups, codes, sort_bytes
 from tensorboard_plugin_dlprof.aggregation.instance_times import InstanceTimes
+from tensorboard_plugin_dlprof.aggregation.portions import by_op
 from tensorboard_plugin_dlprof.aggregation.tables import (
     Bools,
     GroupOps,
@@ -91,14 +94,20 @@ def group_ops(
     tree = _Tree([profile.ops[op].name for op in nodes.op.tolist()])
     position = np.zeros(len(profile.ops), np.int64)
     position[nodes.op] = np.arange(len(nodes.op))
-    instance = np.flatnonzero(aggregated)
-    of_op = _samples(
-        position[profile.instances.op[instance]],
-        iteration[instance],
-        [column[instance] for column in times.columns()],
-        iterations,
-    )
-    of_group = _add_up(tree, of_op, iterations)
+    of_ops, below = _nothing(len(nodes.op)), [_no_samples()]
+    for (some,) in by_op(len(profile.ops), profile.instances.op):
+        instance = np.flatnonzero(aggregated[some]) + some.start
+        of_op = _samples(
+            position[profile.instances.op[instance]],
+            iteration[instance],
+            [column[instance] for column in times.columns()],
+            iterations,
+        )
+        # An op is in one portion alone, of which the others' metrics are 0.
+        of_ops = _both(of_ops, _metrics_of(of_op, len(nodes.op)))
+        # There are many times fewer groups than ops.
+        below.append(_of_innermost(tree, of_op, iterations))
+    of_group = _add_up(tree, _joined(below), iterations)
     in_order = np.array(sorted(range(len(tree.paths)), key=lambda row: sort_bytes(tree.paths[row])), np.int64)
     groups = take(_metrics_of(of_group, len(tree.paths)), in_order)
     names = [profile.ops[op].name for op in nodes.op.tolist()]
@@ -118,7 +127,7 @@ def group_ops(
                 nodes.using_tensor_cores.astype(np.int64),
             ]
         ),
-        times=_append(groups, _metrics_of(of_op, len(names))),
+        times=_append(groups, of_ops),
     )
 
 
@@ -193,31 +202,39 @@ def _samples(owner: Int64s, iteration: Int64s, columns: list[Int64s], iterations
     return owner[first], iteration[first], [groups.sum(column) for column in columns]
 
 
-def _add_up(tree: _Tree, of_op: _Samples, iterations: int) -> _Samples:
-    """Samples of all groups, from the deepest level to the root: each passes its sums on to its parent."""
-    depth, parent = np.array(tree.depth, np.int64), np.array(tree.parent, np.int64)
-    if not len(depth):
-        none = np.zeros(0, np.int64)
-        return none, none, [none] * len(of_op[2])
+def _no_samples() -> _Samples:
+    none = np.zeros(0, np.int64)
+    return none, none, [none] * 5
+
+
+def _joined(samples: list[_Samples]) -> _Samples:
+    return (
+        np.concatenate([some[0] for some in samples]),
+        np.concatenate([some[1] for some in samples]),
+        [np.concatenate(columns) for columns in zip(*(some[2] for some in samples), strict=True)],
+    )
+
+
+def _of_innermost(tree: _Tree, of_op: _Samples, iterations: int) -> _Samples:
+    """Samples of ops as those of the groups that they lie in."""
     op, iteration, sums = of_op
     group = tree.group_of_op[op]
-    finished: list[_Samples] = []
-    below: _Samples = (np.zeros(0, np.int64), np.zeros(0, np.int64), [np.zeros(0, np.int64)] * len(sums))
-    for level in range(int(depth.max()), -1, -1):
-        here = np.flatnonzero((group >= 0) & (depth[group] == level))
-        samples = _samples(
-            np.concatenate([group[here], parent[below[0]]]),
-            np.concatenate([iteration[here], below[1]]),
-            [np.concatenate([mine[here], passed]) for mine, passed in zip(sums, below[2], strict=True)],
-            iterations,
-        )
-        finished.append(samples)
-        below = samples
-    return (
-        np.concatenate([samples[0] for samples in finished]),
-        np.concatenate([samples[1] for samples in finished]),
-        [np.concatenate([samples[2][column] for samples in finished]) for column in range(len(sums))],
-    )
+    inside = np.flatnonzero(group >= 0)
+    return _samples(group[inside], iteration[inside], [column[inside] for column in sums], iterations)
+
+
+def _add_up(tree: _Tree, innermost: _Samples, iterations: int) -> _Samples:
+    """Samples of all groups, from the deepest level to the root: each passes its sums on to its parent."""
+    depth, parent = np.array(tree.depth, np.int64), np.array(tree.parent, np.int64)
+    finished, below = [_no_samples()], _no_samples()
+    group, iteration, sums = innermost
+    for level in range(int(depth.max(initial=-1)), -1, -1):
+        here = np.flatnonzero(depth[group] == level)
+        passed = (parent[below[0]], below[1], below[2])
+        owner, of, columns = _joined([(group[here], iteration[here], [column[here] for column in sums]), passed])
+        below = _samples(owner, of, columns, iterations)
+        finished.append(below)
+    return _joined(finished)
 
 
 def _metrics_of(samples: _Samples, size: int) -> TimeMetrics:
@@ -232,19 +249,34 @@ def _take(metrics: Metrics, rows: Int64s) -> Metrics:
     return Metrics(metrics.count[rows], metrics.max[rows], metrics.min[rows], metrics.sum[rows])
 
 
+def _nothing(size: int) -> TimeMetrics:
+    """The metrics of rows without samples."""
+    return TimeMetrics(*(Metrics(*(np.zeros(size, np.int64) for _ in range(4))) for _ in range(5)))
+
+
 def _append(one: TimeMetrics, other: TimeMetrics) -> TimeMetrics:
-    def both(first: Metrics, second: Metrics) -> Metrics:
+    """The rows of both."""
+    return _by_column(one, other, lambda first, second: np.concatenate([first, second]))
+
+
+def _both(one: TimeMetrics, other: TimeMetrics) -> TimeMetrics:
+    """Metrics of the same rows, each of which has samples in one of them alone."""
+    return _by_column(one, other, np.add)
+
+
+def _by_column(one: TimeMetrics, other: TimeMetrics, made: Callable[[Int64s, Int64s], Int64s]) -> TimeMetrics:
+    def of(first: Metrics, second: Metrics) -> Metrics:
         return Metrics(
-            np.concatenate([first.count, second.count]),
-            np.concatenate([first.max, second.max]),
-            np.concatenate([first.min, second.min]),
-            np.concatenate([first.sum, second.sum]),
+            made(first.count, second.count),
+            made(first.max, second.max),
+            made(first.min, second.min),
+            made(first.sum, second.sum),
         )
 
     return TimeMetrics(
-        both(one.cpu, other.cpu),
-        both(one.gpu, other.gpu),
-        both(one.api, other.api),
-        both(one.cpu_overhead, other.cpu_overhead),
-        both(one.gpu_idle, other.gpu_idle),
+        of(one.cpu, other.cpu),
+        of(one.gpu, other.gpu),
+        of(one.api, other.api),
+        of(one.cpu_overhead, other.cpu_overhead),
+        of(one.gpu_idle, other.gpu_idle),
     )

@@ -271,8 +271,8 @@ def _weighted_mean(groups: Groups, values: Floats, duration: Int64s) -> Floats:
     weight = np.where(known, np.maximum(duration, 1), 0).astype(np.float64)
     sums, weights = np.zeros(groups.size), np.zeros(groups.size)
     if len(groups.heads):
-        sums[groups.present] = np.add.reduceat((np.where(known, values, 0.0) * weight)[groups.order], groups.heads)
-        weights[groups.present] = np.add.reduceat(weight[groups.order], groups.heads)
+        sums[groups.present] = np.add.reduceat(groups.sorted(np.where(known, values, 0.0) * weight), groups.heads)
+        weights[groups.present] = np.add.reduceat(groups.sorted(weight), groups.heads)
     return np.where(weights > 0, sums / np.maximum(weights, 1), np.nan)
 
 

@@ -1,0 +1,38 @@
+"""Rows of tables by the hundred thousand, whole ops at a time.
+
+What is worked out of so many rows stays in the processor's cache, and in memory that is used again for the next ones;
+columns of ten million rows would be fetched from the system, and given back, for every step on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+_ROWS = 1 << 18
+
+
+def are_ascending(keys: npt.NDArray[np.integer]) -> bool:
+    """Whether no key is smaller than the one before it."""
+    blocks = (keys[begin : begin + _ROWS + 1] for begin in range(0, len(keys), _ROWS))
+    return all(bool((block[1:] >= block[:-1]).all()) for block in blocks)
+
+
+def by_op(ops: int, *columns: npt.NDArray[np.integer]) -> Iterator[Sequence[slice]]:
+    """Where the rows of some ops lie in each of several tables; all rows at once where they do not lie by op.
+
+    Args:
+        ops: how many there are.
+        columns: the op of each row of a table.
+    """
+    if not all(are_ascending(column) for column in columns):
+        yield [slice(0, len(column)) for column in columns]
+        return
+    rows = sum((np.bincount(column, minlength=ops) for column in columns), np.zeros(ops, np.int64))
+    portion = np.cumsum(rows) // _ROWS
+    first = np.flatnonzero(np.append(True, portion[1:] != portion[:-1])) if ops else np.zeros(0, np.int64)
+    bounds = [np.append(np.searchsorted(column, first), len(column)).tolist() for column in columns]
+    for number in range(len(first)):
+        yield [slice(bound[number], bound[number + 1]) for bound in bounds]
