@@ -60,7 +60,7 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
         instance,
         candidate.values[iteration[instance]],
         kernel,
-        candidate.values[iteration[rows.kernels[kernel]]],
+        rows.kernels,
     )
     parts = resources.device_parts(profile, candidate.start_ns[chosen], candidate.stop_ns[chosen])
     in_use = resources.devices_in_use(profile)

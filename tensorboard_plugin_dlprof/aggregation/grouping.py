@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Iterator
 
 import msgspec
 import numpy as np
@@ -16,8 +16,6 @@ from tensorboard_plugin_dlprof.spilling import spilled
 
 _BLOCK = 1 << 18
 """Rows at a time."""
-
-_Kind = TypeVar("_Kind", bound=np.generic)
 
 
 class Groups(msgspec.Struct):
@@ -45,36 +43,39 @@ class Groups(msgspec.Struct):
         heads = np.flatnonzero(changes)
         return cls(size, len(keys), order, spilled(heads), spilled(ordered[heads].astype(np.int64)))
 
-    def _spread(self, values: Int64s) -> Int64s:
-        result = np.zeros(self.size, np.int64)
-        result[self.present] = values
-        return result
-
-    def sorted(self, values: npt.NDArray[_Kind]) -> npt.NDArray[_Kind]:
-        """A column by the key of its rows."""
-        return values if self.order is None else values[self.order]
+    def portions(self) -> Iterator[tuple[slice | Int64s, Int64s, Int64s]]:
+        """Some rows at a time, by key; where each group begins among them; and the keys of these groups."""
+        bounds = np.searchsorted(self.heads, np.arange(0, self.rows, _BLOCK))
+        bounds = np.unique(np.append(bounds, len(self.heads)))
+        rows_at = np.append(self.heads, self.rows)
+        for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            rows = slice(int(rows_at[begin]), int(rows_at[end]))
+            heads = self.heads[begin:end] - rows.start
+            yield rows if self.order is None else self.order[rows], heads, self.present[begin:end]
 
     def count(self) -> Int64s:
         """Rows of each group."""
-        return self._spread(np.diff(np.append(self.heads, self.rows)))
+        counts = np.zeros(self.size, np.int64)
+        counts[self.present] = np.diff(np.append(self.heads, self.rows))
+        return counts
 
     def sum(self, values: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Int64s:
         """Sum of each group."""
-        if not self.rows:
-            return np.zeros(self.size, np.int64)
-        return self._spread(np.add.reduceat(self.sorted(values).astype(np.int64, copy=False), self.heads))
+        return self._reduced(np.add, values)
 
     def min(self, values: Int64s) -> Int64s:
         """Smallest value of each group."""
-        if not self.rows:
-            return np.zeros(self.size, np.int64)
-        return self._spread(np.minimum.reduceat(self.sorted(values), self.heads))
+        return self._reduced(np.minimum, values)
 
     def max(self, values: Int64s) -> Int64s:
         """Largest value of each group."""
-        if not self.rows:
-            return np.zeros(self.size, np.int64)
-        return self._spread(np.maximum.reduceat(self.sorted(values), self.heads))
+        return self._reduced(np.maximum, values)
+
+    def _reduced(self, reduce: np.ufunc, values: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Int64s:
+        result = np.zeros(self.size, np.int64)
+        for rows, heads, present in self.portions():
+            result[present] = reduce.reduceat(values[rows].astype(np.int64, copy=False), heads)
+        return result
 
     def metrics(self, values: Int64s) -> Metrics:
         """DLProf's metric of each group."""

@@ -45,7 +45,7 @@ def iteration_ops(
     instance: Int64s,
     instance_iteration: Int64s,
     kernel: Int64s,
-    kernel_iteration: Int64s,
+    kernel_instance: Int64s,
 ) -> tuple[IterationOps, IterationKernels]:
     """What each op did in each iteration.
 
@@ -55,20 +55,21 @@ def iteration_ops(
         instance: rows of the aggregated instances.
         instance_iteration: number of the iteration of each of them.
         kernel: rows of the aggregated kernels, ascending.
-        kernel_iteration: number of the iteration of each of them.
+        kernel_instance: row of the instance of each kernel of the profile.
     """
     kernels = profile.kernels
     ops = profile.instances.op[instance]
-    number, first = codes(
-        np.concatenate([instance_iteration, kernel_iteration]), np.concatenate([ops, kernels.op[kernel]])
-    )
-    # Every kernel has an aggregated instance, so the first row of every number is an instance's.
+    number, first = codes(instance_iteration, ops)
     iter_value, op = spilled(instance_iteration[first]), spilled(ops[first].astype(np.int64))
     size = len(first)
     # Ten million rows: what is not needed any more makes room for what comes.
     del ops, first
-    of_instances = Groups.of(number[: len(instance)], size)
-    kernel_number = spilled(number[len(instance) :].copy())
+    # A kernel belongs to the op and the iteration of its instance, which is aggregated as it is.
+    of_row = np.zeros(len(profile.instances.op), np.int64)
+    of_row[instance] = number
+    kernel_number = spilled(of_row[kernel_instance[kernel]])
+    del of_row
+    of_instances = Groups.of(number, size)
     del number
     instances = spilled(of_instances.count())
     cpu_time_ns = spilled(of_instances.sum(times.cpu[instance]))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -26,8 +26,7 @@ Rows = Callable[[Int64s], Int64s]
 Texts = Callable[[Int64s], Int32s]
 
 
-@dataclass(slots=True, frozen=True)
-class _Ranges:
+class _Ranges(msgspec.Struct, frozen=True):
     """Where the calls of each op lie, which follow one another."""
 
     op: Int64s

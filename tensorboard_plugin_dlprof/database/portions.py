@@ -12,9 +12,9 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import IO, Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -31,8 +31,7 @@ def _unchanged(values: Int64s) -> _Values:
     return values
 
 
-@dataclass(slots=True, frozen=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """What is read."""
 
     name: str

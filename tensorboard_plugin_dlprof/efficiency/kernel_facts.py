@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeVar, cast
+
 import numpy as np
+import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.grouping import codes
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
 from tensorboard_plugin_dlprof.classify.kernels import classify
 from tensorboard_plugin_dlprof.efficiency.occupancy import occupancy, tail_fraction, waves
-from tensorboard_plugin_dlprof.efficiency.tables import Floats, KernelFacts
+from tensorboard_plugin_dlprof.efficiency.tables import Floats, Int16s, KernelFacts
 from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS
-from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.events.combining import numbered
+from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
+
+_Values = TypeVar("_Values", bound=npt.NDArray[Any])
 
 
 def kernel_facts(profile: Profile) -> KernelFacts:
     """The facts of all kernels."""
     kernels = profile.kernels
-    names, position = np.unique(kernels.long_name, return_inverse=True)
+    names, position = numbered(kernels.long_name)
     classes = [_class_of(profile, int(name)) for name in names.tolist()]
     precisions, families = _numbered([c.precision for c in classes]), _numbered([c.family for c in classes])
     libraries = _numbered([c.library for c in classes])
-    precision, family = _of_names(precisions[1], position), _of_names(families[1], position)
     product = np.array([c.family in PRODUCTS for c in classes], np.bool_)
+    precision, family, library = (each(texts[1], position) for texts in (precisions, families, libraries))
     launch = _launches(profile)
     return KernelFacts(
         duration=kernels.gpu_stop - kernels.gpu_start,
-        product=product[position.reshape(-1)] if len(names) else np.zeros(0, np.bool_),
+        product=each(product, position),
         precision=precision,
         precisions=precisions[0],
         family=family,
         families=families[0],
-        library=_of_names(libraries[1], position),
+        library=library,
         libraries=libraries[0],
         occupancy=launch[0],
         achieved=_achieved(profile),
@@ -50,40 +56,45 @@ def _class_of(profile: Profile, name: int) -> KernelClass:
     return profile.kernel_classes.get(name) or classify(profile.strings[name])
 
 
-def _numbered(texts: list[str]) -> tuple[list[str], Int64s]:
+def _numbered(texts: list[str]) -> tuple[list[str], Int16s]:
     ids: dict[str, int] = {"": 0}
     numbers = [ids.setdefault(text, len(ids)) for text in texts]
-    return list(ids), np.array(numbers, np.int64)
+    return list(ids), np.array(numbers, np.int16)
 
 
-def _of_names(numbers: Int64s, position: Int64s) -> Int64s:
-    return numbers[position.reshape(-1)] if len(numbers) else np.zeros(0, np.int64)
+def each(values: _Values, number: Int64s) -> _Values:
+    """What each row has, given its number among the values; without memory of its own where all have the same."""
+    if len(np.unique(values)) == 1:
+        return cast(_Values, np.broadcast_to(values[0], len(number)))
+    return cast(_Values, values[number])
 
 
 def _achieved(profile: Profile) -> Floats:
     """As counters measured it, else as the profiler estimated it."""
-    percent, counters = profile.kernels.occupancy_percent, profile.counters
-    achieved = np.where(percent >= 0, np.minimum(percent, 100) / 100, np.nan)
+    counters = profile.counters
+    percent, number = numbered(profile.kernels.occupancy_percent)
+    achieved = each(np.where(percent >= 0, np.minimum(percent, 100) / 100, np.nan), number)
     measured = ~np.isnan(counters.achieved_occupancy)
-    achieved[counters.kernel[measured]] = counters.achieved_occupancy[measured]
+    if measured.any():
+        achieved = achieved.copy()
+        achieved[counters.kernel[measured]] = counters.achieved_occupancy[measured]
     return achieved
 
 
-def _launches(profile: Profile) -> tuple[Floats, Floats, Floats, Int64s]:
+def _launches(profile: Profile) -> tuple[Floats, Floats, Floats, Int16s]:
     """Occupancy, waves, tail and limiter: computed once for each distinct launch configuration."""
     kernels = profile.kernels
     count = len(kernels.op)
-    nothing = np.full(count, np.nan)
     devices = {device.device_id: device for device in profile.devices}
     if not count or not any(_capability(device.name, device.capability_major) for device in devices.values()):
-        return nothing, nothing.copy(), nothing.copy(), np.zeros(count, np.int64)
-    threads = kernels.block.astype(np.int64).prod(axis=1)
-    blocks = kernels.grid.astype(np.int64).prod(axis=1)
+        nothing = np.broadcast_to(np.nan, count)
+        return nothing, nothing, nothing, np.broadcast_to(np.int16(0), count)
+    threads, blocks = _product(kernels.block), _product(kernels.grid)
     number, first = codes(
         kernels.device, threads, blocks, kernels.registers, kernels.static_shared_bytes, kernels.dynamic_shared_bytes
     )
     answers = np.full((len(first), 3), np.nan)
-    limiter = np.zeros(len(first), np.int64)
+    limiter = np.zeros(len(first), np.int16)
     for row, kernel in enumerate(first.tolist()):
         device = devices.get(int(kernels.device[kernel]))
         if device is None or not _capability(device.name, device.capability_major):
@@ -102,8 +113,22 @@ def _launches(profile: Profile) -> tuple[Floats, Floats, Floats, Int64s]:
         full = waves(int(blocks[kernel]), found.blocks_per_sm, device.sm_count)
         if full is not None:
             answers[row, 1:] = full, tail_fraction(full)
-    columns = answers[number]
-    return columns[:, 0], columns[:, 1], columns[:, 2], limiter[number]
+    del threads, blocks
+    return (
+        each(answers[:, 0], number),
+        each(answers[:, 1], number),
+        each(answers[:, 2], number),
+        each(limiter, number),
+    )
+
+
+def _product(triples: Int32s) -> Int64s:
+    """Of the three numbers of each row."""
+    x, y, z = (triples[:, axis] for axis in range(3))
+    product: Int64s = x.astype(np.int64)
+    product *= y
+    product *= z
+    return product
 
 
 def _capability(name: str, major: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.grouping import Groups, byte_ranks, codes
 from tensorboard_plugin_dlprof.aggregation.instance_times import instance_rows
@@ -175,7 +176,7 @@ class _Ops:
         return shape
 
     def _mean(self, values: Floats) -> Floats:
-        return _weighted_mean(self._of_op, values[self._kernel], self._duration)
+        return _weighted_mean(self._of_op, values, self._kernel, self._duration)
 
 
 class _Rows:
@@ -259,20 +260,28 @@ def _is_nvidia(device: Device) -> bool:
     return device.capability_major > 0 and not any(word in device.name for word in ("AMD", "Instinct", "Radeon"))
 
 
-def _heaviest(op: Int64s, value: Int64s, weight: Int64s, ops: int, values: int) -> Int64s:
+def _heaviest(op: Int64s, value: npt.NDArray[np.integer], weight: Int64s, ops: int, values: int) -> Int64s:
     """For each op the value with the most weight; 0 of none."""
     totals = np.bincount(op * values + value, weights=weight.astype(np.float64), minlength=ops * values)
     return totals.reshape(ops, values).argmax(axis=1).astype(np.int64) if ops else np.zeros(0, np.int64)
 
 
-def _weighted_mean(groups: Groups, values: Floats, duration: Int64s) -> Floats:
-    """Mean by time of what is known; NaN of nothing."""
-    known = ~np.isnan(values)
-    weight = np.where(known, np.maximum(duration, 1), 0).astype(np.float64)
+def _weighted_mean(groups: Groups, values: Floats, kernel: Int64s, duration: Int64s) -> Floats:
+    """Mean by time of what is known; NaN of nothing.
+
+    Args:
+        groups: of kernels.
+        values: of all kernels of the profile.
+        kernel: the row there of each that is grouped.
+        duration: of each of these.
+    """
     sums, weights = np.zeros(groups.size), np.zeros(groups.size)
-    if len(groups.heads):
-        sums[groups.present] = np.add.reduceat(groups.sorted(np.where(known, values, 0.0) * weight), groups.heads)
-        weights[groups.present] = np.add.reduceat(groups.sorted(weight), groups.heads)
+    for rows, heads, present in groups.portions():
+        of_rows = values[kernel[rows]]
+        known = ~np.isnan(of_rows)
+        weight = np.where(known, np.maximum(duration[rows], 1), 0).astype(np.float64)
+        sums[present] = np.add.reduceat(np.where(known, of_rows, 0.0) * weight, heads)
+        weights[present] = np.add.reduceat(weight, heads)
     return np.where(weights > 0, sums / np.maximum(weights, 1), np.nan)
 
 
@@ -294,7 +303,7 @@ def _of_kernels(profile: Profile, aggregation: Aggregation, facts: KernelFacts) 
     duration = facts.duration[kernel]
 
     def mean(values: Floats) -> Floats:
-        return _weighted_mean(groups, values[kernel], duration)
+        return _weighted_mean(groups, values, kernel, duration)
 
     limiter = _heaviest(number, facts.limiter[kernel], duration, len(first), len(facts.limiters))
     return KernelEfficiency(

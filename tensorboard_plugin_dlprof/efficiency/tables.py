@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 
 Floats = npt.NDArray[np.float64]
+Int16s = npt.NDArray[np.int16]
 
 
 class Bound(enum.Enum):
@@ -133,20 +134,20 @@ class KernelFacts(msgspec.Struct):
 
     duration: Int64s
     product: Bools
-    precision: Int64s
+    precision: Int16s
     """Index of ``precisions``."""
     precisions: list[str]
-    family: Int64s
+    family: Int16s
     """Index of ``families``."""
     families: list[str]
-    library: Int64s
+    library: Int16s
     """Index of ``libraries``."""
     libraries: list[str]
     occupancy: Floats
     achieved: Floats
     waves: Floats
     tail: Floats
-    limiter: Int64s
+    limiter: Int16s
     """Index of ``limiters``."""
     limiters: list[str]
 
