@@ -1,0 +1,38 @@
+"""Rows of tables by whole ops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tensorboard_plugin_dlprof.aggregation import portions
+
+OPS = st.lists(st.integers(0, 6), max_size=40).map(sorted)
+
+
+@given(OPS, OPS)
+def test_every_row_is_in_one_portion_and_no_op_in_two(one: list[int], other: list[int]) -> None:
+    """Also where a table has no rows of some ops, or none at all."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(portions, "_ROWS", 5)
+        found = list(portions.by_op(7, np.array(one, np.int32), np.array(other, np.int32)))
+    for column, rows in enumerate((one, other)):
+        assert [row for part in found for row in rows[part[column]]] == rows
+    ops = [set(one[first]) | set(other[second]) for first, second in found]
+    assert sum(map(len, ops)) == len(set().union(*ops))
+
+
+def test_rows_that_do_not_lie_by_op_are_one_portion() -> None:
+    """As NVIDIA's databases may have them."""
+    found = list(portions.by_op(3, np.array([0, 1, 2], np.int32), np.array([2, 0], np.int32)))
+    assert found == [[slice(0, 3), slice(0, 2)]]
+
+
+@given(st.lists(st.integers(-3, 30), max_size=40))
+def test_ascending_is_told_across_blocks(keys: list[int]) -> None:
+    """Equal keys may follow each other."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(portions, "_ROWS", 4)
+        assert portions.are_ascending(np.array(keys, np.int64)) == (keys == sorted(keys))
