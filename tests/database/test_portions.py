@@ -57,6 +57,6 @@ def test_some_rows_are_read_by_their_ids() -> None:
 def test_what_is_no_whole_number_is_refused(value: object) -> None:
     """Also in the midst of a column that had one value before."""
     con = _table([(number, 3, 1) for number in range(1, 10_000)] + [(10_000, value, 1)])
-    with pytest.raises(ValueError, match="number|could not be read"):
+    with pytest.raises(ValueError, match=r"number|could not be read"):
         read_columns(con, "t", [Column("a"), Column("b")])
     con.close()
