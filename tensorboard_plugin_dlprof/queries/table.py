@@ -7,7 +7,6 @@ Sorting ends with the row id in the same direction, so that an index on the sort
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from types import MappingProxyType
@@ -16,6 +15,7 @@ from typing import TypeAlias
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest
+from tensorboard_plugin_dlprof.queries.cells import CELLS, Cell
 from tensorboard_plugin_dlprof.queries.chosen import Chosen
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, ColumnType, Condition, condition, containing
 from tensorboard_plugin_dlprof.queries.large_iteration import LargeIteration
@@ -23,7 +23,6 @@ from tensorboard_plugin_dlprof.queries.packed import Packed, Question, StoredOrd
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.small_iteration import SmallIteration
 
-Cell: TypeAlias = str | int | float | bool | None
 Row: TypeAlias = dict[str, Cell]
 Value: TypeAlias = str | int | float
 CountKey: TypeAlias = tuple[str, tuple[tuple[str, Value], ...]]
@@ -36,9 +35,6 @@ _INFINITE = "9e999"
 
 _IDS_AT_ONCE = 500
 """SQLite takes 999 variables by our limit."""
-
-_SHOWN_LETTERS = 8_192
-_SHOWN_LETTERS_OF_LONG_TEXT = 65_536
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -427,7 +423,7 @@ class _Query:
         """The rows with these ids, in this order."""
         table = self._table
         expressions = ", ".join(f"({column.sql})" for column in table.columns)
-        cells = [(column.key, _CELLS[column.type]) for column in table.columns]
+        cells = [(column.key, CELLS[column.type]) for column in table.columns]
         found: dict[int, Row] = {}
         for start in range(0, len(ids), _IDS_AT_ONCE):
             some = ids[start : start + _IDS_AT_ONCE]
@@ -443,50 +439,3 @@ class _Query:
             for row_shown in found.values():
                 self._fill(row_shown)
         return [found[row_id] for row_id in ids if row_id in found]
-
-
-def cell(value: object, column_type: ColumnType) -> Cell:
-    """A value as SQLite gave it -> one that JSON can hold: a foreign database may hold anything in any column."""
-    return _CELLS[column_type](value)
-
-
-def _text(value: object, letters: int = _SHOWN_LETTERS) -> Cell:
-    if value is None or isinstance(value, bytes):
-        return None
-    text = value if isinstance(value, str) else str(value)
-    return text if len(text) <= letters else text[:letters] + "…"
-
-
-def _long_text(value: object) -> Cell:
-    return _text(value, _SHOWN_LETTERS_OF_LONG_TEXT)
-
-
-def _number(value: object) -> int | float | None:
-    return value if isinstance(value, (int, float)) and math.isfinite(value) else None
-
-
-def _boolean(value: object) -> Cell:
-    number = _number(value)
-    return None if number is None else bool(number)
-
-
-def _fraction(value: object) -> Cell:
-    number = _number(value)
-    return None if number is None else float(number)
-
-
-_CELLS: Mapping[ColumnType, Callable[[object], Cell]] = MappingProxyType(
-    {
-        "text": _text,
-        "long_text": _long_text,
-        "kernel_name": _text,
-        "path": _text,
-        "integer": _number,
-        "number": _number,
-        "boolean": _boolean,
-        "duration_ns": _number,
-        "fraction": _fraction,
-        "bytes": _number,
-    }
-)
-"""Column type -> what is shown of a value."""
