@@ -36,7 +36,7 @@ from tensorboard_plugin_dlprof.importers.kineto_counters import tensor_samples
 from tensorboard_plugin_dlprof.importers.kineto_metadata import base_time_ns, read_devices, read_info, utc_or_unknown
 from tensorboard_plugin_dlprof.importers.kineto_rows import CallRows, HostRows, SyncRows, WorkRows
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
-from tensorboard_plugin_dlprof.importers.kineto_threads import adopted_threads
+from tensorboard_plugin_dlprof.importers.kineto_threads import adopted_threads, used_ids
 from tensorboard_plugin_dlprof.importers.kineto_times import NO_START, Kept, Mask, Times, middle_of, usable_start
 from tensorboard_plugin_dlprof.spilling import Spill
 
@@ -115,12 +115,6 @@ def build_capture(
     )
 
 
-def _used(ids: npt.NDArray[Any]) -> list[int]:
-    """The distinct ids of a column, ascending. They are dense, so counting is much faster than sorting."""
-    used: list[int] = np.flatnonzero(np.bincount(ids)).tolist()
-    return used
-
-
 def _threads(tables: EventTables) -> list[Thread]:
     threads: list[Thread] = []
     for key in tables.threads.rows:
@@ -138,7 +132,7 @@ def _only_process(calls: Kept[CallRows], threads: Sequence[Thread]) -> int:
 
     A number that no operating system gives is none either.
     """
-    used = {threads[row].process_id for row in _used(np.frombuffer(calls.rows.thread, np.int32))}
+    used = {threads[row].process_id for row in used_ids(np.frombuffer(calls.rows.thread, np.int32))}
     process = used.pop() if len(used) == 1 else 0
     return process if abs(process) <= np.iinfo(np.int32).max else 0
 
@@ -193,7 +187,7 @@ def _range_kinds(names: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64], s
     texts = strings.texts()
     for rule, low, high in zip(rules, offsets[:-1], offsets[1:], strict=True):
         by_name = np.zeros(len(texts), np.int8)
-        for name in _used(names[low:high]):
+        for name in used_ids(names[low:high]):
             by_name[name] = rule(texts[name])
         kinds[low:high] = by_name[names[low:high]]
     return kinds
@@ -228,7 +222,7 @@ def _work(
     kind, name = kept.column("kind"), kept.column("name")
     short = name.copy()
     kernels = kind == WorkKind.KERNEL
-    for identifier in _used(name[kernels]):
+    for identifier in used_ids(name[kernels]):
         short[kernels & (name == identifier)] = strings.intern(short_kernel_name(strings[identifier]))
     return DeviceWork(
         kind=kind,
@@ -313,16 +307,16 @@ def _last_of_each(arrow: Int64s, chosen: Mask) -> Int64s:
 
 
 def _recorded(ranges: Ranges, calls: Calls, syncs: Syncs, memory: MemoryEvents, strings: Strings) -> frozenset[str]:
-    kinds = set(_used(ranges.kind))
+    kinds = set(used_ids(ranges.kind))
     texts = strings.texts()
     found = {
         "ops": RangeKind.OP in kinds,
-        "shapes": any(any(map(str.isdigit, texts[text])) for text in _used(ranges.shapes)),
+        "shapes": any(any(map(str.isdigit, texts[text])) for text in used_ids(ranges.shapes)),
         "stacks": RangeKind.FRAME in kinds or bool(ranges.stack.any()),
         "modules": RangeKind.MODULE in kinds,
         "memory": len(memory.time_ns) > 0,
         "steps": RangeKind.ITERATION in kinds,
         "syncs": len(syncs.start_ns) > 0,
-        "graphs": any("GraphLaunch" in texts[name] for name in _used(calls.name)),
+        "graphs": any("GraphLaunch" in texts[name] for name in used_ids(calls.name)),
     }
     return frozenset(name for name, present in found.items() if present)

@@ -9,8 +9,10 @@ thread (``threading.py: _bootstrap``).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Thread
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
@@ -34,5 +36,11 @@ def adopted_threads(tables: EventTables, threads: Sequence[Thread]) -> Mapping[i
     return {orphan: near[0]} if len(near) == 1 else {}
 
 
+def used_ids(ids: Sequence[int] | npt.NDArray[np.integer[Any]]) -> list[int]:
+    """The distinct ids of a column, ascending. They are dense, so counting is much faster than sorting."""
+    used: list[int] = np.flatnonzero(np.bincount(np.asarray(ids, np.int64))).tolist()
+    return used
+
+
 def _rows(column: Sequence[int]) -> set[int]:
-    return set(np.flatnonzero(np.bincount(np.asarray(column, np.int32))).tolist())
+    return set(used_ids(column))
