@@ -9,7 +9,8 @@ import shutil
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -87,19 +88,14 @@ class Advisor:
             return known
         if self._failures.is_paused(key):
             return None
-        if not self._places.acquire(blocking=False):
-            raise QueueFull("The rules are being asked about several profiles already; try again in a moment.")
-        try:
-            with self._one_at_a_time:
-                if (known := self._remembered(key)) is not None or self._failures.is_paused(key):
-                    return known
-                job = {"kind": "judge", "iter_start": iter_start, "iter_stop": iter_stop, "key_op": key_op}
-                found = self._tried(key, database, job)
-                if found is not None:
-                    self._remember(key, found)
-                return found
-        finally:
-            self._places.release()
+        with self._turn("The rules are being asked about several profiles already; try again in a moment."):
+            if (known := self._remembered(key)) is not None or self._failures.is_paused(key):
+                return known
+            job = {"kind": "judge", "iter_start": iter_start, "iter_stop": iter_stop, "key_op": key_op}
+            found = self._tried(key, database, job)
+            if found is not None:
+                self._remember(key, found)
+            return found
 
     def measured(
         self,
@@ -122,14 +118,20 @@ class Advisor:
             return None
         if self._is_made(path) or not work_out or self._failures.is_paused(path):
             return path if path.is_file() else None
+        with self._turn("Several profiles are being measured already; try again in a moment."):
+            if not self._is_made(path) and not self._failures.is_paused(path):
+                about = {"iter_start": iter_start, "iter_stop": iter_stop, "key_op": key_op}
+                self._tried(path, database, {"kind": "measure", "aggregation": aggregation, **about}, path)
+            return path if path.is_file() else None
+
+    @contextmanager
+    def _turn(self, refusal: str) -> Iterator[None]:
+        """Waits until no other question is worked out; refuses where too many wait."""
         if not self._places.acquire(blocking=False):
-            raise QueueFull("Several profiles are being measured already; try again in a moment.")
+            raise QueueFull(refusal)
         try:
             with self._one_at_a_time:
-                if not self._is_made(path) and not self._failures.is_paused(path):
-                    about = {"iter_start": iter_start, "iter_stop": iter_stop, "key_op": key_op}
-                    self._tried(path, database, {"kind": "measure", "aggregation": aggregation, **about}, path)
-                return path if path.is_file() else None
+                yield
         finally:
             self._places.release()
 
