@@ -13,11 +13,12 @@ DLPROF_VERSION = "1.8.0"
 """Version of DLProf's database layout that we read natively and write."""
 
 EXTENSION_VERSION = 8
-"""Version of our own ``ext_*`` tables. A database of ours of another version is imported again."""
+"""Version of our own ``ext_*`` tables. Of a database of another version DLProf's tables alone are read, and the page
+says so: it may be all that is left. ``dlprof import`` makes it anew where its source is there, and caches do so too."""
 
 CLASSIFICATION_VERSION = 4
-"""Version of the rules by which kernels are told from their names, and work from shapes. Servers import traces again
-that were read by others."""
+"""Version of the rules by which kernels are told from their names, and work from shapes. Caches and ``dlprof import``
+make databases anew that were made by older ones."""
 
 DATABASE_SUFFIX = ".dlprof_dldb.sqlite"
 """``<source stem>`` + this is the database of a source."""

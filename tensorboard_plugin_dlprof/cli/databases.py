@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.cli.import_profiles import is_current
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say
 from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB
 from tensorboard_plugin_dlprof.naming import database_name
@@ -19,6 +18,7 @@ def database_of(profile: Path) -> Iterator[Path]:
     """The profile itself where it is a database, the one beside it where that is current, else a temporary one."""
     from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
     from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
+    from tensorboard_plugin_dlprof.database.currency import is_current
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 
     beside = profile.parent / database_name(profile.name)

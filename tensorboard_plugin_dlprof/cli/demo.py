@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli import exit_codes
-from tensorboard_plugin_dlprof.cli.import_profiles import Job, import_all, is_current
+from tensorboard_plugin_dlprof.cli.import_profiles import Job, import_all
 from tensorboard_plugin_dlprof.cli.messages import say
 from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
 from tensorboard_plugin_dlprof.naming import database_name
@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Imports the samples and serves them until it is interrupted."""
     from tensorboard_plugin_dlprof import samples
+    from tensorboard_plugin_dlprof.database.currency import is_current
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
 
     jobs = []

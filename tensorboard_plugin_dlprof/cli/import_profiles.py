@@ -2,7 +2,8 @@
 
 A source is a file, a folder (every profile below it) or a quoted pattern such as 'logs/**/*.json.gz'. The database
 <source>.dlprof_dldb.sqlite is put beside its source, or into the folder that -o names, together with an event file.
-A database that was made from the same source is kept; one that was made otherwise is replaced only with --force.
+A database that was made from the same source is kept. One that an older version of this package made of it is made
+anew, with its aggregations and its title; any other is replaced only with --force.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists, OutputNot
 from tensorboard_plugin_dlprof.naming import database_name
 
 if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.database.choices import Choices
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
 
 KERNEL_RULES_HELP = "JSON file of your own rules for kernels (default: the one that DLPROF_KERNEL_RULES names)"
@@ -146,36 +148,50 @@ def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool) -> in
     return len(made)
 
 
-def is_current(database: Path, source: Path) -> bool:
-    """Whether the database is ours, of today's layout, and was made from a source with the same content."""
-    from tensorboard_plugin_dlprof.database import currency
-
-    return currency.is_current(database, source)
-
-
 def _import(job: Job, options: ImportOptions, scalars: bool, alone: bool) -> None:
+    from tensorboard_plugin_dlprof.cli.renewing import renew
     from tensorboard_plugin_dlprof.pipeline import import_source
     from tensorboard_plugin_dlprof.run_metadata.announce import announce
 
+    older = None
     if job.database.exists() and not job.force:
-        if _chosen(options) or not is_current(job.database, job.source):
-            raise OutputExists(f"{job.database} exists; give --force to replace it, or -o DIR for another folder.")
-        announce(job.database, scalars, alone)
-        tell(f"{job.source} -> {job.database} (up to date; --force imports it again)")
-        return
+        older = _kept_choices(job, options)
+        if older is None:
+            announce(job.database, scalars, alone)
+            tell(f"{job.source} -> {job.database} (up to date; --force imports it again)")
+            return
     try:
         job.database.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputNotWritable(f"{job.database.parent}: the folder cannot be made: {error.strerror}.") from None
     progress = ProgressBar(job.source.name)
     try:
-        result = import_source(job.source, job.database, options, progress)
+        if older is None:
+            warnings = import_source(job.source, job.database, options, progress).warnings
+        else:
+            warnings = renew(job.source, job.database, older, options, progress)
     finally:
         progress.clear()
-    for warning in result.warnings:
+    for warning in warnings:
         say(f"warning: {job.source}: {warning}")
-    announce(result.database, scalars, alone)
-    tell(f"{job.source} -> {result.database}")
+    announce(job.database, scalars, alone)
+    renewed = " (made anew: an older version had made it)" if older is not None else ""
+    tell(f"{job.source} -> {job.database}{renewed}")
+
+
+def _kept_choices(job: Job, options: ImportOptions) -> Choices | None:
+    """What to choose again where an older version made the database; nothing where it is up to date.
+
+    Raises:
+        OutputExists: it must not be replaced unless the user says so.
+    """
+    from tensorboard_plugin_dlprof.cli.renewing import choices_to_keep
+    from tensorboard_plugin_dlprof.database.currency import Standing, standing
+
+    found = Standing.OTHER if _chosen(options) else standing(job.database, job.source)
+    if found is Standing.OTHER:
+        raise OutputExists(f"{job.database} exists; give --force to replace it, or -o DIR for another folder.")
+    return choices_to_keep(job.database) if found is Standing.OLDER else None
 
 
 def _chosen(options: ImportOptions) -> bool:

@@ -44,7 +44,7 @@ def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
                 severity="warning",
                 message="Another version of this plug-in made this database: only what DLProf's databases hold is read "
                 "of it, without causes, efficiency and what was skipped.",
-                hint="Import its source again: dlprof import --force SOURCE.",
+                hint="Import its source again: dlprof import SOURCE.",
             )
         )
     if "ext_aggregations" in tables:

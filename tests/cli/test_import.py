@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import sqlite3
 import subprocess
 import sys
 from contextlib import closing
@@ -276,14 +275,3 @@ def test_a_terminal_shows_a_progress_bar_that_goes_away(tmp_path: Path) -> None:
     assert b"a.json: " in drawn
     assert b" %  " in drawn
     assert drawn.endswith(b"\r\x1b[K")
-
-
-def test_a_database_of_other_rules_for_kernels_is_out_of_date(tmp_path: Path, capsys: Captured) -> None:
-    """What an older version told of kernels may be wrong: it is not kept silently, and --force replaces it."""
-    source = write_trace(tmp_path / "a.json")
-    assert main(["import", str(source)]) == 0
-    with closing(sqlite3.connect(tmp_path / "a.dlprof_dldb.sqlite")) as connection, connection:
-        connection.execute("UPDATE ext_info SET value = '1' WHERE key = 'classification_version'")
-    capsys.readouterr()
-    assert main(["import", str(source)]) != 0
-    assert "give --force to replace it" in capsys.readouterr().err

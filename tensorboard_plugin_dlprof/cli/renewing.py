@@ -1,0 +1,73 @@
+"""Makes a database of an older version of this package anew from its source, with what the user had chosen in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tensorboard_plugin_dlprof.errors import OutputExists, ProfileError
+from tensorboard_plugin_dlprof.progress import Progress
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.database.choices import AggregationChoice, Choices
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions
+
+
+def choices_to_keep(database: Path) -> Choices:
+    """What to choose again.
+
+    Raises:
+        OutputExists: what the user gave for the first import is not in the database and must be given again.
+        UnfitDatabase: it cannot be read.
+    """
+    from tensorboard_plugin_dlprof.database.choices import choices_in
+
+    choices = choices_in(database)
+    for option, was_given in (("--kernel-rules", choices.has_user_rules), ("--counters", choices.has_counters)):
+        if was_given:
+            raise OutputExists(
+                f"{database} was made by an older version, with {option}; "
+                f"give --force and {option} FILE to make it anew, or --force alone to do without."
+            )
+    return choices
+
+
+def renew(source: Path, database: Path, choices: Choices, options: ImportOptions, progress: Progress) -> list[str]:
+    """Replaces the database; a sentence for each thing that was skipped, missing, or cannot be chosen any more.
+
+    Raises:
+        ProfileError: with the sentence to show; then the database is as it was.
+    """
+    from tensorboard_plugin_dlprof.database.choices import AggregationChoice
+    from tensorboard_plugin_dlprof.pipeline import Choice, aggregate_database, import_source
+
+    first, *others = choices.aggregations or [AggregationChoice()]
+    options = msgspec.structs.replace(
+        options,
+        key_op=first.key_op,
+        iter_start=first.iter_start,
+        iter_stop=first.iter_stop,
+        profile_name=choices.profile_name,
+        original_command=choices.original_command,
+        lenient=True,
+    )
+    warnings = import_source(source, database, options, progress).warnings
+    for choice in others:
+        try:
+            aggregate_database(
+                database,
+                database,
+                Choice(choice.iter_start, choice.iter_stop, choice.key_op, choice.candidate),
+                progress,
+            )
+        except ProfileError as error:
+            warnings.append(f"the aggregation of {_named(choice)} was not made again: {error}")
+    return warnings
+
+
+def _named(choice: AggregationChoice) -> str:
+    by = choice.key_op or choice.candidate
+    which = "all iterations" if choice.iter_start is None else f"iterations {choice.iter_start} to {choice.iter_stop}"
+    return f"{which} by {by}" if by else which

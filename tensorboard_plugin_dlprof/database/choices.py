@@ -1,0 +1,89 @@
+"""What the user chose when a database of ours was made, by whatever version: to choose it again in a new import."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.errors import UnfitDatabase
+from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, deadline, reading, real_tables
+
+_MOST_AGGREGATIONS = 1_000
+_SECONDS = 20.0
+
+
+class AggregationChoice(msgspec.Struct, frozen=True):
+    """The iterations of one aggregation; ``None`` is the default."""
+
+    iter_start: int | None = None
+    iter_stop: int | None = None
+    """First and last iteration, inclusive."""
+    key_op: str | None = None
+    candidate: str | None = None
+    """What the iterations were found by, where it was no key op and the database says."""
+
+
+class Choices(msgspec.Struct, frozen=True):
+    """All that an import of the source alone would not make again."""
+
+    profile_name: str
+    original_command: str
+    aggregations: list[AggregationChoice]
+    """By id: that of the import first, then those that were added."""
+    has_user_rules: bool
+    """Whether a kernel was told by a rule of the user's."""
+    has_counters: bool
+    """Whether counters were named for the import (``--counters``)."""
+
+
+def choices_in(database: Path) -> Choices:
+    """The choices in a database of ours.
+
+    Raises:
+        UnfitDatabase: it cannot be read.
+    """
+    with (
+        closing(open_database(database)) as connection,
+        reading(connection.shown_name, UnfitDatabase),
+        deadline(connection, _SECONDS),
+    ):
+        config = connection.execute("SELECT profile_name, original_command FROM view_system_config")
+        name, command = config.fetchone() or ("", "")
+        tables = real_tables(connection)
+        return Choices(
+            profile_name=str(name or ""),
+            original_command=str(command or ""),
+            aggregations=_aggregations(connection, tables),
+            has_user_rules="ext_kernel_names" in tables and _has_user_rules(connection),
+            has_counters=" --counters" in str(command or ""),
+        )
+
+
+def _aggregations(connection: UntrustedConnection, tables: frozenset[str]) -> list[AggregationChoice]:
+    found_by: dict[int, str] = {}
+    if "ext_aggregations" in tables:
+        rows = connection.execute("SELECT aggr_id, candidate_source FROM ext_aggregations")
+        found_by = {number: str(source or "") for number, source in rows.fetchmany(_MOST_AGGREGATIONS)}
+    rows = connection.execute(
+        "SELECT summary.aggr_id, summary.iter_start, summary.iter_stop, "
+        "summary.iter_aggregated = summary.iter_total, key_op.string "
+        "FROM model_summary AS summary JOIN dictionary AS key_op ON key_op.id = summary.key_node_id "
+        "ORDER BY summary.aggr_id"
+    )
+    return [
+        AggregationChoice(
+            None if is_all else start,
+            None if is_all else stop,
+            key_op or None,
+            None if key_op else found_by.get(number) or None,
+        )
+        for number, start, stop, is_all, key_op in rows.fetchmany(_MOST_AGGREGATIONS)
+    ]
+
+
+def _has_user_rules(connection: UntrustedConnection) -> bool:
+    (found,) = connection.execute("SELECT count(*) FROM ext_kernel_names WHERE rule LIKE 'user:%'").fetchone()
+    return bool(found)
