@@ -1,16 +1,40 @@
-"""How the files that the package writes are called."""
+"""What the names of files tell, and how the files that the package writes are called."""
 
 from __future__ import annotations
 
 import hashlib
+from fnmatch import fnmatch
 
-from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, EVENT_FILE_NAME
+from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB, DATABASE_SUFFIX, EVENT_FILE_NAME
 
 SOURCE_SUFFIXES = (".gz", ".json", ".trace", ".pt", ".sqlite", ".sqlite3", ".db", ".nsys-rep")
 """Endings that say what a source is, not which: removed one after the other from the end of its name."""
 
+CANDIDATE_SUFFIXES = (".json", ".gz", ".sqlite", ".sqlite3", ".db")
+"""Of the files in a folder only these are opened; a file that is named itself may be called anything."""
+
+_TRACE_PART = ".pt.trace."
+_NEVER = ("tfevents", ".tmp-")
+
 MAX_STEM_BYTES = 160
 """File systems allow 255 bytes; this leaves room for our endings and those of temporary files."""
+
+
+def is_database_name(name: str) -> bool:
+    """Whether a file of this name is a DLProf database."""
+    return fnmatch(name, DATABASE_GLOB)
+
+
+def is_trace_name(name: str) -> bool:
+    """Whether a file of this name must be a profiler's trace: if it cannot be read, the user wants to know why."""
+    return _TRACE_PART in name
+
+
+def is_candidate_name(name: str) -> bool:
+    """Whether a file of this name, found in a folder, may be a profile, by its content."""
+    if name.startswith(".") or any(part in name for part in _NEVER):
+        return False
+    return name.lower().endswith(CANDIDATE_SUFFIXES) or is_trace_name(name)
 
 
 def source_stem(source_name: str) -> str:

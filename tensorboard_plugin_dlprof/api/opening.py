@@ -6,16 +6,11 @@ import os
 import shutil
 import tempfile
 from contextlib import ExitStack
-from fnmatch import fnmatch
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.api.profile import Profile
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, UnknownFormat, UnsafeFile
-from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB
-from tensorboard_plugin_dlprof.naming import database_name
-
-LIKELY_SUFFIXES = (".json", ".json.gz", ".gz", ".sqlite", ".sqlite3", ".db")
-"""Of the files in a folder only these are opened; a file that is named itself may be called anything."""
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable
+from tensorboard_plugin_dlprof.naming import database_name, is_candidate_name, is_database_name
 
 
 def open_profile(path: str | os.PathLike[str], *, aggregation: int | None = None) -> Profile:
@@ -40,13 +35,11 @@ def open_profile(path: str | os.PathLike[str], *, aggregation: int | None = None
 
 def _only_profile(folder: Path) -> Path:
     """The profile of a folder. A source and the database made from it are one profile."""
-    files = sorted(path for path in folder.iterdir() if path.is_file())
-    databases = [path for path in files if fnmatch(path.name, DATABASE_GLOB)]
-    sources = [
-        path
-        for path in files
-        if path not in databases and path.name.lower().endswith(LIKELY_SUFFIXES) and _is_source(path)
-    ]
+    from tensorboard_plugin_dlprof.importers import is_source
+
+    files = sorted(path for path in folder.iterdir() if is_candidate_name(path.name) and path.is_file())
+    databases = [path for path in files if is_database_name(path.name)]
+    sources = [path for path in files if not is_database_name(path.name) and is_source(path)]
     made = {database_name(source.name) for source in sources}
     profiles = sources + [database for database in databases if database.name not in made]
     if not profiles:
@@ -57,22 +50,12 @@ def _only_profile(folder: Path) -> Path:
     return profiles[0]
 
 
-def _is_source(path: Path) -> bool:
-    from tensorboard_plugin_dlprof.importers import find_importer
-
-    try:
-        find_importer(path)
-    except (UnknownFormat, UnsafeFile, NotFound):
-        return False
-    return True
-
-
 def _database_of(path: Path, cleanup: ExitStack) -> Path:
     from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
     from tensorboard_plugin_dlprof.database.currency import is_current
 
     beside = path.parent / database_name(path.name)
-    if fnmatch(path.name, DATABASE_GLOB) or is_dlprof_database(path):
+    if is_database_name(path.name) or is_dlprof_database(path):
         return path
     if beside.exists() and is_current(beside, path):
         return beside

@@ -1,7 +1,8 @@
 """Check sources and databases: is the file whole, do its numbers agree, what does it hold, what is missing.
 
-A source is imported into a temporary folder for this. A database of this package is compared with the SHA-256 and the
-row counts that it was written with. Nothing is changed.
+What to check is a file, a folder (every source and database below it) or a quoted pattern. A source is imported into
+a temporary folder for this. A database of this package is compared with the SHA-256 and the row counts that it was
+written with. Nothing is changed.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar
-from tensorboard_plugin_dlprof.opening.regular_file import printable
+from tensorboard_plugin_dlprof.cli.sources import meant_by
+from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.opening.regular_file import printable, shown
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.checking.findings import Report
@@ -24,21 +28,19 @@ _MARKS = {"passed": "ok    ", "failed": "FAILED", "skipped": "-     "}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="trace, Nsight export or DLProf database")
+    parser.add_argument(
+        "profiles",
+        metavar="SOURCE",
+        nargs="+",
+        help="trace, Nsight export or DLProf database; folder or quoted pattern",
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for scripts")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints what was found, on stdout; 0 where all is well, 3 where some of several files failed, 1 where all did."""
-    from tensorboard_plugin_dlprof.checking.sources import check_file
-
     reports = []
-    for path in arguments.files:
-        progress = ProgressBar(path.name)
-        try:
-            report = check_file(path, progress)
-        finally:
-            progress.clear()
+    for report in _reports(arguments.profiles):
         reports.append(report)
         if arguments.format == "text":
             _write_text(report)
@@ -49,6 +51,32 @@ def run(arguments: argparse.Namespace) -> int:
     if not failed:
         return exit_codes.SUCCESS
     return exit_codes.FAILURE if failed == len(reports) else exit_codes.SOME_FAILED
+
+
+def _reports(arguments: Sequence[str]) -> Iterator[Report]:
+    """One for each file that is meant, in the order of the arguments; and one for an argument that means none."""
+    from tensorboard_plugin_dlprof.checking.findings import Report
+    from tensorboard_plugin_dlprof.checking.sources import check_file
+
+    checked: set[Path] = set()
+    for argument in arguments:
+        try:
+            paths = meant_by(argument, databases=True)
+        except ProfileError as error:
+            report = Report(shown(Path(argument)))
+            report.note("Format", str(error))
+            yield report
+            continue
+        for path in paths:
+            if path in checked:
+                continue
+            checked.add(path)
+            progress = ProgressBar(path.name)
+            try:
+                report = check_file(path, progress)
+            finally:
+                progress.clear()
+            yield report
 
 
 def _write_text(report: Report) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from fnmatch import fnmatch
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say
-from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB
-from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.naming import database_name, is_database_name
 
 
 @contextmanager
@@ -22,7 +20,7 @@ def database_of(profile: Path) -> Iterator[Path]:
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 
     beside = profile.parent / database_name(profile.name)
-    if fnmatch(profile.name, DATABASE_GLOB) or is_dlprof_database(profile):
+    if is_database_name(profile.name) or is_dlprof_database(profile):
         yield profile
     elif beside.exists() and is_current(beside, profile):
         yield beside

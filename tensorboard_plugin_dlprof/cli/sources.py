@@ -5,15 +5,11 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatch
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, UnknownFormat, UnsafeFile
-from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError
+from tensorboard_plugin_dlprof.naming import is_candidate_name, is_database_name, is_trace_name
 from tensorboard_plugin_dlprof.opening.regular_file import is_remote, remote_refusal
-
-LIKELY_SUFFIXES = (".json", ".json.gz", ".gz", ".sqlite", ".sqlite3", ".db")
-"""Of the files in a folder only these are opened; a file that is named itself may be called anything."""
 
 
 def find_sources(arguments: Sequence[str]) -> tuple[list[Path], list[ProfileError]]:
@@ -25,42 +21,55 @@ def find_sources(arguments: Sequence[str]) -> tuple[list[Path], list[ProfileErro
     errors: list[ProfileError] = []
     for argument in arguments:
         try:
-            for path in _meant_by(argument):
+            for path in meant_by(argument):
                 found.setdefault(path)
         except ProfileError as error:
             errors.append(error)
     return list(found), errors
 
 
-def _meant_by(argument: str) -> list[Path]:
+def meant_by(argument: str, databases: bool = False) -> list[Path]:
+    """The sources that one argument means, in the order of their paths; with ``databases`` these too.
+
+    Raises:
+        NotFound: there is no such file, or no file matches the pattern.
+        BadRequest: there is no profile below the folder, or it is a database and none is meant.
+    """
     path = Path(argument)
     if is_remote(argument) and not os.path.lexists(path):
         raise NotFound(remote_refusal(argument))
     if path.is_dir():
-        sources = list(_below(path))
+        sources = list(_below(path, databases))
         if not sources:
             raise BadRequest(f"{argument}: there is no profile below this folder; name a trace or an Nsight export.")
         return sources
     if os.path.lexists(path):
-        if fnmatch(path.name, DATABASE_GLOB) and _is_database(path):
+        if not databases and is_database_name(path.name) and _is_database(path):
             raise BadRequest(f"{argument} is a DLProf database already; TensorBoard shows it as it is.")
         return [path]
     if glob.has_magic(argument):
         matches = [Path(match) for match in sorted(glob.glob(argument, recursive=True))]  # noqa: PTH207  may be absolute
-        sources = [match for match in matches if not match.is_dir() and not fnmatch(match.name, DATABASE_GLOB)]
+        sources = [match for match in matches if not match.is_dir() and (databases or not is_database_name(match.name))]
         if not sources:
             raise NotFound(f"{argument}: no file matches this pattern.")
         return sources
     raise NotFound(f"{argument}: there is no such file.")
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    """Sources in the order of their paths. Links to folders are not followed, so that no loop can arise."""
+def _below(folder: Path, databases: bool) -> Iterator[Path]:
+    """Profiles in the order of their paths. Links to folders are not followed, so that no loop can arise."""
+    from tensorboard_plugin_dlprof.importers import is_source
+
     for parent, folders, names in os.walk(folder):
         folders.sort()
-        for name in sorted(names):
+        for name in sorted(filter(is_candidate_name, names)):
             path = Path(parent, name)
-            if name.lower().endswith(LIKELY_SUFFIXES) and not fnmatch(name, DATABASE_GLOB) and _is_source(path):
+            if is_database_name(name):
+                is_meant = databases
+            else:
+                # One that is called a trace and cannot be read is not passed over: the user wants to know why.
+                is_meant = is_trace_name(name) or is_source(path) or (databases and _is_database(path))
+            if is_meant:
                 yield path
 
 
@@ -69,13 +78,3 @@ def _is_database(path: Path) -> bool:
     from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
 
     return is_dlprof_database(path)
-
-
-def _is_source(path: Path) -> bool:
-    from tensorboard_plugin_dlprof.importers import find_importer
-
-    try:
-        find_importer(path)
-    except (UnknownFormat, UnsafeFile, NotFound):
-        return False
-    return True

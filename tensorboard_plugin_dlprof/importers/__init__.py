@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterator
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.errors import UnknownFormat
+from tensorboard_plugin_dlprof.errors import NotFound, UnknownFormat, UnsafeFile
 from tensorboard_plugin_dlprof.importers.importer import Importer
 from tensorboard_plugin_dlprof.importers.looks_like import looks_like
 from tensorboard_plugin_dlprof.opening.byte_stream import read_head
@@ -53,3 +53,12 @@ def find_importer(path: Path) -> Importer:
             return importer
     tried = " and ".join(importer.title for importer in importers(MAGIC))
     raise UnknownFormat(f"{shown(path)} {looks_like(path, head)}. Formats tried: {tried}.")
+
+
+def is_source(path: Path) -> bool:
+    """Whether an importer recognises the file; not for one that is gone or may not be read."""
+    try:
+        find_importer(path)
+    except (UnknownFormat, UnsafeFile, NotFound):
+        return False
+    return True

@@ -11,10 +11,11 @@ from pathlib import Path
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
+from tensorboard_plugin_dlprof.naming import is_database_name, is_trace_name
 from tensorboard_plugin_dlprof.runs.hints import HintReader
 from tensorboard_plugin_dlprof.runs.profile import Facts, FoundProfile, assemble
 from tensorboard_plugin_dlprof.runs.recognise import Recogniser, relative_message
-from tensorboard_plugin_dlprof.runs.scan import File, Refusal, Root, Scan, is_database_name, is_trace_name, scan
+from tensorboard_plugin_dlprof.runs.scan import File, Refusal, Root, Scan, scan
 
 _LOG = logging.getLogger(__name__)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import ProfileError, UnknownFormat
-from tensorboard_plugin_dlprof.runs.scan import File, is_database_name, is_trace_name
+from tensorboard_plugin_dlprof.naming import is_database_name, is_trace_name
+from tensorboard_plugin_dlprof.runs.scan import File
 
 
 class Recognition(msgspec.Struct, frozen=True):

@@ -6,12 +6,11 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from fnmatch import fnmatch
 from pathlib import Path
 
 import msgspec
 
-from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB
+from tensorboard_plugin_dlprof.naming import is_candidate_name, is_database_name, is_trace_name
 from tensorboard_plugin_dlprof.opening.regular_file import shown, unmoved
 
 MAX_NAMED = 10_000
@@ -23,10 +22,6 @@ MAX_UNNAMED = 10_000
 MAX_DIRECTORIES = 100_000
 MAX_DEPTH = 12
 MAX_REFUSALS = 100
-
-SOURCE_SUFFIXES = (".json", ".gz", ".sqlite", ".sqlite3")
-_TRACE_PART = ".pt.trace."
-_NEVER = ("tfevents", ".tmp-")
 
 
 class Root(msgspec.Struct, frozen=True):
@@ -98,23 +93,6 @@ class Scan(msgspec.Struct):
     directories: int = 0
     truncated: bool = False
     seconds: float = 0.0
-
-
-def is_database_name(name: str) -> bool:
-    """Whether a file of this name is a DLProf database."""
-    return fnmatch(name, DATABASE_GLOB)
-
-
-def is_trace_name(name: str) -> bool:
-    """Whether a file of this name must be a profiler's trace: if it cannot be read, the user wants to know why."""
-    return _TRACE_PART in name
-
-
-def is_candidate_name(name: str) -> bool:
-    """Whether a file of this name may be a profile, by its content."""
-    if name.startswith(".") or any(part in name for part in _NEVER):
-        return False
-    return name.lower().endswith(SOURCE_SUFFIXES) or is_trace_name(name)
 
 
 class _Folder(msgspec.Struct, frozen=True):

@@ -126,6 +126,38 @@ def test_what_is_no_profile_is_one_finding(tmp_path: Path, capsys: Captured) -> 
     assert [len(failed(report)) for report in reports] == [1, 1, 1, 0]
 
 
+def test_a_folder_means_every_source_and_database_below_it(tmp_path: Path, database: Path, capsys: Captured) -> None:
+    """Each file once, in the order of the paths; a database whatever it is called; other files are passed over."""
+    folder = tmp_path / "logs"
+    write_trace(folder / "b.json")
+    (folder / "settings.json").write_text('{"lr": 0.1}')
+    (folder / "b.dlprof_dldb.sqlite").write_bytes(b"SQLite format 3\0")
+    (folder / "run").mkdir()
+    database.rename(folder / "run" / "renamed.sqlite")
+    code, reports = checked(capsys, folder, folder / "b.json")
+    assert code == 3
+    assert [(Path(str(report["file"])).name, report["passed"]) for report in reports] == [
+        ("b.dlprof_dldb.sqlite", False),
+        ("b.json", True),
+        ("renamed.sqlite", True),
+    ]
+
+
+def test_a_pattern_means_the_files_that_match(tmp_path: Path, database: Path, capsys: Captured) -> None:
+    """Quoted, where the shell has none; databases too."""
+    write_trace(tmp_path / "b.json")
+    code, reports = checked(capsys, tmp_path / "*")
+    assert code == 0
+    assert [Path(str(report["file"])).name for report in reports] == [database.name, "b.json"]
+
+
+@pytest.mark.parametrize("name", ["", "*.json", "gone"])
+def test_what_means_no_file_is_one_finding(tmp_path: Path, capsys: Captured, name: str) -> None:
+    """An empty folder, a pattern without a match, a file that is not there."""
+    code, (report,) = checked(capsys, tmp_path / name)
+    assert (code, failed(report)) == (1, ["Format"])
+
+
 def test_people_get_text(database: Path, capsys: Captured) -> None:
     """One line for each check, and what it holds."""
     assert main(["check", str(database)]) == 0

@@ -133,6 +133,15 @@ def test_a_folder_means_every_profile_below_it(tmp_path: Path) -> None:
     assert databases(tmp_path) == ["a.dlprof_dldb.sqlite", "b/c/rank0.dlprof_dldb.sqlite"]
 
 
+def test_a_broken_trace_in_a_folder_is_named(tmp_path: Path, capsys: Captured) -> None:
+    """By its name it is a profile: passed over, a rank would be missing without a word."""
+    write_trace(tmp_path / "rank0.pt.trace.json")
+    (tmp_path / "rank1.pt.trace.json").write_bytes(b"")
+    assert main(["import", str(tmp_path)]) == 3
+    assert "rank1.pt.trace.json is empty" in capsys.readouterr().err
+    assert databases(tmp_path) == ["rank0.dlprof_dldb.sqlite"]
+
+
 def test_an_output_folder_is_made_and_patterns_are_expanded(tmp_path: Path) -> None:
     """A quoted pattern works where the shell has none."""
     write_trace(tmp_path / "in" / "1" / "rank0.json", rank=0)
