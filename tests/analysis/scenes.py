@@ -14,7 +14,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.analysis.engine import judge
 from tensorboard_plugin_dlprof.analysis.signals import Signals
-from tensorboard_plugin_dlprof.analysis.tables import Verdict
+from tensorboard_plugin_dlprof.analysis.tables import Finding, Verdict
 from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.events.build import build_profile
@@ -107,3 +107,8 @@ def with_memory(profile: Profile, reserved_bytes: int) -> Profile:
         allocated_bytes=one, reserved_bytes=one * reserved_bytes,
     )  # fmt: skip
     return msgspec.structs.replace(profile, memory=memory)
+
+
+def said_by(detector: str, profile: Profile) -> Finding:
+    """The finding of a detector."""
+    return next(finding for finding in verdict(profile).findings if finding.detector == detector)

@@ -1,4 +1,4 @@
-"""Folders with programs."""
+"""Folders with programs, and with an export of Nsight Systems."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running.programs import path_with
+from tests.running.programs import path_with, small_export
 
 
 @pytest.fixture
@@ -23,3 +23,10 @@ def without_nsys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = path_with(tmp_path / "bin")
     monkeypatch.setenv("PATH", str(folder))
     return folder
+
+
+@pytest.fixture
+def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """``nsys_profile.sqlite`` in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    return small_export(tmp_path / "nsys_profile.sqlite")

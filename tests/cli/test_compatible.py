@@ -1,4 +1,4 @@
-"""The command line of DLProf 1.8, as scripts written for it call it."""
+"""What the command line of DLProf 1.8 makes of an export, as scripts written for it call it."""
 
 from __future__ import annotations
 
@@ -8,21 +8,17 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tensorboard_plugin_dlprof.cli.compatible import is_meant
-from tensorboard_plugin_dlprof.cli.compatible_options import OPTIONS, help_text, parse
 from tensorboard_plugin_dlprof.cli.main import main
-from tensorboard_plugin_dlprof.errors import BadRequest
-from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files
+from tests.cli.results import names, rows
 from tests.database.views import differences, read_only
-from tests.running.programs import small_export, torch_python
 from tests.shared_data import shared_data
 
 Captured = pytest.CaptureFixture[str]
+
 
 REPORTS = {
     "dlprof_summary.csv": "System Config",
@@ -35,24 +31,6 @@ REPORTS = {
     "dlprof_expert_systems.csv": "Expert Systems Feedback",
 }
 """File -> first line, of all eight."""
-
-
-@pytest.fixture
-def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """``nsys_profile.sqlite`` in the working directory."""
-    monkeypatch.chdir(tmp_path)
-    return small_export(tmp_path / "nsys_profile.sqlite")
-
-
-def names(folder: Path) -> set[str]:
-    """Files without the event file."""
-    return {path.name for path in folder.iterdir() if "tfevents" not in path.name}
-
-
-def rows(database: Path, sql: str) -> list[Any]:
-    """What a program that knows nothing of us would read."""
-    with closing(read_only(database)) as connection:
-        return connection.execute(sql).fetchall()
 
 
 @pytest.mark.parametrize(
@@ -159,93 +137,6 @@ def test_the_verbosity_says_how_much_is_printed(export: Path, capsys: Captured, 
     assert output.count("\n") >= lines
 
 
-def test_a_program_is_run_and_recorded(programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With DLProf's own defaults for Nsight Systems; its exit code is ours."""
-    monkeypatch.chdir(tmp_path)
-    line = ["--mode=pytorch", "--output_path=out", "--reports=summary", "-y=10", "-d", "5", "--nsys_profile_range=true"]
-    assert main([*line, "python", "-c", "raise SystemExit(3)", "--mode=x"]) == 3
-    assert names(tmp_path / "out") == {
-        *("dlprof_dldb.sqlite", "dlprof_summary.csv", "nsys_profile.nsys-rep", "nsys_profile.sqlite"),
-    }
-    call = json.loads((programs / "nsys_calls.jsonl").read_text().splitlines()[0])
-    assert call[2:] == [
-        *("--delay=10", "--duration=5", "--capture-range=cudaProfilerApi", "--capture-range-end=stop"),
-        *("-t", "cuda,nvtx", "-s", "none", "python", "-c", "raise SystemExit(3)", "--mode=x"),
-    ]
-
-
-def test_options_of_nsys_and_the_base_name(programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The user's own options replace the default ones."""
-    monkeypatch.chdir(tmp_path)
-    assert main(["--nsys_opts=-t cuda,nvtx,osrt -s cpu", "--nsys_base_name=base", "python", "-c", "pass"]) == 0
-    assert {"base.nsys-rep", "base.sqlite", "dlprof_dldb.sqlite"} <= names(tmp_path)
-    call = json.loads((programs / "nsys_calls.jsonl").read_text().splitlines()[0])
-    assert call[2:-3] == ["-t", "cuda,nvtx,osrt", "-s", "cpu"]
-
-
-def test_options_of_nsys_may_have_the_quotes_of_dlprofs_help(
-    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """``--nsys_opts='"-t cuda,nvtx -s none"'``, and words with quotes of their own."""
-    monkeypatch.chdir(tmp_path)
-    assert main(['--nsys_opts="-t cuda,nvtx -s none"', "python", "-c", "pass"]) == 0
-    assert main(["--nsys_opts", "--sample=cpu -t 'nvtx,cuda,osrt'", "python", "-c", "pass"]) == 0
-    calls = [json.loads(line) for line in (programs / "nsys_calls.jsonl").read_text().splitlines()]
-    profiles = [call[2:-3] for call in calls if call[0] == "profile"]
-    assert profiles == [["-t", "cuda,nvtx", "-s", "none"], ["--sample=cpu", "-t", "nvtx,cuda,osrt"]]
-
-
-def test_every_rank_has_a_database_and_reports(programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numbered, also with force: one must not replace the other."""
-    monkeypatch.chdir(tmp_path)
-    line = [
-        "--output_path=out",
-        "--force=true",
-        "--reports=summary",
-        "mpirun",
-        "-np",
-        "2",
-        "-x",
-        "A",
-        "python",
-        "-c",
-        "",
-    ]
-    assert main(line) == 0
-    assert {"dlprof_dldb.sqlite", "dlprof_dldb_1.sqlite"} <= names(tmp_path / "out")
-    assert {"dlprof_rank0_summary.csv", "dlprof_rank1_summary.csv"} <= names(tmp_path / "out")
-
-
-def test_without_nsys_the_pytorch_profiler_records(
-    without_nsys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Captured
-) -> None:
-    """And it is told, with the options that mean nothing then."""
-    monkeypatch.chdir(tmp_path)
-    program = "import torch\nmodel = torch.nn.Linear(64, 32)\nfor _ in range(3): model(torch.randn(16, 64))\n"
-    (tmp_path / "infer.py").write_text(program)
-    assert main(["--mode=pytorch", "--delay=3", "--output_path=out", torch_python(), "infer.py"]) == 0
-    errors = capfd.readouterr().err
-    assert "the PyTorch profiler records instead" in errors
-    assert "It has no use for --delay" in errors
-    names_of_ops = rows(tmp_path / "out" / "dlprof_dldb.sqlite", "SELECT op_node_name FROM view_op_nodes")
-    assert any("linear" in name for (name,) in names_of_ops)
-
-
-def test_without_nsys_the_wanted_iterations_are_recorded(
-    without_nsys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The PyTorch profiler counts steps as DLProf counts iterations."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "train.py").write_text(
-        "import torch\nmodel = torch.nn.Linear(8, 4)\nsgd = torch.optim.SGD(model.parameters())\n"
-        "for _ in range(12):\n    model(torch.randn(2, 8)).sum().backward()\n    sgd.step()\n"
-    )
-    line = ["--mode=pytorch", "--iter_start=7", "--iter_stop=9", "--output_path=out", torch_python(), "train.py"]
-    assert main(line) == 0
-    found = rows(tmp_path / "out" / "dlprof_dldb.sqlite", "SELECT iter_value FROM view_iterations_all")
-    assert sorted(found) == [(7,), (8,), (9,)]
-
-
 def test_a_key_op_that_is_not_there_stops_nothing(export: Path, tmp_path: Path, capsys: Captured) -> None:
     """As in DLProf: the run goes on without it, and says so."""
     assert main(["--database=nsys_profile.sqlite", "--key_op=global_step"]) == 0
@@ -279,17 +170,6 @@ def test_a_range_beyond_the_iterations_stops_nothing(
     assert rows(Path("dlprof_dldb.sqlite"), "SELECT iter_start, iter_stop FROM model_summary") == [chosen]
 
 
-def test_what_has_no_effect_here_is_said_and_stops_nothing(export: Path, capsys: Captured) -> None:
-    """Options that changed none of the numbers."""
-    line = ["--database=nsys_profile.sqlite", "--dump_model_data=true", "--graphdef=auto"]
-    assert main(line) == 0
-    errors = capsys.readouterr().err
-    assert "--dump_model_data has no effect: the raw data are in the tables read_only_*" in errors
-    assert "--graphdef has no effect: the Graph page" in errors
-    assert main([line[0], "--dump_model_data=false"]) == 0
-    assert capsys.readouterr().err == ""
-
-
 def test_in_simple_mode_one_op_stands_for_the_program(export: Path, tmp_path: Path) -> None:
     """Id, name and type as in a published report; its kernels are all kernels, and there is one iteration."""
     line = "--mode=simple --database=nsys_profile.sqlite --reports=all --output_path=out --key_op=/matmul"
@@ -313,137 +193,6 @@ def test_no_event_file_where_none_is_wanted(export: Path, tmp_path: Path) -> Non
     """``-b true`` of the first versions."""
     assert main(["--database=nsys_profile.sqlite", "-b", "true", "--output_path=out", "--tb_dir=events"]) == 0
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["dlprof_dldb.sqlite"]
-
-
-def test_every_option_of_1_8_is_known() -> None:
-    """Accepted, or refused with a sentence that says what to use."""
-    known = {name for option in OPTIONS for name in (option.name, *option.synonyms)}
-    assert known >= {
-        *(
-            "force",
-            "verbosity",
-            "mode",
-            "database",
-            "nsys_database",
-            "nsys_base_name",
-            "nsys_opts",
-            "nsys_profile_range",
-        ),
-        *(
-            "delay",
-            "duration",
-            "key_node",
-            "key_op",
-            "iter_start",
-            "iter_stop",
-            "output_path",
-            "profile_name",
-            "reports",
-        ),
-        *("formats", "domains", "dump_model_data", "graphdef", "tb_dir", "suppress_tb_files"),
-    }
-    assert {option.short for option in OPTIONS if option.short} == set("fvmydb")
-    assert all(option.name in help_text() for option in OPTIONS)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--mode=onnx", "python", "x.py"], "one of pytorch, tensorflow1"),
-        (["--domains=a", "python", "x.py"], "leave it out; all domains are read"),
-        (["--force=yes", "--database=x"], "true or false"),
-        (["--iter_start=-1", "--database=x"], "the number of an iteration"),
-        (["--delay=soon", "python", "x.py"], "a number of seconds"),
-        (["--delay=nan", "python", "x.py"], "a number of seconds"),
-        (["--databse=x"], "did you mean --database?"),
-        (["--zzz"], "lists the options"),
-        (["--database"], "--database needs a value"),
-        (["--reports=all"], "Name a program to run, or an export with --database"),
-        (["--force=true", "import", "x"], "Put the command first: `dlprof import ...`"),
-    ],
-)
-def test_wrong_usage_ends_with_2_and_says_what_to_use(
-    capsys: Captured, arguments: list[str], words: str, without_nsys: Path
-) -> None:
-    """On stderr."""
-    with pytest.raises(SystemExit) as end:
-        main(arguments)
-    assert end.value.code == 2
-    captured = capsys.readouterr()
-    assert words in captured.err
-    assert "usage: dlprof" in captured.err
-    assert captured.out == ""
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--database=absent.sqlite"], "absent.sqlite: there is no such file"),
-        (["--database=nsys_profile.sqlite", "--reports=sumary"], "There is no report 'sumary'"),
-        (["--database=nsys_profile.sqlite", "--formats=pdf"], "There is no format 'pdf'"),
-        (["--database=nsys_profile.sqlite", "--iter_start=3", "--iter_stop=2"], "give them in order"),
-        (["--database=nsys_profile.sqlite", "--output_path=nsys_profile.sqlite/x"], "the folder cannot be made"),
-        (['--nsys_opts="-t', "python", "x.py"], "a quote is not closed"),
-        (["--nsys_base_name=a/b", "python", "x.py"], "choose one without slashes"),
-    ],
-)
-def test_a_run_that_fails_does_not_end_with_0(export: Path, capsys: Captured, arguments: list[str], words: str) -> None:
-    """And says why in one sentence; no database is left."""
-    assert main(arguments) == 1
-    assert words in capsys.readouterr().err
-    assert names(export.parent) == {"nsys_profile.sqlite"}
-
-
-def test_values_in_all_spellings() -> None:
-    """A switch alone means true; what follows the program is its own."""
-    line = parse(["--force", "-y=1.5", "--iter-start", "2", "--profile_name=", "python", "--force=false"])
-    assert line.switch("force")
-    assert (line.seconds("delay"), line.iteration("iter_start"), line.text("profile_name")) == (1.5, 2, "")
-    assert line.program == ["python", "--force=false"]
-    assert parse(["-f", "false", "--", "-x"]).program == ["-x"]
-    assert parse(["--verbosity=QUIET"]).text("verbosity") == "quiet"
-    with pytest.raises(BadRequest, match="There is no option -x"):
-        parse(["-x"])
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("", False),
-        ("--help", False),
-        ("-V", False),
-        ("sumary x", False),
-        ("python x.py", True),
-        ("--mode=pytorch --help", True),
-        ("-f true python x.py", True),
-    ],
-)
-def test_the_two_forms_are_told_apart(line: str, expected: bool, without_nsys: Path) -> None:
-    """A mistyped command of ours is no program."""
-    assert is_meant(line.split()) is expected
-
-
-def test_a_command_of_ours_comes_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Also where a program has its name."""
-    program = tmp_path / "summary"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    assert main(["summary", "missing"]) == 1
-    assert "missing" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"), [(["-V"], f"dlprof {VERSION}"), (["--mode=pytorch", "-h"], "usage: dlprof [")]
-)
-def test_help_and_version(arguments: list[str], words: str, capsys: Captured) -> None:
-    """On stdout, and with 0."""
-    with pytest.raises(SystemExit) as end:
-        main(arguments)
-    assert end.value.code == 0
-    assert capsys.readouterr().out.startswith(words)
 
 
 def test_the_database_is_plain_sqlite_for_other_programs(export: Path) -> None:

@@ -1,0 +1,155 @@
+"""When single rules speak beyond their thresholds, and what their advice can gain."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from tensorboard_plugin_dlprof.analysis.rules.narrow_types import fp8, tf32
+from tensorboard_plugin_dlprof.analysis.tables import Pool
+from tests.analysis.cases import (
+    ADD,
+    FLASH_2,
+    LARGE,
+    NVJET,
+    SGEMM,
+    collective,
+    copy,
+    kernel,
+    memory,
+)
+from tests.analysis.scenes import A100, H100, STEP_NS, T4, Step, found, said_by, scene, signals, verdict
+
+
+def test_tf32_and_mixed_precision_gain_the_same_time() -> None:
+    """One switch or another type: only the larger is added up; a T4 has no TF32."""
+    said = verdict(kernel(SGEMM)(0.5))
+    gains = [finding.gain for finding in said.findings]
+    assert gains[0] is not None
+    assert gains[1] is not None
+    assert said.total_high_ns == max(gains[0].high_ns, gains[1].high_ns)
+    assert tf32(signals(kernel("volta_sgemm_128x64_nn", device=T4)(0.5))) is None
+
+
+def test_only_the_kernels_that_multiply_become_faster() -> None:
+    """A range around a product and what follows it is one op; the rest of its time gains nothing by a narrower type."""
+
+    def body(step: Step) -> None:
+        step.line("main", "op", 10, 900, "aten::matmul")
+        for number, name in enumerate((SGEMM, ADD, ADD)):
+            step.line("main", "call", 20 + 100 * number, 60 + 100 * number, "cudaLaunchKernel", corr=10 + number)
+            step.line("gpu0", "kernel", number * 300_000, (number + 1) * 300_000, name, corr=10 + number)
+        step.good(900_000, STEP_NS, at=1_000)
+
+    for detector in ("amp_detector", "tf32_detector"):
+        told = said_by(detector, scene(body, steps=1))
+        assert told.numbers["products_ns"] == 300_000
+        assert told.gain is not None
+        products = [claim.high_ns for claim in told.gain.claims if claim.pool is Pool.PRODUCTS]
+        assert products == [pytest.approx(0.7 * 300_000)]
+
+
+def test_fp8_is_for_large_products_on_devices_that_have_it() -> None:
+    """Sides of 1024 and more, on Hopper, not on Ampere."""
+    small = {**LARGE, "shapes": "[[4096,1016],[1016,4096]]"}
+    assert fp8(signals(kernel(NVJET, device=H100, **small)(0.5))) is None
+    assert fp8(signals(kernel(NVJET, device=A100, **LARGE)(0.5))) is None
+
+
+def test_collectives_leave_a_gpu_under_used() -> None:
+    """A kernel of NCCL's runs, and the GPU computes nothing."""
+    said = {finding.detector: finding for finding in verdict(collective(0.6)).findings}
+    assert list(said) == ["communication_detector", "underutilized_gpu_detector"]
+    assert said["underutilized_gpu_detector"].numbers["busy_fraction"] == pytest.approx(0.4, abs=0.01)
+    assert "other than collectives" in said["underutilized_gpu_detector"].problem_text()
+
+
+def test_copies_can_only_hide_behind_kernels() -> None:
+    """Copies for 60 % of a step beside kernels for 5 % gain no more than these 5; without kernels they gain nothing."""
+
+    def body(step: Step) -> None:
+        copy_alone(step, 0.6)
+        step.good(0.95 * STEP_NS, STEP_NS)
+
+    told = said_by("copy_detector", scene(body))
+    assert told.gain is not None
+    assert told.gain.high_ns == pytest.approx(0.05 * STEP_NS, rel=0.01)
+    alone = said_by("copy_detector", scene(lambda step: copy_alone(step, 0.6)))
+    assert alone.gain is None
+    assert "too few kernels" in alone.recommendation_text()
+
+
+def copy_alone(step: Step, share: float) -> None:
+    """A pinned copy from the host."""
+    step.line("main", "op", 10, 30, "aten::to")
+    step.line("main", "call", 12, 20, "cudaMemcpyAsync", corr=77)
+    step.line("gpu0/9", "memcpy", 0, share * STEP_NS, "Memcpy HtoD (Pinned -> Device)", corr=77, copy=1, bytes=1000)
+
+
+def test_collectives_can_only_hide_behind_what_else_runs() -> None:
+    """Nearly alone they wait for a late rank: at least next to nothing is gained."""
+    told = said_by("communication_detector", collective(0.98))
+    assert told.gain is not None
+    assert told.gain.low_ns == pytest.approx(0.2 * 0.02 * STEP_NS, rel=0.05)
+    assert told.gain.high_ns == pytest.approx(0.9 * 0.98 * STEP_NS, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("capability", "name", "speaks"),
+    [
+        (9, FLASH_2, True),
+        (10, FLASH_2, True),
+        (8, FLASH_2, False),
+        (12, FLASH_2, False),
+        (9, "void cutlass::device_kernel<flash::enable_sm90<flash::FlashAttnFwdSm90<A>>>(Params)", False),
+        (9, "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_3_64x128x128", False),
+        (9, "void pytorch_flash::flash_bwd_convert_dq_kernel<pytorch_flash::Traits>(Params)", False),
+    ],
+)
+def test_older_attention_is_that_of_a_gpu_with_kernels_of_its_own(capability: int, name: str, speaks: bool) -> None:
+    """Hopper and data centre Blackwell; what runs on these already, and helpers, are not meant."""
+    device = msgspec.structs.replace(H100, capability_major=capability)
+    profile = kernel(name, "aten::_flash_attention_forward", device=device)(0.5)
+    assert ("older_attention_detector" in found(profile)) == speaks
+
+
+def test_a_gpu_that_is_not_named_is_known_by_its_kernels() -> None:
+    """``nvjet`` is Hopper's or newer, whatever the capture leaves out."""
+
+    def body(step: Step) -> None:
+        step.op("aten::mm", NVJET, 0, 0.5 * STEP_NS)
+        step.op("aten::_flash_attention_forward", FLASH_2, 0.5 * STEP_NS, STEP_NS)
+
+    profile = scene(body, device=msgspec.structs.replace(H100, name="", capability_major=0))
+    assert signals(profile).capability_major == 9
+    assert "older_attention_detector" in found(profile)
+
+
+def test_copies_that_set_a_model_up_do_not_make_a_gpu_idle() -> None:
+    """Of a capture without iterations, kernels are asked for from the first to the last of them."""
+
+    def body(step: Step) -> None:
+        copy_alone(step, 0.5)
+        step.good(0.5 * STEP_NS, STEP_NS)
+
+    profile = scene(body, marked=False, steps=1)
+    assert signals(profile).busy_fraction == pytest.approx(0.5, abs=0.01)
+    assert signals(profile).busy_while_active_fraction == pytest.approx(1.0, abs=0.01)
+
+
+def test_only_training_has_a_learning_rate() -> None:
+    """A larger batch of inference needs no other advice."""
+    assert "learning rate" not in verdict(memory(0.1)).findings[0].recommendation_text()
+
+
+def test_the_model_goes_to_the_gpu_once() -> None:
+    """A copy before the first kernel of a capture without iterations is no advice; in every step it is."""
+    assert found(copy(alone=True)(0.4)) == ["copy_detector"]
+
+    def upload(step: Step) -> None:
+        step.line("main", "op", 10, 30, "aten::to")
+        step.line("main", "call", 12, 20, "cudaMemcpyAsync", corr=77)
+        step.line("gpu0/9", "memcpy", 0, 0.4 * STEP_NS, "Memcpy HtoD (Pinned -> Device)", corr=77, copy=1, bytes=1000)
+        step.good(0.4 * STEP_NS, STEP_NS)
+
+    assert found(scene(upload, marked=False, steps=1)) == ["no_iterations_detector"]

@@ -1,0 +1,164 @@
+"""Advice is that of the user's framework, and of what it uses already: loaders, compilers, XLA."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.analysis.cases import (
+    ADD,
+    CASES,
+    EIGEN,
+    idle,
+    kernel,
+    loader,
+    tensorflow,
+)
+from tests.analysis.scenes import STEP_NS, T4, Step, found, said_by, scene, verdict
+
+_OF_PYTORCH = {"data_parallel_detector", "older_attention_detector", "optimizer_detector", "zero_grad_detector"}
+"""What PyTorch alone has."""
+
+
+_WORDS_OF_PYTORCH = re.compile(
+    r"torch|profiler\.step|ProfilerActivity|record_shapes|emit_nvtx|activities=|Optimizer\.step", re.IGNORECASE
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem", "recommendation"),
+    [
+        ("_SingleProcessDataLoaderIter", "in the training process itself", "num_workers=4 or more"),
+        ("_MultiProcessingDataLoaderIter", "though it has workers", "more workers"),
+    ],
+)
+def test_a_loader_with_workers_is_told_something_else(name: str, problem: str, recommendation: str) -> None:
+    """The name of its range tells whether it has any."""
+    told = said_by("dataloader_detector", idle(loader(name))(0.4))
+    assert problem in told.problem_text()
+    assert recommendation in told.recommendation_text()
+
+
+def test_tensorflow_has_no_workers() -> None:
+    """But ``tf.data``."""
+    told = said_by("dataloader_detector", tensorflow(idle(loader("x")))(0.4))
+    assert "AUTOTUNE" in told.recommendation_text()
+    assert "num_workers" not in told.recommendation_text()
+
+
+def test_what_a_compiler_made_is_fused_already() -> None:
+    """Inductor's kernels take most of the time, and nobody is told to compile."""
+    assert found(kernel("triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_3", "CompiledFunction")(0.6)) == []
+
+
+def test_what_torch_compile_left_out_is_not_to_be_compiled_again() -> None:
+    """A kernel of Inductor's beside eager ones: the breaks in the graph are what to look for."""
+    eager = kernel(ADD.replace("float", "c10::BFloat16"), "aten::add")(0.4)
+    assert "model = torch.compile(model)" in said_by("fusion_detector", eager).recommendation_text()
+    inductor = "triton_poi_fused_add_mul_3"
+
+    def body(step: Step) -> None:
+        step.good(0, 0.4 * STEP_NS)
+        step.op("Torch-Compiled Region: 0/0", inductor, 0.4 * STEP_NS, 0.6 * STEP_NS)
+        step.op("aten::add", ADD.replace("float", "c10::BFloat16"), 0.6 * STEP_NS, STEP_NS)
+
+    told = said_by("fusion_detector", scene(body))
+    assert "graph_breaks" in told.recommendation_text()
+    assert told.numbers["share_fraction"] == pytest.approx(0.4)
+
+
+def test_a_triton_kernel_written_by_hand_is_no_sign_of_torch_compile() -> None:
+    """Of a library of kernels, in an eager model."""
+
+    def body(step: Step) -> None:
+        step.good(0, 0.4 * STEP_NS)
+        step.op("LigerRMSNormFunction", "_rms_norm_forward_kernel", 0.4 * STEP_NS, 0.6 * STEP_NS)
+        step.op("aten::add", ADD.replace("float", "c10::BFloat16"), 0.6 * STEP_NS, STEP_NS)
+
+    assert "model = torch.compile(model)" in said_by("fusion_detector", scene(body)).recommendation_text()
+
+
+@pytest.mark.parametrize(
+    ("op", "name"),
+    [
+        ("_XlaRun: cluster_0_1/xla_run", "MaxPool"),
+        ("XlaModule:#hlo_module=jit_step#", "MaxPool"),
+        ("Relu: model/relu/Relu", "loop_multiply_fusion"),
+    ],
+)
+def test_a_program_that_uses_xla_is_told_to_use_it_for_more(op: str, name: str) -> None:
+    """Shown by an op that runs a cluster, by a range around a module, by a kernel that XLA named."""
+
+    def body(step: Step) -> None:
+        step.good(0, 0.3 * STEP_NS)
+        step.op(op, name, 0.3 * STEP_NS, 0.6 * STEP_NS)
+        step.op("BiasAdd: model/BiasAdd", EIGEN, 0.6 * STEP_NS, STEP_NS)
+
+    told = said_by("xla_detector", tensorflow(lambda _: scene(body))(0))
+    assert "outside of the clusters" in told.problem_text()
+    assert told.numbers["share_fraction"] == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ("op", "name"),
+    [
+        ("ResourceApplyAdam: Adam/update", "some_kernel"),
+        ("BiasAddGrad: gradient_tape/BiasAddGrad", "some_kernel"),
+        ("anything", "void tensorflow::BiasNHWCKernel<float>(int, float const*)"),
+    ],
+)
+def test_tensorflow_is_known_by_its_ops_and_kernels(op: str, name: str) -> None:
+    """Without a word of the source; advice is then TensorFlow's, of mixed precision too."""
+
+    def body(step: Step) -> None:
+        step.op("MatMul: dense/MatMul", "volta_sgemm_128x64_nn", 0, 0.5 * STEP_NS)
+        step.op(op, name, 0.5 * STEP_NS, 0.55 * STEP_NS)
+        step.op("Relu: relu", EIGEN, 0.55 * STEP_NS, STEP_NS)
+
+    profile = scene(body, device=T4)
+    profile.info.source_format, profile.info.framework = "nsight_systems", ""
+    said = {finding.detector: finding for finding in verdict(profile).findings}
+    assert "mixed_float16" in said["amp_detector"].recommendation_text()
+    assert "fusion_detector" not in said
+    assert "jit_compile" in said["xla_detector"].recommendation_text()
+
+
+@pytest.mark.parametrize("name", sorted(CASES.keys() - _OF_PYTORCH))
+def test_tensorflow_is_not_told_of_pytorch(name: str) -> None:
+    """By no sentence, link or hint."""
+    case = CASES[name]
+    judged = verdict(tensorflow(case.make)(case.threshold * case.above))
+    said = [text for each in judged.findings for text in (each.recommendation_text(), each.link)]
+    said += [each.hint for each in judged.undecided]
+    assert said
+    assert not [text for text in said if _WORDS_OF_PYTORCH.search(text)]
+
+
+def test_what_tensorflow_lacks_is_no_option_of_pytorch() -> None:
+    """Where its shapes would be needed, and where calls are missing."""
+
+    def body(step: Step) -> None:
+        step.op("MatMul: dense/MatMul", "ampere_h16816gemm_128x64_nn", 0, 0.4 * STEP_NS, shapes="")
+        step.op("Conv2D: conv/Conv2D", "ampere_scudnn_128x64_relu_medium_nn_v1", 0.4 * STEP_NS, STEP_NS, shapes="")
+
+    hints = {each.detector: each.hint for each in verdict(tensorflow(lambda _: scene(body))(0)).undecided}
+    assert hints.keys() >= {"shape_detector", "cudnn_benchmark_detector"}
+    assert not [hint for hint in hints.values() if _WORDS_OF_PYTORCH.search(hint)]
+
+
+@pytest.mark.parametrize("name", ["memory_full_detector", "fp8_detector"])
+def test_nothing_to_say_about_tensorflow(name: str) -> None:
+    """It takes all memory at once, and has no FP8."""
+    case = CASES[name]
+    assert name in found(case.make(case.threshold * case.above))
+    assert name not in found(tensorflow(case.make)(case.threshold * case.above))
+
+
+def test_no_advice_about_xla_for_pytorch() -> None:
+    """Nor about torch.compile for TensorFlow."""
+    make = kernel(EIGEN, "aten::add")
+    profile = make(0.4)
+    profile.info.source_format = "pytorch"
+    assert found(profile) == ["fusion_detector"]
+    assert found(tensorflow(make)(0.4)) == ["xla_detector"]

@@ -1,0 +1,79 @@
+"""What a profile does not tell is asked for, or said."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from tensorboard_plugin_dlprof.analysis.rules import RULES
+from tensorboard_plugin_dlprof.analysis.tables import Lacks
+from tensorboard_plugin_dlprof.importers.kineto_sorting import COUNTER_RANGES
+from tensorboard_plugin_dlprof.profile.tables import GraphLaunches, Profile
+from tests.analysis.cases import (
+    good,
+    idle,
+)
+from tests.analysis.scenes import A100, STEP_NS, Step, scene, signals, verdict
+
+RULE = dict(RULES)
+
+
+def test_graphs_recorded_as_a_whole_hide_their_kernels() -> None:
+    """More GPU time in them than in kernels."""
+    profile = good()
+    op, instance, zero = (np.zeros(1, kind) for kind in (np.int32, np.int32, np.int64))
+    device = np.zeros(1, np.int32)
+    profile.graphs = GraphLaunches(op, instance, zero, zero + 4 * STEP_NS, device, zero)
+    answer = RULE["coverage_detector"](signals(profile))
+    assert isinstance(answer, Lacks)
+    assert "57%" in answer.missing
+    assert "cuda-graph-trace=node" in answer.hint
+
+
+def test_what_is_not_recorded_is_asked_for() -> None:
+    """Memory and shapes of a profile without."""
+    missing = {each.detector: each for each in verdict(scene(lambda step: step.good(0, STEP_NS))).undecided}
+    assert set(missing) == {"batch_size_detector", "shape_detector"}
+    assert "profile_memory=True" in missing["batch_size_detector"].hint
+
+
+def test_input_that_is_not_recorded_is_asked_for_where_the_gpu_waits() -> None:
+    """For no recorded reason, a quarter of the time; a busy GPU waits for no file."""
+    waiting = idle(lambda _step, _begin, _stop: None, step_ns=20 * STEP_NS)(0.25)
+    assert "io_detector" in undecided(waiting)
+    waiting.info.recorded = frozenset({"io"})
+    assert undecided(waiting) >= {"dataloader_detector"}
+    assert "io_detector" not in undecided(waiting)
+    assert not undecided(good()) & {"io_detector", "dataloader_detector"}
+
+
+def undecided(profile: Profile) -> set[str]:
+    """The detectors that lack data."""
+    return {each.detector for each in verdict(profile).undecided}
+
+
+def test_gpus_without_work_are_told_unless_other_ranks_use_them() -> None:
+    """A trace lists every GPU of the machine."""
+    profile = scene(lambda step: step.good(0, STEP_NS))
+    profile.devices = [A100, msgspec.structs.replace(A100, device_id=1)]
+    said = verdict(profile).findings
+    assert [finding.problem_text() for finding in said] == ["1 of 2 GPUs did nothing in this profile: 1."]
+    profile.info.world_size = 2
+    assert verdict(profile).findings == []
+
+
+def test_a_profile_without_gpu_work_gets_no_advice_but_is_told() -> None:
+    """A trace of the CPU alone."""
+
+    def body(step: Step) -> None:
+        step.line("main", "op", 10, 900_000, "aten::mm")
+
+    profile = scene(body)
+    said = verdict(profile)
+    assert said.findings == []
+    assert [each.missing for each in said.undecided] == ["any GPU work"]
+    assert "nsys" in said.undecided[0].hint
+    profile.info.source_format = "pytorch"
+    assert "activities" in verdict(profile).undecided[0].hint
+    profile.coverage.skipped[COUNTER_RANGES] = 3
+    assert "--counters" in verdict(profile).undecided[0].hint
