@@ -215,7 +215,10 @@ class Signals:
 
     def ops_where(self, test: re.Pattern[str], *, of: str = "name") -> Bools:
         """Ops whose path (``of="op_type"``: type) matches, by row."""
-        return np.array([test.search(getattr(op, of)) is not None for op in self.profile.ops], np.bool_)
+        texts = [getattr(op, of) for op in self.profile.ops]
+        # Calls of one path are many ops.
+        found = {text: test.search(text) is not None for text in set(texts)}
+        return np.array([found[text] for text in texts], np.bool_)
 
     @cached_property
     def transposing(self) -> Bools:
@@ -363,8 +366,12 @@ class Signals:
     def line_evidence(self, ops: Iterable[tuple[int, int, int]]) -> tuple[Evidence, ...]:
         """Source lines of (row of ``Profile.ops``, time, count), most time first."""
         found: dict[str, tuple[int, int]] = {}
+        lines: dict[str, str] = {}
         for op, time, count in ops:
-            line = source_line(self.profile.ops[op])
+            stack = self.profile.ops[op].stack_trace
+            if stack not in lines:
+                lines[stack] = source_line(self.profile.ops[op])
+            line = lines[stack]
             if line:
                 before = found.get(line, (0, 0))
                 found[line] = (before[0] + time, before[1] + count)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from collections.abc import Iterator
 
@@ -14,6 +13,7 @@ from tensorboard_plugin_dlprof.database.rows import Value, insert_rows
 from tensorboard_plugin_dlprof.efficiency.tables import (
     DevicePeaks,
     Efficiency,
+    Floats,
     IterationEfficiency,
     OpEfficiency,
     PrecisionTime,
@@ -58,23 +58,23 @@ def write_efficiency(
                 aggr_id,
                 op + 1,
                 int(text[name]),
-                _known(occupancy),
-                _known(achieved),
-                _known(waves),
-                _known(tail),
+                occupancy,
+                achieved,
+                waves,
+                tail,
                 limiter,
             )
             for op, name, occupancy, achieved, waves, tail, limiter in zip(
                 summaries.op.tolist(),
                 summaries.name.tolist(),
-                kernels.occupancy.tolist(),
-                kernels.achieved.tolist(),
-                kernels.waves.tolist(),
-                kernels.tail.tolist(),
+                _known(kernels.occupancy),
+                _known(kernels.achieved),
+                _known(kernels.waves),
+                _known(kernels.tail),
                 kernels.limiter,
                 strict=True,
             )
-            if not (math.isnan(occupancy) and math.isnan(achieved))
+            if occupancy is not None or achieved is not None
         ),
     )
 
@@ -96,14 +96,14 @@ def write_iteration_efficiency(con: sqlite3.Connection, aggr_id: int, iterations
         "ext_iteration_efficiency",
         ("aggr_id", "iter_value", "product_flops", "masked_flops", "ideal_ns", "measured_fraction", "mfu_fraction"),
         (
-            (aggr_id, value, flops, masked, _known(ideal), _known(measured), _known(mfu))
+            (aggr_id, value, flops, masked, ideal, measured, mfu)
             for value, flops, masked, ideal, measured, mfu in zip(
                 iterations.iter_value.tolist(),
                 iterations.product_flops.tolist(),
                 iterations.masked_flops.tolist(),
-                iterations.ideal_ns.tolist(),
-                iterations.measured_fraction.tolist(),
-                iterations.mfu.tolist(),
+                _known(iterations.ideal_ns),
+                _known(iterations.measured_fraction),
+                _known(iterations.mfu),
                 strict=True,
             )
         ),
@@ -131,8 +131,8 @@ def _op_rows(aggr_id: int, op_ids: Int64s, profile: Profile, ops: OpEfficiency) 
     numbers = zip(
         ops.op.tolist(), ops.device.tolist(), ops.kernel_ns.tolist(), ops.measured_ns.tolist(), ops.flops.tolist(),
         ops.product_flops.tolist(), ops.masked_flops.tolist(), ops.min_bytes.tolist(), ops.matrix_unit.tolist(),
-        ops.peak_flops.tolist(), ops.peak_bytes.tolist(), ops.ideal_ns.tolist(), ops.best_ns.tolist(),
-        ops.occupancy.tolist(), ops.achieved.tolist(), ops.waves.tolist(), ops.tail.tolist(), strict=True,
+        *map(_known, (ops.peak_flops, ops.peak_bytes, ops.ideal_ns, ops.best_ns)),
+        *map(_known, (ops.occupancy, ops.achieved, ops.waves, ops.tail)), strict=True,
     )  # fmt: skip
     for row, (
         op, device, kernel_ns, measured_ns, flops, products, masked, moved, unit, peak_flops, peak_bytes, ideal, best,
@@ -143,11 +143,11 @@ def _op_rows(aggr_id: int, op_ids: Int64s, profile: Profile, ops: OpEfficiency) 
         wrong = ops.misaligned[row]
         yield (
             aggr_id, int(op_ids[op]), _there(device), ops.family[row], kernel_ns, measured_ns, _there(flops),
-            _there(products), masked, _there(moved), ops.precision[row], unit, _known(peak_flops), _known(peak_bytes),
-            _known(ideal), _known(best), ops.bound[row].value, _eligibility(profile, op, unit), ops.cause[row].value,
+            _there(products), masked, _there(moved), ops.precision[row], unit, peak_flops, peak_bytes, ideal, best,
+            ops.bound[row].value, _eligibility(profile, op, unit), ops.cause[row].value,
             wrong.dimension if wrong else None, wrong.length if wrong else None, wrong.padded if wrong else None,
             wrong.padded_shape if wrong else None,
-            ops.size[row], _known(occupancy), _known(achieved), _known(waves), _known(tail),
+            ops.size[row], occupancy, achieved, waves, tail,
         )  # fmt: skip
 
 
@@ -163,5 +163,8 @@ def _there(value: int) -> int | None:
     return None if value < 0 else value
 
 
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) or math.isinf(value) else value
+def _known(values: Floats) -> list[float | None]:
+    """Numbers; None for those that are not known."""
+    known = values.astype(object)
+    known[~np.isfinite(values)] = None
+    return list(known.tolist())

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.aggregation.grouping import codes
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows, storable
-from tensorboard_plugin_dlprof.database.texts import Dictionary, op_texts
+from tensorboard_plugin_dlprof.database.texts import Dictionary, op_text_ids
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.metadata import DEFAULT_DOMAIN, DLPROF_VERSION, PLUGIN_NAME, VERSION
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, Kernels, ModelConfig, Profile, Syncs
@@ -129,7 +129,7 @@ def _write_ops(con: sqlite3.Connection, profile: Profile, dictionary: Dictionary
         (
             (
                 DOMAIN,
-                *(dictionary.id(text) for text in op_texts(op)),
+                *op_text_ids(op, dictionary),
                 storable(op.op_id),
                 storable(op.name),
                 int(op.eligibility),

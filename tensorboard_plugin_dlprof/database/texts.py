@@ -23,13 +23,23 @@ class Dictionary:
 
     def __init__(self, known: Mapping[str, int] = MappingProxyType({})) -> None:
         self._ids: dict[str, int] = dict(known)
+        self._together: dict[tuple[str, ...], tuple[int, ...]] = {}
         self._known = len(self._ids)
         self._before_new = max(known.values(), default=0) - self._known
 
     def id(self, text: str) -> int:
         """The id of a text, new if it was not used before."""
-        text = storable(text)
-        return self._ids.setdefault(text, self._before_new + len(self._ids) + 1)
+        found = self._ids.get(text)
+        if found is None:
+            found = self._ids.setdefault(storable(text), self._before_new + len(self._ids) + 1)
+        return found
+
+    def ids_together(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """The ids of texts that are asked for together again and again, as those of alike ops are."""
+        found = self._together.get(texts)
+        if found is None:
+            found = self._together[texts] = tuple(map(self.id, texts))
+        return found
 
     def ids(self, texts: Iterable[str]) -> Int64s:
         """The ids of some texts."""
@@ -40,18 +50,12 @@ class Dictionary:
         return ((number, text) for text, number in islice(self._ids.items(), self._known, None))
 
 
-def op_texts(op: Op) -> list[str]:
-    """The texts of an op, in the order of the columns of ``read_only_ops``; the third is its empty device."""
-    return [
-        op.op_id,
-        op.op_type,
-        "",
-        op.data_type,
-        op.data_format,
-        op.output_format,
-        op.parameters_format,
-        op.direction,
-    ]
+def op_text_ids(op: Op, dictionary: Dictionary) -> tuple[int, ...]:
+    """Ids of the texts of an op, in the order of the columns of ``read_only_ops``; the third is its empty device."""
+    own = dictionary.id(op.op_id)
+    return own, *dictionary.ids_together(
+        (op.op_type, "", op.data_type, op.data_format, op.output_format, op.parameters_format, op.direction)
+    )
 
 
 def number_texts(profile: Profile, dictionary: Dictionary) -> Int64s:
@@ -65,8 +69,7 @@ def number_texts(profile: Profile, dictionary: Dictionary) -> Int64s:
     uses = sorted(_first_uses(profile))
     position = 0
     for row, op in enumerate(profile.ops):
-        for text in op_texts(op):
-            dictionary.id(text)
+        op_text_ids(op, dictionary)
         while position < len(uses) and uses[position][0] == row:
             string = uses[position][-1]
             numbered[string] = dictionary.id(strings[string])

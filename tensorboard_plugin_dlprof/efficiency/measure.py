@@ -96,9 +96,16 @@ def _op_pieces(profile: Profile, works: list[Work], described: Int64s) -> _Piece
     rows = np.flatnonzero(wanted)
     if not len(rows):
         return _Pieces(rows, rows)
-    number, first = codes(instances.op[rows], instances.input_shapes[rows], instances.parameters[rows])
+    kind = _kinds(profile)[instances.op[rows]]
+    number, first = codes(kind, instances.input_shapes[rows], instances.parameters[rows])
     calls = [_call_of_op(profile, int(rows[position])) for position in first.tolist()]
     return _Pieces(rows, _indices(calls, works)[number])
+
+
+def _kinds(profile: Profile) -> Int64s:
+    """For each op a number that tells its type and data type: all that ``_call_of_op`` takes of it."""
+    numbers: dict[tuple[str, str], int] = {}
+    return np.array([numbers.setdefault((op.op_type, op.data_type), len(numbers)) for op in profile.ops], np.int64)
 
 
 def _usable(profile: Profile, row: int) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -29,7 +31,7 @@ from tensorboard_plugin_dlprof.efficiency.tables import (
     Misaligned,
     OpEfficiency,
 )
-from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS
+from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS, Work
 from tensorboard_plugin_dlprof.events.tables import Device, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.spilling import keep_columns, spilled
@@ -37,6 +39,8 @@ from tensorboard_plugin_dlprof.spilling import keep_columns, spilled
 _ITEM = {"fp64": "float64", "fp32": "float32", "tf32": "float32", "fp16": "float16", "bf16": "bfloat16", "fp8": "int8",
          "int8": "int8"}  # fmt: skip
 """Type of the tensors of an op whose kernels compute in a precision, where no type was recorded."""
+
+_UNITS = {int(unit): unit for unit in MatrixUnit}
 
 TRANSPOSES = ("nchwtonhwc", "nhwctonchw", "nchw_to_nhwc", "nhwc_to_nchw", "batched_transpose", "subtensor_op")
 """Parts of the names of kernels that change the layout around a convolution (cuDNN, MIOpen), without case."""
@@ -71,6 +75,23 @@ def device_peaks(devices: list[Device]) -> list[DevicePeaks]:
         rates += [("matrix", precision, rate) for precision, rate in peaks.matrix_flops.items()]
         rows += [DevicePeaks(device.device_id, *rate, peaks.product, peaks.source) for rate in rates]
     return rows
+
+
+class _Sums(NamedTuple):
+    """What NumPy tells of an op."""
+
+    op: int
+    launched: bool
+    """Whether it has kernels: without, device, precision, family and unit mean nothing."""
+    device: int
+    shape: int
+    precision: int
+    family: int
+    unit: int
+    flops: int
+    measured_ns: int
+    kernel_ns: int
+    kernel_calls: int
 
 
 class _Ops:
@@ -124,28 +145,17 @@ class _Ops:
             self._work.elements,
         )]  # fmt: skip
         out = _Rows(len(nodes.op))
-        for row, op in enumerate(nodes.op.tolist()):
-            kernel = int(first_kernel[op])
-            device = self._devices.get(int(profile.kernels.device[kernel])) if kernel >= 0 else None
-            work = self._work.works[int(shape[row])] if shape[row] >= 0 else None
-            named = facts.precisions[int(precision[row])] if kernel >= 0 else ""
-            spelt = named or PRECISION_OF_TYPE.get(profile.ops[op].data_type, "")
-            out.device[row] = -1 if device is None else device.device_id
-            out.precision.append(spelt)
-            named_family = facts.families[int(family[row])] if kernel >= 0 else ""
-            out.family.append(work.family if work and named_family not in PRODUCTS else named_family)
-            matrix = MatrixUnit(int(unit[row])) if kernel >= 0 else MatrixUnit.NO
-            flops, moved = int(columns[0][row]), self._bytes(columns, row, spelt)
-            peaks = self._peaks.get(device.device_id) if device is not None else None
-            out.roof(row, flops, moved, int(measured[row]), int(nodes.kernel_calls[row]), peaks,
-                     _rate(peaks, spelt, matrix, out.family[-1]),
-                     out.family[-1] in PRODUCTS and spelt in ("fp32", "tf32"))  # fmt: skip
-            out.why(profile.ops[op].eligibility, kernel >= 0, Facts(
-                spelt, matrix, _tf32(device, peaks), work,
-                float(kernel_ns[row]) / max(int(nodes.kernel_calls[row]), 1),
-                out.family[-1] in PRODUCTS or op in self._multiplying, op in self._transposing,
-                peaks is not None and spelt in peaks.matrix_flops, _has_units(device, peaks),
-            ))  # fmt: skip
+        first_kernel = first_kernel[nodes.op]
+        launched = first_kernel >= 0
+        device_of = np.where(launched, profile.kernels.device[first_kernel], -1) if launched.any() else first_kernel
+        sums = zip(
+            *(column.tolist() for column in (
+                nodes.op, launched, device_of, shape, precision, family, unit, columns[0], measured, kernel_ns,
+                nodes.kernel_calls,
+            )), strict=True,
+        )  # fmt: skip
+        for row, of_op in enumerate(map(_Sums._make, sums)):
+            self._judge(out, row, of_op, columns)
         return OpEfficiency(
             op=nodes.op, device=out.device, family=out.family, kernel_ns=kernel_ns, measured_ns=measured,
             flops=columns[0], product_flops=columns[1], masked_flops=np.maximum(columns[2], 0), min_bytes=out.min_bytes,
@@ -155,6 +165,29 @@ class _Ops:
             occupancy=self._mean(facts.occupancy)[nodes.op], achieved=self._mean(facts.achieved)[nodes.op],
             waves=self._mean(facts.waves)[nodes.op], tail=self._mean(facts.tail)[nodes.op],
         )  # fmt: skip
+
+    def _judge(self, out: _Rows, row: int, of: _Sums, columns: list[Int64s]) -> None:
+        """Fills one row."""
+        facts, op = self._facts, self._profile.ops[of.op]
+        device = self._devices.get(of.device) if of.launched else None
+        peaks = self._peaks.get(device.device_id) if device is not None else None
+        work = self._work.works[of.shape] if of.shape >= 0 else None
+        named = facts.precisions[of.precision] if of.launched else ""
+        spelt = named or PRECISION_OF_TYPE.get(op.data_type, "")
+        named_family = facts.families[of.family] if of.launched else ""
+        family = work.family if work and named_family not in PRODUCTS else named_family
+        matrix = _UNITS[of.unit] if of.launched else MatrixUnit.NO
+        out.device[row] = -1 if device is None else device.device_id
+        out.precision.append(spelt)
+        out.family.append(family)
+        out.roof(row, of, self._bytes(columns, row, spelt), peaks, _rate(peaks, spelt, matrix, family),
+                 family in PRODUCTS and spelt in ("fp32", "tf32"))  # fmt: skip
+        is_judged = of.launched and op.eligibility == Eligibility.ELIGIBLE
+        out.why(work, None if not is_judged else Facts(
+            spelt, matrix, _tf32(device, peaks), work, of.kernel_ns / max(of.kernel_calls, 1),
+            family in PRODUCTS or of.op in self._multiplying, of.op in self._transposing,
+            peaks is not None and spelt in peaks.matrix_flops, _has_units(device, peaks),
+        ))  # fmt: skip
 
     def _weights(self) -> Int64s:
         """Time, of products above all: what a convolution's transposes compute in does not matter."""
@@ -195,10 +228,10 @@ class _Rows:
         self.misaligned: list[Misaligned | None] = []
 
     def roof(
-        self, row: int, flops: int, moved: int, measured_ns: int, kernels: int, peaks: Peaks | None, rate: float | None,
-        wide: bool,
+        self, row: int, of: _Sums, moved: int, peaks: Peaks | None, rate: float | None, wide: bool
     ) -> None:  # fmt: skip
         """The roof over an op, and which part of it is the lower; ``wide`` products could compute in 16 bits."""
+        flops, measured_ns = of.flops, of.measured_ns
         self.min_bytes[row] = moved
         computing = moving = None
         if peaks is not None:
@@ -214,20 +247,19 @@ class _Rows:
             half = peaks.best_half() if peaks is not None and wide else None
             if half:
                 self.best_ns[row] = min(max(moving / 2, flops / half * 1e9), self.ideal_ns[row])
-            small = measured_ns / max(kernels, 1) < thresholds.LATENCY_KERNEL_NS
+            small = measured_ns / max(of.kernel_calls, 1) < thresholds.LATENCY_KERNEL_NS
             if small and roof < thresholds.LATENCY_ROOF_FRACTION * measured_ns:
                 bound = Bound.LATENCY
             else:
                 bound = Bound.COMPUTE if (computing or 0.0) >= moving else Bound.MEMORY
         self.bound.append(bound)
 
-    def why(self, eligibility: Eligibility, launched: bool, facts: Facts) -> None:
-        """The cause of an eligible op."""
-        eligible = eligibility == Eligibility.ELIGIBLE and launched
-        self.cause.append(cause(facts) if eligible else Cause.NONE)
-        self.size.append(facts.work.size if facts.work else "")
-        self.dimensions.append(tuple(each.length for each in facts.work.dimensions) if facts.work else ())
-        self.misaligned.append(misaligned(facts.work, facts.precision) if eligible else None)
+    def why(self, work: Work | None, facts: Facts | None) -> None:
+        """The sizes of an op, and the cause of an eligible one, which has facts."""
+        self.cause.append(cause(facts) if facts else Cause.NONE)
+        self.size.append(work.size if work else "")
+        self.dimensions.append(tuple(each.length for each in work.dimensions) if work else ())
+        self.misaligned.append(misaligned(facts.work, facts.precision) if facts else None)
 
 
 def _rate(peaks: Peaks | None, precision: str, matrix: MatrixUnit, family: str) -> float | None:

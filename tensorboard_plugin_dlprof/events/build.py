@@ -135,20 +135,33 @@ def _joined(drafts: Drafts, texts: DraftTexts, iterations: IterationCandidate) -
 
 
 def _marked(capture: Capture, nesting: Nesting, links: Links) -> _Found:
-    drafts, owners, described, stacks = dlprof_markers.find_marked_ops(capture, nesting, links)
-    drafts, owners = add_unassociated(capture, links, drafts, owners)
-    distinct = [NOTHING, *described.values()]
+    marked = dlprof_markers.find_marked_ops(capture, nesting, links)
+    drafts, owners = add_unassociated(capture, links, marked.drafts, marked.owners)
+    distinct = [NOTHING, *marked.described]
     index = np.zeros(len(drafts.key), np.int64)
-    index[: len(described)] = np.arange(1, len(described) + 1)
+    index[: len(marked.described_by)] = marked.described_by + 1
     texts = DraftTexts(index, distinct, [item.data_type for item in distinct])
-    joined = np.arange(len(drafts.key), dtype=np.int64)
-    if len(joined) > MAX_OPS:
-        # DLProf makes each call outside ops an op; nobody could read so many.
-        joined = drafts.key.copy()
-    tables = op_tables(drafts, joined, texts, lambda draft: stacks.get(draft, ""), capture.strings)
+    stacks = marked.stacks
+    tables = op_tables(
+        drafts, _joined_marked(drafts, marked), texts, lambda draft: stacks[marked.stack_of[draft]], capture.strings
+    )
     end = int(drafts.end_ns.max(initial=0))
     candidates = find_iterations(capture, 0, end)
     return drafts, owners, tables, [candidates[-1], *candidates[:-1]]
+
+
+def _joined_marked(drafts: Drafts, marked: dlprof_markers.MarkedOps) -> Int64s:
+    """The op of each draft: DLProf makes each marker and each call outside ops an op, but nobody could read so many.
+
+    Of too many those with one name are one op, of markers those that say the same of path, stack and tensors.
+    """
+    markers = len(marked.drafts.key)
+    joined = np.arange(len(drafts.key), dtype=np.int64)
+    if len(joined) > MAX_OPS:
+        joined[markers:] = markers + drafts.key[markers:] - len(marked.drafts.keys)
+    if markers > MAX_OPS:
+        joined = drafts.key.copy()
+    return joined
 
 
 def _judge_by_kernels(drafts: Drafts, tables: OpTables, kernels: Kernels, classes: dict[int, KernelClass]) -> None:

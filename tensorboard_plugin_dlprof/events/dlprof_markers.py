@@ -16,6 +16,7 @@ import warnings
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.events.combining import numbered
 from tensorboard_plugin_dlprof.events.drafts import FORWARD, Drafts, OpKey, Owners
 from tensorboard_plugin_dlprof.events.formats import Formats, Shape, output_shapes
 from tensorboard_plugin_dlprof.events.inputs import NULL, Described, Tensor, largest_data_type, stored
@@ -46,67 +47,93 @@ class TraceMarker(msgspec.Struct, frozen=True):
     stack: str
 
 
+_NO_OP = OpMarker("", [], [])
+_NO_TRACE = TraceMarker("", "")
+
+
 def has_markers(capture: Capture) -> bool:
     """Whether DLProf's rules apply."""
     return bool((capture.ranges.kind == RangeKind.DLPROF_OP).any())
 
 
-def find_marked_ops(
-    capture: Capture, nesting: Nesting, links: Links
-) -> tuple[Drafts, Owners, dict[int, Described], dict[int, str]]:
-    """The instances of DLProf's op markers, each an op of its own.
+class MarkedOps(msgspec.Struct):
+    """The outermost op markers of a capture, in the order of their places."""
 
-    Returns:
-        Drafts, owners (-1 for calls in no op), and for each draft what its tensors say and its stack trace.
-    """
+    drafts: Drafts
+    """One for each; markers with one text inside traces with one text share a key."""
+    owners: Owners
+    """-1 for calls in no op."""
+    described_by: Int64s
+    """For each draft the index of ``described``."""
+    described: list[Described]
+    """What distinct markers say of their tensors."""
+    stack_of: Int64s
+    """For each draft the index of ``stacks``."""
+    stacks: list[str]
+    """Stack traces of distinct traces."""
+
+
+def find_marked_ops(capture: Capture, nesting: Nesting, links: Links) -> MarkedOps:
+    """The instances of DLProf's op markers. A text is parsed once: a loop writes the same ones again."""
     kind = capture.ranges.kind[nesting.row]
     is_op = kind == RangeKind.DLPROF_OP
-    outermost = np.flatnonzero(is_op & (nesting.above(nesting.inherit(is_op)) < 0))
-    trace_around = nesting.inherit(kind == RangeKind.DLPROF_TRACE)
-    markers: list[OpMarker] = []
-    traces: list[TraceMarker] = []
-    places: list[int] = []
-    for place in outermost.tolist():
-        marker = parse_op(_text(capture, nesting, place))
-        trace_place = int(trace_around[place])
-        trace = parse_trace(_text(capture, nesting, trace_place)) if trace_place >= 0 else TraceMarker("", "")
-        if marker is None or trace is None:
-            capture.skipped[_MALFORMED] = capture.skipped.get(_MALFORMED, 0) + 1
-        if marker is not None:
-            places.append(place)
-            markers.append(marker)
-            traces.append(trace or TraceMarker("", ""))
-    drafts = _drafts(capture, nesting, np.array(places, np.int64), markers, traces)
-    described = {row: describe_marker(marker) for row, marker in enumerate(markers)}
-    owners = _owners(capture, links, nesting, np.array(places, np.int64))
-    return drafts, owners, described, {row: trace.stack for row, trace in enumerate(traces)}
+    places = np.flatnonzero(is_op & (nesting.above(nesting.inherit(is_op)) < 0))
+    trace_places = nesting.inherit(kind == RangeKind.DLPROF_TRACE)[places].astype(np.int64)
+    marker_texts, marker = numbered(_texts(capture, nesting, places))
+    trace_texts, trace = numbered(_texts(capture, nesting, trace_places))
+    markers = [parse_op(capture.strings[text]) for text in marker_texts.tolist()]
+    # No trace around it is as good as an empty one.
+    traces = [parse_trace(capture.strings[text]) if text else _NO_TRACE for text in trace_texts.tolist()]
+    readable = np.array([found is not None for found in markers], np.bool_)[marker]
+    malformed = ~(readable & np.array([found is not None for found in traces], np.bool_)[trace])
+    if malformed.any():
+        capture.skipped[_MALFORMED] = capture.skipped.get(_MALFORMED, 0) + int(np.count_nonzero(malformed))
+    places, marker, trace = places[readable], marker[readable], trace[readable]
+    return MarkedOps(
+        drafts=_drafts(capture, nesting, places, (markers, marker), (traces, trace)),
+        owners=_owners(capture, links, nesting, places),
+        described_by=marker,
+        described=[describe_marker(found or _NO_OP) for found in markers],
+        stack_of=trace,
+        stacks=[(found or _NO_TRACE).stack for found in traces],
+    )
 
 
-def _text(capture: Capture, nesting: Nesting, place: int) -> str:
-    return capture.strings[int(capture.ranges.name[nesting.row[place]])]
+def _texts(capture: Capture, nesting: Nesting, places: Int64s) -> Int64s:
+    """Ids of the texts of ranges; 0 where there is none."""
+    return np.where(places >= 0, capture.ranges.name[nesting.row[places]], 0).astype(np.int64)
 
 
 def _drafts(
-    capture: Capture, nesting: Nesting, places: Int64s, markers: list[OpMarker], traces: list[TraceMarker]
+    capture: Capture,
+    nesting: Nesting,
+    places: Int64s,
+    markers: tuple[list[OpMarker | None], Int64s],
+    traces: tuple[list[TraceMarker | None], Int64s],
 ) -> Drafts:
+    """Drafts of some places, whose markers and traces are given as distinct ones and their indices."""
     rows = nesting.row[places]
     thread = capture.ranges.thread[rows]
-    keys = [
-        OpKey(trace.path or f"/{marker.op_type}", marker.op_type, FORWARD)
-        for marker, trace in zip(markers, traces, strict=True)
-    ]
+    pairs, key = numbered(markers[1] * len(traces[0]) + traces[1])
     nowhere = np.full(len(rows), -1, np.int64)
     return Drafts(
         start_ns=capture.ranges.start_ns[rows],
         end_ns=capture.ranges.end_ns[rows],
         process_id=np.array([item.process_id for item in capture.threads], np.int64)[thread],
         thread_id=np.array([item.thread_id for item in capture.threads], np.int64)[thread],
-        key=np.arange(len(keys)),
+        key=key,
         place=nowhere,
         described_by=nowhere,
         stack_of=nowhere,
-        keys=keys,
+        keys=[
+            _key(markers[0][marker] or _NO_OP, traces[0][trace] or _NO_TRACE)
+            for marker, trace in (divmod(pair, len(traces[0])) for pair in pairs.tolist())
+        ],
     )
+
+
+def _key(marker: OpMarker, trace: TraceMarker) -> OpKey:
+    return OpKey(trace.path or f"/{marker.op_type}", marker.op_type, FORWARD)
 
 
 def _owners(capture: Capture, links: Links, nesting: Nesting, places: Int64s) -> Owners:

@@ -60,9 +60,13 @@ def op_tables(
     described_first = _first_described(joined, by_time, texts, count)
     numbers: dict[str, int] = defaultdict(int)
     ops: list[Op] = [None] * count  # type: ignore[list-item]
+    kinds: dict[tuple[str, bool], Eligibility] = {}
     for op in np.argsort(_rank(by_time)[first], kind="stable").tolist():
         draft = int(first[op])
         key = drafts.keys[int(drafts.key[draft])]
+        kind = key.op_type, key.associated
+        if kind not in kinds:
+            kinds[kind] = _eligibility(key)
         upper = key.op_type.upper()
         numbers[upper] += 1
         index = int(texts.index[described_first[op]])
@@ -76,7 +80,7 @@ def op_tables(
             data_format=formats.data,
             output_format=formats.output,
             parameters_format=formats.parameters,
-            eligibility=_eligibility(key),
+            eligibility=kinds[kind],
             stack_trace=stack_of(draft) if key.associated else "",
         )
     order = sorted(range(count), key=lambda op: (ops[op].name.encode(), ops[op].op_id.encode()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tensorboard_plugin_dlprof.events.dlprof_markers import describe_marker, parse_op, parse_trace
+from tensorboard_plugin_dlprof.events.identity import MAX_OPS
 from tensorboard_plugin_dlprof.events.inputs import Tensor
 from tests.events.building import build, calls, kernels, ops
 
@@ -118,3 +119,16 @@ def test_output_of_linear_needs_no_matching_sizes() -> None:
     )
     assert marker is not None
     assert describe_marker(marker).output_shapes == "[[1,120]]\n"
+
+
+def test_too_many_markers_are_joined() -> None:
+    """Nobody can read a hundred thousand ops: markers that say the same within the same stack are one op then."""
+    relu = "".join(f"main trace {at}-{at + 9} {TRACE}\nmain marker {at + 1}-{at + 8} {RELU}\n" for at in (10, 20))
+    repeated = "\n".join(f"main marker {at}-{at + 5} {{'op': 'add'}}" for at in range(100, 100 + 10 * MAX_OPS, 10))
+    broken = f"main marker 40-50 {{'op'\nmain trace 60-70 {{'traceMarker'\nmain marker 61-69 {RELU}"
+    profile = build(f"{relu}\n{broken}\n{repeated}")
+    assert calls(profile) == {"RELU_1": 2, "RELU_2": 1, "ADD_1": MAX_OPS}
+    assert ops(profile)["RELU_1"][0] == "/module/Net::forward[2]/relu"
+    assert ops(profile)["RELU_2"][0] == "/relu"
+    assert profile.coverage.skipped == {"DLProf marker that is not readable": 2}
+    assert profile.ops[0].stack_trace + profile.ops[1].stack_trace + profile.ops[2].stack_trace == "a.py:3\nb.py:9"
