@@ -14,7 +14,10 @@ PACKAGE = "tensorboard_plugin_dlprof"
 ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 
 EVERYWHERE = frozenset(
-    {"errors", "forking", "many_objects", "masking", "metadata", "naming", "packing", "progress", "spilling", "units"}
+    {
+        *("errors", "forking", "many_objects", "masking", "metadata", "naming", "outputs", "packing", "progress"),
+        *("spilling", "units"),
+    }
 )
 """Constants and pure functions that anyone may use."""
 
@@ -27,6 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "masking": set(),
     "metadata": set(),
     "naming": set(),
+    "outputs": set(),
     "packing": set(),
     "progress": set(),
     "spilling": set(),

@@ -8,7 +8,7 @@ from pathlib import Path
 from tensorboard_plugin_dlprof.checking.databases import check_database
 from tensorboard_plugin_dlprof.checking.findings import Report
 from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
-from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
 from tensorboard_plugin_dlprof.opening.regular_file import shown
@@ -38,6 +38,8 @@ def check_file(path: Path, progress: Progress) -> Report:
         database = Path(folder, f"check{DATABASE_SUFFIX}")
         try:
             warnings = import_source(path, database, ImportOptions(), progress).warnings
+        except OutputNotWritable as error:
+            raise OutputNotWritable(f"{error} TMPDIR names the folder of temporary files.") from None
         except ProfileError as error:
             report.note("Import", str(error))
             return report

@@ -36,6 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Aggregates, and prints the database with the id of the aggregation."""
+    from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
+    from tensorboard_plugin_dlprof.importers import is_source
     from tensorboard_plugin_dlprof.pipeline import Choice, aggregate_database
 
     start, stop = arguments.iter_start, arguments.iter_stop
@@ -53,6 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise OutputExists(f"{arguments.output} exists; name another file.")
     # A link stays a link: the file that it leads to is the one to replace.
     target = arguments.output or arguments.database.resolve()
+    if not is_dlprof_database(arguments.database) and is_source(arguments.database):
+        raise BadRequest(f"{arguments.database} is a source; import it first: dlprof import {arguments.database}")
     progress = ProgressBar(arguments.database.name)
     try:
         result = aggregate_database(

@@ -23,6 +23,8 @@ from tensorboard_plugin_dlprof.opening.regular_file import printable, shown
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.checking.findings import Report
 
+EPILOG = "Exit codes: 0 all is well, 1 something is wrong with every file, 2 wrong usage, 3 with some of several files."
+
 _MARKS = {"passed": "ok    ", "failed": "FAILED", "skipped": "-     "}
 
 

@@ -17,7 +17,8 @@ from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.compatible_options import SIMPLE, CommandLine, help_text, parse, split_options
 from tensorboard_plugin_dlprof.cli.messages import DEBUG_VARIABLE, say
 from tensorboard_plugin_dlprof.cli.recording import NO_NSYS, rank_prefix, report_files, words
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, ProfileError
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError
+from tensorboard_plugin_dlprof.outputs import make_folder
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.cli.compatible_console import Console
@@ -170,10 +171,7 @@ def _import(line: CommandLine, source: Path, folder: Path, console: Console, num
     from tensorboard_plugin_dlprof.run_metadata.announce import announce
 
     force = line.switch("force")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputNotWritable(f"{folder}: the folder cannot be made: {error.strerror}.") from None
+    make_folder(folder)
     database = _free_database(folder, number if force else None)
     key_op = _imported(line, source, database, console)
     if not line.switch("suppress_tb_files"):

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, say_bug, tell
 from tensorboard_plugin_dlprof.cli.sources import find_sources
-from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists, OutputNotWritable, ProfileError
+from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists, ProfileError
 from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.outputs import make_folder
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.database.choices import Choices
@@ -160,10 +161,7 @@ def _import(job: Job, options: ImportOptions, scalars: bool, alone: bool) -> Non
             announce(job.database, scalars, alone)
             tell(f"{job.source} -> {job.database} (up to date; --force imports it again)")
             return
-    try:
-        job.database.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputNotWritable(f"{job.database.parent}: the folder cannot be made: {error.strerror}.") from None
+    make_folder(job.database.parent)
     progress = ProgressBar(job.source.name)
     try:
         if older is None:

@@ -18,7 +18,10 @@ from tensorboard_plugin_dlprof.metadata import VERSION
 
 
 class Command(Protocol):
-    """A module of this package that is a command. Its docstring is the help."""
+    """A module of this package that is a command.
+
+    Its docstring is the help. ``EPILOG`` tells its exit codes where they are not those of most commands.
+    """
 
     __doc__: str | None
 
@@ -62,7 +65,8 @@ def parser(names: Iterable[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
         module = command(name)
         text = module.__doc__ or ""
         summary = text.splitlines()[0].rstrip(".")
-        sub = commands.add_parser(name, help=summary, description=text, epilog=EPILOG, **options)
+        epilog = getattr(module, "EPILOG", EPILOG)
+        sub = commands.add_parser(name, help=summary, description=text, epilog=epilog, **options)
         module.add_arguments(sub)
         sub.set_defaults(run=module.run)
     return top
@@ -98,7 +102,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return exit_codes.FAILURE
     except OSError as error:
-        say(f"error: {error.filename or 'a file'}: {error.strerror}.")
+        say(f"error: {error.filename or 'a file or the output cannot be read or written'}: {error.strerror}.")
         return exit_codes.FAILURE
     except Exception as error:  # noqa: BLE001  the last place before the user, who gets a sentence
         say_bug(f"dlprof {arguments.command}", error)

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 
 RUNS = "dlprof-runs"
 
+EPILOG = (
+    "Exit codes: those of the program (128 + n where signal n ended it); where it succeeded 1 nothing was imported,\n"
+    "3 some of several recordings were not; 2 wrong usage."
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""

@@ -35,6 +35,9 @@ def meant_by(argument: str, databases: bool = False) -> list[Path]:
         NotFound: there is no such file, or no file matches the pattern.
         BadRequest: there is no profile below the folder, or it is a database and none is meant.
     """
+    if not argument:
+        # A shell's variable that is not set; Path("") would be this folder.
+        raise BadRequest("One of the names is empty; name a file, a folder or a pattern.")
     path = Path(argument)
     if is_remote(argument) and not os.path.lexists(path):
         raise NotFound(remote_refusal(argument))

@@ -44,9 +44,10 @@ def open_regular(path: Path) -> BinaryIO:
         descriptor = os.open(resolved(path), _READ_ONLY)
     except OSError as error:
         raise _refusal(path, error) from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
         os.close(descriptor)
-        raise UnsafeFile(f"{shown(path)} is not a regular file; name a profile file.")
+        raise UnsafeFile(_irregular(path, stat.S_ISDIR(mode)))
     return os.fdopen(descriptor, "rb")
 
 
@@ -119,6 +120,12 @@ def _is_under(path: str, root: str) -> bool:
         return False
 
 
+def _irregular(path: Path, is_folder: bool) -> str:
+    return (
+        f"{shown(path)} is {'a folder; name a profile in it' if is_folder else 'not a regular file; name a profile'}."
+    )
+
+
 def _refusal(path: Path, error: OSError) -> UnsafeFile | NotFound:
     name = shown(path)
     if is_remote(os.fspath(path)):
@@ -130,5 +137,5 @@ def _refusal(path: Path, error: OSError) -> UnsafeFile | NotFound:
     if error.errno in (errno.EACCES, errno.EPERM):
         return UnsafeFile(f"{name} may not be read; give yourself read permission on it.")
     if error.errno in (errno.ENXIO, errno.EISDIR):  # a socket, a FIFO without writer; Windows on a folder
-        return UnsafeFile(f"{name} is not a regular file; name a profile file.")
+        return UnsafeFile(_irregular(path, error.errno == errno.EISDIR))
     return UnsafeFile(f"{name} cannot be opened ({os.strerror(error.errno or 0)}); check the file and its storage.")

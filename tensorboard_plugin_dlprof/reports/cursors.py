@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.reports.blocks import Column, Value, fit
@@ -39,7 +40,9 @@ def raw(connection: sqlite3.Connection, sql: str, values: Mapping[str, int]) -> 
         while rows := cursor.fetchmany(ROWS_AT_ONCE):
             yield from rows
     finally:
-        cursor.close()
+        # Where a file cannot be written the rows are left behind, and the connection may be closed first.
+        with suppress(sqlite3.ProgrammingError):
+            cursor.close()
 
 
 def count_of(connection: sqlite3.Connection, sql: str, values: Mapping[str, int]) -> int:

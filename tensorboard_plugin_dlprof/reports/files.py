@@ -15,6 +15,7 @@ from typing import TextIO
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputNotWritable
+from tensorboard_plugin_dlprof.outputs import make_folder
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.reports.as_csv import write_csv
 from tensorboard_plugin_dlprof.reports.as_html import write_html
@@ -69,8 +70,7 @@ def write_reports(
     """
     if not target.prefix or Path(target.prefix).name != target.prefix or "\\" in target.prefix or "\0" in target.prefix:
         raise BadRequest(f"{target.prefix!r} cannot begin the name of a file; choose a name without slashes.")
-    with _explained(target.folder):
-        target.folder.mkdir(parents=True, exist_ok=True)
+    make_folder(target.folder)
     for name in formats:
         if name in EACH:
             for report in reports:

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, OutputNotWritable, ProfileError
+from tensorboard_plugin_dlprof.outputs import make_folder
 from tensorboard_plugin_dlprof.running import torch_recorder
 from tensorboard_plugin_dlprof.running.child import run_child
 from tensorboard_plugin_dlprof.running.command_line import find_python, with_recorder
@@ -58,8 +59,8 @@ def record(command: Sequence[str], recorder: Recorder, destination: Destination)
     """
     if recorder.nsys is None:
         find_python(command)  # Before anything is made.
+    make_folder(destination.folder)
     try:
-        destination.folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".dlprof-", dir=destination.folder) as temporary:
             return _record(command, recorder, destination, Path(temporary).resolve())
     except OSError as error:

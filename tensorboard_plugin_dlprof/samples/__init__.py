@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from tensorboard_plugin_dlprof.errors import OutputExists, OutputNotWritable
+from tensorboard_plugin_dlprof.outputs import make_folder
 
 DATA: Final = Path(__file__).resolve().parent / "data"
 """The built files; Nsight Systems' export is compressed."""
@@ -60,7 +61,7 @@ def _install_one(content: bytes, target: Path) -> None:
             if target.read_bytes() == content:
                 return
             raise OutputExists(f"{target} exists and is not the sample of that name; choose another folder.")
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent)
         unfinished = target.with_name(f".{target.name}.unfinished")
         unfinished.write_bytes(content)
         unfinished.replace(target)

@@ -35,8 +35,8 @@ def test_names_what_is_missing(tmp_path: Path) -> None:
 
 
 def test_refuses_a_folder(tmp_path: Path) -> None:
-    """A folder is named as what it is not."""
-    with pytest.raises(UnsafeFile, match="is not a regular file"):
+    """It is named as what it is."""
+    with pytest.raises(UnsafeFile, match="is a folder; name a profile in it"):
         open_regular(tmp_path)
 
 

@@ -1,0 +1,25 @@
+"""Folders for what the package writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.errors import OutputNotWritable
+
+
+def make_folder(folder: Path) -> None:
+    """Makes a folder, and those above it, unless it is there.
+
+    Raises:
+        OutputNotWritable: a file is in the way, the folder above is read-only, or the disk is full.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise OutputNotWritable(
+            f"{folder}: the folder cannot be made: a file is in its place; choose another folder."
+        ) from None
+    except OSError as error:
+        raise OutputNotWritable(
+            f"{folder}: the folder cannot be made: {error.strerror}; choose another folder."
+        ) from None
