@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 
 EVERYWHERE = frozenset(
     {
-        *("errors", "forking", "many_objects", "masking", "metadata", "naming", "outputs", "packing", "progress"),
-        *("spilling", "units"),
+        *("distinct", "errors", "forking", "many_objects", "masking", "metadata", "naming", "outputs", "packing"),
+        *("progress", "spilling", "units"),
     }
 )
 """Constants and pure functions that anyone may use."""
@@ -24,6 +24,7 @@ EVERYWHERE = frozenset(
 PIPELINE_PARTS = {"aggregation", "database", "efficiency", "events", "importers", "profile"}
 
 MAY_IMPORT: dict[str, set[str]] = {
+    "distinct": set(),
     "errors": set(),
     "forking": set(),
     "many_objects": set(),
@@ -169,6 +170,15 @@ def test_a_command_loads_no_other_command() -> None:
     loaded = loaded_by(f"import {PACKAGE}.cli.main; {PACKAGE}.cli.main.parser(['import']).format_help()")
     assert f"{PACKAGE}.cli.import_profiles" in loaded
     assert not loaded & {f"{PACKAGE}.cli.{name}" for name in ("aggregate", "compatible", "doctor", "demo", "run")}
+
+
+def test_an_import_loads_no_module_for_nothing(tmp_path: Path) -> None:
+    """NumPy loads its masked arrays for ``np.unique`` without options, ``np.isin`` of nothing, or a median."""
+    trace = max((ROOT / "samples").rglob("*.pt.trace.json.gz"), key=lambda path: path.stat().st_size)
+    words = ["import", str(trace), "-o", str(tmp_path), "--force"]
+    loaded = loaded_by(f"import {PACKAGE}.cli.main; assert not {PACKAGE}.cli.main.main({words})")
+    assert list(tmp_path.glob("*.sqlite"))
+    assert not loaded & {"numpy.ma", "numpy.random", "numpy.fft", "numpy.polynomial", "pandas", "ctypes.util"}
 
 
 def test_the_entry_point_imports_nothing_that_could_stop_tensorboard_from_starting() -> None:

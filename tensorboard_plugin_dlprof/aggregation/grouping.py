@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.portions import are_ascending
 from tensorboard_plugin_dlprof.aggregation.tables import Metrics
-from tensorboard_plugin_dlprof.events.combining import are_dense, numbered
+from tensorboard_plugin_dlprof.distinct import are_dense, distinct_values, numbered
 from tensorboard_plugin_dlprof.events.tables import Int64s, Strings
 from tensorboard_plugin_dlprof.spilling import spilled
 
@@ -46,7 +46,7 @@ class Groups(msgspec.Struct):
     def portions(self) -> Iterator[tuple[slice | Int64s, Int64s, Int64s]]:
         """Some rows at a time, by key; where each group begins among them; and the keys of these groups."""
         bounds = np.searchsorted(self.heads, np.arange(0, self.rows, _BLOCK))
-        bounds = np.unique(np.append(bounds, len(self.heads)))
+        bounds = distinct_values(np.append(bounds, len(self.heads)))
         rows_at = np.append(self.heads, self.rows)
         for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
             rows = slice(int(rows_at[begin]), int(rows_at[end]))

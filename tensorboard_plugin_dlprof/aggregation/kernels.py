@@ -18,6 +18,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import (
     OpNodes,
 )
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
+from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.spilling import spilled
@@ -130,7 +131,7 @@ def launches(profile: Profile, kernel: Int64s, memory: int, graph: Int64s) -> La
         tensor_core=int((unit == MatrixUnit.YES).sum()),
         memory=memory,
         unknown=len(unknown),
-        unknown_names=len(np.unique(kernels.name[unknown])),
+        unknown_names=len(distinct_values(kernels.name[unknown])),
         unknown_ns=int((kernels.gpu_stop - kernels.gpu_start)[unknown].sum()),
         graphs=len(graph),
         graph_ns=int((graphs.gpu_stop - graphs.gpu_start)[graph].sum()),
@@ -166,4 +167,4 @@ def _ops(nodes: OpNodes, chosen: Bools) -> Category:
 
 
 def _work(api: Int64s, gpu: Int64s, name: Int32s) -> Category:
-    return Category(int(api.sum()), int(gpu.sum()), 0, 0, len(np.unique(name)))
+    return Category(int(api.sum()), int(gpu.sum()), 0, 0, len(distinct_values(name)))

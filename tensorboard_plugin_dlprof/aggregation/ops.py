@@ -18,6 +18,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import (
     TimeMetrics,
 )
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
+from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Op, Profile
 
@@ -64,7 +65,7 @@ def op_nodes(profile: Profile, times: InstanceTimes, aggregated: Bools, kernel_a
 def op_types(profile: Profile, times: InstanceTimes, aggregated: Bools) -> OpTypes:
     """One row per type of the aggregated ops; the samples are their instances."""
     instance = np.flatnonzero(aggregated)
-    ops = np.unique(profile.instances.op[instance])
+    ops = distinct_values(profile.instances.op[instance])
     names = sorted({profile.ops[op].op_type for op in ops.tolist()}, key=sort_bytes)
     number = {name: row for row, name in enumerate(names)}
     type_of_op = np.zeros(len(profile.ops), np.int64)

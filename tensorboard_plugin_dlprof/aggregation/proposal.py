@@ -22,7 +22,7 @@ def propose(candidate: IterationCandidate) -> Proposal | None:
     first, last = 0, len(duration) - 1
     if not last or not duration.any():
         return None
-    q1, median, q3 = np.percentile(duration, [25, 50, 75])
+    q1, median, q3 = np.interp(last * np.array([0.25, 0.5, 0.75]), np.arange(last + 1), np.sort(duration)).tolist()
     slow = duration > SLOW_MEDIANS * median
     outlier = slow & (duration > q3 + FENCE_IQRS * (q3 - q1))
     if slow[0]:

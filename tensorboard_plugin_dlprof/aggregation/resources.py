@@ -14,6 +14,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered, subtract, union, union_of
 from tensorboard_plugin_dlprof.aggregation.tables import Bools, Part
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
+from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, Kernels, Profile, Syncs
 
@@ -22,7 +23,7 @@ def devices_in_use(profile: Profile) -> Bools:
     """Which of ``Profile.devices`` have any work."""
     used = set()
     for table in (profile.kernels, profile.memcpys, profile.memsets, profile.graphs):
-        used.update(np.unique(table.device).tolist())
+        used.update(distinct_values(table.device).tolist())
     return np.array([device.device_id in used for device in profile.devices], np.bool_)
 
 

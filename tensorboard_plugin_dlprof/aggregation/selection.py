@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
+from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.errors import BadRequest, UnknownKeyOp
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
@@ -109,7 +110,7 @@ def _cut_at_key_op(profile: Profile, key_op: str) -> IterationCandidate:
     if not wanted:
         raise UnknownKeyOp(_unknown_key_op(profile, key_op))
     instances = profile.instances
-    ends = np.unique(instances.cpu_stop[np.isin(instances.op, wanted)])
+    ends = distinct_values(instances.cpu_stop[are_among(instances.op, wanted)])
     start = np.concatenate(([0], ends))
     stop = np.append(ends, max(_end_of(profile), int(ends[-1])))
     begins_after = instances.cpu_start >= ends[-1]

@@ -25,6 +25,7 @@ from tensorboard_plugin_dlprof.aggregation.intervals import (
     union_of,
 )
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
+from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Copies, GraphLaunches, Kernels, Profile
 
@@ -147,8 +148,8 @@ def _outside(busy: Intervals, windows: Intervals) -> Intervals:
 
 def _setting_up(profile: Profile) -> Intervals:
     calls, texts = profile.calls, profile.strings
-    names = [name for name in np.unique(calls.name).tolist() if SETTING_UP.match(texts[name])]
-    rows = np.isin(calls.name, names)
+    names = [name for name in distinct_values(calls.name).tolist() if SETTING_UP.match(texts[name])]
+    rows = are_among(calls.name, names)
     return union(calls.api_start[rows], calls.api_stop[rows])
 
 
@@ -204,11 +205,11 @@ def _late(gaps: Intervals, host: Intervals, start: Int64s, returned: Int64s) -> 
 def _waits(profile: Profile) -> Waits:
     """Synchronisations, blocking calls, and copies to the host, whose result the program is waiting for."""
     names = profile.strings
-    texts = {int(name) for table in (profile.calls, profile.syncs) for name in np.unique(table.name)}
-    blocking = np.array(sorted(name for name in texts if BLOCKING.match(names[name])), np.int64)
+    texts = {int(name) for table in (profile.calls, profile.syncs) for name in distinct_values(table.name)}
+    blocking = [name for name in texts if BLOCKING.match(names[name])]
     columns: list[tuple[Int64s, ...]] = []
     for table in (profile.syncs, profile.calls):
-        rows = np.isin(table.name, blocking)
+        rows = are_among(table.name, blocking)
         columns.append(
             (table.op[rows].astype(np.int64), table.name[rows].astype(np.int64), table.api_start[rows],
              table.api_stop[rows])

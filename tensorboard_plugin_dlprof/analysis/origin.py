@@ -12,9 +12,8 @@ from __future__ import annotations
 import enum
 import re
 
-import numpy as np
-
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
+from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 
@@ -79,4 +78,4 @@ def uses_torch_compile(profile: Profile) -> bool:
 def inductor_kernels(profile: Profile) -> Bools:
     """Which kernels Inductor named."""
     texts, name = profile.strings, profile.kernels.name
-    return np.isin(name, [each for each in np.unique(name).tolist() if _INDUCTOR.match(texts[each])])
+    return are_among(name, [each for each in distinct_values(name).tolist() if _INDUCTOR.match(texts[each])])

@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.analysis.gaps import Idle, exposed, exposed_copie
 from tensorboard_plugin_dlprof.analysis.origin import Framework, framework_of, uses_torch_compile, uses_xla
 from tensorboard_plugin_dlprof.analysis.tables import Evidence, Pool
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
 from tensorboard_plugin_dlprof.efficiency.rates import TRANSPOSES
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
@@ -119,7 +120,7 @@ class Signals:
         """Of the first GPU in use; where the capture does not tell, of the GPU that its kernels' names tell; else 0."""
         if self.device is not None and (self.device.capability_major or self.is_amd):
             return self.device.capability_major
-        names = np.unique(self.profile.kernels.long_name).tolist()
+        names = distinct_values(self.profile.kernels.long_name).tolist()
         told = {int(found[1] or _HOPPER) for name in names for found in _MADE_FOR.finditer(self.profile.strings[name])}
         return max(told, default=0) // 10
 
@@ -132,7 +133,7 @@ class Signals:
     def _libraries(self) -> frozenset[str]:
         """Of the kernels of the whole profile."""
         facts = self.efficiency.facts
-        return frozenset(facts.libraries[number] for number in np.unique(facts.library).tolist())
+        return frozenset(facts.libraries[number] for number in distinct_values(facts.library).tolist())
 
     @cached_property
     def framework(self) -> Framework:
@@ -185,19 +186,19 @@ class Signals:
         """Which of them are of these families."""
         facts = self.efficiency.facts
         wanted = [index for index, family in enumerate(facts.families) if family in families]
-        return np.isin(facts.family[self.kernel], wanted)
+        return are_among(facts.family[self.kernel], wanted)
 
     def of_precision(self, *precisions: str) -> Bools:
         """Which of them compute in these precisions."""
         facts = self.efficiency.facts
         wanted = [index for index, precision in enumerate(facts.precisions) if precision in precisions]
-        return np.isin(facts.precision[self.kernel], wanted)
+        return are_among(facts.precision[self.kernel], wanted)
 
     def of_library(self, *libraries: str) -> Bools:
         """Which of them are of these libraries."""
         facts = self.efficiency.facts
         wanted = [index for index, library in enumerate(facts.libraries) if library in libraries]
-        return np.isin(facts.library[self.kernel], wanted)
+        return are_among(facts.library[self.kernel], wanted)
 
     def of_ops(self, chosen: Bools) -> Bools:
         """Which of them belong to ops chosen by row of ``Profile.ops``."""
@@ -224,8 +225,8 @@ class Signals:
     def transposing(self) -> Bools:
         """Aggregated kernels that only change the layout of tensors."""
         names = self.profile.kernels.name[self.kernel]
-        texts = {name: self.profile.strings[name].lower() for name in np.unique(names).tolist()}
-        return np.isin(names, [name for name, text in texts.items() if any(part in text for part in TRANSPOSES)])
+        texts = {name: self.profile.strings[name].lower() for name in distinct_values(names).tolist()}
+        return are_among(names, [name for name, text in texts.items() if any(part in text for part in TRANSPOSES)])
 
     @cached_property
     def optimizer(self) -> Bools:

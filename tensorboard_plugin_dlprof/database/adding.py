@@ -22,6 +22,7 @@ from tensorboard_plugin_dlprof.database.row_counts import count_added_rows, coun
 from tensorboard_plugin_dlprof.database.rows import insert_rows
 from tensorboard_plugin_dlprof.database.texts import Dictionary
 from tensorboard_plugin_dlprof.database.writer import write_who_and_when
+from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
@@ -154,6 +155,6 @@ def _last(new: sqlite3.Connection, table: str) -> int:
 def _kernel_names(profile: Profile, aggregation: Aggregation, dictionary: Dictionary) -> Int64s:
     """For each id of ``Profile.strings`` that a name of the aggregation uses that of the dictionary."""
     text = np.zeros(len(profile.strings), np.int64)
-    for string in np.unique(aggregation.kernel_summaries.name).tolist():
+    for string in distinct_values(aggregation.kernel_summaries.name).tolist():
         text[string] = dictionary.id(profile.strings[string])
     return text

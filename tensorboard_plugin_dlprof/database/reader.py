@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.database.connection import has_extensions
 from tensorboard_plugin_dlprof.database.lookups import Texts, integers, texts_of
 from tensorboard_plugin_dlprof.database.sub_op_rows import read_sub_ops
 from tensorboard_plugin_dlprof.database.work_reader import WorkReader
+from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device, Int64s, MemoryEvents, Strings
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
@@ -61,7 +62,9 @@ class _Reader:
         """Everything."""
         work = WorkReader(self._con, self._texts, self._extended)
         kernels, memcpys, memsets, graphs = work.kernels(), work.memcpys(), work.memsets(), work.graphs()
-        used = {int(device) for table in (kernels, memcpys, memsets, graphs) for device in np.unique(table.device)}
+        used = {
+            int(device) for table in (kernels, memcpys, memsets, graphs) for device in distinct_values(table.device)
+        }
         info = self._info()
         if not self._extended:
             info.end_ns = _latest(work.instances.cpu_stop, kernels.gpu_stop, memcpys.gpu_stop, memsets.gpu_stop)

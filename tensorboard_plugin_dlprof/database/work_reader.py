@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.database.instance_reader import instance_columns
 from tensorboard_plugin_dlprof.database.launch_rows import LaunchRuns
 from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, counts_from_1, integers
 from tensorboard_plugin_dlprof.database.portions import Column, read_columns
+from tensorboard_plugin_dlprof.distinct import are_among
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Instances, Kernels, Syncs
@@ -215,7 +216,7 @@ class WorkReader:
             (unknown,) = integers(
                 self._con, f"SELECT name_id FROM ext_kernel_names WHERE matrix_unit = {int(MatrixUnit.UNKNOWN)}", 1
             )
-            unit[(uses == 0) & np.isin(long_name, unknown)] = MatrixUnit.UNKNOWN
+            unit[(uses == 0) & are_among(long_name, unknown)] = MatrixUnit.UNKNOWN
         return unit
 
     def _launches(self, kernels: int) -> tuple[list[Int64s], Int64s, Int64s]:

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.aggregation.grouping import codes
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
 from tensorboard_plugin_dlprof.classify.kernels import classify
+from tensorboard_plugin_dlprof.distinct import numbered
 from tensorboard_plugin_dlprof.efficiency.occupancy import occupancy, tail_fraction, waves
 from tensorboard_plugin_dlprof.efficiency.tables import Floats, Int16s, KernelFacts
 from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS
-from tensorboard_plugin_dlprof.events.combining import numbered
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
@@ -64,7 +64,7 @@ def _numbered(texts: list[str]) -> tuple[list[str], Int16s]:
 
 def each(values: _Values, number: Int64s) -> _Values:
     """What each row has, given its number among the values; without memory of its own where all have the same."""
-    if len(np.unique(values)) == 1:
+    if len(values) == 1 or (len(values) and (values == values[0]).all()):
         return cast(_Values, np.broadcast_to(values[0], len(number)))
     return cast(_Values, values[number])
 

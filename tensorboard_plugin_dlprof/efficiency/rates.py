@@ -12,6 +12,7 @@ from tensorboard_plugin_dlprof.aggregation.instance_times import instance_rows
 from tensorboard_plugin_dlprof.aggregation.selection import iteration_of
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
+from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.efficiency import thresholds
 from tensorboard_plugin_dlprof.efficiency.calls import item_bytes
 from tensorboard_plugin_dlprof.efficiency.causes import PRECISION_OF_TYPE, Facts, cause, misaligned
@@ -115,7 +116,7 @@ class _Ops:
         self._peaks = {device.device_id: find_peaks(device.name, device.memory_bytes) for device in profile.devices}
         self._devices = {device.device_id: device for device in profile.devices}
         self._transposing = _transposing_ops(profile)
-        self._multiplying = set(np.unique(self._op[self._facts.product[self._kernel]]).tolist())
+        self._multiplying = set(distinct_values(self._op[self._facts.product[self._kernel]]).tolist())
 
     def _sum(self, values: Int64s) -> Int64s:
         """Of known values over the aggregated instances of each op; -1 where none is known."""
@@ -319,10 +320,10 @@ def _weighted_mean(groups: Groups, values: Floats, kernel: Int64s, duration: Int
 
 def _transposing_ops(profile: Profile) -> set[int]:
     """Rows of ops that launched kernels which change the layout."""
-    names = np.unique(profile.kernels.name)
+    names = distinct_values(profile.kernels.name)
     texts = [profile.strings[name].lower() for name in names.tolist()]
     hits = names[[any(part in text for part in TRANSPOSES) for text in texts]] if len(names) else names
-    return set(np.unique(profile.kernels.op[np.isin(profile.kernels.name, hits)]).tolist())
+    return set(distinct_values(profile.kernels.op[are_among(profile.kernels.name, hits.tolist())]).tolist())
 
 
 def _of_kernels(profile: Profile, aggregation: Aggregation, facts: KernelFacts) -> KernelEfficiency:

@@ -6,9 +6,9 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
+from tensorboard_plugin_dlprof.distinct import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.events import dlprof_markers, work_tables
 from tensorboard_plugin_dlprof.events.cleaning import cleaned
-from tensorboard_plugin_dlprof.events.combining import numbered
 from tensorboard_plugin_dlprof.events.draft_texts import Stacks, described_texts
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
 from tensorboard_plugin_dlprof.events.frames import without_empty_frames
@@ -169,9 +169,11 @@ def _judge_by_kernels(drafts: Drafts, tables: OpTables, kernels: Kernels, classe
     launches have no telling type at all and are eligible by the families of their kernels."""
     named = np.array([key.by_name and key.associated for key in drafts.keys], np.bool_)
     products = [text for text, found in classes.items() if found.family in _PRODUCTS]
-    could = np.intersect1d(tables.op_of_draft[named[drafts.key]], kernels.op[np.isin(kernels.long_name, products)])
-    does = np.unique(kernels.op[kernels.matrix_unit == MatrixUnit.YES])
-    for op in np.union1d(could, does).tolist():
+    untold = np.zeros(len(tables.ops), np.bool_)
+    untold[tables.op_of_draft[named[drafts.key]]] = True
+    could = untold[kernels.op] & are_among(kernels.long_name, products)
+    does = kernels.matrix_unit == MatrixUnit.YES
+    for op in distinct_values(kernels.op[could | does]).tolist():
         if tables.ops[op].eligibility != Eligibility.UNASSOCIATED:
             tables.ops[op].eligibility = Eligibility.ELIGIBLE
 

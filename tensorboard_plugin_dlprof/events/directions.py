@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.distinct import distinct_values, numbered
 from tensorboard_plugin_dlprof.events import names
-from tensorboard_plugin_dlprof.events.combining import combine, distinct_values, numbered
+from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.instances import has_role
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting, rows_by_value

@@ -16,8 +16,8 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.ops import eligibility
+from tensorboard_plugin_dlprof.distinct import numbered
 from tensorboard_plugin_dlprof.events import names
-from tensorboard_plugin_dlprof.events.combining import numbered
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
 from tensorboard_plugin_dlprof.events.instances import Chosen, choose, roles
 from tensorboard_plugin_dlprof.events.linking import Links

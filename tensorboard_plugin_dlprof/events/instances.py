@@ -17,8 +17,8 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.events import names
-from tensorboard_plugin_dlprof.events.combining import are_among, distinct_values
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s, RangeKind
@@ -53,7 +53,7 @@ def roles(capture: Capture, nesting: Nesting) -> Int8s:
 
 def has_role(role: Int8s, *roles: Role) -> Flags:
     """Which places have one of these roles."""
-    return are_among(role, roles, len(Role))
+    return are_among(role, roles)
 
 
 def choose(nesting: Nesting, role: Int8s, launching: Int64s) -> Chosen:

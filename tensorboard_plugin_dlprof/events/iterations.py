@@ -14,8 +14,9 @@ from collections import Counter
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.events import names
-from tensorboard_plugin_dlprof.events.combining import are_among, combine, distinct_values
+from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import rows_by_value
 from tensorboard_plugin_dlprof.events.resources import DATA_LOADER
@@ -43,7 +44,7 @@ def find_iterations(capture: Capture, start_ns: int, end_ns: int) -> list[Iterat
         end_ns: End of the capture, or of its last op.
     """
     ranges = capture.ranges
-    rows = np.flatnonzero(are_among(ranges.kind, _KINDS, len(RangeKind)))
+    rows = np.flatnonzero(are_among(ranges.kind, _KINDS))
     families = _families(capture, rows)
     launches = _Launches(capture, end_ns)
     found = [
@@ -140,7 +141,7 @@ def _numbered(
     for base, numbers in families.items():
         if not names.counts_steps(base) or len(numbers) < 2:
             continue
-        members = rows[are_among(capture.ranges.name[rows], numbers, len(capture.strings))]
+        members = rows[are_among(capture.ranges.name[rows], numbers)]
         values = np.array([numbers[text] for text in capture.ranges.name[members].tolist()], np.int64)
         candidate = _merged(capture, "numbered_range", f"{base} N", members, values)
         if candidate is not None and len(candidate.values) > 1:
@@ -215,8 +216,8 @@ def _until(
     usable = (RangeKind.ANNOTATION, RangeKind.OP, RangeKind.SPAN)
     if not texts:
         return None
-    rows = np.flatnonzero(are_among(ranges.name, texts, len(capture.strings)))
-    rows = rows[are_among(ranges.kind[rows], usable, len(RangeKind))]
+    rows = np.flatnonzero(are_among(ranges.name, texts))
+    rows = rows[are_among(ranges.kind[rows], usable)]
     if len(rows) < 2:
         return None
     # One thread: several optimizers or ranks would cut each iteration to pieces.

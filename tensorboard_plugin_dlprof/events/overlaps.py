@@ -14,6 +14,7 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
 Flags = npt.NDArray[np.bool_]
@@ -67,7 +68,7 @@ def repair_overlaps(start: Int64s, end: Int64s, endless: Flags) -> Int64s:
         else:
             repaired[crossed] = start[crossing]
         # An earlier end can only make its own range a crossed one.
-        suspects = np.union1d(crossed, crossing)
+        suspects = distinct_values(np.append(crossed, crossing))
     raise AssertionError("not reached")
 
 

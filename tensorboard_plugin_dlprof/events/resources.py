@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.events.combining import are_among, distinct_values
+from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
 from tensorboard_plugin_dlprof.profile.tables import TimeSpans
 
@@ -25,8 +25,8 @@ def data_loader_spans(capture: Capture) -> TimeSpans:
     if not texts:
         return _spans(np.zeros(0, np.int64), np.zeros(0, np.int64))
     kinds = (RangeKind.ANNOTATION, RangeKind.OP, RangeKind.SPAN, RangeKind.DLPROF_OP)
-    rows = np.flatnonzero(are_among(ranges.name, texts, len(capture.strings)))
-    rows = rows[are_among(ranges.kind[rows], kinds, len(RangeKind))]
+    rows = np.flatnonzero(are_among(ranges.name, texts))
+    rows = rows[are_among(ranges.kind[rows], kinds)]
     return _spans(ranges.start_ns[rows], ranges.end_ns[rows])
 
 
@@ -40,9 +40,9 @@ def io_spans(capture: Capture) -> TimeSpans:
         return _spans(np.zeros(0, np.int64), np.zeros(0, np.int64))
     ranges = capture.ranges
     texts = [i for i in distinct_values(ranges.name).tolist() if DATA_LOADER.match(capture.strings[i])]
-    loading = ranges.thread[are_among(ranges.name, texts, len(capture.strings))]
+    loading = ranges.thread[are_among(ranges.name, texts)]
     threads = distinct_values(np.concatenate((capture.calls.thread, loading)))
-    rows = np.flatnonzero(np.isin(calls.thread, threads))
+    rows = np.flatnonzero(are_among(calls.thread, threads))
     return _spans(calls.start_ns[rows], calls.end_ns[rows])
 
 

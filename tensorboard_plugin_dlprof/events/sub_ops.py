@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.counted_ops import COUNTED
+from tensorboard_plugin_dlprof.distinct import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.events import names
-from tensorboard_plugin_dlprof.events.combining import combine, distinct_values, numbered
+from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.nesting import Nesting
@@ -51,10 +52,10 @@ def find_sub_ops(
 def _products(capture: Capture, nesting: Nesting, drafts: Drafts) -> tuple[Int64s, Int64s]:
     """Places of the ops that are counted where no kernels tell, and the drafts that they are in."""
     ranges = capture.ranges
-    names_here = np.unique(ranges.name[ranges.kind == RangeKind.OP]).tolist()
+    names_here = distinct_values(ranges.name[ranges.kind == RangeKind.OP]).tolist()
     counted = [text for text in names_here if names.bare_name(capture.strings[text]) in COUNTED]
     row = nesting.row
-    own = (ranges.kind[row] == RangeKind.OP) & (ranges.shapes[row] > 0) & np.isin(ranges.name[row], counted)
+    own = (ranges.kind[row] == RangeKind.OP) & (ranges.shapes[row] > 0) & are_among(ranges.name[row], counted)
     around = nesting.above(nesting.inherit(own))[own]
     own[around[around >= 0]] = False
     of_place = np.full(len(row), -1, np.int32)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import KernelClass, MatrixUnit
+from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Capture, DeviceWork, Int64s, TensorSamples, WorkKind
 from tensorboard_plugin_dlprof.profile.tables import Kernels
 
@@ -40,7 +41,7 @@ def proven(samples: TensorSamples, work: DeviceWork) -> dict[int, MatrixUnit]:
     """Text id of a kernel's long name -> what its samples prove."""
     names, values = _attributed(samples, work)
     result: dict[int, MatrixUnit] = {}
-    for name in np.unique(names[names > 0]).tolist():
+    for name in distinct_values(names[names > 0]).tolist():
         of_name = values[names == name]
         if of_name.mean() >= USED_PERCENT:
             result[name] = MatrixUnit.YES
@@ -53,7 +54,7 @@ def _attributed(samples: TensorSamples, work: DeviceWork) -> tuple[Int64s, Int64
     """Long name that each sample counts for (0: none), and the samples' values."""
     names = [np.zeros(0, np.int64)]
     values = [np.zeros(0, np.int64)]
-    for device in np.unique(samples.device).tolist():
+    for device in distinct_values(samples.device).tolist():
         of_device = samples.device == device
         time, value = samples.time_ns[of_device], samples.active_percent[of_device]
         if len(time) < 2:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.events.combining import numbered
+from tensorboard_plugin_dlprof.distinct import numbered
 from tensorboard_plugin_dlprof.events.drafts import Drafts, OpKey, Owners
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, WorkKind

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
 from tensorboard_plugin_dlprof.classify.kernels import Classifier
-from tensorboard_plugin_dlprof.events.combining import combine, numbered
+from tensorboard_plugin_dlprof.distinct import numbered
+from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.drafts import Owners
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.op_tables import OpTables

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.events.tables import (
     Calls,
     Capture,
@@ -88,7 +89,7 @@ def build_capture(
     sync_table = _syncs(syncs, times, correlation, process, spill)
     memory_table = _memory(tables, times, memory_us, memory_mask, work_table)
     samples = tensor_samples(tables.counters, times, middle_us)
-    used = np.unique(np.concatenate([work_table.device, sync_table.device, memory_table.device]))
+    used = distinct_values(np.concatenate([work_table.device, sync_table.device, memory_table.device]))
     devices = read_devices(metadata, (int(number) for number in used if number >= 0))
 
     info = read_info(metadata, path, {thread.process_id for thread in threads})
@@ -267,7 +268,7 @@ def _memory(
     rows = tables.memory
     device = np.frombuffer(rows.device, np.int32)[mask]
     # The allocator counts visible devices from 0, AMD's kernels name agents: with one of each they are the same.
-    allocating, working = np.unique(device[device >= 0]), np.unique(work.device)
+    allocating, working = distinct_values(device[device >= 0]), distinct_values(work.device)
     if len(allocating) == len(working) == 1:
         device = np.where(device >= 0, working[0], device)
     return MemoryEvents(

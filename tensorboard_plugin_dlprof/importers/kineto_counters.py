@@ -22,6 +22,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int64s, TensorSamples, no_tensor_samples
 from tensorboard_plugin_dlprof.importers.kineto_events import Event
 from tensorboard_plugin_dlprof.importers.kineto_times import Times, usable_start
@@ -75,11 +76,11 @@ def tensor_samples(rows: CounterRows, times: Times, middle_us: float) -> TensorS
     found: list[tuple[Int64s, Int64s, Int64s]] = []
     device, metric = np.frombuffer(rows.device, np.int32), np.frombuffer(rows.metric, np.int32)
     value, usable = np.frombuffer(rows.value, np.float64), usable_start(start_us, middle_us)
-    for number in np.unique(device).tolist():
+    for number in distinct_values(device).tolist():
         here = usable & (device == number)
         if not here.any():
             continue
-        best = min(np.unique(metric[here]).tolist(), key=lambda each: (not _is_share(rows.metrics[each]), each))
+        best = min(distinct_values(metric[here]).tolist(), key=lambda each: (not _is_share(rows.metrics[each]), each))
         here &= metric == best
         chosen = np.flatnonzero(here)
         chosen = chosen[np.argsort(start_us[chosen], kind="stable")]

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.spilling import Spill
 
@@ -71,17 +72,8 @@ def narrow(values: Int64s) -> Int32s:
     return np.clip(values, info.min, info.max).astype(np.int32)
 
 
-def distinct(values: Int64s) -> Int64s:
-    """Distinct values, ascending. Fast where equal values stand together, as they do in a capture."""
-    if not len(values):
-        return values
-    heads = np.sort(values[np.append(True, values[1:] != values[:-1])])
-    found: Int64s = heads[np.append(True, heads[1:] != heads[:-1])]
-    return found
-
-
 def mapped(values: Int64s, table: dict[int, int]) -> Int32s:
     """``table`` applied to each value; every value must be a key."""
-    keys = distinct(values)
+    keys = distinct_values(values)
     targets = np.array([table[key] for key in keys.tolist()], np.int32)
     return targets[np.searchsorted(keys, values)] if len(keys) else np.zeros(0, np.int32)

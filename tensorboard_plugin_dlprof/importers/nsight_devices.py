@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Device, Int32s, Int64s
-from tensorboard_plugin_dlprof.importers.nsight_columns import distinct
 from tensorboard_plugin_dlprof.importers.nsight_export import Export
 
 _MOST_DEVICES = 1 << 16
@@ -36,13 +36,15 @@ class Devices:
         """GPU id for each (process, CUDA ordinal); an ordinal that cannot be is -1."""
         possible = np.where((ordinal >= 0) & (ordinal < _MOST_DEVICES), ordinal, _MOST_DEVICES)
         pairs = process * (2 * _MOST_DEVICES) + possible
-        keys = distinct(pairs)
+        keys = distinct_values(pairs)
         found = np.array([self._id(*divmod(key, 2 * _MOST_DEVICES)) for key in keys.tolist()], np.int32)
         return found[np.searchsorted(keys, pairs)] if len(keys) else np.zeros(0, np.int32)
 
     def table(self, used: Int32s) -> list[Device]:
         """The GPUs by id, with a nameless one for each that work refers to but the export does not list."""
-        missing = {int(device): Device(int(device)) for device in np.unique(used) if int(device) not in self._gpus}
+        missing = {
+            int(device): Device(int(device)) for device in distinct_values(used) if int(device) not in self._gpus
+        }
         return [device for _, device in sorted({**self._gpus, **missing}.items())]
 
     def _id(self, process: int, ordinal: int) -> int:

@@ -11,8 +11,9 @@ from collections.abc import Collection
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Strings, Thread
-from tensorboard_plugin_dlprof.importers.nsight_columns import distinct, mapped
+from tensorboard_plugin_dlprof.importers.nsight_columns import mapped
 from tensorboard_plugin_dlprof.importers.nsight_export import Column, Export
 
 ID_BITS = 24
@@ -36,7 +37,7 @@ class Names:
 
     def resolve(self, ids: Int64s) -> Int32s:
         """Ids of ``Capture.strings`` for ids of the export; an id without a text is 0."""
-        self._read([key for key in distinct(ids).tolist() if key not in self._known])
+        self._read([key for key in distinct_values(ids).tolist() if key not in self._known])
         return mapped(ids, self._known)
 
     def text(self, string_id: int) -> str:
@@ -66,7 +67,7 @@ class Threads:
 
     def rows(self, global_tids: Int64s) -> Int32s:
         """Row of ``Capture.threads`` for each ``globalTid``, none of which may be missing."""
-        for key in distinct(global_tids).tolist():
+        for key in distinct_values(global_tids).tolist():
             if key not in self._by_global_id:
                 pair = ((key >> ID_BITS) & ID_MASK, key & ID_MASK)
                 self._by_global_id[key] = self._rows.setdefault(pair, len(self._rows))

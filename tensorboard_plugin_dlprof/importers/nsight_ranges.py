@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, RangeKind, Ranges, Strings
-from tensorboard_plugin_dlprof.importers.nsight_columns import Parts, distinct, mapped, possible
+from tensorboard_plugin_dlprof.importers.nsight_columns import Parts, mapped, possible
 from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Batch, Column, Export, Tally
 from tensorboard_plugin_dlprof.importers.nsight_ids import ID_BITS, ID_MASK, Names, Threads
 from tensorboard_plugin_dlprof.importers.nsight_markers import Marker, cut, may_be_shared, read_marker
@@ -168,7 +169,7 @@ class RangeReader:
         if self._domains is None:
             self._domains = {**self._read_domains(), 0: 0}
         keys = np.where(domain_id > 0, (global_tid >> ID_BITS << ID_BITS) + np.clip(domain_id, 0, ID_MASK), 0)
-        for key in distinct(keys).tolist():
+        for key in distinct_values(keys).tolist():
             if key not in self._domains:
                 self._domains[key] = self._strings.intern(f"domain {key & ID_MASK}")
         return mapped(keys, self._domains)
@@ -185,7 +186,7 @@ class RangeReader:
         self._asked += batch.rows
         texts = self._texts(batch)
         rows = np.empty(len(texts), np.int64)
-        for domain in distinct(domains.astype(np.int64)).tolist():
+        for domain in distinct_values(domains.astype(np.int64)).tolist():
             members = np.flatnonzero(domains == domain)
             here = texts if len(members) == len(texts) else [texts[row] for row in members.tolist()]
             rows[members] = self._read_in_domain(domain, here)

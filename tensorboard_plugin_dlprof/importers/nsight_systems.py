@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.events.tables import (
     Calls,
@@ -140,7 +141,7 @@ def _close_open_ranges(ranges: Ranges, last_ns: int, session_ns: int) -> int:
 
 
 def _recorded(export: Export, ranges: Ranges, work: DeviceWork) -> frozenset[str]:
-    kinds = set(np.unique(ranges.kind).tolist())
+    kinds = set(distinct_values(ranges.kind).tolist())
     found = {
         "ops": bool(kinds & {RangeKind.OP, RangeKind.DLPROF_OP}),
         "shapes": bool(ranges.shapes.any()) or RangeKind.DLPROF_OP in kinds,

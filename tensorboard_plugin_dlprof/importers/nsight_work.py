@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.events.tables import DeviceWork, Int32s, Int64s, Strings, Syncs, WorkKind
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
-from tensorboard_plugin_dlprof.importers.nsight_columns import Parts, distinct, mapped, narrow, possible
+from tensorboard_plugin_dlprof.importers.nsight_columns import Parts, mapped, narrow, possible
 from tensorboard_plugin_dlprof.importers.nsight_devices import Devices
 from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Batch, Column, Export, Tally
 from tensorboard_plugin_dlprof.importers.nsight_ids import Names, process_of
@@ -164,7 +165,7 @@ class WorkReader:
             return long_name, np.where(short_name == 0, self._short_names(long_name), short_name)
         if kind == WorkKind.MEMCPY:
             intern = self._strings.intern
-            table = {key: intern(_COPY_NAMES.get(key, "Memcpy")) for key in distinct(copy_kind).tolist()}
+            table = {key: intern(_COPY_NAMES.get(key, "Memcpy")) for key in distinct_values(copy_kind).tolist()}
             name = mapped(copy_kind, table)
         else:
             text = "Memset" if kind == WorkKind.MEMSET else "CUDA graph"
@@ -175,4 +176,4 @@ class WorkReader:
         """Short name of each full name."""
         wide = names.astype(np.int64)
         intern, strings = self._strings.intern, self._strings
-        return mapped(wide, {key: intern(short_kernel_name(strings[key])) for key in distinct(wide).tolist()})
+        return mapped(wide, {key: intern(short_kernel_name(strings[key])) for key in distinct_values(wide).tolist()})

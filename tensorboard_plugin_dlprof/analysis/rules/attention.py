@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
@@ -13,6 +11,7 @@ from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.rules.fusing import op_rows
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
+from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 
 _SECOND = re.compile(r"\bflash_(?:fwd|bwd)_(?!\w*sm\d)(?!\w*(?:combine|convert|dot_do|process))\w*kernel\b(?!.*Sm\d)")
 """The kernels of FlashAttention 2, which know the instructions of Ampere; of its helpers none."""
@@ -108,4 +107,4 @@ def older_kernels(signals: Signals) -> Finding | Lacks | None:
 def _of_second(signals: Signals) -> Bools:
     """Aggregated kernels of FlashAttention 2."""
     texts, names = signals.profile.strings, signals.profile.kernels.long_name[signals.kernel]
-    return np.isin(names, [name for name in np.unique(names).tolist() if _SECOND.search(texts[name])])
+    return are_among(names, [name for name in distinct_values(names).tolist() if _SECOND.search(texts[name])])

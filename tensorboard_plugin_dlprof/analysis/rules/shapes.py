@@ -11,6 +11,7 @@ from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS
 
 _NARROW = ("fp16", "bf16", "fp8", "int8", "fp4")
@@ -83,5 +84,5 @@ def _unaligned(signals: Signals) -> set[int]:
     """Rows of ops with kernels for unaligned operands (cuBLAS, CUTLASS: ``..._tn_align2``)."""
     kernels, texts = signals.profile.kernels, signals.profile.strings
     rows = signals.kernel
-    names = [name for name in np.unique(kernels.long_name[rows]).tolist() if _ALIGN.search(texts[name])]
-    return set(np.unique(kernels.op[rows[np.isin(kernels.long_name[rows], names)]]).tolist())
+    names = [name for name in distinct_values(kernels.long_name[rows]).tolist() if _ALIGN.search(texts[name])]
+    return set(distinct_values(kernels.op[rows[are_among(kernels.long_name[rows], names)]]).tolist())
