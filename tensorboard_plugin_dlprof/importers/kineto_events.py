@@ -80,9 +80,14 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 _decode_events = msgspec.json.Decoder(list[Event]).decode
 _decode_event = msgspec.json.Decoder(Event).decode
 
-_RAW_ARGS = {field.encode_name for field in msgspec.structs.fields(Args) if field.type is msgspec.Raw}
-_SCALAR_ARGS = {field.encode_name for field in msgspec.structs.fields(Args)} - _RAW_ARGS
-_ARG_FIELDS = {field.encode_name: field.name for field in msgspec.structs.fields(Args)}
+FIELDS: dict[type[msgspec.Struct], tuple[msgspec.structs.FieldInfo, ...]] = {
+    struct: msgspec.structs.fields(struct) for struct in (Event, Args)
+}
+"""To ask for them compiles the type of each field anew."""
+
+_RAW_ARGS = {field.encode_name for field in FIELDS[Args] if field.type is msgspec.Raw}
+_SCALAR_ARGS = {field.encode_name for field in FIELDS[Args]} - _RAW_ARGS
+_ARG_FIELDS = {field.encode_name: field.name for field in FIELDS[Args]}
 
 DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
 """What decoding may raise on bytes that strangers wrote."""

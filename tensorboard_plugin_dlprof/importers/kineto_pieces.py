@@ -20,6 +20,7 @@ from tensorboard_plugin_dlprof.importers.kineto_categories import Kind, kind_of_
 from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
 from tensorboard_plugin_dlprof.importers.kineto_events import (
     DECODE_ERRORS,
+    FIELDS,
     Args,
     Event,
     decode_events,
@@ -33,7 +34,8 @@ _Fields = tuple[str, ...]
 """Names of fields of ``Event`` or of ``Args``."""
 
 _TIMED: _Fields = ("ph", "ts")
-_SPAN: _Fields = (*_TIMED, "name", "pid", "tid", "dur")
+_SPAN: _Fields = ("ph", "name", "pid", "tid", "ts", "dur")
+"""In the order in which they are written: the decoder looks for each behind the one before."""
 
 _OP: _Fields = (
     *("input_dims", "input_dims_2020", "input_type", "concrete_inputs"),
@@ -140,7 +142,7 @@ def _args_class(names: _Fields) -> type[msgspec.Struct]:
 
 def _chosen(of: type[msgspec.Struct], names: _Fields) -> list[tuple[str, Any, Any]]:
     """Name, type and default of some fields of a class, as ``defstruct`` wants them."""
-    fields = {field.name: field for field in msgspec.structs.fields(of)}
+    fields = {field.name: field for field in FIELDS[of]}
     return [
         (name, fields[name].type, msgspec.field(name=fields[name].encode_name, default=fields[name].default))
         for name in names
