@@ -14,7 +14,7 @@ def statements(name: str) -> tuple[str, ...]:
     statement = ""
     for line in (Path(__file__).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8").splitlines(keepends=True):
         statement += line
-        if sqlite3.complete_statement(statement):
+        if line.endswith(";\n") and sqlite3.complete_statement(statement):
             found.append(statement.strip())
             statement = ""
     return tuple(found)
