@@ -71,13 +71,8 @@ class LaunchRuns(msgspec.Struct, frozen=True):
         place = np.searchsorted(self.first, kernels, side="right")
         return np.append(0, self.launch)[place]
 
-    def of_first(self, kernels: int) -> Int64s:
-        """``ext_launches.id`` of each of the first kernels, whose ids count from 1, as ``of_kernels``."""
-        launch, lengths = self.lengths(kernels)
-        return np.repeat(launch, lengths)
-
     def lengths(self, kernels: int) -> tuple[Int64s, Int64s]:
-        """``ext_launches.id`` of the first kernels, as ``of_first``, and how many of them in a row have it."""
+        """``ext_launches.id`` of the first ``kernels``, whose ids count from 1, and how many in a row have it."""
         first, launch = np.clip(self.first, 1, kernels + 1) - 1, self.launch
         if not len(first) or first[0]:
             first, launch = np.append(0, first), np.append(0, launch)

@@ -1,4 +1,4 @@
-"""Writes and reads the event file that carries a profile's metadata, and its scalars where asked for.
+"""Writes the event file that carries a profile's metadata, and its scalars where asked for.
 
 One event file per database, in the folder of the run. Its name sorts before every event file of a training job:
 TensorBoard's slow reader walks the files of a run in the order of their names and never goes back, so that a later name
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from tensorboard.compat.proto.event_pb2 import Event
 
     from tensorboard_plugin_dlprof.run_metadata.dlprof_plugin_pb2 import ProfileMetadata
-
-MAX_EVENT_FILE_BYTES = 64 << 20
-"""Ours are some hundred bytes, with scalars at most a few MB: a larger file is not read."""
 
 
 class ScalarSeries(msgspec.Struct, frozen=True):
@@ -71,32 +68,6 @@ def write_event_file(folder: Path, metadata: ProfileMetadata, scalars: Sequence[
         reason = error.strerror or "it cannot be written to"
         raise OutputNotWritable(f"{path}: the event file cannot be written: {reason}.") from error
     return path
-
-
-def read_event_file(path: Path) -> ProfileMetadata | None:
-    """The metadata in an event file of ours; ``None`` where it holds none that can be read."""
-    from google.protobuf.message import DecodeError
-
-    from tensorboard_plugin_dlprof.run_metadata.dlprof_plugin_pb2 import ProfileMetadata
-
-    try:
-        for event in read_events(path):
-            for value in event.summary.value:
-                if value.metadata.plugin_data.plugin_name == PLUGIN_NAME:
-                    return ProfileMetadata.FromString(value.metadata.plugin_data.content)
-    except (OSError, DecodeError):
-        pass
-    return None
-
-
-def read_events(path: Path) -> Iterator[Event]:
-    """The events of an event file up to the first damaged record; nothing for a file that is too large to be ours."""
-    from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
-    from tensorboard.compat.proto.event_pb2 import Event
-
-    if path.is_file() and path.stat().st_size <= MAX_EVENT_FILE_BYTES:
-        for record in RawEventFileLoader(str(path)).Load():
-            yield Event.FromString(record)
 
 
 def find_event_files(folder: Path) -> list[Path]:

@@ -13,8 +13,9 @@ import pytest
 
 from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.database.connection import open_database
-from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files, read_event_file, read_events
+from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files
 from tests.cli.traces import write_trace
+from tests.run_metadata.reading import read_event_file, read_events
 
 Captured = pytest.CaptureFixture[str]
 

@@ -15,7 +15,8 @@ import pytest
 
 from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.database.connection import open_database
-from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files, read_event_file
+from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files
+from tests.run_metadata.reading import read_event_file
 from tests.running.programs import torch_python
 
 Captured = pytest.CaptureFixture[str]

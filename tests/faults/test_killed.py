@@ -18,9 +18,10 @@ import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
-from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files, read_event_file
+from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files
 from tests.faults.children import assert_whole, names, run_command, start_command, visible
 from tests.imports.traces import write_trace
+from tests.run_metadata.reading import read_event_file
 
 KILLS = int(os.environ.get("DLPROF_KILLS", "24"))
 

@@ -24,7 +24,7 @@ import tensorboard_plugin_dlprof
 with atheris.instrument_imports(include=["tensorboard_plugin_dlprof"]):
     # Importers and more are imported where they are used first, which is too late to be instrumented.
     for module in pkgutil.walk_packages(tensorboard_plugin_dlprof.__path__, "tensorboard_plugin_dlprof."):
-        if module.name.split(".")[1] in ("database", "importers", "opening", "run_metadata"):
+        if module.name.split(".")[1] in ("database", "importers", "opening"):
             importlib.import_module(module.name)
     from tensorboard_plugin_dlprof.database.connection import is_dlprof_database, open_database
     from tensorboard_plugin_dlprof.errors import ProfileError
@@ -33,7 +33,6 @@ with atheris.instrument_imports(include=["tensorboard_plugin_dlprof"]):
     from tensorboard_plugin_dlprof.masking import mask_command_line
     from tensorboard_plugin_dlprof.opening import sqlite_header
     from tensorboard_plugin_dlprof.opening.byte_stream import read_head
-    from tensorboard_plugin_dlprof.run_metadata.event_file import read_event_file
 
 from tests.fuzz.seeds import SEEDS
 
@@ -64,10 +63,9 @@ def database(data: bytes) -> None:
 
 
 def small(data: bytes) -> None:
-    """Heads, event files and command lines."""
+    """Heads and command lines."""
     _FILE.write_bytes(data)
     read_head(_FILE)
-    read_event_file(_FILE)
     mask_command_line(data.decode("utf-8", "surrogateescape"))
 
 

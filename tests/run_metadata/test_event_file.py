@@ -24,10 +24,9 @@ from tensorboard_plugin_dlprof.run_metadata.dlprof_plugin_pb2 import Headline, P
 from tensorboard_plugin_dlprof.run_metadata.event_file import (
     ScalarSeries,
     find_event_files,
-    read_event_file,
-    read_events,
     write_event_file,
 )
+from tests.run_metadata.reading import read_event_file, read_events
 
 
 def profile(name: str = "trace.dlprof_dldb.sqlite") -> ProfileMetadata:
@@ -60,14 +59,6 @@ def test_two_profiles_of_one_run_have_a_file_each_and_nothing_else_is_left(tmp_p
     files = find_event_files(tmp_path)
     assert [metadata.database_name for file in files if (metadata := read_event_file(file))] == names
     assert sorted(tmp_path.iterdir()) == files
-
-
-@pytest.mark.parametrize("content", [b"", b"no event file", b"\0" * 100])
-def test_a_damaged_event_file_tells_nothing(tmp_path: Path, content: bytes) -> None:
-    """Metadata is a hint: without it the profile is found by its file."""
-    path = write_event_file(tmp_path, profile())
-    path.write_bytes(content)
-    assert read_event_file(path) is None
 
 
 def test_a_cut_event_file_gives_what_is_whole(tmp_path: Path) -> None:
