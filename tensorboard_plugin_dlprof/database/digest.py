@@ -9,8 +9,8 @@ import hashlib
 import re
 import secrets
 import sqlite3
+from io import BufferedRandom, BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular
 
@@ -56,24 +56,26 @@ def is_intact(database: Path, stored: str) -> bool:
     return len(places) == 1 and digest == stored
 
 
-def _digest_without(file: BinaryIO, text: str) -> tuple[str, list[int]]:
+def _digest_without(file: BufferedReader | BufferedRandom, text: str) -> tuple[str, list[int]]:
     """The SHA-256 of a file with zeros in place of a text, and where the text stood; gives up at the second place."""
     wanted = text.encode()
     digest, places = hashlib.sha256(), []
-    waiting, position = bytearray(), 0
+    buffer = bytearray(_CHUNK_BYTES)
+    view = memoryview(buffer)
+    position = waiting = 0
     while True:
-        chunk = file.read(_CHUNK_BYTES)
-        waiting += chunk
-        while (found := waiting.find(wanted)) >= 0:
+        read = file.readinto(view[waiting:])
+        end = waiting + read
+        while (found := buffer.find(wanted, 0, end)) >= 0:
             places.append(position + found)
             if len(places) > 1:
                 return "", places
-            waiting[found : found + len(wanted)] = NO_DIGEST.encode()
+            view[found : found + len(wanted)] = NO_DIGEST.encode()
         # The text may lie across two chunks.
-        whole = len(waiting) - len(wanted) + 1 if chunk else len(waiting)
-        if whole > 0:
-            digest.update(waiting[:whole])
-            position += whole
-            del waiting[:whole]
-        if not chunk:
+        whole = max(0, end - len(wanted) + 1) if read else end
+        digest.update(view[:whole])
+        position += whole
+        waiting = end - whole
+        view[:waiting] = bytes(view[whole:end])
+        if not read:
             return digest.hexdigest(), places

@@ -11,8 +11,8 @@ import os
 import re
 import stat
 from collections.abc import Iterable
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from tensorboard_plugin_dlprof.errors import NotFound, UnsafeFile
 from tensorboard_plugin_dlprof.masking import MASK
@@ -33,7 +33,7 @@ _ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:/")
 _CREDENTIALS = re.compile(r"(:/+)[^/@\s]+@")
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """Open a regular file for reading, following symbolic links to it.
 
     Raises:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
-from tensorboard_plugin_dlprof.database.digest import NO_DIGEST, is_intact
+from tensorboard_plugin_dlprof.database.digest import DIGEST_LETTERS, NO_DIGEST, is_intact, write_digest
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.extension import info
 from tests.imports.traces import write_trace
@@ -56,3 +57,16 @@ def test_a_digest_that_is_none_or_stands_twice_proves_nothing(database: Path, tm
     assert not is_intact(database, NO_DIGEST)
     (tmp_path / "twice").write_bytes(database.read_bytes() + digest.encode())
     assert not is_intact(tmp_path / "twice", digest)
+
+
+@pytest.mark.parametrize("before", [0, (1 << 20) - DIGEST_LETTERS, (1 << 20) - 1, (2 << 20) - 70, 3 << 20])
+@pytest.mark.parametrize("behind", [0, 1, 1 << 20])
+def test_the_digest_may_stand_anywhere(tmp_path: Path, before: int, behind: int) -> None:
+    """Files are read in chunks of a mebibyte, and a digest may lie across two of them."""
+    file, mark = tmp_path / "file", "m" * DIGEST_LETTERS
+    content = (b"x" * before, b"y" * behind)
+    file.write_bytes(mark.encode().join(content))
+    write_digest(file, mark)
+    expected = sha256(NO_DIGEST.encode().join(content)).hexdigest()
+    assert file.read_bytes() == expected.encode().join(content)
+    assert is_intact(file, expected)
