@@ -7,6 +7,7 @@ from types import MappingProxyType
 import msgspec
 
 from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
+from tensorboard_plugin_dlprof.queries.occupancy import ACHIEVED_OCCUPANCY, OCCUPANCY, TAIL, WAVES
 from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
@@ -90,17 +91,10 @@ EFFICIENCY = Table(
                _of_peak(_BYTES_RATE, "rate.peak_bytes_per_second"), _RATE, nullable=True),
         Column("intensity", "FLOPs per Byte", "number", "Operations for each byte that must be moved.",
                "rate.flops * 1.0 / nullif(rate.min_bytes, 0)", _RATE, nullable=True),
-        Column("occupancy_fraction", "Occupancy", "fraction",
-               "Theoretical: warps that fit on a multiprocessor, of those that it can hold; mean by time.",
-               "rate.occupancy_fraction", _RATE, nullable=True),
-        Column("achieved_fraction", "Achieved Occupancy", "fraction",
-               "Warps that were resident, of those that the GPU can hold: measured by counters, else estimated by the "
-               "profiler from the number of blocks; mean by time.", "rate.achieved_fraction", _RATE, nullable=True),
-        Column("waves", "Waves", "number", "How often a launch fills the GPU with blocks; mean by time.", "rate.waves",
-               _RATE, nullable=True),
-        Column("tail_fraction", "Tail", "fraction",
-               "Places for blocks that stay empty in the last wave, of those of all waves; mean by time.",
-               "rate.tail_fraction", _RATE, nullable=True),
+        OCCUPANCY,
+        ACHIEVED_OCCUPANCY,
+        WAVES,
+        TAIL,
         _OP["calls"],
         _OP["kernel_calls"],
         _OP["data_type"],

@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from tensorboard_plugin_dlprof.queries.kernels import KERNEL_NAME
 from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
@@ -97,15 +98,7 @@ KERNELS_OF_GROUP = Table(
     default_sort="-gpu_time_ns",
     joins=MappingProxyType({"name": "JOIN dictionary AS name ON name.id = kernel.kernel_name_id"}),
     columns=(
-        Column(
-            "name",
-            "Kernel Name",
-            "kernel_name",
-            "Name of the kernel without template arguments and parameters.",
-            "name.string",
-            ("name",),
-            searchable=True,
-        ),
+        KERNEL_NAME,
         Column(
             "using_tensor_cores", "Using TC", "boolean", "Some kernel of this name uses Tensor Cores.", "kernel.uses_tc"
         ),

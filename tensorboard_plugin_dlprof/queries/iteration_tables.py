@@ -6,6 +6,8 @@ from types import MappingProxyType
 
 import msgspec
 
+from tensorboard_plugin_dlprof.queries.kernels import CLASS_COLUMNS, KERNEL_NAME
+from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.packed import Packed
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
@@ -37,16 +39,7 @@ _KERNELS = Table(
             "op", "Op Name", "path", "Path of the op that launched the kernel.", "op.op_name", ("op",), searchable=True
         ),
         Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", ("op",), searchable=True, hidden=True),
-        Column(
-            "name",
-            "Kernel Name",
-            "kernel_name",
-            "Name of the kernel without template arguments and parameters.",
-            "name.string",
-            ("kernel", "name"),
-            "kernel.name_id",
-            searchable=True,
-        ),
+        msgspec.structs.replace(KERNEL_NAME, joins=("kernel", "name"), text_id="kernel.name_id"),
         Column(
             "long_name",
             "Full Name",
@@ -165,12 +158,8 @@ _KERNELS_EXTENDED = msgspec.structs.replace(
             hidden=True,
         ),
         *(
-            Column(key, label, "text", meaning, f"class.{key}", ("kernel", "class"), nullable=True, hidden=True)
-            for key, label, meaning in (
-                ("accumulator", "Accumulator", "Type in which the kernel adds up its products, by its name."),
-                ("architecture", "Written for", "GPU generation that the kernel was written for, by its name."),
-                ("rule", "Rule", "Rule that told the class from the name, or the counter that proved it."),
-            )
+            msgspec.structs.replace(CLASS_COLUMNS[key], joins=("kernel", "class"), hidden=True)
+            for key in ("accumulator", "architecture", "rule")
         ),
         Column(
             "achieved_occupancy_fraction",
@@ -268,39 +257,18 @@ def ops_of_iteration(extended: bool) -> Table:
         where="op.domain_id = :domain",
         links=(ITERATION_LINK,),
         default_sort="-gpu_time_ns",
-        joins=MappingProxyType(
-            {
-                "direction": "JOIN dictionary AS direction ON direction.id = op.direction_id",
-                "op_type": "JOIN dictionary AS op_type ON op_type.id = op.op_type_id",
-                "data_type": "JOIN dictionary AS data_type ON data_type.id = op.data_type_id",
-            }
-        ),
+        joins=MappingProxyType({name: OPS.joins[name] for name in ("direction", "op_type", "data_type")}),
         columns=_OP_COLUMNS,
     )
 
 
+_OP = {column.key: column for column in OPS.columns}
+
 _OP_COLUMNS = (
-    Column("name", "Op Name", "path", "Path of the op in the model.", "op.op_name", searchable=True),
-    Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, hidden=True),
-    Column(
-        "direction",
-        "Direction",
-        "text",
-        "fprop in the forward pass, bprop in the backward pass.",
-        "direction.string",
-        ("direction",),
-        "op.direction_id",
-    ),
-    Column(
-        "op_type",
-        "Op Type",
-        "text",
-        "What the op does.",
-        "op_type.string",
-        ("op_type",),
-        "op.op_type_id",
-        searchable=True,
-    ),
+    _OP["name"],
+    msgspec.structs.replace(_OP["op_id"], hidden=True),
+    _OP["direction"],
+    _OP["op_type"],
     Column("kernels", "Total Kernels", "integer", "Kernels of the op in this iteration.", "node.kernels"),
     Column("tensor_core_kernels", "TC Kernels", "integer", "Kernels that use Tensor Cores.", "node.tc_kernels"),
     Column(
@@ -317,23 +285,6 @@ _OP_COLUMNS = (
         "Plain sum of the durations of its Tensor Core kernels in this iteration.",
         "node.tc_kernel_ns",
     ),
-    Column(
-        "data_type",
-        "Data Type",
-        "text",
-        "Data type of the op's tensors.",
-        "data_type.string",
-        ("data_type",),
-        "op.data_type_id",
-        searchable=True,
-    ),
-    Column(
-        "stack_trace",
-        "Stack Trace",
-        "long_text",
-        "Frames of the Python code that called the op, outermost first.",
-        "op.stack_trace",
-        sortable=False,
-        searchable=True,
-    ),
+    _OP["data_type"],
+    _OP["stack_trace"],
 )

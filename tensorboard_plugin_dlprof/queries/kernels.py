@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from tensorboard_plugin_dlprof.queries.occupancy import ACHIEVED_OCCUPANCY, OCCUPANCY, TAIL, WAVES
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
 _OF_NAME = "kernel.read_only_ops_id = summary.read_only_ops_id AND kernel.name_id = summary.kernel_name_id"
@@ -17,6 +18,17 @@ def _long_name_id(kernels: str) -> str:
 
 _LONG_NAME_ID = _long_name_id("ext_launches")
 """Not of the kernels themselves: a name may have been launched a million times."""
+
+KERNEL_NAME = Column(
+    "name",
+    "Kernel Name",
+    "kernel_name",
+    "Name of the kernel without template arguments and parameters.",
+    "name.string",
+    ("name",),
+    searchable=True,
+)
+"""Of tables that join the dictionary as ``name``."""
 
 _BASIC = Table(
     name="kernels_of_op",
@@ -33,15 +45,7 @@ _BASIC = Table(
         }
     ),
     columns=(
-        Column(
-            "name",
-            "Kernel Name",
-            "kernel_name",
-            "Name of the kernel without template arguments and parameters.",
-            "name.string",
-            ("name",),
-            searchable=True,
-        ),
+        KERNEL_NAME,
         Column(
             "long_name",
             "Full Name",
@@ -109,16 +113,23 @@ _COUNTED = (
     f"WHERE lie.read_only_ops_id = summary.read_only_ops_id AND {_OF_NAME}"
 )
 
+CLASS_COLUMNS = MappingProxyType(
+    {
+        key: Column(key, label, "text", meaning, f"class.{key}", ("class",), nullable=True)
+        for key, label, meaning in (
+            ("family", "Kind", "What the kernel computes, by its name."),
+            ("library", "Library", "Who wrote the kernel, by its name."),
+            ("precision", "Math", "Precision of its math, by its name."),
+            ("accumulator", "Accumulator", "Type in which the kernel adds up its products, by its name."),
+            ("architecture", "Written for", "GPU generation that the kernel was written for, by its name."),
+            ("rule", "Rule", "Rule that told the class from the name, or the counter that proved it."),
+        )
+    }
+)
+"""What a kernel's name tells, in databases of ours. Of tables that join ``ext_kernel_names`` as ``class``."""
+
 _MORE_COLUMNS = (
-    Column(
-        "occupancy_fraction",
-        "Occupancy",
-        "fraction",
-        "Theoretical: warps that fit on a multiprocessor, of those that it can hold; mean by time.",
-        "rate.occupancy_fraction",
-        ("rate",),
-        nullable=True,
-    ),
+    OCCUPANCY,
     Column(
         "limiter",
         "Limited by",
@@ -128,34 +139,9 @@ _MORE_COLUMNS = (
         ("rate",),
         nullable=True,
     ),
-    Column(
-        "achieved_occupancy_fraction",
-        "Achieved Occupancy",
-        "fraction",
-        "Warps that were resident, of those that the GPU can hold: measured by counters, else estimated by the "
-        "profiler from the number of blocks; mean by time.",
-        "rate.achieved_fraction",
-        ("rate",),
-        nullable=True,
-    ),
-    Column(
-        "waves",
-        "Waves",
-        "number",
-        "How often a launch fills the GPU with blocks; mean by time.",
-        "rate.waves",
-        ("rate",),
-        nullable=True,
-    ),
-    Column(
-        "tail_fraction",
-        "Tail",
-        "fraction",
-        "Places for blocks that stay empty in the last wave, of those of all waves; mean by time.",
-        "rate.tail_fraction",
-        ("rate",),
-        nullable=True,
-    ),
+    msgspec.structs.replace(ACHIEVED_OCCUPANCY, key="achieved_occupancy_fraction"),
+    WAVES,
+    TAIL,
     Column(
         "dram_bytes",
         "Memory Traffic",
@@ -166,42 +152,7 @@ _MORE_COLUMNS = (
         sortable=False,
         filterable=False,
     ),
-    Column(
-        "family", "Kind", "text", "What the kernel computes, by its name.", "class.family", ("class",), nullable=True
-    ),
-    Column(
-        "library", "Library", "text", "Who wrote the kernel, by its name.", "class.library", ("class",), nullable=True
-    ),
-    Column(
-        "precision", "Math", "text", "Precision of its math, by its name.", "class.precision", ("class",), nullable=True
-    ),
-    Column(
-        "accumulator",
-        "Accumulator",
-        "text",
-        "Type in which the kernel adds up its products, by its name.",
-        "class.accumulator",
-        ("class",),
-        nullable=True,
-    ),
-    Column(
-        "architecture",
-        "Written for",
-        "text",
-        "GPU generation that the kernel was written for, by its name.",
-        "class.architecture",
-        ("class",),
-        nullable=True,
-    ),
-    Column(
-        "rule",
-        "Rule",
-        "text",
-        "Rule that told the class from the name, or the counter that proved it.",
-        "class.rule",
-        ("class",),
-        nullable=True,
-    ),
+    *CLASS_COLUMNS.values(),
 )
 
 _EXTENDED = msgspec.structs.replace(
