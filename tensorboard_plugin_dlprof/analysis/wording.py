@@ -36,8 +36,10 @@ def duration(time_ns: float) -> str:
 
 
 def percentage(fraction: float) -> str:
-    """With one decimal below ten."""
+    """With one decimal below ten, but for none at all."""
     share = 100 * fraction
+    if share == 0:
+        return "0 %"
     if 0 < share < 0.05:
         return "under 0.1 %"
     return f"{share:.1f} %" if share < 9.95 else f"{share:.0f} %"

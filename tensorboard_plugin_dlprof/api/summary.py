@@ -40,7 +40,8 @@ class Summary:
     resources_ns: dict[str, int | None]
     """The seven exclusive parts of the wall time: tensor_core, other_kernel, memory, data_loader, io, cpu, other."""
     kernel_times_ns: dict[str, int | None]
-    """Plain sums of durations: total (of kernels and memory), tensor_core, other_kernel (unknown included), memory."""
+    """Plain sums of durations: total (of kernels and memory), tensor_core, other_kernel (unknown included), memory; and
+    graph, CUDA graphs recorded as a whole, which are not in the total."""
     ops: int | None
     eligible_ops: int | None
     """Ops that can use Tensor Cores."""

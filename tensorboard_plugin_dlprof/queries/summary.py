@@ -185,7 +185,8 @@ def resource_breakdown(connection: sqlite3.Connection, scope: Scope) -> list[Res
 
 
 def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[str, KernelClassTime]:
-    """Plain sums of GPU durations: total, tensor_core, other_kernel, memory, and unknown, a part of other_kernel."""
+    """Plain sums of GPU durations: total, tensor_core, other_kernel, memory; unknown, a part of other_kernel; and
+    graph, CUDA graphs recorded as a whole, which no total holds because their kernels are not known."""
     summary = _row(connection, scope, "view_kernel_summary")
     extended = _extended_row(connection, scope)
     if extended is not None:
@@ -197,6 +198,7 @@ def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[str, Kerne
         unknown = KernelClassTime(
             time_ns=extended["unknown_ns"], names=extended["unknown_names"], launches=extended["unknown_launches"]
         )
+        graph = KernelClassTime(time_ns=extended["graph_ns"], names=None, launches=extended["graph_launches"])
     else:
         row = connection.execute(
             "SELECT coalesce(sum(calls), 0), coalesce(sum(calls * uses_tc), 0) FROM view_kernel_summaries "
@@ -206,6 +208,7 @@ def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[str, Kerne
         kernels, tensor_core = whole(row[0]), whole(row[1])
         memory = _memory_launches(connection, scope)
         unknown = KernelClassTime(time_ns=0, names=0, launches=0)
+        graph = KernelClassTime(time_ns=None, names=None, launches=None)
     return {
         "total": KernelClassTime(
             time_ns=summary["total_gpu_time"], names=summary["total_count"], launches=plus(kernels, memory)
@@ -218,6 +221,7 @@ def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[str, Kerne
             time_ns=summary["other_gpu_time"], names=summary["other_count"], launches=minus(kernels, tensor_core)
         ),
         "memory": KernelClassTime(time_ns=summary["memory_gpu_time"], names=summary["memory_count"], launches=memory),
+        "graph": graph,
     }
 
 

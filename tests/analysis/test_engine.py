@@ -160,7 +160,7 @@ def test_numbers_get_their_unit_from_their_name() -> None:
     [
         (duration(999), "999 ns"), (duration(1_500), "1.50 µs"), (duration(2 * 10**9), "2.00 s"), (duration(0), "0 ns"),
         (percentage(0.0004), "under 0.1 %"), (percentage(0.0994), "9.9 %"), (percentage(0.0996), "10 %"),
-        (percentage(0.0), "0.0 %"), (percentage(1.0), "100 %"), (size(999), "999 bytes"), (size(85e9), "85.0 GB"),
+        (percentage(0.0), "0 %"), (percentage(1.0), "100 %"), (size(999), "999 bytes"), (size(85e9), "85.0 GB"),
     ],
 )  # fmt: skip
 def test_three_digits_are_enough(shown: str, text: str) -> None:

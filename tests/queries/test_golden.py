@@ -65,6 +65,7 @@ def test_the_totals(golden: UntrustedConnection) -> None:
         "unknown": {"time_ns": 0, "names": 0, "launches": 0},
         "other_kernel": {"time_ns": 308_960, "names": 25, "launches": 51},
         "memory": {"time_ns": 43_040, "names": 3, "launches": 20},
+        "graph": {"time_ns": None, "names": None, "launches": None},
     }
     model = summary.model_summary(golden, scope)
     assert (model["ops"], model["eligible_ops"], model["gpu_time_ns"]) == (32, 5, 339_839)

@@ -17,11 +17,11 @@ from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.iterations import iteration_source
 from tensorboard_plugin_dlprof.queries.scope import find_scope
-from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, tensor_core_efficiency
+from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, kernel_time, tensor_core_efficiency
 from tensorboard_plugin_dlprof.queries.table import Request, page
 from tensorboard_plugin_dlprof.queries.tables import find_table
 from tests.imports.traces import write_trace
-from tests.queries.profiles import ignore
+from tests.queries.profiles import database_of, ignore
 
 ON_TENSOR_CORES = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_64x3_tn"
 UNTOLD = "triton_tem_fused_mm_0"
@@ -113,3 +113,12 @@ def test_a_database_of_another_version_is_read_as_far_as_dlprofs_goes(tmp_path: 
         assert note["severity"] == "warning"
         assert note["message"].startswith("Another version of this plug-in made this database")
         assert iteration_source(connection, scope) == {"kind": "", "label": "", "candidates": []}
+
+
+def test_graphs_recorded_as_a_whole_stand_beside_the_kernels(tmp_path: Path) -> None:
+    """Ten launches of graphs with all but 78 us of the GPU time: no kernels with or without Tensor Cores, but a time of
+    their own."""
+    with closing(open_database(database_of("nsight/a100_cuda_graphs/result_2_7B_compile_ro.sqlite", tmp_path))) as file:
+        times = kernel_time(file, find_scope(file))
+    assert times["graph"] == {"time_ns": 7_811_141_695, "names": None, "launches": 10}
+    assert times["total"] == {"time_ns": 78_270, "names": 2, "launches": 30}

@@ -144,7 +144,8 @@ export interface DashboardResponse {
     }[];
   };
   resource_breakdown: ResourceShare[];
-  kernel_time: Record<"total" | "tensor_core" | "unknown" | "other_kernel" | "memory", KernelTime>;
+  /** `graph`: CUDA graphs recorded as a whole, whose kernels are not known; it is not part of `total`. */
+  kernel_time: Record<"total" | "tensor_core" | "unknown" | "other_kernel" | "memory" | "graph", KernelTime>;
   tensor_core_efficiency: {
     fraction: number | null;
     tensor_core_ns: number | null;

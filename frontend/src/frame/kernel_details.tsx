@@ -1,6 +1,6 @@
 import type { DashboardResponse } from "../api/types";
 import { Duration } from "../components/value";
-import { formatCount } from "../format/number";
+import { formatCount, formatCounted } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
 import { readableAndExact } from "../format/time";
 import { kernelClasses } from "../model/kernel_time";
@@ -8,7 +8,7 @@ import { kernelClasses } from "../model/kernel_time";
 /** Time and number of all kernels and of each class. */
 export function KernelDetails({ data }: { data: DashboardResponse }) {
   const total = data.kernel_time.total.time_ns;
-  const unknown = data.kernel_time.unknown;
+  const { unknown, graph } = data.kernel_time;
   return (
     <>
       <table class="plain-table kernel-details">
@@ -52,6 +52,12 @@ export function KernelDetails({ data }: { data: DashboardResponse }) {
         <p class="muted">
           Of all other kernels, {readableAndExact(unknown.time_ns)} are in kernels whose names do not tell whether they
           use {data.matrix_unit}s.
+        </p>
+      )}
+      {(graph.time_ns ?? 0) > 0 && (
+        <p class="muted">
+          {formatCounted(graph.launches ?? 0, "CUDA graph")} recorded as a whole took {readableAndExact(graph.time_ns)}{" "}
+          more; the kernels inside are not known.
         </p>
       )}
       <p class="muted">

@@ -1,5 +1,13 @@
 /** What the analysis found, in the words of the screen, and which view shows its evidence. */
-import type { Evidence, EvidenceKind, FindingSeverity, Gain } from "../api/types";
+import type {
+  DashboardResponse,
+  Evidence,
+  EvidenceKind,
+  Finding,
+  FindingSeverity,
+  FindingsResponse,
+  Gain,
+} from "../api/types";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
 
@@ -51,6 +59,13 @@ export const wholeOf = (marked: boolean): string => (marked ? "an iteration" : "
 export function gainShare({ low_fraction: low, high_fraction: high }: Gain, marked: boolean): string {
   return low === null || high === null ? "" : `${rangeText(formatShare(low), formatShare(high))} of ${wholeOf(marked)}`;
 }
+
+/** The findings, the one to work on first first; until they are known, and where they cannot be, the sentences alone. */
+export const advice = (
+  { recommendations }: DashboardResponse,
+  found: FindingsResponse | null,
+): readonly Pick<Finding, "problem" | "recommendation" | "gain">[] =>
+  found?.findings ?? recommendations.map((each) => ({ ...each, gain: null }));
 
 export const EVIDENCE_LABELS: Readonly<Record<EvidenceKind, { head: string; opens: string }>> = {
   op: { head: "Op", opens: "Ops and Kernels" },

@@ -35,42 +35,94 @@ describe("the first sentence", () => {
     expect(text(utilizationSentence(without))).toBe("This recording holds no GPU work.");
     expect(text(utilizationSentence(copies))).toBe("This recording holds GPU copies, but no kernel.");
   });
+
+  it("says that no kernel ran rather than that none of the time was computing", () => {
+    const { kernel_time: kernels, gpu_utilization: used } = dashboard();
+    const copy = { time_ns: 9e8, names: 1, launches: 1 };
+    const copies = dashboard({
+      gpu_utilization: { ...used, fraction: 0, busy_ns: 0 },
+      kernel_time: { ...kernels, total: copy, memory: copy, tensor_core: noKernel, other_kernel: noKernel },
+      resource_breakdown: [
+        { resource: "memory", time_ns: 9e8, fraction: 0.9 },
+        { resource: "other", time_ns: 1e8, fraction: 0.1 },
+      ],
+    });
+    expect(text(utilizationSentence(copies))).toBe(
+      "No kernel ran in 1.00 s. The largest part of the time was GPU copies and sets: 90.0 %.",
+    );
+    expect(matrixSentence(copies)).toEqual([]);
+  });
 });
 
 describe("the sentence about matrix units", () => {
-  it("gives their share in eligible ops", () => {
+  it("gives their share of all kernel time and of that in eligible ops", () => {
     expect(text(matrixSentence(dashboard()))).toBe(
-      "Tensor Core kernels took 80.0 % of the kernel time in eligible ops.",
+      "Tensor Core kernels took 40.0 % of the kernel time, 80.0 % in eligible ops.",
     );
   });
 
+  it("counts copies for no kernels", () => {
+    const { kernel_time: kernels } = dashboard();
+    const memory = { time_ns: 1e8, names: 1, launches: 1 };
+    expect(text(matrixSentence(dashboard({ kernel_time: { ...kernels, memory } })))).toMatch(/ took 50.0 % of the /);
+  });
+
   it("uses the vendor's word", () => {
+    const { kernel_time: kernels } = dashboard();
     const none = { fraction: 0, tensor_core_ns: 0, kernel_ns: 5, unknown_ns: 0 };
-    expect(text(matrixSentence(dashboard({ matrix_unit: "Matrix Core", tensor_core_efficiency: none })))).toBe(
+    const data = { tensor_core_efficiency: none, kernel_time: { ...kernels, tensor_core: noKernel } };
+    expect(text(matrixSentence(dashboard({ ...data, matrix_unit: "Matrix Core" })))).toBe(
       "No eligible op used Matrix Cores.",
     );
   });
 
-  it("says what it cannot tell of eligible ops", () => {
+  it("says what it cannot tell", () => {
+    const { kernel_time: kernels } = dashboard();
     const some = { fraction: 0.5, tensor_core_ns: 4, kernel_ns: 8, unknown_ns: 2 };
-    expect(text(matrixSentence(dashboard({ tensor_core_efficiency: some })))).toBe(
-      "Tensor Core kernels took at least 50.0 % of the kernel time in eligible ops; of 25.0 % it cannot be told.",
-    );
-    const none = { fraction: 0, tensor_core_ns: 0, kernel_ns: 8, unknown_ns: 8 };
-    expect(text(matrixSentence(dashboard({ tensor_core_efficiency: none })))).toBe(
-      "Tensor Core kernels took at least 0 % of the kernel time in eligible ops; of 100 % it cannot be told.",
+    const unknown = { time_ns: 5e7, names: 1, launches: 1 };
+    expect(
+      text(matrixSentence(dashboard({ tensor_core_efficiency: some, kernel_time: { ...kernels, unknown } }))),
+    ).toBe(
+      "Tensor Core kernels took at least 40.0 % of the kernel time, at least 50.0 % in eligible ops; " +
+        "of 10.0 % it cannot be told.",
     );
   });
 
   it("does not turn unknown into none", () => {
-    const kernels = dashboard().kernel_time;
+    const { kernel_time: kernels } = dashboard();
     const data = dashboard({
-      tensor_core_efficiency: { fraction: null, tensor_core_ns: null, kernel_ns: null, unknown_ns: null },
+      tensor_core_efficiency: { fraction: 0, tensor_core_ns: 0, kernel_ns: 8, unknown_ns: 8 },
       kernel_time: { ...kernels, tensor_core: noKernel, unknown: { time_ns: 25e7, names: 1, launches: 1 } },
     });
     expect(text(matrixSentence(data))).toBe(
       "No kernel is known to use Tensor Cores; of 50.0 % of the kernel time it cannot be told.",
     );
+  });
+
+  it("does not take a CUDA graph recorded as a whole for kernels without Tensor Cores", () => {
+    const { kernel_time: kernels } = dashboard();
+    const graph = { time_ns: 15e8, names: null, launches: 3 };
+    const none = { fraction: null, tensor_core_ns: 0, kernel_ns: 0, unknown_ns: 0 };
+    const data = dashboard({
+      tensor_core_efficiency: none,
+      kernel_time: { ...kernels, tensor_core: noKernel, graph },
+    });
+    expect(text(matrixSentence(data))).toBe(
+      "No kernel is known to use Tensor Cores; of 75.0 % of the kernel time it cannot be told, as CUDA graphs were " +
+        "recorded as a whole.",
+    );
+  });
+
+  it("speaks of eligible ops only where ops were recorded", () => {
+    const without = { fraction: null, tensor_core_ns: 0, kernel_ns: 0, unknown_ns: 0 };
+    const model = { ...dashboard().model, eligible_ops: 0, eligible_ops_using_tensor_cores: 0 };
+    const data = { tensor_core_efficiency: without, model };
+    expect(text(matrixSentence(dashboard(data)))).toBe(
+      "Tensor Core kernels took 40.0 % of the kernel time; no op is known to be eligible.",
+    );
+    const bare = dashboard({ ...data, recorded: ["steps"] });
+    expect(text(matrixSentence(bare))).toBe("Tensor Core kernels took 40.0 % of the kernel time.");
+    expect(modelLine(bare)).toBe("No ops were recorded; 500 ms of GPU time");
   });
 });
 

@@ -3,6 +3,7 @@ import type { DashboardResponse, Resource } from "../api/types";
 import { formatCount, formatCounted } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
 import { formatDuration } from "../format/time";
+import { kernelNs } from "./kernel_time";
 
 /** A piece of a sentence; `resource` gives it that colour, `strong` weight. */
 export interface Phrase {
@@ -16,10 +17,17 @@ export function devicesInUse(data: DashboardResponse): DashboardResponse["gpu_ut
   return data.gpu_utilization.devices.filter(({ in_use: used }) => used);
 }
 
-/** Whether any kernel ran: copies and sets alone are no computing. */
-export function hasKernels({ kernel_time: time }: DashboardResponse): boolean {
-  return (time.total.time_ns ?? 0) > (time.memory.time_ns ?? 0);
-}
+/** Whether anything was computed on a GPU: by kernels, or in CUDA graphs recorded as a whole. */
+export const hasKernels = (data: DashboardResponse): boolean =>
+  (kernelNs(data) ?? 0) + (data.kernel_time.graph.time_ns ?? 0) > 0;
+
+/** Whether a GPU did anything at all, be it a copy. */
+export const hasGpuWork = (data: DashboardResponse): boolean =>
+  hasKernels(data) || (data.kernel_time.memory.time_ns ?? 0) > 0;
+
+/** Whether the capture names ops, by the framework or by NVTX ranges; where it does not say, its ops do. */
+export const hasOps = ({ recorded }: DashboardResponse): boolean =>
+  recorded === null || recorded.includes("ops") || recorded.includes("nvtx");
 
 /** What was at work while no kernel was running. */
 const WITHOUT_KERNEL: Partial<Record<Resource, string>> = {
@@ -43,11 +51,13 @@ export function utilizationSentence(data: DashboardResponse): Phrase[] {
       },
     ];
   }
-  const phrases: Phrase[] = [
-    { text: devices.length > 1 ? `The ${devices.length} GPUs were computing ` : "The GPU was computing " },
-    { text: formatShare(fraction), strong: true },
-    { text: ` of ${formatDuration(wall)}${devices.length > 1 ? " on average" : ""}.` },
-  ];
+  const phrases: Phrase[] = hasKernels(data)
+    ? [
+        { text: devices.length > 1 ? `The ${devices.length} GPUs were computing ` : "The GPU was computing " },
+        { text: formatShare(fraction), strong: true },
+        { text: ` of ${formatDuration(wall)}${devices.length > 1 ? " on average" : ""}.` },
+      ]
+    : [{ text: "No kernel", strong: true }, { text: ` ran in ${formatDuration(wall)}.` }];
   const largest = data.resource_breakdown
     .filter(({ resource, fraction: share }) => resource in WITHOUT_KERNEL && (share ?? 0) >= 0.005)
     .sort((a, b) => (b.fraction ?? 0) - (a.fraction ?? 0))[0];
@@ -59,52 +69,67 @@ export function utilizationSentence(data: DashboardResponse): Phrase[] {
     );
   else if (largest !== undefined)
     phrases.push(
-      { text: ` The largest part of the rest was ${WITHOUT_KERNEL[largest.resource] ?? ""}: ` },
+      {
+        text: ` The largest part of the ${hasKernels(data) ? "rest" : "time"} was ${WITHOUT_KERNEL[largest.resource] ?? ""}: `,
+      },
       { text: formatShare(largest.fraction), strong: true, resource: largest.resource },
       { text: "." },
     );
   return phrases;
 }
 
-/** "Tensor Core kernels took 28.4 % of the kernel time in eligible ops." */
+/** "Tensor Core kernels took 28.4 % of the kernel time, 80.0 % in eligible ops." Of kernels alone: copies are none. */
 export function matrixSentence(data: DashboardResponse): Phrase[] {
   const unit = data.matrix_unit;
-  const { total, tensor_core: used, unknown } = data.kernel_time;
-  if ((total.time_ns ?? 0) === 0) return [];
-  const { fraction: efficiency, unknown_ns: untold, kernel_ns: eligible } = data.tensor_core_efficiency;
-  const doubt = (untold ?? 0) > 0;
-  if (efficiency === 0 && !doubt) return [{ text: "No eligible op", strong: true }, { text: ` used ${unit}s.` }];
-  if (efficiency !== null)
-    return [
-      { text: doubt ? `${unit} kernels took at least ` : `${unit} kernels took ` },
-      { text: formatShare(efficiency), strong: true, resource: "tensor_core" },
-      { text: " of the kernel time in eligible ops" },
-      { text: doubt ? `; of ${formatShare(shareOf(untold, eligible))} it cannot be told.` : "." },
-    ];
-  const share = shareOf(used.time_ns, total.time_ns);
-  if (share === null) return [{ text: `Whether ${unit}s were used is not known.` }];
-  if (share === 0 && (unknown.time_ns ?? 0) > 0)
+  const { tensor_core: used, unknown, graph } = data.kernel_time;
+  const kernels = kernelNs(data);
+  const graphNs = graph.time_ns ?? 0;
+  const all = (kernels ?? 0) + graphNs;
+  if (all === 0) return [];
+  if (used.time_ns === null || kernels === null) return [{ text: `Whether ${unit}s were used is not known.` }];
+  const { fraction: efficiency, unknown_ns: untoldInEligible } = data.tensor_core_efficiency;
+  const untold = (unknown.time_ns ?? 0) + graphNs;
+  const cannot = graphNs > untold / 2 ? "cannot be told, as CUDA graphs were recorded as a whole." : "cannot be told.";
+  if (used.time_ns === 0 && untold > 0)
     return [
       { text: `No kernel is known to use ${unit}s; of ` },
-      { text: formatShare(shareOf(unknown.time_ns, total.time_ns)), strong: true },
-      { text: " of the kernel time it cannot be told." },
+      { text: formatShare(shareOf(untold, all)), strong: true },
+      { text: ` of the kernel time it ${cannot}` },
     ];
-  return [
-    { text: `${unit} kernels took ` },
-    { text: formatShare(share), strong: true, resource: "tensor_core" },
-    { text: " of all kernel time; no op is known to be eligible." },
+  const none = hasOps(data) && data.model.eligible_ops === 0 ? "; no op is known to be eligible" : "";
+  if (used.time_ns === 0)
+    return [
+      { text: efficiency === null ? "No kernel" : "No eligible op", strong: true },
+      { text: ` used ${unit}s${none}.` },
+    ];
+  const phrases: Phrase[] = [
+    { text: `${unit} kernels took ${untold > 0 ? "at least " : ""}` },
+    { text: formatShare(shareOf(used.time_ns, all)), strong: true, resource: "tensor_core" },
+    { text: " of the kernel time" },
   ];
+  if (efficiency !== null)
+    phrases.push(
+      { text: (untoldInEligible ?? 0) > 0 ? ", at least " : ", " },
+      { text: formatShare(efficiency), strong: true },
+      { text: " in eligible ops" },
+    );
+  else if (none !== "") phrases.push({ text: none });
+  if (untold > 0) phrases.push({ text: `; of ${formatShare(shareOf(untold, all))} it ${cannot}` });
+  else phrases.push({ text: "." });
+  return phrases;
 }
 
 /** "480 ops, 107 of them eligible for Tensor Cores, 0 using them; 604 ms of GPU time, 66.0 % of it in eligible ops." */
 export function modelLine(data: DashboardResponse): string {
   const { ops, eligible_ops: eligible, eligible_ops_using_tensor_cores: using, gpu_time_ns: time } = data.model;
+  const gpuTime = time === null ? "" : `${formatDuration(time)} of GPU time`;
+  // Kernels outside of ops are counted as if they were some, which helps nobody where there are no others.
+  if (!hasOps(data)) return ["No ops were recorded", gpuTime].filter(Boolean).join("; ");
   const first: string[] = [];
   if (ops !== null) first.push(formatCounted(ops, "op"));
   if (eligible !== null) first.push(`${formatCount(eligible)} eligible for ${data.matrix_unit}s`);
   if (using !== null && eligible !== null && eligible > 0) first.push(`${formatCount(using)} of these using them`);
-  const second: string[] = [];
-  if (time !== null) second.push(`${formatDuration(time)} of GPU time`);
+  const second = gpuTime === "" ? [] : [gpuTime];
   if (data.model.eligible_gpu_time_fraction !== null)
     second.push(`${formatShare(data.model.eligible_gpu_time_fraction)} of it in eligible ops`);
   return [first.join(", "), second.join(", ")].filter(Boolean).join("; ");

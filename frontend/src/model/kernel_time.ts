@@ -9,6 +9,11 @@ export interface KernelClass {
   time: KernelTime;
 }
 
+/** Time of the kernels that were recorded: copies and sets are none, though DLProf's total holds them. */
+export function kernelNs({ kernel_time: { total, memory } }: DashboardResponse): number | null {
+  return total.time_ns === null ? null : Math.max(total.time_ns - (memory.time_ns ?? 0), 0);
+}
+
 /** All kernels, then the parts they fall into: using the matrix unit, memory, all other. */
 export function kernelClasses({ kernel_time: time, matrix_unit: unit }: DashboardResponse): KernelClass[] {
   return [

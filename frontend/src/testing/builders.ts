@@ -70,6 +70,7 @@ export function dashboard(changes: Partial<DashboardResponse> = {}): DashboardRe
       unknown: time(0),
       other_kernel: time(300),
       memory: time(0),
+      graph: time(0),
     },
     tensor_core_efficiency: { fraction: 0.8, tensor_core_ns: 2e8, kernel_ns: 2.5e8, unknown_ns: 0 },
     performance: {

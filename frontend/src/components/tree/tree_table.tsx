@@ -10,6 +10,7 @@ import { formatCount } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, inUnit, readableAndExact, unitsBeside, type TimeUnit } from "../../format/time";
 import { causesTip } from "../../model/causes";
+import { fitting } from "../../model/column_fit";
 import { chainOf, limitedNs, nothingShown, usingShare, type Measure, type TreeRow } from "../../model/group_tree";
 import { Icon } from "../icon";
 import type { GroupTree } from "./use_group_tree";
@@ -18,6 +19,8 @@ interface TreeColumn {
   key: "name" | "share" | "limited" | Measure;
   label: string;
   about: string;
+  /** Left out first where the page is too narrow for all. */
+  minor?: boolean;
 }
 
 const ROW_HEIGHT = 28;
@@ -26,7 +29,7 @@ const MARGIN = 12;
 
 const columnsFor = (unit: string, core: string, limited: boolean): TreeColumn[] => [
   { key: "name", label: "Module", about: "Levels of the model: modules and name scopes, their ops at the end." },
-  { key: "calls", label: "Calls", about: "Calls of the ops below." },
+  { key: "calls", label: "Calls", about: "Calls of the ops below.", minor: true },
   { key: "eligible_ops", label: `${core} Eligible`, about: `Ops below that could use ${unit}s.` },
   { key: "using_ops", label: `Using ${core}`, about: `Ops below of which at least one kernel uses ${unit}s.` },
   {
@@ -43,20 +46,40 @@ const columnsFor = (unit: string, core: string, limited: boolean): TreeColumn[] 
         },
       ]
     : []),
-  { key: "cpu_time_ns", label: "CPU Time", about: "Time that the calls took on the CPU." },
+  { key: "cpu_time_ns", label: "CPU Time", about: "Time that the calls took on the CPU.", minor: true },
   { key: "gpu_time_ns", label: "GPU Time", about: "Time in which kernels, copies and sets of the ops were running." },
-  { key: "cpu_overhead_ns", label: "CPU Overhead", about: "CPU time of the calls without the time in CUDA calls." },
+  {
+    key: "cpu_overhead_ns",
+    label: "CPU Overhead",
+    about: "CPU time of the calls without the time in CUDA calls.",
+    minor: true,
+  },
   {
     key: "gpu_idle_ns",
     label: "GPU Idle",
     about: "Time within the calls' work on the GPU in which none of it was running.",
+    minor: true,
   },
 ];
 
-/** Columns that are no count. */
-const OWN_WIDTH: Readonly<Record<string, string>> = { name: "name", share: "share", limited: "cause" };
-
 const isTime = (key: TreeColumn["key"]): key is Measure => key.endsWith("_ns");
+
+/** In CSS pixels; names take what is left, and need at least this. */
+const OWN_WIDTH: Readonly<Record<string, number>> = { name: 220, share: 86, limited: 170 };
+const widthOf = (key: TreeColumn["key"]): number => OWN_WIDTH[key] ?? (isTime(key) ? 120 : 72);
+
+/** What the tree is read for stays however narrow the page is, and so does what it is sorted by. */
+function fittingColumns(columns: readonly TreeColumn[], sort: string, available: number): TreeColumn[] {
+  const kept = new Set(["name", "gpu_time_ns", sort.replace(/^-/, "")]);
+  const shown = fitting(
+    columns.map(({ key, minor = false }) => {
+      const width = widthOf(key);
+      return { key, least: width, ideal: width, grows: key === "name", kept: kept.has(key), minor };
+    }),
+    available,
+  );
+  return columns.filter(({ key }) => shown.has(key));
+}
 
 function nextSort(current: string, key: string): string {
   if (current === `-${key}`) return key;
@@ -66,14 +89,16 @@ function nextSort(current: string, key: string): string {
 
 export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
   const scroller = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: 600 });
+  const [view, setView] = useState({ top: 0, height: 600, width: 1200 });
   const [focus, setFocus] = useState<string | null>(null);
   const wantsFocus = useRef(false);
   const shown = tree.rows.visible(tree.isOpen);
-  const columns = columnsFor(matrixUnit, matrixUnit === "Tensor Core" ? "TC" : "MC", tree.rows.tree.causes.length > 0);
+  const all = columnsFor(matrixUnit, matrixUnit === "Tensor Core" ? "TC" : "MC", tree.rows.tree.causes.length > 0);
+  const columns = fittingColumns(all, tree.sort, view.width);
+  const leftOut = all.filter((column) => !columns.includes(column)).map(({ label }) => label);
   const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);
   const units = unitsBeside(
-    new Map(columns.flatMap(({ key }): [string, number][] => (isTime(key) ? [[key, total(key)]] : []))),
+    new Map(all.flatMap(({ key }): [string, number][] => (isTime(key) ? [[key, total(key)]] : []))),
   );
   const chain = new Set(chainOf(tree.selected));
   const focused = Math.max(
@@ -87,7 +112,11 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return undefined;
-    const measure = (): void => setView({ top: element.scrollTop, height: element.clientHeight });
+    const measure = (): void => {
+      const { scrollTop: top, clientHeight: height, clientWidth: width } = element;
+      // A frame that is not shown has no width; the columns of before come back with it.
+      setView((before) => ({ top, height, width: width > 0 ? width : before.width }));
+    };
     measure();
     element.addEventListener("scroll", measure, { passive: true });
     const observer = new ResizeObserver(measure);
@@ -107,7 +136,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
     else if (top + ROW_HEIGHT + head > element.scrollTop + element.clientHeight)
       element.scrollTop = top + ROW_HEIGHT + head - element.clientHeight;
     // At once: the scroll event comes later, and a row that is not drawn cannot take the focus.
-    setView({ top: element.scrollTop, height: element.clientHeight });
+    setView((before) => ({ ...before, top: element.scrollTop, height: element.clientHeight }));
   };
 
   // What was selected elsewhere, in the icicle for instance, comes into view.
@@ -157,74 +186,83 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   };
 
   return (
-    <div class="tree-scroll" ref={scroller}>
-      <table role="treegrid" aria-label="Groups of ops" aria-rowcount={shown.length + 1} class="tree-table">
-        <colgroup>
-          {columns.map(({ key }) => (
-            <col key={key} class={`tree-col-${isTime(key) ? "time" : (OWN_WIDTH[key] ?? "count")}`} />
-          ))}
-        </colgroup>
-        <thead>
-          <tr>
-            {columns.map(({ key, label, about }) => {
-              const unit = units.get(key);
-              const sorted = tree.sort === key ? "ascending" : tree.sort === `-${key}` ? "descending" : "none";
-              return (
-                <th scope="col" key={key} class={key === "name" ? "" : "right"} aria-sort={sorted}>
-                  <button
-                    type="button"
-                    class="sort-button"
-                    data-tip={`${about}\nSorts within each level.`}
-                    onClick={() => tree.change({ sort: nextSort(tree.sort, key) })}
-                  >
-                    <span class="sort-label">{unit === undefined ? label : `${label} (${unit.name})`}</span>
-                    <span class={sorted === "none" ? "sort-arrow idle" : "sort-arrow"}>
-                      <Icon name={sorted === "ascending" ? "up" : "down"} />
-                    </span>
-                  </button>
-                </th>
-              );
-            })}
-          </tr>
-        </thead>
-        <tbody onKeyDown={onKey}>
-          {from > 0 && <tr aria-hidden="true" style={{ height: `${from * ROW_HEIGHT}px` }} />}
-          {shown.slice(from, to).map((row, i) => (
-            <tr
-              key={row.key}
-              class={`tree-row${chain.has(row) ? " in-chain" : ""}${tree.rows.isMatch(row) ? " match" : ""}`}
-              role="row"
-              aria-level={row.depth}
-              aria-expanded={row.expandable ? tree.isOpen(row) : undefined}
-              aria-selected={row === tree.selected}
-              aria-rowindex={from + i + 2}
-              tabIndex={from + i === focused ? 0 : -1}
-              onClick={() => {
-                setFocus(row.key);
-                tree.select(row);
-              }}
-            >
-              <td role="gridcell">
-                <NameCell row={row} tree={tree} />
-              </td>
-              {columns.slice(1).map(({ key, label }) => (
-                <td role="gridcell" key={key} class="right bar-cell">
-                  <ValueCell
-                    row={row}
-                    column={key}
-                    label={label}
-                    matrixUnit={matrixUnit}
-                    unit={units.get(key)}
-                    total={isTime(key) ? total(key) : 0}
-                  />
-                </td>
-              ))}
+    <div class="tree-main">
+      <div class="tree-scroll" ref={scroller}>
+        <table
+          role="treegrid"
+          aria-label="Groups of ops"
+          aria-rowcount={shown.length + 1}
+          class="tree-table"
+          style={{ minWidth: `${columns.reduce((sum, { key }) => sum + widthOf(key), 0)}px` }}
+        >
+          <colgroup>
+            {columns.map(({ key }) => (
+              <col key={key} style={key === "name" ? {} : { width: `${widthOf(key)}px` }} />
+            ))}
+          </colgroup>
+          <thead>
+            <tr>
+              {columns.map(({ key, label, about }) => {
+                const unit = units.get(key);
+                const sorted = tree.sort === key ? "ascending" : tree.sort === `-${key}` ? "descending" : "none";
+                return (
+                  <th scope="col" key={key} class={key === "name" ? "" : "right"} aria-sort={sorted}>
+                    <button
+                      type="button"
+                      class="sort-button"
+                      data-tip={`${about}\nSorts within each level.`}
+                      onClick={() => tree.change({ sort: nextSort(tree.sort, key) })}
+                    >
+                      <span class="sort-label">{unit === undefined ? label : `${label} (${unit.name})`}</span>
+                      <span class={sorted === "none" ? "sort-arrow idle" : "sort-arrow"}>
+                        <Icon name={sorted === "ascending" ? "up" : "down"} />
+                      </span>
+                    </button>
+                  </th>
+                );
+              })}
             </tr>
-          ))}
-          {to < shown.length && <tr aria-hidden="true" style={{ height: `${(shown.length - to) * ROW_HEIGHT}px` }} />}
-        </tbody>
-      </table>
-      {shown.length === 0 && <p class="nothing">{nothingShown(tree.filter)}</p>}
+          </thead>
+          <tbody onKeyDown={onKey}>
+            {from > 0 && <tr aria-hidden="true" style={{ height: `${from * ROW_HEIGHT}px` }} />}
+            {shown.slice(from, to).map((row, i) => (
+              <tr
+                key={row.key}
+                class={`tree-row${chain.has(row) ? " in-chain" : ""}${tree.rows.isMatch(row) ? " match" : ""}`}
+                role="row"
+                aria-level={row.depth}
+                aria-expanded={row.expandable ? tree.isOpen(row) : undefined}
+                aria-selected={row === tree.selected}
+                aria-rowindex={from + i + 2}
+                tabIndex={from + i === focused ? 0 : -1}
+                onClick={() => {
+                  setFocus(row.key);
+                  tree.select(row);
+                }}
+              >
+                <td role="gridcell">
+                  <NameCell row={row} tree={tree} />
+                </td>
+                {columns.slice(1).map(({ key, label }) => (
+                  <td role="gridcell" key={key} class="right bar-cell">
+                    <ValueCell
+                      row={row}
+                      column={key}
+                      label={label}
+                      matrixUnit={matrixUnit}
+                      unit={units.get(key)}
+                      total={isTime(key) ? total(key) : 0}
+                    />
+                  </td>
+                ))}
+              </tr>
+            ))}
+            {to < shown.length && <tr aria-hidden="true" style={{ height: `${(shown.length - to) * ROW_HEIGHT}px` }} />}
+          </tbody>
+        </table>
+        {shown.length === 0 && <p class="nothing">{nothingShown(tree.filter)}</p>}
+      </div>
+      {leftOut.length > 0 && <p class="tree-narrow">On a wider page stand here too: {leftOut.join(", ")}.</p>}
     </div>
   );
 }

@@ -1,11 +1,19 @@
-import type { DashboardResponse } from "../../api/types";
-import { formatCounted } from "../../format/number";
+import type { DashboardResponse, FindingsResponse } from "../../api/types";
 import { Icon } from "../../components/icon";
-import { hasKernels, matrixSentence, modelLine, utilizationSentence } from "../../model/headline";
+import { formatCounted } from "../../format/number";
+import { unbroken } from "../../format/sentence";
+import { navigate } from "../../frame/url";
+import { advice, gainShare, gainTime } from "../../model/findings";
+import { hasGpuWork, matrixSentence, modelLine, utilizationSentence } from "../../model/headline";
 import { colourOf } from "../../model/resources";
 
-/** The first thing to read: what the GPU did, in a sentence or two, and the size of the model. */
-export function HeadlineBand({ data }: { data: DashboardResponse }) {
+interface HeadlineBandProps {
+  data: DashboardResponse;
+  findings: FindingsResponse | null;
+}
+
+/** The first thing to read: what the GPU did, in a sentence or two, the size of the model, and what to change first. */
+export function HeadlineBand({ data, findings }: HeadlineBandProps) {
   const phrases = [...utilizationSentence(data), { text: " " }, ...matrixSentence(data)];
   const serious = data.coverage.notes.filter(({ severity }) => severity !== "info").length;
   return (
@@ -27,12 +35,7 @@ export function HeadlineBand({ data }: { data: DashboardResponse }) {
       </h1>
       <p class="model-line">
         {modelLine(data)}
-        {!hasKernels(data) && (
-          <span>
-            To see kernels, record with <code>ProfilerActivity.CUDA</code> (PyTorch) or <code>-t cuda,nvtx</code>{" "}
-            (Nsight Systems).
-          </span>
-        )}
+        {!hasGpuWork(data) && <HowToRecord format={data.profile.format} />}
         {serious > 0 && (
           <button
             type="button"
@@ -43,6 +46,54 @@ export function HeadlineBand({ data }: { data: DashboardResponse }) {
           </button>
         )}
       </p>
+      <FirstChange data={data} findings={findings} />
     </header>
+  );
+}
+
+/** With which option the kernels would be in the recording. */
+function HowToRecord({ format }: { format: string }) {
+  const torch = <code>ProfilerActivity.CUDA</code>;
+  const nsight = <code>-t cuda,nvtx</code>;
+  return (
+    <span>
+      To see kernels, record with{" "}
+      {format === "pytorch" ? (
+        torch
+      ) : format === "nsight_systems" ? (
+        nsight
+      ) : (
+        <>
+          {torch} (PyTorch) or {nsight} (Nsight Systems)
+        </>
+      )}
+      .
+    </span>
+  );
+}
+
+/** The finding to work on first, and what it would gain; the way to all of them. */
+function FirstChange({ data, findings }: HeadlineBandProps) {
+  const [first] = advice(data, findings);
+  if (first === undefined)
+    return findings?.judged === true && hasGpuWork(data) ? (
+      <p class="first-change">
+        <strong>To change:</strong> nothing was found; no rule saw time that could be gained.
+      </p>
+    ) : null;
+  const share = first.gain === null ? "" : gainShare(first.gain, findings?.marked ?? true);
+  return (
+    <p class="first-change">
+      <strong>To change first:</strong> {unbroken(first.problem)}{" "}
+      {first.gain !== null && (
+        <>
+          Could gain <strong>{gainTime(first.gain)}</strong>
+          {share !== "" && `, ${share}`}.{" "}
+        </>
+      )}
+      <button type="button" class="link-button" onClick={() => navigate({ view: "recommendations" }, true)}>
+        What to do
+      </button>
+    </p>
   );
 }

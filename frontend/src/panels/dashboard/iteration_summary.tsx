@@ -31,7 +31,6 @@ export function IterationSummary({ data }: { data: DashboardResponse }) {
     <Panel
       title="Iteration Summary"
       about="Each bar is one iteration, split like the Resource Usage Breakdown. Grey bars are outside the aggregation."
-      class="span-two-thirds"
       tools={
         <>
           <ul class="badges">

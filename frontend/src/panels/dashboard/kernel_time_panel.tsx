@@ -3,6 +3,7 @@ import { Donut } from "../../components/donut";
 import { Icon } from "../../components/icon";
 import { MoreMenu } from "../../components/more_menu";
 import { Panel } from "../../components/panel";
+import { formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { navigate } from "../../frame/url";
@@ -12,6 +13,7 @@ export function KernelTimePanel({ data }: { data: DashboardResponse }) {
   const total = data.kernel_time.total.time_ns;
   const classes = kernelClasses(data).filter(({ key }) => key !== "total");
   const used = shareOf(data.kernel_time.tensor_core.time_ns, total);
+  const graphs = data.kernel_time.graph;
   return (
     <Panel
       title="Total Kernel GPU Time"
@@ -57,6 +59,12 @@ export function KernelTimePanel({ data }: { data: DashboardResponse }) {
             tip: `${label}: ${formatShare(shareOf(time.time_ns, total))}\n${readableAndExact(time.time_ns)} of ${readableAndExact(total)} GPU time`,
           }))}
         />
+      )}
+      {(graphs.time_ns ?? 0) > 0 && (
+        <p class="muted note-below">
+          Not in it: {formatDuration(graphs.time_ns)} in {formatCounted(graphs.launches ?? 0, "CUDA graph")} recorded as
+          a whole.
+        </p>
       )}
     </Panel>
   );

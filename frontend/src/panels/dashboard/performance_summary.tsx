@@ -6,7 +6,7 @@ import { Info } from "../../components/tooltip";
 import { Duration, Share } from "../../components/value";
 import { formatCount, UNKNOWN } from "../../format/number";
 import { formatDuration, readableAndExact } from "../../format/time";
-import { devicesInUse, hasKernels } from "../../model/headline";
+import { devicesInUse, hasKernels, hasOps } from "../../model/headline";
 
 interface Fact {
   term: string;
@@ -53,7 +53,15 @@ function facts(data: DashboardResponse): Fact[] {
         <Share
           fraction={efficient.fraction}
           of={efficiency}
-          none={data.model.eligible_ops === 0 ? "no eligible op" : noKernels ? "no kernels" : UNKNOWN}
+          none={
+            !hasOps(data)
+              ? "no ops recorded"
+              : data.model.eligible_ops === 0
+                ? "no eligible op"
+                : noKernels
+                  ? "no kernels"
+                  : UNKNOWN
+          }
         />
       ),
     },

@@ -8,6 +8,7 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { navigate } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { causeAbout } from "../../model/causes";
+import { kernelNs } from "../../model/kernel_time";
 import { unknownSentence } from "../../model/precisions";
 
 /** In which precisions the kernels computed, and how much of that cannot be told; nothing where none is known. */
@@ -17,7 +18,7 @@ export function PrecisionPanel({ data }: { data: DashboardResponse }) {
   const unit = data.matrix_unit;
   const times = query.data?.precisions ?? [];
   const causes = query.data?.causes ?? [];
-  const unknown = unknownSentence(data.kernel_time.unknown.time_ns, data.kernel_time.total.time_ns, unit);
+  const unknown = unknownSentence(data.kernel_time.unknown.time_ns, kernelNs(data), unit);
   if (times.length === 0 && unknown === "") return null;
   return (
     <Panel

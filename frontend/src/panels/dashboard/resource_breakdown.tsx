@@ -1,4 +1,4 @@
-import type { DashboardResponse } from "../../api/types";
+import type { DashboardResponse, Resource } from "../../api/types";
 import { Donut } from "../../components/donut";
 import { Panel } from "../../components/panel";
 import { formatShare } from "../../format/share";
@@ -8,6 +8,9 @@ import { colourOf, resourceLabel, resourceMeaning } from "../../model/resources"
 
 export function ResourceBreakdown({ data }: { data: DashboardResponse }) {
   const wall = data.gpu_utilization.wall_ns ?? data.performance.wall_clock_ns;
+  const graphs = (data.kernel_time.graph.time_ns ?? 0) > 0;
+  const labelOf = (resource: Resource): string =>
+    `${resourceLabel(resource, data.matrix_unit)}${graphs && resource === "other_kernel" ? ", graphs" : ""}`;
   const largest = [...data.resource_breakdown].sort((a, b) => (b.fraction ?? 0) - (a.fraction ?? 0))[0];
   return (
     <Panel
@@ -20,13 +23,13 @@ export function ResourceBreakdown({ data }: { data: DashboardResponse }) {
         label={
           largest === undefined
             ? "No resource usage"
-            : `Largest part: ${resourceLabel(largest.resource, data.matrix_unit)}, ${formatShare(largest.fraction)}`
+            : `Largest part: ${labelOf(largest.resource)}, ${formatShare(largest.fraction)}`
         }
         centre={formatDuration(wall)}
         centreLabel="wall clock"
         parts={data.resource_breakdown.map(({ resource, time_ns: time, fraction }) => ({
           key: resource,
-          label: resourceLabel(resource, data.matrix_unit),
+          label: labelOf(resource),
           colour: colourOf(resource),
           size: time,
           ...(isRecorded(resource, data)
@@ -34,7 +37,7 @@ export function ResourceBreakdown({ data }: { data: DashboardResponse }) {
             : { value: "not recorded", share: "" }),
           tip: !isRecorded(resource, data)
             ? notRecordedTip(resource)
-            : `${resourceLabel(resource, data.matrix_unit)}: ${formatShare(fraction)}\n${readableAndExact(time)} of ${readableAndExact(wall)} wall clock time\n${resourceMeaning(resource, data.matrix_unit)}`,
+            : `${labelOf(resource)}: ${formatShare(fraction)}\n${readableAndExact(time)} of ${readableAndExact(wall)} wall clock time\n${resourceMeaning(resource, data.matrix_unit)}`,
         }))}
       />
     </Panel>

@@ -3,6 +3,7 @@ import { Donut } from "../../components/donut";
 import { Panel } from "../../components/panel";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
+import { hasOps } from "../../model/headline";
 import { colourOf } from "../../model/resources";
 
 export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
@@ -22,7 +23,9 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
         <p class="nothing">
           {(data.model.eligible_ops ?? 0) > 0
             ? "No kernel of an eligible op was recorded."
-            : `No op is known to be eligible for ${unit}s${data.model.eligible_ops === null ? ": the recording does not tell." : "."}`}
+            : !hasOps(data)
+              ? `No ops were recorded, so that none is known to be eligible for ${unit}s.`
+              : `No op is known to be eligible for ${unit}s${data.model.eligible_ops === null ? ": the recording does not tell." : "."}`}
         </p>
       ) : (
         <Donut

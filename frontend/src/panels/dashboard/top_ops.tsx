@@ -27,7 +27,6 @@ export function TopOps({ data }: { data: DashboardResponse }) {
     <Panel
       title="Top 10 GPU Ops"
       about="The ops with the largest GPU time over all GPUs and all their calls. A row opens the op with its kernels."
-      class="span-two-thirds"
     >
       {ops.length === 0 ? (
         <p class="nothing">No op of this recording has GPU time.</p>

@@ -8,6 +8,7 @@ import { DataTable } from "../../components/table/data_table";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
 import { hasKernels } from "../../model/headline";
+import { kernelNs } from "../../model/kernel_time";
 import { unknownSentence } from "../../model/precisions";
 import { Causes } from "./causes";
 import { EfficiencyBand } from "./efficiency_band";
@@ -79,7 +80,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
     );
   const rated = rates.dots.length > 0;
   const unit = data.matrix_unit;
-  const unknown = unknownSentence(data.kernel_time.unknown.time_ns, data.kernel_time.total.time_ns, unit);
+  const unknown = unknownSentence(data.kernel_time.unknown.time_ns, kernelNs(data), unit);
   const byPrecision = (
     <Panel
       title="Kernel Time by Precision"

@@ -7,10 +7,11 @@ import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { numberOf, textOf, useOpRates } from "../../frame/use_op_rates";
 import { formatScaled, significant } from "../../format/number";
-import { formatShare } from "../../format/share";
+import { formatShare, shareOf } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { formatDuration } from "../../format/time";
 import { causeAbout } from "../../model/causes";
+import { kernelNs } from "../../model/kernel_time";
 import { precisionLabel } from "../../model/precisions";
 
 export function GpuUse({ data, network }: { data: DashboardResponse; network: NetworkRates }) {
@@ -54,10 +55,9 @@ export function GpuUse({ data, network }: { data: DashboardResponse; network: Ne
 }
 
 function NetworkUse({ data, network }: { data: DashboardResponse; network: NetworkRates }) {
-  const { tensor_core: onUnits, total, memory } = data.kernel_time;
-  // Copies and sets are no kernels: a share of kernel time is without them, here as in the precisions below.
-  const kernels = total.time_ns === null ? null : total.time_ns - (memory.time_ns ?? 0);
-  const share = kernels === null || onUnits.time_ns === null ? null : onUnits.time_ns / Math.max(kernels, 1);
+  const onUnits = data.kernel_time.tensor_core;
+  const kernels = kernelNs(data);
+  const share = shareOf(onUnits.time_ns, kernels);
   return (
     <div class="op-rates">
       <Meter
