@@ -118,6 +118,13 @@ def test_links_between_documents_lead_somewhere(name: str) -> None:
         assert ((REPOSITORY / name).parent / target).exists(), f"{name} links to {target}"
 
 
+def test_contributing_says_what_every_folder_is_for() -> None:
+    """In its table of folders."""
+    folders = {path.parent.name for path in (REPOSITORY / "tensorboard_plugin_dlprof").glob("*/__init__.py")}
+    table = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8").split("| Folder |")[1].split("\n\n")[0]
+    assert sorted(folder for folder in folders if f"`{folder}/`" not in table) == []
+
+
 def test_the_changelog_knows_the_version() -> None:
     """Released, or the next one."""
     assert VERSION in (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")

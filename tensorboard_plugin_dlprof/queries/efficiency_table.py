@@ -6,16 +6,10 @@ from types import MappingProxyType
 
 import msgspec
 
-from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
 from tensorboard_plugin_dlprof.queries.occupancy import ACHIEVED_OCCUPANCY, OCCUPANCY, TAIL, WAVES
 from tensorboard_plugin_dlprof.queries.ops import OPS
+from tensorboard_plugin_dlprof.queries.reasons import CAUSE, DIMENSION
 from tensorboard_plugin_dlprof.queries.table import Column, Table
-
-_CAUSE_IN_WORDS = (
-    "CASE rate.cause WHEN '' THEN NULL "
-    + " ".join(f"WHEN '{key}' THEN '{words.replace(chr(39), chr(39) * 2)}'" for key, words in CAUSES.items())
-    + " ELSE rate.cause END"
-)
 
 _OP = {column.key: column for column in OPS.columns}
 _RATE = ("rate",)
@@ -67,12 +61,8 @@ EFFICIENCY = Table(
                "replace(rate.eligibility, '_', ' ')", _RATE),
         Column("matrix_unit", "Using TC", "text", "Whether most of its product kernels' time is on Tensor Cores.",
                "CASE rate.matrix_unit WHEN 1 THEN 'yes' WHEN 0 THEN 'no' ELSE 'unknown' END", _RATE),
-        Column("cause", "Cause", "text",
-               f"Why an eligible op does not use Tensor Cores, or not well: {'; '.join(CAUSES.values())}.",
-               _CAUSE_IN_WORDS, _RATE, nullable=True),
-        Column("dimension", "Dimension", "text", "Length that does not fit the data type, and the next that would.",
-               "CASE WHEN rate.length IS NOT NULL THEN rate.dimension || ' ' || rate.length || ' -> ' || "
-               "rate.padded_length END", _RATE, nullable=True, minor=True),
+        CAUSE,
+        msgspec.structs.replace(DIMENSION, minor=True),
         Column("size", "Size", "text",
                "Lengths of the op's largest product: M, N and K; channels, filter and pictures; heads and sequences.",
                "nullif(rate.size, '')", _RATE, nullable=True, minor=True),

@@ -18,10 +18,25 @@ from tensorboard_plugin_dlprof.queries.table import Column, Row, Table
 _RATE = ("rate",)
 _WORDS = " ".join(f"WHEN '{key}' THEN '{words.replace(chr(39), chr(39) * 2)}'" for key, words in CAUSES.items())
 
+CAUSE = Column(
+    "cause",
+    "Cause",
+    "text",
+    f"Why an eligible op does not use Tensor Cores, or not well: {'; '.join(CAUSES.values())}.",
+    f"CASE rate.cause WHEN '' THEN NULL {_WORDS} ELSE rate.cause END",
+    _RATE,
+    nullable=True,
+)
 
-def _in_words(cause: str) -> str:
-    return f"CASE {cause} WHEN '' THEN NULL {_WORDS} ELSE {cause} END"
-
+DIMENSION = Column(
+    "dimension",
+    "Dimension",
+    "text",
+    "Length that does not fit the data type, and the next that would.",
+    "CASE WHEN rate.length IS NOT NULL THEN rate.dimension || ' ' || rate.length || ' -> ' || rate.padded_length END",
+    _RATE,
+    nullable=True,
+)
 
 _OP_REASONS = (
     Column(
@@ -34,26 +49,8 @@ _OP_REASONS = (
         nullable=True,
         hidden=True,
     ),
-    Column(
-        "cause",
-        "Cause",
-        "text",
-        f"Why an eligible op does not use Tensor Cores, or not well: {'; '.join(CAUSES.values())}.",
-        _in_words("rate.cause"),
-        _RATE,
-        nullable=True,
-    ),
-    Column(
-        "dimension",
-        "Dimension",
-        "text",
-        "Length that does not fit the data type, and the next that would.",
-        "CASE WHEN rate.length IS NOT NULL THEN rate.dimension || ' ' || rate.length || ' -> ' || rate.padded_length "
-        "END",
-        _RATE,
-        nullable=True,
-        hidden=True,
-    ),
+    CAUSE,
+    msgspec.structs.replace(DIMENSION, hidden=True),
     Column(
         "padded_shape",
         "Padded Shape",
