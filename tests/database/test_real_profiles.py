@@ -12,7 +12,7 @@ import pytest
 from tensorboard_plugin_dlprof.aggregation import Aggregation, aggregate
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
-from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
+from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, real_tables
 from tensorboard_plugin_dlprof.packing import unpack
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -195,6 +195,8 @@ def test_kernels_in_are_kernels_out(con: UntrustedConnection) -> None:
 
 
 def test_every_row_of_every_table_is_intact(con: UntrustedConnection) -> None:
-    """What was counted at the end of writing is there."""
-    for table, rows in con.execute("SELECT table_name, row_count FROM ext_row_counts").fetchall():
+    """What was counted at the end of writing is there, and every table was counted."""
+    counted = con.execute("SELECT table_name, row_count FROM ext_row_counts").fetchall()
+    assert {table for table, _ in counted} == real_tables(con) - {"ext_row_counts"}
+    for table, rows in counted:
         assert con.execute(f"SELECT count(*) FROM {table}").fetchone() == (rows,), table
