@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 EVERYWHERE = frozenset(
     {
         *("distinct", "errors", "forking", "many_objects", "masking", "metadata", "naming", "outputs", "packing"),
-        *("progress", "spilling", "units"),
+        *("progress", "spilling", "typical_iterations", "units"),
     }
 )
 """Constants and pure functions that anyone may use."""
@@ -35,6 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "packing": set(),
     "progress": set(),
     "spilling": set(),
+    "typical_iterations": set(),
     "units": set(),
     "opening": set(),
     "classify": set(),

@@ -1,7 +1,7 @@
 """Aggregation: a profile and a choice of iterations in, every number of the pages out. Pure NumPy, no SQLite.
 
 * ``aggregate(profile, selection)`` is the way in; its result is ``tables.Aggregation``.
-* ``selection``: which iterations; ``proposal``: which would be better.
+* ``selection``: which iterations.
 * ``instance_times`` -> ``ops``, ``kernels``: per op, type, group, kernel name, iteration.
 * ``resources``: the seven exclusive parts of the wall time; ``intervals`` and ``grouping`` are the arithmetic.
 """

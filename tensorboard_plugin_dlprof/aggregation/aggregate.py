@@ -9,7 +9,6 @@ from tensorboard_plugin_dlprof.aggregation import ops as of_ops
 from tensorboard_plugin_dlprof.aggregation import resources
 from tensorboard_plugin_dlprof.aggregation.grouping import Groups
 from tensorboard_plugin_dlprof.aggregation.instance_times import instance_rows, instance_times
-from tensorboard_plugin_dlprof.aggregation.proposal import propose
 from tensorboard_plugin_dlprof.aggregation.selection import (
     KEY_OP,
     Selection,
@@ -28,6 +27,7 @@ from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
 from tensorboard_plugin_dlprof.spilling import keep_columns, spilled
+from tensorboard_plugin_dlprof.typical_iterations import typical_range
 
 
 def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregation:  # noqa: B008 (frozen)
@@ -83,7 +83,7 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
         ),
         efficiency=of_kernels.efficiency(profile, nodes, kernel),
         outside=_outside(profile, aggregated, rows.kernels, rows.memcpys, rows.memsets),
-        proposal=propose(candidate),
+        proposal=typical_range(candidate.values, candidate.stop_ns - candidate.start_ns),
     )
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
+from tensorboard_plugin_dlprof.typical_iterations import TypicalRange
 from tensorboard_plugin_dlprof.units import Percent, percent
 
 Bools = npt.NDArray[np.bool_]
@@ -232,16 +233,6 @@ class Outside(msgspec.Struct, frozen=True):
     memory_ns: int
 
 
-class Proposal(msgspec.Struct, frozen=True):
-    """A better range of iterations than all of them."""
-
-    iter_start: int
-    iter_stop: int
-    """Inclusive."""
-    reason: str
-    """One or two sentences."""
-
-
 class Aggregation(msgspec.Struct):
     """Everything that depends on the choice of iterations."""
 
@@ -263,7 +254,7 @@ class Aggregation(msgspec.Struct):
     launches: Launches
     efficiency: Efficiency
     outside: Outside
-    proposal: Proposal | None
+    proposal: TypicalRange | None
     """For the candidate's iterations, whatever part of them this aggregation took."""
 
     @property

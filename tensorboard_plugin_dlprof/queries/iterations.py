@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import statistics
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
@@ -11,12 +10,10 @@ from tensorboard_plugin_dlprof.queries.extension import extension_tables
 from tensorboard_plugin_dlprof.queries.numbers import plus, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import RESOURCE_COLUMNS, RESOURCES
+from tensorboard_plugin_dlprof.typical_iterations import typical_range
 
 MAX_ROWS = 1_000
 """Bars that a page draws; more iterations are summed in bins of equal size."""
-
-WARM_UP_FACTOR = 1.5
-"""A first or last iteration this many times the median is no typical one."""
 
 
 class IterationRow(TypedDict):
@@ -217,10 +214,10 @@ def iteration_source(connection: sqlite3.Connection, scope: Scope) -> IterationS
     )
 
 
-def proposal(connection: sqlite3.Connection, scope: Scope, rows: list[IterationRow]) -> Proposal | None:
-    """The iterations without warm-up, as the import found them; derived from the durations for NVIDIA's databases."""
+def proposal(connection: sqlite3.Connection, scope: Scope) -> Proposal | None:
+    """The typical iterations, as the import found them; found now in NVIDIA's databases. Nothing where all are."""
     if "ext_aggregations" not in extension_tables(connection):
-        return _derived_proposal(rows)
+        return _derived_proposal(connection, scope)
     row = connection.execute(
         "SELECT proposal_start, proposal_stop, proposal_reason FROM ext_aggregations WHERE aggr_id = ?",
         (scope.aggregation,),
@@ -230,29 +227,13 @@ def proposal(connection: sqlite3.Connection, scope: Scope, rows: list[IterationR
     return Proposal(iter_start=whole(row[0]), iter_stop=whole(row[1]), reason=str(row[2] or ""))
 
 
-def _derived_proposal(rows: list[IterationRow]) -> Proposal | None:
-    """The iterations without slow ones at either end; nothing where all are alike or too few to tell."""
-    if len(rows) < 4 or any(row["iteration"] != row["stop_iteration"] for row in rows):
+def _derived_proposal(connection: sqlite3.Connection, scope: Scope) -> Proposal | None:
+    cursor = connection.execute(
+        "SELECT iter_value, stop_time - start_time FROM iteration_list WHERE aggr_id = ? ORDER BY iter_value",
+        (scope.aggregation,),
+    )
+    known = [row for row in cursor.fetchall() if isinstance(row[0], int) and isinstance(row[1], int)]
+    found = typical_range([number for number, _ in known], [duration_ns for _, duration_ns in known])
+    if found is None:
         return None
-    durations = [row["duration_ns"] or 0 for row in rows]
-    median = statistics.median(durations)
-    if not median:
-        return None
-    slow = [duration > WARM_UP_FACTOR * median for duration in durations]
-    first = slow.index(False)
-    last = len(rows) - 1 - slow[::-1].index(False)
-    if (first, last) == (0, len(rows) - 1):
-        return None
-    reasons = []
-    if first:
-        reasons.append(_reason(rows[:first], median, "warm-up"))
-    if last < len(rows) - 1:
-        reasons.append(_reason(rows[last + 1 :], median, "the end of the recording"))
-    return Proposal(iter_start=rows[first]["iteration"], iter_stop=rows[last]["iteration"], reason=" ".join(reasons))
-
-
-def _reason(rows: list[IterationRow], median: float, cause: str) -> str:
-    times = max(row["duration_ns"] or 0 for row in rows) / median
-    first, last = rows[0]["iteration"], rows[-1]["iteration"]
-    which = f"Iteration {first}" if first == last else f"Iterations {first} to {last}"
-    return f"{which} took {'' if first == last else 'up to '}{times:.1f} times the median: {cause}."
+    return Proposal(iter_start=found.iter_start, iter_stop=found.iter_stop, reason=found.reason)

@@ -32,7 +32,7 @@ def dashboard(connection: sqlite3.Connection, scope: Scope) -> dict[str, Any]:
             "binned": is_binned,
             "rows": rows,
             "source": iterations.iteration_source(connection, scope),
-            "proposal": iterations.proposal(connection, scope, rows),
+            "proposal": iterations.proposal(connection, scope),
         },
         "top_ops": ops.top_ops(connection, scope),
         "system": system.system_facts(connection),

@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.database.currency import is_current
 from tensorboard_plugin_dlprof.metadata import EXTENSION_VERSION
 from tensorboard_plugin_dlprof.queries.scope import aggregations
 from tests.cli.traces import write_trace
+from tests.database.stranger import drop_extensions
 
 Captured = pytest.CaptureFixture[str]
 
@@ -134,6 +135,5 @@ def test_nvidias_own_is_replaced_only_with_force(tmp_path: Path, capsys: Capture
     """No import makes it again."""
     source = write_trace(tmp_path / "a.json")
     assert main(["import", str(source)]) == 0
-    with closing(sqlite3.connect(tmp_path / "a.dlprof_dldb.sqlite")) as connection, connection:
-        connection.execute("DROP TABLE ext_info")
+    drop_extensions(tmp_path / "a.dlprof_dldb.sqlite")
     assert "exists; give --force" in refused(capsys, source)

@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.errors import ProfileError, UnfitDatabase, UnsupportedVersion
 from tests.aggregation.drafts import Call, DraftOp, Work, profile_of
 from tests.database.conftest import Opened
+from tests.database.stranger import drop_extensions
 from tests.shared_data import shared_data
 
 Change = Callable[..., Path]
@@ -28,12 +29,9 @@ def change(tmp_path: Path) -> Change:
         (tmp_path / "source").write_text("{}")
         profile = profile_of([DraftOp("LINEAR_1", "/net/linear", [Call(0, 9, [Work("kernel", (1, 2), (0, 1))])])])
         write_database(path, tmp_path / "source", profile, lambda: Results([aggregate(profile)]))
-        con = sqlite3.connect(path)
         if not extensions:
-            for (table,) in con.execute(
-                "SELECT name FROM sqlite_master WHERE name LIKE 'ext~_%' ESCAPE '~'"
-            ).fetchall():
-                con.execute(f"DROP TABLE IF EXISTS {table}")
+            drop_extensions(path)
+        con = sqlite3.connect(path)
         for statement in statements:
             con.execute(statement)
         con.commit()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -17,12 +18,13 @@ from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.iterations import (
     MAX_ROWS,
     IterationRow,
-    _derived_proposal,
     _rows,
     binned,
     iteration_rows,
+    proposal,
 )
 from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tests.database.stranger import drop_extensions
 from tests.imports.traces import write_trace
 
 
@@ -52,17 +54,20 @@ def test_bins_keep_the_sums_and_the_ends_of_the_aggregation() -> None:
     assert rows[0]["stop_iteration"] == 0
 
 
-def test_warm_up_is_proposed_to_be_left_out() -> None:
-    """The first takes twice the median."""
-    found = _derived_proposal([row(5, 210), *(row(number, 100) for number in range(6, 11))])
-    assert found == {"iter_start": 6, "iter_stop": 10, "reason": "Iteration 5 took 2.1 times the median: warm-up."}
-
-
-def test_nothing_is_proposed_where_all_are_alike_or_few() -> None:
-    """No advice without evidence."""
-    assert _derived_proposal([row(number, 100) for number in range(10)]) is None
-    assert _derived_proposal([row(0, 500), row(1, 100)]) is None
-    assert _derived_proposal([row(number, 0) for number in range(10)]) is None
+def test_a_database_that_stores_no_proposal_gets_the_same(tmp_path: Path) -> None:
+    """As NVIDIA's: one rule for all, by the durations of all iterations."""
+    database = tmp_path / "dldb.sqlite"
+    source = write_trace(tmp_path / "trace.json", steps=6)
+    import_source(source, database, ImportOptions(), lambda _stage, _fraction: None)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE iteration_list SET start_time = start_time - 990000 WHERE iter_value = 0")
+    drop_extensions(database)
+    with closing(open_database(database)) as connection:
+        assert proposal(connection, find_scope(connection)) == {
+            "iter_start": 1,
+            "iter_stop": 5,
+            "reason": "Iteration 0 took 2.1 times the median: warm-up.",
+        }
 
 
 @pytest.mark.parametrize("aggregated", [(0, 4_999), (1_003, 2_512), (7, 7)])

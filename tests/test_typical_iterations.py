@@ -1,16 +1,15 @@
+"""The range of iterations that is proposed."""
+
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from tensorboard_plugin_dlprof.aggregation.proposal import propose
-from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
+from tensorboard_plugin_dlprof.typical_iterations import TypicalRange, typical_range
 
 
-def _iterations(durations: list[int], first: int = 5) -> IterationCandidate:
-    stop = np.cumsum(np.array(durations, np.int64))
-    values = np.arange(first, first + len(durations), dtype=np.int64)
-    return IterationCandidate("profiler_step", "ProfilerStep#N", values, stop - np.array(durations, np.int64), stop)
+def typical(durations: list[int], first: int = 5) -> TypicalRange | None:
+    """Of iterations numbered from ``first``."""
+    return typical_range(range(first, first + len(durations)), durations)
 
 
 @pytest.mark.parametrize(
@@ -26,17 +25,18 @@ def _iterations(durations: list[int], first: int = 5) -> IterationCandidate:
         ([300, 100], None),
         ([301, 99], (6, 6)),
         ([77], None),
+        ([], None),
         ([0, 0, 0], None),
     ],
 )
 def test_warm_up_and_outliers_at_the_ends_are_left_out(durations: list[int], proposed: tuple[int, int] | None) -> None:
     """The first above 1.5 medians; others only beyond Q3 + 1.5 IQR as well; none in the middle; one stays."""
-    found = propose(_iterations(durations))
+    found = typical(durations)
     assert (found and (found.iter_start, found.iter_stop)) == proposed
 
 
 def test_the_reason_names_the_iterations_and_how_slow_they_were() -> None:
     """So that the user can judge it."""
-    found = propose(_iterations([210, 100, 100, 100, 100]))
+    found = typical([210, 100, 100, 100, 100])
     assert found is not None
     assert found.reason == "Iteration 5 took 2.1 times the median: warm-up."

@@ -1,13 +1,15 @@
-"""The range of iterations that we propose: without warm-up and without outliers at the ends."""
+"""Which iterations are typical: without warm-up and without outliers at the ends.
+
+The import proposes this range, and so do the pages of databases that store no proposal.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
-
-from tensorboard_plugin_dlprof.aggregation.tables import Proposal
-from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
 
 SLOW_MEDIANS = 1.5
 """An iteration longer than this many medians is slow; the first one is then left out."""
@@ -16,11 +18,28 @@ FENCE_IQRS = 1.5
 """At either end, iterations are outliers when they are slow and beyond Q3 + this many interquartile ranges."""
 
 
-def propose(candidate: IterationCandidate) -> Proposal | None:
-    """The range without warm-up and outliers, or ``None`` where all iterations are alike."""
-    duration = (candidate.stop_ns - candidate.start_ns).astype(np.float64)
+class TypicalRange(NamedTuple):
+    """A better range of iterations than all of them."""
+
+    iter_start: int
+    iter_stop: int
+    """Inclusive."""
+    reason: str
+    """One or two sentences."""
+
+
+def typical_range(
+    values: Sequence[int] | npt.NDArray[np.int64], durations_ns: Sequence[int] | npt.NDArray[np.int64]
+) -> TypicalRange | None:
+    """The range without warm-up and outliers, or ``None`` where all iterations are alike.
+
+    Args:
+        values: number of each iteration, ascending.
+        durations_ns: of each of them.
+    """
+    duration = np.asarray(durations_ns, np.float64)
     first, last = 0, len(duration) - 1
-    if not last or not duration.any():
+    if last < 1 or not duration.any():
         return None
     q1, median, q3 = np.interp(last * np.array([0.25, 0.5, 0.75]), np.arange(last + 1), np.sort(duration)).tolist()
     slow = duration > SLOW_MEDIANS * median
@@ -33,15 +52,16 @@ def propose(candidate: IterationCandidate) -> Proposal | None:
         last -= 1
     if first == 0 and last == len(duration) - 1:
         return None
-    values = candidate.values
     reasons = [
         _reason(values[:first], duration[:first], median, "warm-up"),
         _reason(values[last + 1 :], duration[last + 1 :], median, "outlier"),
     ]
-    return Proposal(int(values[first]), int(values[last]), " ".join(filter(None, reasons)))
+    return TypicalRange(int(values[first]), int(values[last]), " ".join(filter(None, reasons)))
 
 
-def _reason(values: Int64s, duration: npt.NDArray[np.float64], median: float, why: str) -> str:
+def _reason(
+    values: Sequence[int] | npt.NDArray[np.int64], duration: npt.NDArray[np.float64], median: float, why: str
+) -> str:
     if not len(values):
         return ""
     ratio = f"{duration.max() / median:.1f} times the median" if median else "longer than the median"
