@@ -9,8 +9,8 @@ import msgspec
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
 from tensorboard_plugin_dlprof.imports.reaggregation import Job, Request
 from tensorboard_plugin_dlprof.queries.scope import Aggregation
+from tensorboard_plugin_dlprof.routes.requests import LARGEST_ITERATION
 
-LARGEST_ITERATION = 10**17
 MAX_NAME_LETTERS = 2_000
 
 

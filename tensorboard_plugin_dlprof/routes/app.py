@@ -149,7 +149,7 @@ class App:
 
     def _dashboard(self, request: Request) -> Response:
         def body(borrowed: Borrowed, profile: FoundProfile, parameters: Parameters) -> Any:
-            scope = find_scope(borrowed.connection, _aggregation(parameters), parameters.text("domain") or None)
+            scope = _scope(borrowed.connection, parameters)
             return {
                 "profile": about(profile, source_facts(borrowed.connection)),
                 **dashboard(borrowed.connection, scope),
@@ -159,7 +159,7 @@ class App:
 
     def _table(self, request: Request) -> Response:
         def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
-            scope = find_scope(borrowed.connection, _aggregation(parameters), parameters.text("domain") or None)
+            scope = _scope(borrowed.connection, parameters)
             return table(borrowed, scope, parameters)
 
         return self._from_database(request, body, measures=_table_measures)
@@ -170,7 +170,7 @@ class App:
         """A handler that gives what ``answer`` says about one aggregation and domain."""
 
         def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
-            scope = find_scope(borrowed.connection, _aggregation(parameters), parameters.text("domain") or None)
+            scope = _scope(borrowed.connection, parameters)
             return answer(borrowed.connection, scope, parameters)
 
         return lambda request: self._from_database(request, body, measures=measures)
@@ -179,7 +179,7 @@ class App:
         """What the database holds, else what our rules say about it now."""
 
         def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
-            scope = find_scope(borrowed.connection, _aggregation(parameters), parameters.text("domain") or None)
+            scope = _scope(borrowed.connection, parameters)
             return scope.aggregation, views.findings(borrowed.connection, scope), aggregated(borrowed.connection, scope)
 
         def worked_out(path: Path, found: Any) -> Any:
@@ -203,7 +203,7 @@ class App:
         with ExitStack() as resources:
             with self._heavy_place():
                 borrowed = resources.enter_context(self._databases.borrow(path, name, export.SECONDS, measured))
-                scope = find_scope(borrowed.connection, _aggregation(parameters), parameters.text("domain") or None)
+                scope = _scope(borrowed.connection, parameters)
                 label = name if profile.run == "." else f"{shown(Path(profile.run))} {name}"
                 found = export.export(borrowed, scope, parameters, label, resources)
             return export.streamed(found, resources.pop_all())
@@ -347,12 +347,13 @@ def _to_measure(
     waits = measures(parameters)
     if waits is None or is_extended(connection) or is_of_another_version(connection):
         return None
-    scope = find_scope(connection, _aggregation(parameters), parameters.text("domain") or None)
+    scope = _scope(connection, parameters)
     return (scope.aggregation, *aggregated(connection, scope), waits)
 
 
-def _aggregation(parameters: Parameters) -> int | None:
-    return parameters.integer("aggregation", None, 0, 2**31)
+def _scope(connection: Connection, parameters: Parameters) -> Scope:
+    """The aggregation and the domain that the request names; the first ones by default."""
+    return find_scope(connection, parameters.integer("aggregation", None, 0, 2**31), parameters.text("domain") or None)
 
 
 def _not_ready(profile: FoundProfile) -> ProfileError:

@@ -16,6 +16,8 @@ MAX_QUERY_BYTES = 16_384
 MAX_VALUE_LETTERS = 2_000
 MAX_FILTERS = 30
 MAX_BODY_BYTES = 4_096
+LARGEST_ITERATION = 10**17
+"""Of the numbers of iterations that a request may name: SQLite can add to them."""
 
 _PROFILE_ID = re.compile(r"[0-9a-f]{16}")
 _INTEGER = re.compile(r"-?\d{1,18}")

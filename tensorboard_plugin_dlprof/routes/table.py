@@ -11,11 +11,10 @@ from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Request, Table, page
 from tensorboard_plugin_dlprof.queries.tables import find_table
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
-from tensorboard_plugin_dlprof.routes.requests import Parameters
+from tensorboard_plugin_dlprof.routes.requests import LARGEST_ITERATION, Parameters
 
 MAX_LIMIT = 1_000
 MAX_OFFSET = 10**12
-LARGEST_ITERATION = 10**17
 
 
 def table(borrowed: Borrowed, scope: Scope, parameters: Parameters) -> dict[str, Any]:

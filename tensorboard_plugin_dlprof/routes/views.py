@@ -11,9 +11,7 @@ from tensorboard_plugin_dlprof.queries.group_tree import DEFAULT_LIMIT, MAX_LIMI
 from tensorboard_plugin_dlprof.queries.iteration_bins import DEFAULT_BINS, MAX_BINS, iteration_bars
 from tensorboard_plugin_dlprof.queries.op_detail import op_detail
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.routes.requests import Parameters
-
-_LARGEST = 10**17
+from tensorboard_plugin_dlprof.routes.requests import LARGEST_ITERATION, Parameters
 
 
 def groups(connection: sqlite3.Connection, scope: Scope, parameters: Parameters) -> Any:
@@ -42,7 +40,7 @@ def iterations(connection: sqlite3.Connection, scope: Scope, parameters: Paramet
     return iteration_bars(
         connection,
         scope,
-        parameters.integer("from", None, -_LARGEST, _LARGEST),
-        parameters.integer("to", None, -_LARGEST, _LARGEST),
+        parameters.integer("from", None, -LARGEST_ITERATION, LARGEST_ITERATION),
+        parameters.integer("to", None, -LARGEST_ITERATION, LARGEST_ITERATION),
         parameters.integer("bins", DEFAULT_BINS, 1, MAX_BINS) or DEFAULT_BINS,
     )
