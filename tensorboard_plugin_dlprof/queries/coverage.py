@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_of_another_version
+from tensorboard_plugin_dlprof.queries.extension import extension_tables, has_older_rules, is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
@@ -23,6 +23,8 @@ _HINTS = {
     "unassociated_work": "Record NVTX ranges or PyTorch operators, so that kernels can be told by op.",
 }
 
+_IMPORT_AGAIN = "Import its source again: dlprof import SOURCE."
+
 
 def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
     """What the importer could not use or attribute, and what lies outside of the aggregation; warnings first.
@@ -38,13 +40,22 @@ def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
             notes.append(
                 Note(severity="warning" if is_warning else "info", message=str(message), hint=_HINTS.get(str(key), ""))
             )
+    if has_older_rules(connection):
+        notes.append(
+            Note(
+                severity="info",
+                message="Another version of this plug-in told the kernels of this database from their names; "
+                "its rules may differ from today's.",
+                hint=_IMPORT_AGAIN,
+            )
+        )
     if is_of_another_version(connection):
         notes.append(
             Note(
                 severity="warning",
                 message="Another version of this plug-in made this database: only what DLProf's databases hold is read "
                 "of it, without causes, efficiency and what was skipped.",
-                hint="Import its source again: dlprof import SOURCE.",
+                hint=_IMPORT_AGAIN,
             )
         )
     if "ext_aggregations" in tables:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from tensorboard_plugin_dlprof.metadata import EXTENSION_VERSION
+from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, EXTENSION_VERSION
 
 
 def extension_tables(connection: sqlite3.Connection) -> frozenset[str]:
@@ -31,6 +31,13 @@ def is_of_another_version(connection: sqlite3.Connection) -> bool:
     """Whether another version of this package made the database, whose own tables are not read."""
     (found,) = connection.execute("SELECT count(*) FROM main.sqlite_master WHERE name = 'ext_info'").fetchone()
     return bool(found) and not extension_tables(connection)
+
+
+def has_older_rules(connection: sqlite3.Connection) -> bool:
+    """Whether other rules than today's told the kernels of a database of ours from their names."""
+    if "ext_info" not in extension_tables(connection):
+        return False
+    return info(connection).get("classification_version") != str(CLASSIFICATION_VERSION)
 
 
 def is_extended(connection: sqlite3.Connection) -> bool:

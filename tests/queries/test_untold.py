@@ -122,3 +122,18 @@ def test_graphs_recorded_as_a_whole_stand_beside_the_kernels(tmp_path: Path) -> 
         times = kernel_time(file, find_scope(file))
     assert times["graph"] == {"time_ns": 7_811_141_695, "names": None, "launches": 10}
     assert times["total"] == {"time_ns": 78_270, "names": 2, "launches": 30}
+
+
+def test_a_database_of_other_rules_for_kernels_says_so(tmp_path: Path) -> None:
+    """All of it is read; today's rules might tell some kernels otherwise."""
+    database = tmp_path / "dldb.sqlite"
+    import_source(write_trace(tmp_path / "trace.json", steps=3), database, ImportOptions(), ignore)
+    with closing(open_database(database)) as connection:
+        before = coverage_notes(connection, find_scope(connection))
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE ext_info SET value = '1' WHERE key = 'classification_version'")
+    with closing(open_database(database)) as connection:
+        (note,) = [note for note in coverage_notes(connection, find_scope(connection)) if note not in before]
+    assert note["severity"] == "info"
+    assert "told the kernels of this database" in note["message"]
+    assert note["hint"] == "Import its source again: dlprof import SOURCE."
