@@ -147,6 +147,29 @@ def test_kernel_details_open_and_close(page: Page, tensorboard: TensorBoard) -> 
     expect(pane).to_have_count(0)
 
 
+def test_a_pane_beside_it_makes_the_dashboard_narrower(page: Page, tensorboard: TensorBoard) -> None:
+    """It is then laid out for the room that is left, not for that of the window: nothing is cut or scrolls."""
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(tensorboard.page(run="amp", details="kernels"))
+    expect(page.locator(".top-ops tbody tr").first).to_be_visible()
+    page.wait_for_function(
+        "[...document.querySelectorAll('.top-ops-scroll, .details-pane')].every(e => e.scrollWidth <= e.clientWidth)"
+    )
+
+
+def test_what_to_change_first_is_said_first(page: Page, tensorboard: TensorBoard) -> None:
+    """The first finding and its gain stand in the headline, which leads to the recommendations."""
+    found = tensorboard.get("findings", profile=tensorboard.dashboard("amp")["profile"]["id"])["findings"][0]
+    page.goto(tensorboard.page(run="amp"))
+    first = page.locator(".headline").get_by_text("To change first:").locator("..")
+    said = " ".join(found["problem"].split())
+    expect(first).to_contain_text(re.compile(re.escape(said).replace("\\ ", r"\s")))
+    expect(first).to_contain_text("Could gain")
+    first.get_by_role("button", name="What to do").click()
+    expect(page.get_by_role("main")).to_contain_text(re.compile(re.escape(said).replace("\\ ", r"\s")))
+    expect(page.get_by_role("button", name="Recommendations")).to_have_attribute("aria-current", "page")
+
+
 def test_legend_hides_and_shows(page: Page, tensorboard: TensorBoard) -> None:
     """A legend entry takes its slice out of the chart and brings it back; the URL keeps it."""
     page.goto(tensorboard.page(run="amp"))

@@ -31,7 +31,7 @@ export function lazyView<Props extends object>(
             new ApiError(
               "unreachable",
               `The page for ${what} could not be loaded.`,
-              "Load this page again: the plugin may have been updated meanwhile.",
+              "Check that the server is still running, then load this page again: the plugin may have been updated meanwhile.",
             )
           }
         />

@@ -14,10 +14,10 @@ export function kernelNs({ kernel_time: { total, memory } }: DashboardResponse):
   return total.time_ns === null ? null : Math.max(total.time_ns - (memory.time_ns ?? 0), 0);
 }
 
-/** All kernels, then the parts they fall into: using the matrix unit, memory, all other. */
+/** The whole, then the parts they fall into: using the matrix unit, memory, all other. */
 export function kernelClasses({ kernel_time: time, matrix_unit: unit }: DashboardResponse): KernelClass[] {
   return [
-    { key: "total", label: "All kernels", colour: "transparent", time: time.total },
+    { key: "total", label: "Total", colour: "transparent", time: time.total },
     { key: "tensor_core", label: `Using ${unit}s`, colour: colourOf("tensor_core"), time: time.tensor_core },
     { key: "memory", label: "Memory", colour: colourOf("memory"), time: time.memory },
     { key: "other_kernel", label: "All other kernels", colour: colourOf("other_kernel"), time: time.other_kernel },
