@@ -195,11 +195,12 @@ def aggregate_database(database: Path, target: Path, choice: Choice, progress: P
     from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
     from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
     from tensorboard_plugin_dlprof.database.adding import add_aggregation, same_aggregation
-    from tensorboard_plugin_dlprof.database.connection import open_database
+    from tensorboard_plugin_dlprof.database.connection import open_database, refuse_other_extensions
     from tensorboard_plugin_dlprof.database.reader import read_profile
 
     progress("Reading the database", 0.0)
     with closing(open_database(database)) as connection:
+        refuse_other_extensions(connection)
         profile = read_profile(connection)
         progress("Aggregating", 0.3)
         selection = Selection(choice.key_op, choice.iter_start, choice.iter_stop, choice.candidate)

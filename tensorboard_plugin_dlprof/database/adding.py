@@ -12,7 +12,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
 from tensorboard_plugin_dlprof.database.aggregated_rows import AggregationWriter, Feedback, Numbering
-from tensorboard_plugin_dlprof.database.connection import has_extensions, open_database
+from tensorboard_plugin_dlprof.database.connection import has_extensions, open_database, refuse_other_extensions
 from tensorboard_plugin_dlprof.database.copying import copied
 from tensorboard_plugin_dlprof.database.coverage import broken_rows
 from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_extensions
@@ -115,6 +115,7 @@ def leave_out_aggregation(source: Path, target: Path, aggr_id: int, progress: Co
         UnfitDatabase, OutputNotWritable: as ``add_aggregation``.
     """
     with closing(open_database(source)) as con, reading(con.shown_name, UnfitDatabase):
+        refuse_other_extensions(con)
         known = [row[0] for row in con.execute("SELECT DISTINCT aggr_id FROM model_summary ORDER BY aggr_id")]
         if aggr_id not in known:
             raise NotFound(f"The profile has no aggregation {aggr_id}; it may have been deleted already.")

@@ -89,14 +89,32 @@ def is_dlprof_database(path: Path) -> bool:
         return False
 
 
+def refuse_other_extensions(con: UntrustedConnection) -> None:
+    """Call it before a database is copied: a copy would have none of the tables of another version of this package.
+
+    Raises:
+        UnfitDatabase: another version made it.
+    """
+    with reading(con.shown_name, UnfitDatabase):
+        is_other = _has_info(con) and not has_extensions(con)
+    if is_other:
+        raise UnfitDatabase(
+            f"{con.shown_name} was made by another version of this package; import its source again (dlprof import "
+            "SOURCE keeps its aggregations), or use that version."
+        )
+
+
 def has_extensions(con: sqlite3.Connection) -> bool:
     """Whether the database has our own ``ext_*`` tables, of the version that this package writes."""
-    if not con.execute("SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name = 'ext_info'").fetchone()[
-        0
-    ]:
+    if not _has_info(con):
         return False
     row = con.execute("SELECT value FROM ext_info WHERE key = 'extension_version'").fetchone()
     return row is not None and str(row[0]) == str(EXTENSION_VERSION)
+
+
+def _has_info(con: sqlite3.Connection) -> bool:
+    sql = "SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name = 'ext_info'"
+    return bool(con.execute(sql).fetchone()[0])
 
 
 def _checked_minor_version(con: UntrustedConnection) -> int:

@@ -137,3 +137,18 @@ def test_nvidias_own_is_replaced_only_with_force(tmp_path: Path, capsys: Capture
     assert main(["import", str(source)]) == 0
     drop_extensions(tmp_path / "a.dlprof_dldb.sqlite")
     assert "exists; give --force" in refused(capsys, source)
+
+
+def test_it_is_not_aggregated_anew(tmp_path: Path, capsys: Captured) -> None:
+    """A copy would have none of our tables, nor the fingerprint of its source by which it could be made anew."""
+    source, database = write_trace(tmp_path / "a.json"), tmp_path / "a.dlprof_dldb.sqlite"
+    assert main(["import", str(source)]) == 0
+    age(database)
+    before = database.read_bytes()
+    capsys.readouterr()
+    assert main(["aggregate", str(database), "--iter-start", "1"]) == 1
+    assert "was made by another version of this package; import its source again" in capsys.readouterr().err
+    assert database.read_bytes() == before
+    assert main(["import", str(source)]) == 0
+    assert main(["aggregate", str(database), "--iter-start", "1"]) == 0
+    assert chosen(database) == [(0, 2, "ProfilerStep#N"), (1, 2, "ProfilerStep#N")]
