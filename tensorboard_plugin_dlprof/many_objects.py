@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 _KEPT_BYTES = 16 << 20
+
+_TRIM_THRESHOLD, _MMAP_MAX = -1, -4
+"""Of ``mallopt`` in glibc's malloc.h."""
+
+_SETTINGS = {"MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_MMAP_MAX_", "GLIBC_TUNABLES"}
+"""By which users choose for themselves."""
 
 
 @contextmanager
@@ -25,3 +33,19 @@ def memory_for_millions() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+def keep_freed_memory() -> None:
+    """Lets glibc keep what is freed for what comes next, until the process ends; other libraries do as they like.
+
+    Columns of ten million rows would be fetched from the system anew for every step, which clears them first: a sixth
+    of the time of aggregating, for 3 % more memory.
+    """
+    if sys.platform != "linux" or _SETTINGS & os.environ.keys():
+        return
+    import ctypes
+
+    with suppress(OSError, AttributeError):
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(_MMAP_MAX, 0)
+        mallopt(_TRIM_THRESHOLD, 2**31 - 1)

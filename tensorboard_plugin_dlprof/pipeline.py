@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.forking import Beside
 from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions as ReadOptions
 from tensorboard_plugin_dlprof.many_objects import memory_for_millions
+from tensorboard_plugin_dlprof.mapped_files import files_used_again
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.aggregation import Selection
@@ -183,6 +184,7 @@ class Aggregated(msgspec.Struct, frozen=True):
 
 
 @memory_for_millions()
+@files_used_again()
 def aggregate_database(database: Path, target: Path, choice: Choice, progress: Progress) -> Aggregated:
     """Puts a copy of ``database``, ours or NVIDIA's, with one more aggregation in place atomically.
 

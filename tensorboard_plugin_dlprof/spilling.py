@@ -14,12 +14,13 @@ from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
+from tensorboard_plugin_dlprof.mapped_files import in_file, is_in_file
 
 _SMALL_BYTES = 1 << 20
 """Shorter columns stay in memory."""
@@ -155,11 +156,9 @@ def _reserve(file: IO[bytes], size_bytes: int) -> None:
 
 def spilled(column: _Column) -> _Column:
     """A whole column, in a file where it is long."""
-    if column.nbytes < LONG_BYTES or not column.flags.c_contiguous:
+    if column.nbytes < LONG_BYTES or not column.flags.c_contiguous or is_in_file(column):
         return column
-    with tempfile.TemporaryFile() as file:
-        column.tofile(file)
-        return np.memmap(file, column.dtype, "r+", shape=column.shape).view(np.ndarray)  # type: ignore[return-value]
+    return cast(_Column, in_file(column))
 
 
 def keep_columns(table: Any) -> None:

@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 
 EVERYWHERE = frozenset(
     {
-        *("distinct", "errors", "forking", "many_objects", "masking", "metadata", "naming", "outputs", "packing"),
-        *("progress", "spilling", "typical_iterations", "units"),
+        *("distinct", "errors", "forking", "many_objects", "mapped_files", "masking", "metadata", "naming", "outputs"),
+        *("packing", "progress", "spilling", "typical_iterations", "units"),
     }
 )
 """Constants and pure functions that anyone may use."""
@@ -28,6 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "forking": set(),
     "many_objects": set(),
+    "mapped_files": set(),
     "masking": set(),
     "metadata": set(),
     "naming": set(),

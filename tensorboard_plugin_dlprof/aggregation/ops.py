@@ -18,7 +18,6 @@ from tensorboard_plugin_dlprof.aggregation.tables import (
     TimeMetrics,
 )
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
-from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Op, Profile
 
@@ -39,43 +38,68 @@ def op_nodes(profile: Profile, times: InstanceTimes, aggregated: Bools, kernel_a
         aggregated: which instances count.
         kernel_aggregated: which kernels count.
     """
-    count = len(profile.ops)
-    instance = np.flatnonzero(aggregated)
-    of_op = Groups.of(profile.instances.op[instance], count)
-    kernels = profile.kernels
-    kernel = np.flatnonzero(kernel_aggregated)
-    kernels_of_op = Groups.of(kernels.op[kernel], count)
-    using = kernels_of_op.sum(kernels.matrix_unit[kernel] == MatrixUnit.YES) > 0
+    of_op = _times_of_ops(profile, times, aggregated)
+    calls = of_op.cpu.count
+    api, gpu, using = _kernels_of_ops(profile, kernel_aggregated)
     eligible = np.array([op.eligibility == Eligibility.ELIGIBLE for op in profile.ops], np.bool_)
     bad = eligible & ~using & np.array([_is_bad_type(op) for op in profile.ops], np.bool_)
-    op = np.array(sorted(of_op.present.tolist(), key=lambda row: sort_bytes(profile.ops[row].op_id)), np.int64)
+    op = np.array(sorted(np.flatnonzero(calls).tolist(), key=lambda row: sort_bytes(profile.ops[row].op_id)), np.int64)
     return OpNodes(
         op=op,
-        times=take(time_metrics(of_op, [column[instance] for column in times.columns()]), op),
-        kernel_api=_take(kernels_of_op.metrics((kernels.api_stop - kernels.api_start)[kernel]), op),
-        kernel_gpu=_take(kernels_of_op.metrics((kernels.gpu_stop - kernels.gpu_start)[kernel]), op),
-        num_calls=of_op.count()[op],
-        kernel_calls=kernels_of_op.count()[op],
+        times=take(of_op, op),
+        kernel_api=_take(api, op),
+        kernel_gpu=_take(gpu, op),
+        num_calls=calls[op],
+        kernel_calls=gpu.count[op],
         eligible=eligible[op],
         using_tensor_cores=using[op],
         bad_data_type=bad[op],
     )
 
 
-def op_types(profile: Profile, times: InstanceTimes, aggregated: Bools) -> OpTypes:
+def _times_of_ops(profile: Profile, times: InstanceTimes, aggregated: Bools) -> TimeMetrics:
+    """Of all ops of the profile, also of those without an aggregated instance."""
+    found = _nothing(len(profile.ops))
+    for (some,) in by_op(len(profile.ops), profile.instances.op):
+        instance = np.flatnonzero(aggregated[some]) + some.start
+        of_op = Groups.of(profile.instances.op[instance], len(profile.ops))
+        # An op is in one portion alone, of which the others' metrics are 0.
+        found = _both(found, time_metrics(of_op, [column[instance] for column in times.columns()]))
+    return found
+
+
+def _kernels_of_ops(profile: Profile, kernel_aggregated: Bools) -> tuple[Metrics, Metrics, Bools]:
+    """Of all ops of the profile: the API time and the GPU time of the kernels; whether one uses Tensor Cores."""
+    count, kernels = len(profile.ops), profile.kernels
+    api, gpu = _no_metrics(count), _no_metrics(count)
+    using = np.zeros(count, np.bool_)
+    for (some,) in by_op(count, kernels.op):
+        kernel = np.flatnonzero(kernel_aggregated[some]) + some.start
+        of_op = Groups.of(kernels.op[kernel], count)
+        api = _added(api, of_op.metrics(kernels.api_stop[kernel] - kernels.api_start[kernel]))
+        gpu = _added(gpu, of_op.metrics(kernels.gpu_stop[kernel] - kernels.gpu_start[kernel]))
+        using[kernels.op[kernel[kernels.matrix_unit[kernel] == MatrixUnit.YES]]] = True
+    return api, gpu, using
+
+
+def op_types(profile: Profile, nodes: OpNodes) -> OpTypes:
     """One row per type of the aggregated ops; the samples are their instances."""
-    instance = np.flatnonzero(aggregated)
-    ops = distinct_values(profile.instances.op[instance])
-    names = sorted({profile.ops[op].op_type for op in ops.tolist()}, key=sort_bytes)
+    types = [profile.ops[op].op_type for op in nodes.op.tolist()]
+    names = sorted(set(types), key=sort_bytes)
     number = {name: row for row, name in enumerate(names)}
-    type_of_op = np.zeros(len(profile.ops), np.int64)
-    type_of_op[ops] = [number[profile.ops[op].op_type] for op in ops.tolist()]
-    of_type = Groups.of(type_of_op[profile.instances.op[instance]], len(names))
+    of_type = Groups.of(np.array([number[name] for name in types], np.int64), len(names))
+
+    def together(metrics: Metrics) -> Metrics:
+        return Metrics(
+            of_type.sum(metrics.count), of_type.max(metrics.max), of_type.min(metrics.min), of_type.sum(metrics.sum)
+        )
+
+    times = nodes.times
     return OpTypes(
         op_type=names,
-        times=time_metrics(of_type, [column[instance] for column in times.columns()]),
-        num_nodes=np.bincount(type_of_op[ops], minlength=len(names)).astype(np.int64),
-        num_calls=of_type.count(),
+        times=TimeMetrics(*map(together, (times.cpu, times.gpu, times.api, times.cpu_overhead, times.gpu_idle))),
+        num_nodes=of_type.count(),
+        num_calls=of_type.sum(nodes.num_calls),
     )
 
 
@@ -252,7 +276,11 @@ def _take(metrics: Metrics, rows: Int64s) -> Metrics:
 
 def _nothing(size: int) -> TimeMetrics:
     """The metrics of rows without samples."""
-    return TimeMetrics(*(Metrics(*(np.zeros(size, np.int64) for _ in range(4))) for _ in range(5)))
+    return TimeMetrics(*(_no_metrics(size) for _ in range(5)))
+
+
+def _no_metrics(size: int) -> Metrics:
+    return Metrics(*(np.zeros(size, np.int64) for _ in range(4)))
 
 
 def _append(one: TimeMetrics, other: TimeMetrics) -> TimeMetrics:
@@ -266,18 +294,21 @@ def _both(one: TimeMetrics, other: TimeMetrics) -> TimeMetrics:
 
 
 def _by_column(one: TimeMetrics, other: TimeMetrics, made: Callable[[Int64s, Int64s], Int64s]) -> TimeMetrics:
-    def of(first: Metrics, second: Metrics) -> Metrics:
-        return Metrics(
-            made(first.count, second.count),
-            made(first.max, second.max),
-            made(first.min, second.min),
-            made(first.sum, second.sum),
-        )
-
     return TimeMetrics(
-        of(one.cpu, other.cpu),
-        of(one.gpu, other.gpu),
-        of(one.api, other.api),
-        of(one.cpu_overhead, other.cpu_overhead),
-        of(one.gpu_idle, other.gpu_idle),
+        _made(one.cpu, other.cpu, made),
+        _made(one.gpu, other.gpu, made),
+        _made(one.api, other.api, made),
+        _made(one.cpu_overhead, other.cpu_overhead, made),
+        _made(one.gpu_idle, other.gpu_idle, made),
+    )
+
+
+def _added(one: Metrics, other: Metrics) -> Metrics:
+    """As ``_both``, of one metric."""
+    return _made(one, other, np.add)
+
+
+def _made(one: Metrics, other: Metrics, made: Callable[[Int64s, Int64s], Int64s]) -> Metrics:
+    return Metrics(
+        made(one.count, other.count), made(one.max, other.max), made(one.min, other.min), made(one.sum, other.sum)
     )

@@ -7,11 +7,11 @@ runs, not in that of the op that launched it. So the seven add up to the window,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered, subtract, union, union_of
+from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered, union, union_of
 from tensorboard_plugin_dlprof.aggregation.tables import Bools, Part
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.distinct import distinct_values
@@ -40,8 +40,8 @@ def device_parts(profile: Profile, start: Int64s, stop: Int64s) -> Int64s:
     devices = [device.device_id for device in profile.devices] or [-1]
     parts = np.zeros((len(devices), len(start), len(Part)), np.int64)
     for row, device in enumerate(devices):
-        for part, intervals in enumerate(_exclusive([*_gpu_work(profile, device), *host])):
-            parts[row, :, part] = covered(intervals, start, stop)
+        for part, exclusive in enumerate(_exclusive([*_gpu_work(profile, device), *host], start, stop)):
+            parts[row, :, part] = exclusive
     parts[:, :, Part.OTHER] = (stop - start) - parts.sum(axis=2)
     return parts
 
@@ -58,12 +58,16 @@ def mean_parts(parts: Int64s, in_use: Bools) -> Int64s:
     return mean
 
 
-def _exclusive(by_precedence: Iterable[Intervals]) -> Iterable[Intervals]:
-    """Each without the time of those before it."""
-    taken: Intervals | None = None
+def _exclusive(by_precedence: Iterable[Intervals], start: Int64s, stop: Int64s) -> Iterator[Int64s]:
+    """Nanoseconds of each window that intervals cover and none before them does: what they add to all before them."""
+    taken = Intervals(start[:0], start[:0])
+    before = np.zeros(len(start), np.int64)
     for intervals in by_precedence:
-        yield intervals if taken is None else subtract(intervals, taken)
-        taken = intervals if taken is None else union_of([(taken.start, taken.stop), (intervals.start, intervals.stop)])
+        if len(intervals.start):
+            taken = union_of([(taken.start, taken.stop), (intervals.start, intervals.stop)])
+        so_far = covered(taken, start, stop)
+        yield so_far - before
+        before = so_far
 
 
 def _gpu_work(profile: Profile, device: int) -> list[Intervals]:

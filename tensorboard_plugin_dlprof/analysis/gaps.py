@@ -246,7 +246,7 @@ def exposed(profile: Profile, aggregation: Aggregation, chosen: Bools) -> int:
     windows = union(aggregation.iterations.start_ns, aggregation.iterations.stop_ns)
     devices = aggregation.devices.device_id[aggregation.devices.in_use].tolist()
     kernels, total = profile.kernels, 0
-    for device in devices:
+    for device in devices if chosen.any() else ():
         here = kernels.device == device
         mine, others = here & chosen, here & ~chosen
         alone = subtract(
@@ -267,6 +267,8 @@ def exposed_copies(profile: Profile, aggregation: Aggregation, *, since_first_ke
         between &= copies.gpu_start >= kernels.gpu_start.min()
     for device in devices:
         here = (copies.device == device) & between
+        if not here.any():
+            continue
         working = kernels.device == device
         alone = subtract(
             union_of([(copies.gpu_start, copies.gpu_stop, here)]),

@@ -38,8 +38,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Aggregates, and prints the database with the id of the aggregation."""
     from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
     from tensorboard_plugin_dlprof.importers import is_source
+    from tensorboard_plugin_dlprof.many_objects import keep_freed_memory
     from tensorboard_plugin_dlprof.pipeline import Choice, aggregate_database
 
+    keep_freed_memory()
     start, stop = arguments.iter_start, arguments.iter_stop
     if start is not None and stop is not None and start > stop:
         raise BadRequest(f"--iter-start {start} is after --iter-stop {stop}; give them in order.")

@@ -1,7 +1,8 @@
 """Rebuilds a database row by row: what comes out is ours, whatever else the file held.
 
 Nothing that came in a foreign file is written to or run: its tables are read through a sealed connection, and the
-copy gets our own tables, indexes and views. Ids stay as they are.
+copy gets our own tables, indexes and views. Ids stay as they are. A database that is byte for byte as this package
+wrote it is copied as a file (``whole_copies``).
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
+from typing import BinaryIO
 
 from tensorboard_plugin_dlprof.database.connection import has_extensions, layout_of
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.rows import insert_rows
 from tensorboard_plugin_dlprof.database.sql_files import statements
+from tensorboard_plugin_dlprof.database.whole_copies import LARGEST, copy_file, indexed_apart, is_made_by_us
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.masking import mask_command_line
 from tensorboard_plugin_dlprof.metadata import DLPROF_VERSION
@@ -77,43 +80,24 @@ def copied(
         UnfitDatabase: rows that no profile has, such as two with one id; or another process replaced the source.
         OutputNotWritable: the folder is missing, read-only or full.
     """
-    extended = has_extensions(con)
-    layout = {**layout_of("schema"), **(layout_of("extensions") if extended else {})}
     before = _identity(source)
 
     def check() -> None:
         if _identity(source) != before:
             raise UnfitDatabase(f"{con.shown_name} changed while it was copied; do it again.")
 
-    with published(target, 2 * source.stat().st_size, check) as new:
+    def begin(file: BinaryIO) -> None:
+        if without is None:
+            copy_file(con, source, file, progress)
+
+    with published(target, 2 * source.stat().st_size, check, begin) as new:
         try:
-            for script in ("schema", "extensions") if extended else ("schema",):
-                for statement in statements(script):
-                    # An old version lacks columns, and a foreign file may hold anything.
-                    new.execute(statement if extended else re.sub(r"\s+NOT NULL", "", statement))
-            added_to = {table for table, names in layout.items() if "aggr_id" in names}
-            late = [text for text in statements("indexes") if not extended or _table_of(text) in added_to]
-            for statement in statements("indexes"):
-                if statement not in late:
-                    new.execute(statement)
-            if not extended:
-                late.extend(statements("indexes_of_others"))
-            with _attached(new, source) if extended else nullcontext():
-                for number, (table, names) in enumerate(layout.items()):
-                    con.authorizer_calls = 0
-                    if extended:
-                        _copy_within(new, table, without if table in added_to else None)
-                    else:
-                        _copy(con, new, table, names, without)
-                    progress((number + 1) / len(layout))
-            new.execute("UPDATE db_version SET current_version = ?", (DLPROF_VERSION,))
-            _mask_command_lines(new)
-            if without is not None:
-                for table, used in _ORPHANS:
-                    new.execute(f"DELETE FROM {table} WHERE id NOT IN ({used})")
-            yield new
-            for statement in chain(late, statements("views")):
-                new.execute(statement)
+            if new.execute("SELECT 1 FROM sqlite_master").fetchone():
+                with _added_to(con, new):
+                    yield new
+            else:
+                with _rebuilt(con, new, source, progress, without):
+                    yield new
         except sqlite3.IntegrityError:
             raise UnfitDatabase(
                 f"{con.shown_name} holds rows that no profile has, such as two with one id; make it again."
@@ -122,14 +106,80 @@ def copied(
         con.close()
 
 
+@contextmanager
+def _added_to(con: UntrustedConnection, new: sqlite3.Connection) -> Iterator[None]:
+    """A copy of the whole file, to which rows of another aggregation are added."""
+    new.execute("PRAGMA trusted_schema = OFF")
+    if not is_made_by_us(new):
+        raise UnfitDatabase(f"{con.shown_name} changed while it was copied; do it again.")
+    # Unique indexes begin with the aggregation, so that their entries are appended; those of others come in any order.
+    late = [text for text in statements("indexes") if _is_of_aggregations(text) and "CREATE INDEX" in text]
+    late = [text for text in late if _table_of(text) != LARGEST]
+    for statement in late:
+        new.execute(f"DROP INDEX {_name_of(statement)}")
+    with indexed_apart(new):
+        yield
+    for statement in late:
+        new.execute(statement)
+
+
+@contextmanager
+def _rebuilt(
+    con: UntrustedConnection,
+    new: sqlite3.Connection,
+    source: Path,
+    progress: Callable[[float], None],
+    without: int | None,
+) -> Iterator[None]:
+    """A copy row by row."""
+    extended = has_extensions(con)
+    layout = {**layout_of("schema"), **(layout_of("extensions") if extended else {})}
+    for script in ("schema", "extensions") if extended else ("schema",):
+        for statement in statements(script):
+            # An old version lacks columns, and a foreign file may hold anything.
+            new.execute(statement if extended else re.sub(r"\s+NOT NULL", "", statement))
+    late = [text for text in statements("indexes") if not extended or _is_of_aggregations(text)]
+    for statement in statements("indexes"):
+        if statement not in late:
+            new.execute(statement)
+    if not extended:
+        late.extend(statements("indexes_of_others"))
+    with _attached(new, source) if extended else nullcontext():
+        for number, (table, names) in enumerate(layout.items()):
+            con.authorizer_calls = 0
+            if extended:
+                _copy_within(new, table, without if "aggr_id" in names else None)
+            else:
+                _copy(con, new, table, names, without)
+            progress((number + 1) / len(layout))
+    new.execute("UPDATE db_version SET current_version = ?", (DLPROF_VERSION,))
+    _mask_command_lines(new)
+    if without is not None:
+        for table, used in _ORPHANS:
+            new.execute(f"DELETE FROM {table} WHERE id NOT IN ({used})")
+    yield
+    for statement in chain(late, statements("views")):
+        new.execute(statement)
+
+
 def _identity(path: Path) -> tuple[int, int, int, int]:
     status = path.stat()
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
+def _is_of_aggregations(index: str) -> bool:
+    """Whether the table of a CREATE INDEX of ours has rows of each aggregation."""
+    return "aggr_id" in {**layout_of("schema"), **layout_of("extensions")}[_table_of(index)]
+
+
 def _table_of(index: str) -> str:
     """The table of a CREATE INDEX of ours."""
     return re.split(r"\sON\s+", index, maxsplit=1)[1].split()[0]
+
+
+def _name_of(index: str) -> str:
+    """The name in a CREATE INDEX of ours."""
+    return re.split(r"\bINDEX\s+", index, maxsplit=1)[1].split()[0]
 
 
 @contextmanager

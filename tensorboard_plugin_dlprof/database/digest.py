@@ -9,6 +9,7 @@ import hashlib
 import re
 import secrets
 import sqlite3
+from collections.abc import Callable
 from io import BufferedRandom, BufferedReader
 from pathlib import Path
 
@@ -49,14 +50,29 @@ def is_intact(database: Path, stored: str) -> bool:
         UnsafeFile: it is not a regular file, or may not be read.
         OSError: the storage fails.
     """
+    with open_regular(database) as file:
+        return holds_digest(file, stored)
+
+
+def holds_digest(
+    file: BufferedReader | BufferedRandom, stored: str, hand_on: Callable[[memoryview], object] | None = None
+) -> bool:
+    """``is_intact`` of an open file.
+
+    Args:
+        file: at its beginning.
+        stored: the digest that it holds.
+        hand_on: gets what is read, all of it where the file is intact.
+    """
     if stored == NO_DIGEST or not re.fullmatch(r"[0-9a-f]{64}", stored):
         return False
-    with open_regular(database) as file:
-        digest, places = _digest_without(file, stored)
+    digest, places = _digest_without(file, stored, hand_on)
     return len(places) == 1 and digest == stored
 
 
-def _digest_without(file: BufferedReader | BufferedRandom, text: str) -> tuple[str, list[int]]:
+def _digest_without(
+    file: BufferedReader | BufferedRandom, text: str, hand_on: Callable[[memoryview], object] | None = None
+) -> tuple[str, list[int]]:
     """The SHA-256 of a file with zeros in place of a text, and where the text stood; gives up at the second place."""
     wanted = text.encode()
     digest, places = hashlib.sha256(), []
@@ -66,6 +82,8 @@ def _digest_without(file: BufferedReader | BufferedRandom, text: str) -> tuple[s
     while True:
         read = file.readinto(view[waiting:])
         end = waiting + read
+        if hand_on is not None:
+            hand_on(view[waiting:end])
         while (found := buffer.find(wanted, 0, end)) >= 0:
             places.append(position + found)
             if len(places) > 1:

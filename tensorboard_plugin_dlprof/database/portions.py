@@ -59,8 +59,8 @@ def read_columns(
     with warnings.catch_warnings(), ExitStack() as files:
         # NumPy only warns of what it cannot read.
         warnings.simplefilter("error", DeprecationWarning)
-        first, last = between or con.execute(f"SELECT min(id), max(id) FROM {table}").fetchone()
-        most = 0 if first is None else last - first + 1
+        first, last = between or _ends(con, table)
+        most = last - first + 1
         grown = [_Grown(column.dtype, most, files) for column in columns]
         try:
             for portion in _portions(con, table, columns, first, last) if most else ():
@@ -70,6 +70,14 @@ def read_columns(
         except DeprecationWarning:
             raise ValueError("no whole number") from None
         return [column.whole() for column in grown]
+
+
+def _ends(con: sqlite3.Connection, table: str) -> tuple[int, int]:
+    """The first and the last id; 1 and 0 where there is none."""
+    # SQLite finds each of them at once, and reads the whole table for both together.
+    ends = f"SELECT coalesce((SELECT min(id) FROM {table}), 1), coalesce((SELECT max(id) FROM {table}), 0)"
+    first, last = con.execute(ends).fetchone()
+    return first, last
 
 
 def _portions(

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from tensorboard_plugin_dlprof.database.digest import mark, write_digest
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError
@@ -22,9 +23,12 @@ _ABANDONED_AFTER_S = 24 * 3600
 
 @contextmanager
 def published(
-    target: Path, needed_bytes: int, check: Callable[[], None] = lambda: None
+    target: Path,
+    needed_bytes: int,
+    check: Callable[[], None] = lambda: None,
+    begin: Callable[[BinaryIO], None] = lambda _file: None,
 ) -> Iterator[sqlite3.Connection]:
-    """A new, empty database that becomes ``target`` when the block ends without an exception.
+    """A new database that becomes ``target`` when the block ends without an exception.
 
     It is built as ``<name>.tmp-<host>-<process>`` beside the target, in one transaction; when the block
     raises, nothing is left. Abandoned files of killed imports are removed first.
@@ -33,6 +37,7 @@ def published(
         target: the database to make or to replace.
         needed_bytes: about how large it will be, for the message when the disk is full.
         check: raises where the target must not be replaced any more; no other process replaces it meanwhile.
+        begin: writes what the database holds from the beginning; otherwise it is empty.
 
     Raises:
         OutputNotWritable: the folder is missing, read-only or full.
@@ -41,6 +46,8 @@ def published(
         sweep(target)
         temporary = _create_beside(target)
         try:
+            with temporary.open("r+b") as file:
+                begin(file)
             con = _connect(temporary)
             try:
                 con.execute("BEGIN")
@@ -109,6 +116,7 @@ def _connect(temporary: Path) -> sqlite3.Connection:
     # A half-written file is thrown away, so nothing has to be undone, and it is flushed once at the end.
     con.execute("PRAGMA journal_mode = OFF")
     con.execute("PRAGMA synchronous = OFF")
+    con.execute("PRAGMA cache_size = -16000")
     return con
 
 

@@ -71,7 +71,8 @@ def _write_variants(con: sqlite3.Connection, instances: Instances, ops: int) -> 
 
 def write_iteration_ops(con: sqlite3.Connection, aggr_id: int, ops: IterationOps) -> None:
     """Store how each op fared in each iteration, and in all of them."""
-    order = np.lexsort((ops.iter_value, ops.op))
+    # They lie by iteration.
+    order = np.argsort(ops.op, kind="stable")
     op = ops.op[order].astype(np.int64)
     # Next to each other what is often the same: one kernel a call, the GPU busy with kernels alone, all on one unit.
     columns = [

@@ -51,7 +51,10 @@ class _Failed(Exception):
 def _do(job: dict[str, Any], report: Any) -> dict[str, Any]:
     # Imported under the memory limit, and after standard output was put aside.
     from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError, UnknownFormat
+    from tensorboard_plugin_dlprof.many_objects import keep_freed_memory
 
+    if job["kind"] != "import":
+        keep_freed_memory()
     last = 0.0
 
     def progress(stage: str, fraction: float) -> None:

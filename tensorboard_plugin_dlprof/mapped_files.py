@@ -1,0 +1,110 @@
+"""Columns of numbers in temporary files, which are used again when the columns are gone.
+
+Aggregating ten million kernels puts eighty columns of 80 MB into files, of which a dozen live at a time. The system
+takes ten times as long to find room for what is new as to let it be written over what was there.
+"""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_TOO_LARGE = 2
+"""A column takes no file that could hold as many of it."""
+
+
+class _Memory:
+    """The memory of one column, as NumPy asks for it; the file is free when it, and with it the last view, is gone."""
+
+    def __init__(self, mapping: mmap.mmap, column: npt.NDArray[Any]) -> None:
+        place = np.frombuffer(mapping, np.uint8).ctypes.data
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": column.shape,
+            "typestr": column.dtype.str,
+            "data": (place, False),
+        }
+        self.mapping = mapping
+
+
+class _Shelf:
+    """The files that no column uses."""
+
+    def __init__(self) -> None:
+        self._free: list[mmap.mmap] = []
+        self._lock = threading.Lock()
+        self._is_open = True
+
+    def take(self, size_bytes: int) -> mmap.mmap | None:
+        """The smallest that is large enough."""
+        with self._lock:
+            fitting = [file for file in self._free if size_bytes <= len(file) < _TOO_LARGE * size_bytes]
+            if not fitting:
+                return None
+            found = min(fitting, key=len)
+            self._free = [file for file in self._free if file is not found]
+            return found
+
+    def give_back(self, mapping: mmap.mmap) -> None:
+        """It may be used again."""
+        with self._lock:
+            if self._is_open:
+                self._free.append(mapping)
+
+    def close(self) -> None:
+        """Forgets all files, those that come back later too."""
+        with self._lock:
+            self._is_open = False
+            self._free.clear()
+
+
+_SHELF: ContextVar[_Shelf | None] = ContextVar("files of columns that are gone", default=None)
+
+
+@contextmanager
+def files_used_again() -> Iterator[None]:
+    """What columns need files for inside, they put into files of others that are gone, where there are some."""
+    shelf = _Shelf()
+    before = _SHELF.set(shelf)
+    try:
+        yield
+    finally:
+        _SHELF.reset(before)
+        shelf.close()
+
+
+def in_file(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy of a contiguous column, in a file."""
+    shelf = _SHELF.get()
+    mapping = shelf.take(column.nbytes) if shelf is not None else None
+    is_new = mapping is None
+    if mapping is None:
+        with tempfile.TemporaryFile() as file:
+            # Written, not mapped: a mapping of a full disk would kill the process.
+            column.tofile(file)
+            file.flush()
+            mapping = mmap.mmap(file.fileno(), column.nbytes)
+    memory = _Memory(mapping, column)
+    if shelf is not None:
+        weakref.finalize(memory, shelf.give_back, mapping).atexit = False
+    kept = np.asarray(memory)
+    if not is_new:
+        np.copyto(kept, column)
+    return kept
+
+
+def is_in_file(column: npt.NDArray[Any]) -> bool:
+    """Whether a column, or what it is a view of, lies in a file already."""
+    base: Any = column
+    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
+        base = base.base
+    return isinstance(base, (_Memory, np.memmap))
