@@ -27,10 +27,15 @@ def _extension_tables(connection: sqlite3.Connection) -> frozenset[str]:
     return names
 
 
+def is_ours(connection: sqlite3.Connection) -> bool:
+    """Whether this package made the database, of whatever version: what ``info`` tells is the same in all of them."""
+    (found,) = connection.execute("SELECT count(*) FROM main.sqlite_master WHERE name = 'ext_info'").fetchone()
+    return bool(found)
+
+
 def is_of_another_version(connection: sqlite3.Connection) -> bool:
     """Whether another version of this package made the database, whose own tables are not read."""
-    (found,) = connection.execute("SELECT count(*) FROM main.sqlite_master WHERE name = 'ext_info'").fetchone()
-    return bool(found) and not extension_tables(connection)
+    return is_ours(connection) and not extension_tables(connection)
 
 
 def has_older_rules(connection: sqlite3.Connection) -> bool:
@@ -41,7 +46,7 @@ def has_older_rules(connection: sqlite3.Connection) -> bool:
 
 
 def is_extended(connection: sqlite3.Connection) -> bool:
-    """Whether the database was made by this package."""
+    """Whether the database was made by this version of the package, or one with the same tables of our own."""
     return bool(extension_tables(connection))
 
 

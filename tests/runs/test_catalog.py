@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -67,6 +69,19 @@ def test_a_database_of_another_version_of_the_source_is_not_taken_for_its_own(tm
         ("database", False),
         ("source", True),
     ]
+
+
+def test_a_database_of_another_version_of_ours_knows_its_source(tmp_path: Path) -> None:
+    """Format and rank are told of it; when the source changes, it has to be imported again."""
+    source = write_trace(tmp_path / "a.pt.trace.json", rank=1)
+    with closing(sqlite3.connect(imported(source))) as connection, connection:
+        connection.execute("UPDATE ext_info SET value = '1' WHERE key = 'extension_version'")
+    (profile,) = listed(Catalog([Root(tmp_path)]))
+    assert (profile.kind, profile.database is None, profile.world_size) == ("source", False, 2)
+    write_trace(source, steps=5, rank=1)
+    database, changed = listed(Catalog([Root(tmp_path)]))
+    assert (database.kind, database.format, database.rank) == ("database", "pytorch", 1)
+    assert (changed.kind, changed.database) == ("source", None)
 
 
 def test_two_sources_of_one_stem_do_not_share_a_database(tmp_path: Path) -> None:
