@@ -17,19 +17,25 @@ from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager, Subject
 from tensorboard_plugin_dlprof.opening.regular_file import shown
-from tensorboard_plugin_dlprof.queries.extension import is_extended, is_of_another_version
 from tensorboard_plugin_dlprof.queries.findings import aggregated, with_verdict
 from tensorboard_plugin_dlprof.queries.headline import source_facts
-from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
+from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.scope import aggregations as known_aggregations
-from tensorboard_plugin_dlprof.routes import aggregations, export, responses, static_files, views
+from tensorboard_plugin_dlprof.routes import aggregations, export, measuring, responses, static_files, views
 from tensorboard_plugin_dlprof.routes.answers import Answers
 from tensorboard_plugin_dlprof.routes.dashboard import dashboard
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, identity
 from tensorboard_plugin_dlprof.routes.hosts import Hosts
+from tensorboard_plugin_dlprof.routes.measuring import Measures, unmeasured
 from tensorboard_plugin_dlprof.routes.opened import Opened
 from tensorboard_plugin_dlprof.routes.profiles import about, database_path, entry, importable, profile_list
-from tensorboard_plugin_dlprof.routes.requests import Forbidden, Parameters, changing_body, checked_profile_id
+from tensorboard_plugin_dlprof.routes.requests import (
+    Forbidden,
+    Parameters,
+    asked_scope,
+    changing_body,
+    checked_profile_id,
+)
 from tensorboard_plugin_dlprof.routes.table import table
 from tensorboard_plugin_dlprof.routes.turns import Turns
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
@@ -54,9 +60,6 @@ _CHANGES = ("POST",)
 
 Handler = Callable[[Request], "Response"]
 Body = Callable[[Borrowed, FoundProfile, Parameters], Any]
-Measures = Callable[[Parameters], "bool | None"]
-"""Whether an answer tells the efficiency of ops: true waits until it is worked out where the database does not hold it,
-false tells it where it was, None never does."""
 
 
 class Services(msgspec.Struct, frozen=True):
@@ -93,11 +96,11 @@ class App:
             "/profiles": self._application(self._profiles, _READS),
             "/dashboard": self._application(self._dashboard, _READS),
             "/table": self._application(self._table, _READS),
-            "/groups": self._application(self._scoped(views.groups, _if_measured), _READS),
+            "/groups": self._application(self._scoped(views.groups, measuring.if_known), _READS),
             "/op": self._application(self._scoped(views.op), _READS),
             "/iterations": self._application(self._scoped(views.iterations), _READS),
             "/findings": self._application(self._findings, _READS),
-            "/efficiency": self._application(self._scoped(views.efficiency, _measured), _READS),
+            "/efficiency": self._application(self._scoped(views.efficiency, measuring.always), _READS),
             "/export": self._application(self._export, _READS),
             "/import": self._application(self._import, _CHANGES),
             "/cancel": self._application(self._cancel, _CHANGES),
@@ -149,7 +152,7 @@ class App:
 
     def _dashboard(self, request: Request) -> Response:
         def body(borrowed: Borrowed, profile: FoundProfile, parameters: Parameters) -> Any:
-            scope = _scope(borrowed.connection, parameters)
+            scope = asked_scope(borrowed.connection, parameters)
             return {
                 "profile": about(profile, source_facts(borrowed.connection)),
                 **dashboard(borrowed.connection, scope),
@@ -159,18 +162,18 @@ class App:
 
     def _table(self, request: Request) -> Response:
         def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
-            scope = _scope(borrowed.connection, parameters)
+            scope = asked_scope(borrowed.connection, parameters)
             return table(borrowed, scope, parameters)
 
-        return self._from_database(request, body, measures=_table_measures)
+        return self._from_database(request, body, measures=measuring.by_table)
 
     def _scoped(
-        self, answer: Callable[[Connection, Scope, Parameters], Any], measures: Measures = lambda _parameters: None
+        self, answer: Callable[[Connection, Scope, Parameters], Any], measures: Measures = measuring.never
     ) -> Handler:
         """A handler that gives what ``answer`` says about one aggregation and domain."""
 
         def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
-            scope = _scope(borrowed.connection, parameters)
+            scope = asked_scope(borrowed.connection, parameters)
             return answer(borrowed.connection, scope, parameters)
 
         return lambda request: self._from_database(request, body, measures=measures)
@@ -179,7 +182,7 @@ class App:
         """What the database holds, else what our rules say about it now."""
 
         def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
-            scope = _scope(borrowed.connection, parameters)
+            scope = asked_scope(borrowed.connection, parameters)
             return scope.aggregation, views.findings(borrowed.connection, scope), aggregated(borrowed.connection, scope)
 
         def worked_out(path: Path, found: Any) -> Any:
@@ -198,12 +201,12 @@ class App:
         path = self._path(profile)
         name = shown(Path(profile.name))
         with self._heavy_place(), self._databases.borrow(path, name) as borrowed:
-            wanted = _to_measure(borrowed.connection, parameters, _table_measures)
+            wanted = unmeasured(borrowed.connection, parameters, measuring.by_table)
         measured = wanted and self._advisor.measured(path, *wanted)
         with ExitStack() as resources:
             with self._heavy_place():
                 borrowed = resources.enter_context(self._databases.borrow(path, name, export.SECONDS, measured))
-                scope = _scope(borrowed.connection, parameters)
+                scope = asked_scope(borrowed.connection, parameters)
                 label = name if profile.run == "." else f"{shown(Path(profile.run))} {name}"
                 found = export.export(borrowed, scope, parameters, label, resources)
             return export.streamed(found, resources.pop_all())
@@ -232,7 +235,7 @@ class App:
         request: Request,
         body: Body,
         then: Callable[[Path, Any], Any] = lambda _path, answer: answer,
-        measures: Measures = lambda _parameters: None,
+        measures: Measures = measuring.never,
     ) -> Response:
         """An answer from a profile's database, sent again only when the database or the question changes.
 
@@ -252,7 +255,7 @@ class App:
             return known
         name = shown(Path(profile.name))
         with self._heavy_place(), self._databases.borrow(path, name) as borrowed:
-            wanted = _to_measure(borrowed.connection, parameters, measures)
+            wanted = unmeasured(borrowed.connection, parameters, measures)
             found = body(borrowed, profile, parameters) if wanted is None else None
         if wanted is not None:
             measured = self._advisor.measured(path, *wanted)
@@ -325,35 +328,6 @@ class App:
 
     def _static(self, request: Request) -> Response:
         return static_files.serve(request, self._services.static_folder)
-
-
-def _measured(_parameters: Parameters) -> bool:
-    return True
-
-
-def _if_measured(_parameters: Parameters) -> bool:
-    return False
-
-
-def _table_measures(parameters: Parameters) -> bool:
-    return parameters.text("table") == "efficiency"
-
-
-def _to_measure(
-    connection: Connection, parameters: Parameters, measures: Measures
-) -> tuple[int, int | None, int | None, str | None, bool] | None:
-    """Of a database that does not tell the efficiency of ops: aggregation, its iterations, their key node, and
-    whether to wait."""
-    waits = measures(parameters)
-    if waits is None or is_extended(connection) or is_of_another_version(connection):
-        return None
-    scope = _scope(connection, parameters)
-    return (scope.aggregation, *aggregated(connection, scope), waits)
-
-
-def _scope(connection: Connection, parameters: Parameters) -> Scope:
-    """The aggregation and the domain that the request names; the first ones by default."""
-    return find_scope(connection, parameters.integer("aggregation", None, 0, 2**31), parameters.text("domain") or None)
 
 
 def _not_ready(profile: FoundProfile) -> ProfileError:

@@ -8,8 +8,11 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.errors import BadRequest, ProfileError
+from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
 
 if TYPE_CHECKING:
+    from sqlite3 import Connection
+
     from werkzeug.wrappers import Request
 
 MAX_QUERY_BYTES = 16_384
@@ -82,6 +85,15 @@ class Parameters:
     def named(self, names: Collection[str]) -> dict[str, str]:
         """Those of the named parameters that are there."""
         return {name: self.text(name) for name in names if name in self._values}
+
+
+def asked_scope(connection: Connection, parameters: Parameters) -> Scope:
+    """The aggregation and the domain that a request names; the first ones by default.
+
+    Raises:
+        NotFound: there is no such aggregation or domain.
+    """
+    return find_scope(connection, parameters.integer("aggregation", None, 0, 2**31), parameters.text("domain") or None)
 
 
 def checked_profile_id(value: object) -> str:
