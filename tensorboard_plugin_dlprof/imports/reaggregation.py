@@ -60,7 +60,7 @@ class Subject(msgspec.Struct, frozen=True):
     shown_name: str
 
 
-class Job(msgspec.Struct, frozen=True):
+class Job(msgspec.Struct):
     """``state`` is queued, running, done, failed or cancelled. ``fraction`` is of the whole job, times since 1970."""
 
     job_id: str
@@ -70,43 +70,24 @@ class Job(msgspec.Struct, frozen=True):
     message: str = ""
     stage: str = "Starting"
     fraction: float = 0.0
-    elapsed_s: float = 0.0
     aggregation: int | None = None
     started_at: float | None = None
     finished_at: float | None = None
 
+    @property
+    def elapsed_s(self) -> float:
+        """How long it ran, or runs by now."""
+        return (self.finished_at or time.time()) - self.started_at if self.started_at else 0.0
 
-class _Running(msgspec.Struct):
-    """What changes about a job."""
 
-    job_id: str
-    subject: Subject
-    request: Request
-    state: str = "queued"
-    message: str = ""
-    stage: str = "Starting"
-    fraction: float = 0.0
-    aggregation: int | None = None
-    started_at: float | None = None
-    finished_at: float | None = None
+class _Running(Job):
+    """A job as the manager knows it; others get copies of what they may know."""
+
     child: Child | None = None
     cancelled: bool = False
 
     def job(self) -> Job:
-        elapsed = (self.finished_at or time.time()) - self.started_at if self.started_at else 0.0
-        return Job(
-            self.job_id,
-            self.subject,
-            self.request,
-            self.state,
-            self.message,
-            self.stage,
-            self.fraction,
-            elapsed,
-            self.aggregation,
-            self.started_at,
-            self.finished_at,
-        )
+        return Job(*(getattr(self, field) for field in Job.__struct_fields__))
 
 
 class ReaggregationManager:
