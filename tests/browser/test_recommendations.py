@@ -24,7 +24,7 @@ def card(page: Page, place: int) -> Locator:
 
 def check_findings(page: Page, answer: dict[str, Any]) -> None:
     """Every finding of the answer is there, in its order, with its sentences and its evidence."""
-    expect(page.get_by_role("heading", level=1)).to_contain_text(f"{len(answer['findings'])} finding")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(f"{len(answer['findings']) or 'No'} finding")
     expect(page.get_by_role("article")).to_have_count(len(answer["findings"]))
     for i, finding in enumerate(answer["findings"]):
         expect(card(page, i)).to_contain_text(finding["problem"])
@@ -55,9 +55,9 @@ def test_findings_of_real_profiles(page: Page, tensorboard: TensorBoard, real_ru
 
 
 def test_nothing_found(page: Page, tensorboard: TensorBoard) -> None:
-    """Without GPU work nothing is recommended, and the page says what was missing."""
+    """Without GPU work nothing is judged, rather than well, and the page says what was missing."""
     page.goto(tensorboard.page(run="cpu", view="recommendations"))
-    expect(page.get_by_role("heading", name="Nothing to recommend")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing to judge")).to_be_visible()
     check_findings(page, findings_of(tensorboard, "cpu"))
 
 

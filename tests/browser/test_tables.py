@@ -211,3 +211,13 @@ def test_causes_in_dlprofs_own_database(page: Page, logdir: Path, real_run: str,
         expect(ops_table(page).locator("tbody tr").filter(has_text="CONV2D_1")).to_contain_text("FP32 tensors")
         expect_names(page, rows_of(viewer, ".", sort="op_id", search="conv2d"))
         expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_without_gpu_work_the_longest_on_the_cpu_comes_first(page: Page, tensorboard: TensorBoard) -> None:
+    """Where no op has GPU time, an order by it would say nothing; types of ops are ordered alike."""
+    page.goto(tensorboard.page(run="cpu", view="ops"))
+    expect(paths(page).first).to_be_visible()
+    expect_names(page, rows_of(tensorboard, "cpu", sort="-cpu_time_ns"))
+    page.goto(tensorboard.page(run="cpu", view="op_types"))
+    head = page.get_by_role("columnheader", name="Total CPU Time")
+    expect(head).to_have_attribute("aria-sort", "descending")

@@ -98,11 +98,11 @@ function View({ view, data, reaggregate }: { view: ViewId; data: DashboardRespon
     case "efficiency":
       return <Efficiency data={data} />;
     case "op_types":
-      return <OpTypes />;
+      return <OpTypes data={data} />;
     case "groups":
       return <GroupOps />;
     case "ops":
-      return <OpsAndKernels />;
+      return <OpsAndKernels data={data} />;
     case "kernels_by_iteration":
       return <KernelsByIteration />;
     case "kernels_by_op":

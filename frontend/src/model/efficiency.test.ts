@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import type { Dot, Peak } from "../api/types";
+import type { Dot, EfficiencyResponse, Peak } from "../api/types";
 import { formatScaled } from "../format/number";
+import { efficiencySentence } from "./efficiency_sentence";
 import { PRECISION_COLOURS, PRECISION_KEYS, precisionKey, precisionParts, unknownSentence } from "./precisions";
 import { PANEL_BACKGROUND } from "./resources";
 import { along, axes, decades, dotAt, drawnDots, radius, roofsOf, spread } from "./roofline";
@@ -135,5 +136,47 @@ describe("scaled numbers", () => {
   it("carries a unit and never makes a number of what is not known", () => {
     expect(formatScaled(1.25e14, "FLOP/s")).toBe("125 TFLOP/s");
     expect(formatScaled(null, "FLOP/s")).toBe("unknown");
+  });
+});
+
+describe("the sentence about efficiency", () => {
+  const peak = {
+    device_id: 0,
+    product: "GPU",
+    unit: "vector",
+    precision: "fp32",
+    per_second: 1e13,
+    source: "",
+  } as const;
+  const rates = {
+    mfu_fraction: 0.25,
+    flops_per_second: 4e12,
+    product_flops: 8e12,
+    measured_fraction: 1,
+    peaks: [peak],
+  };
+  const said = (changes: Partial<EfficiencyResponse>, gpus = 1): string =>
+    efficiencySentence({ ...rates, ...changes }, gpus, "Tensor Core")
+      .map(({ text }) => text)
+      .join("");
+
+  it("names numerator and denominator", () => {
+    expect(said({})).toBe("The model used 25.0 % of what the GPU could compute: 4.00 TFLOP/s of 16.0 TFLOP/s.");
+    expect(said({}, 2)).toContain("what the GPUs could");
+  });
+
+  it("says at least where shapes are missing", () => {
+    expect(said({ measured_fraction: 0.5 })).toMatch(/^The model used at least 25.0 % of/);
+    expect(said({ measured_fraction: 0.5, mfu_fraction: 0.0001, flops_per_second: 4e8 })).toBe(
+      "The model computed at least 400 MFLOP/s; the GPU could compute 4.00 TFLOP/s.",
+    );
+  });
+
+  it("says why there is no share", () => {
+    expect(said({ mfu_fraction: null })).toBe(
+      "The model computed 4.00 TFLOP/s; in which precision, or whether on Tensor Cores, cannot be told of all of it.",
+    );
+    expect(said({ mfu_fraction: null, peaks: [] })).toMatch(/; what the GPU could do is not known\.$/);
+    expect(said({ mfu_fraction: null, product_flops: 0 })).toBe("How much was computed is not known.");
   });
 });

@@ -1,7 +1,9 @@
 /** Op Type Summary: times by what ops do. */
+import type { DashboardResponse } from "../../api/types";
 import { DataTable } from "../../components/table/data_table";
+import { hasGpuWork } from "../../model/headline";
 
-export function OpTypes() {
+export function OpTypes({ data }: { data: DashboardResponse }) {
   return (
     <div class="stacked filling">
       <DataTable
@@ -11,6 +13,7 @@ export function OpTypes() {
         noun="op types"
         empty="This profile has no ops. Record with NVTX markers or with the PyTorch profiler's CPU activities."
         selectable
+        {...(hasGpuWork(data) ? {} : { sort: "-cpu_time_ns" })}
       />
     </div>
   );

@@ -1,10 +1,12 @@
 /** Two linked tables: the ops of the model, and the kernels that the selected one launched. */
+import type { DashboardResponse } from "../../api/types";
 import { Hint } from "../../components/hint";
 import { DataTable } from "../../components/table/data_table";
 import { useUrl } from "../../frame/url";
+import { hasGpuWork } from "../../model/headline";
 import { OpReason } from "./op_reason";
 
-export function OpsAndKernels() {
+export function OpsAndKernels({ data }: { data: DashboardResponse }) {
   const op = useUrl()["ops.row"] ?? "";
   return (
     <div class="stacked">
@@ -17,6 +19,7 @@ export function OpsAndKernels() {
         selectable
         below={["kernels"]}
         causes
+        {...(hasGpuWork(data) ? {} : { sort: "-cpu_time_ns" })}
       />
       {op === "" ? (
         <Hint title="Kernels in Selected Op" text="Select an op above to see the kernels that it launched." />

@@ -7,6 +7,7 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
+import { hasGpuWork } from "../../model/headline";
 import { detectorName, gainTime, wholeOf } from "../../model/findings";
 import { FindingCard } from "./finding_card";
 
@@ -36,12 +37,7 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
         </Message>
       )}
       {found.judged && found.findings.length === 0 && (
-        <Message icon="check" title="Nothing to recommend">
-          <p>
-            No rule found time that could be gained.
-            {found.undecided.length > 0 && " Some rules lacked data; they are listed below."}
-          </p>
-        </Message>
+        <Nothing judgeable={hasGpuWork(data)} undecided={found.undecided.length > 0} />
       )}
       {found.findings.map((finding, i) => (
         <FindingCard
@@ -58,10 +54,22 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
   );
 }
 
+/** No finding: because all is well, or because there was nothing to look at. */
+function Nothing({ judgeable, undecided }: { judgeable: boolean; undecided: boolean }) {
+  return (
+    <Message icon={judgeable ? "check" : "info"} title={judgeable ? "Nothing to recommend" : "Nothing to judge"}>
+      <p>
+        {judgeable ? "No rule found time that could be gained." : "This recording holds no GPU work."}
+        {undecided && " What is missing is listed below."}
+      </p>
+    </Message>
+  );
+}
+
 /** What all of it would gain together, and why that is not the sum. */
 function Summary({ found }: { found: FindingsResponse }) {
   const { findings, iteration_ns: iteration, total_low_ns: low, total_high_ns: high } = found;
-  const count = formatCounted(findings.length, "finding");
+  const count = findings.length === 0 ? "No finding" : formatCounted(findings.length, "finding");
   const gains = findings.some(({ gain }) => gain !== null);
   return (
     <header class="headline">

@@ -1,0 +1,43 @@
+/** The sentence the Efficiency view begins with: how much was computed, of what the GPUs could, and what is not known of it. */
+import type { EfficiencyResponse } from "../api/types";
+import { formatScaled } from "../format/number";
+import { formatShare } from "../format/share";
+import type { Phrase } from "./headline";
+
+/** Below it a share reads "<0.1 %", of which "at least" would say nothing. */
+const LEAST_SHARE = 0.0005;
+
+type Rates = Pick<
+  EfficiencyResponse,
+  "mfu_fraction" | "flops_per_second" | "product_flops" | "measured_fraction" | "peaks"
+>;
+
+/** Whether shapes are known for a part of the products only, so that the truth is more. */
+export const isLowerBound = ({ measured_fraction: measured }: Pick<Rates, "measured_fraction">): boolean =>
+  measured !== null && measured < 0.995;
+
+/** "The model used at least 12.3 % of what the GPU could compute: 122 TFLOP/s of 989 TFLOP/s." `gpus` are those in use. */
+export function efficiencySentence(rates: Rates, gpus: number, unit: string): Phrase[] {
+  const { mfu_fraction: mfu, flops_per_second: rate } = rates;
+  const atLeast = isLowerBound(rates) ? "at least " : "";
+  const device = gpus > 1 ? "GPUs" : "GPU";
+  // What the GPUs could compute in the precisions in which the products ran.
+  const most = rate !== null && mfu !== null && mfu > 0 ? formatScaled(rate / mfu, "FLOP/s") : null;
+  if (mfu !== null && (atLeast === "" || mfu >= LEAST_SHARE))
+    return [
+      { text: `The model used ${atLeast}` },
+      { text: formatShare(mfu), strong: true },
+      { text: ` of what the ${device} could compute` },
+      { text: most === null ? "." : `: ${formatScaled(rate ?? 0, "FLOP/s")} of ${most}.` },
+    ];
+  if (rate === null || (rates.product_flops ?? 0) === 0) return [{ text: "How much was computed is not known." }];
+  const unknown =
+    rates.peaks.length === 0
+      ? `what the ${device} could do is not known.`
+      : `in which precision, or whether on ${unit}s, cannot be told of all of it.`;
+  return [
+    { text: `The model computed ${atLeast}` },
+    { text: formatScaled(rate, "FLOP/s"), strong: true },
+    { text: `; ${most === null ? unknown : `the ${device} could compute ${most}.`}` },
+  ];
+}
