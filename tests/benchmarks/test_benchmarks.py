@@ -77,6 +77,7 @@ def test_all_benchmarks_run_and_write_their_results(tmp_path: Path) -> None:
     """Every number of the table is in the JSON, with the machine and versions; inputs are removed."""
     results = tmp_path / "results.json"
     options = ["--sizes", "1", "--kernels", "500", "--rounds", "1", "--questions", "2"]
+    options += ["--serving", "4000", "--one-iteration", "4000"]
     assert main([*options, "--folder", str(tmp_path / "work"), "--results", str(results)]) == 0
     found = json.loads(results.read_text())
     assert {"commit", "machine", "msgspec", "python", "sqlite"} <= found["machine"].keys()
@@ -85,8 +86,10 @@ def test_all_benchmarks_run_and_write_their_results(tmp_path: Path) -> None:
         assert measured["kernels"] > 0
         assert measured["import_cpu_s"] > 0 < measured["floor_cpu_s"]
         assert measured["wall_over_two_workers"] > 0
-    (served,) = found["serving"].values()
-    assert "kernels of iteration: first page" in served["answers"]
+    assert list(found["serving"])[1:] == ["4,000 kernels", "4,000 kernels in one iteration"]
+    for served in found["serving"].values():
+        assert "kernels of iteration: first page" in served["answers"]
+        assert served["kernels"] > 0
     assert list((tmp_path / "work").iterdir()) == []
 
 
