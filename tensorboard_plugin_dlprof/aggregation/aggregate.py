@@ -44,7 +44,6 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
     rows = instance_rows(profile)
     keep_columns(rows)
     times = instance_times(profile, rows)
-    keep_columns(times)
 
     iteration = iteration_of(profile.instances.cpu_start, candidate)
     aggregated = (iteration >= 0) & chosen[iteration]

@@ -16,17 +16,27 @@ from tensorboard_plugin_dlprof.spilling import spilled
 
 
 class InstanceTimes(msgspec.Struct):
-    """One row per row of ``Profile.instances``."""
+    """One row per row of ``Profile.instances``. What is worked out of the others in a moment takes no memory."""
 
-    cpu: Int64s
+    cpu_start: Int64s
+    cpu_stop: Int64s
     gpu: Int64s
     api: Int64s
-    cpu_overhead: Int64s
     gpu_idle: Int64s
+    overhead_is_positive: bool
+    """Whether what of an API call lies behind the end of its op is left out."""
 
-    def columns(self) -> list[Int64s]:
-        """In the order of ``TimeMetrics``."""
-        return [self.cpu, self.gpu, self.api, self.cpu_overhead, self.gpu_idle]
+    def cpu(self, rows: Int64s) -> Int64s:
+        """CPU time of some instances."""
+        return self.cpu_stop[rows] - self.cpu_start[rows]
+
+    def columns(self, rows: Int64s) -> list[Int64s]:
+        """Of some instances, in the order of ``TimeMetrics``."""
+        cpu, api = self.cpu(rows), self.api[rows]
+        overhead = cpu - api
+        if self.overhead_is_positive:
+            np.maximum(overhead, 0, out=overhead)
+        return [cpu, self.gpu[rows], api, overhead, self.gpu_idle[rows]]
 
 
 class InstanceRows(msgspec.Struct):
@@ -84,12 +94,9 @@ def instance_times(profile: Profile, rows: InstanceRows) -> InstanceTimes:
     for some, instance, start, stop in _portions(profile, calls):
         api[some] = union_lengths(instance, start, stop, some.stop - some.start)
 
-    cpu = spilled(profile.instances.cpu_stop - profile.instances.cpu_start)
-    overhead = cpu - api
-    if not profile.dlprof_markers:
-        # A call belongs to the op in which it starts; rounded times let it end after the op.
-        np.maximum(overhead, 0, out=overhead)
-    return InstanceTimes(cpu, gpu, spilled(api), spilled(overhead), idle)
+    # A call belongs to the op in which it starts; rounded times let it end after the op.
+    cpu_start, cpu_stop = profile.instances.cpu_start, profile.instances.cpu_stop
+    return InstanceTimes(cpu_start, cpu_stop, gpu, spilled(api), idle, not profile.dlprof_markers)
 
 
 _Work = tuple[Int32s, Int64s, Int64s, Int64s]

@@ -70,6 +70,8 @@ def length(intervals: Intervals) -> int:
 
 def intersect(one: Intervals, other: Intervals) -> Intervals:
     """The time covered by both."""
+    if not len(one.start) or not len(other.start):
+        return Intervals(one.start[:0], one.stop[:0])
     parts = [
         _intersect(one.start[begin : begin + _BLOCK], one.stop[begin : begin + _BLOCK], other)
         for begin in range(0, len(one.start), _BLOCK)

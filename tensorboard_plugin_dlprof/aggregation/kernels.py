@@ -73,7 +73,7 @@ def iteration_ops(
     of_instances = Groups.of(number, size)
     del number
     instances = spilled(of_instances.count())
-    cpu_time_ns = spilled(of_instances.sum(times.cpu[instance]))
+    cpu_time_ns = spilled(of_instances.sum(times.cpu(instance)))
     gpu_time_ns = spilled(of_instances.sum(times.gpu[instance]))
     del of_instances
     of_kernels = Groups.of(kernel_number, size)

@@ -64,7 +64,7 @@ def _times_of_ops(profile: Profile, times: InstanceTimes, aggregated: Bools) -> 
         instance = np.flatnonzero(aggregated[some]) + some.start
         of_op = Groups.of(profile.instances.op[instance], len(profile.ops))
         # An op is in one portion alone, of which the others' metrics are 0.
-        found = _both(found, time_metrics(of_op, [column[instance] for column in times.columns()]))
+        found = _both(found, time_metrics(of_op, times.columns(instance)))
     return found
 
 
@@ -125,7 +125,7 @@ def group_ops(
         of_op = _samples(
             position[profile.instances.op[instance]],
             iteration[instance],
-            [column[instance] for column in times.columns()],
+            times.columns(instance),
             iterations,
         )
         # An op is in one portion alone, of which the others' metrics are 0.

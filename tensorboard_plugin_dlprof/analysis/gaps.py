@@ -97,7 +97,8 @@ def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
     io = union(profile.io.start_ns, profile.io.stop_ns)
     host, setting_up = _host_work(profile), _setting_up(profile)
     unmarked = aggregation.candidate.source == "whole_capture"
-    sums, first = np.zeros(7, np.int64), [Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))] * 7
+    nothing = Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    sums, first = np.zeros(7, np.int64), (nothing, nothing, nothing)
     for device in reversed(devices):
         busy = _busy(profile, device)
         idle = subtract(windows, busy)
@@ -111,16 +112,14 @@ def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
         short = gaps.stop - gaps.start < LAUNCH_GAP_NS
         few, many = (Intervals(gaps.start[chosen], gaps.stop[chosen]) for chosen in (short, ~short))
         late, working = _late(few, host, *_first_calls(profile, device)), intersect(many, host)
-        first = [
-            intersect(idle, loader),
-            intersect(loaded, io),
-            intersect(rest, setup),
-            Intervals(after.start[caused], after.stop[caused]),
-            late,
-            working,
-            subtract(subtract(gaps, late), working),
+        first = intersect(rest, setup), late, working
+        # Each is a part of the one before it, or of the gaps: what is left of these needs no intervals.
+        idle_ns, loaded_ns, gaps_ns = length(idle), length(loaded), length(gaps)
+        setup_ns, late_ns, working_ns = (length(part) for part in first)
+        sums += [
+            *(idle_ns - loaded_ns, loaded_ns - length(rest), setup_ns, length(after) - gaps_ns, late_ns, working_ns),
+            gaps_ns - late_ns - working_ns,
         ]
-        sums += [length(part) for part in first]
     count = max(len(devices), 1)
     waits.idle_ns = behind // count
     loader_ns, io_ns, setup_ns, sync_ns, launch_ns, host_ns, other_ns = (int(value) // count for value in sums)
@@ -133,9 +132,9 @@ def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
         host_ns=host_ns,
         other_ns=other_ns,
         waits=waits,
-        launch_gaps=first[4],
-        host_gaps=first[5],
-        setup_gaps=first[2],
+        launch_gaps=first[1],
+        host_gaps=first[2],
+        setup_gaps=first[0],
     )
 
 
