@@ -8,9 +8,6 @@ in ``*_fraction``. The exceptions are DLProf's own column names, which we keep a
 
 from typing import TypeAlias
 
-Nanoseconds: TypeAlias = int
-Bytes: TypeAlias = int
-Fraction: TypeAlias = float
 Percent: TypeAlias = float
 
 NS_PER_US = 1_000
@@ -21,3 +18,8 @@ NS_PER_S = 1_000_000_000
 def percent(part: float, whole: float) -> Percent:
     """``part`` of ``whole`` in percent, rounded to six decimals as DLProf stores it; 0 of nothing is 0."""
     return round(100.0 * part / whole, 6) if whole else 0.0
+
+
+def short_duration(time_ns: int) -> str:
+    """A duration in the sentences about a profile: in milliseconds, or in microseconds below one."""
+    return f"{time_ns / NS_PER_MS:,.1f} ms" if time_ns >= NS_PER_MS else f"{time_ns / NS_PER_US:,.1f} µs"

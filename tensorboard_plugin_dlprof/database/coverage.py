@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tensorboard_plugin_dlprof.profile.tables import Profile
-from tensorboard_plugin_dlprof.units import NS_PER_MS, NS_PER_US
+from tensorboard_plugin_dlprof.units import short_duration
 
 _Row = tuple[str, int, str]
 """Key, value, sentence: a row of ``ext_coverage``. The sentence is empty where there is nothing to say."""
@@ -70,12 +70,8 @@ def warnings(profile: Profile) -> list[str]:
 
 
 def _time_is(count: int, time_ns: int) -> str:
-    return f"{'its' if count == 1 else 'their'} time ({_shown(time_ns)}) is counted under unassociated ops"
+    return f"{'its' if count == 1 else 'their'} time ({short_duration(time_ns)}) is counted under unassociated ops"
 
 
 def _events(count: int, noun: str) -> str:
     return f"{count:,} {noun} was" if count == 1 else f"{count:,} {noun}s were"
-
-
-def _shown(time_ns: int) -> str:
-    return f"{time_ns / NS_PER_MS:,.1f} ms" if time_ns >= NS_PER_MS else f"{time_ns / NS_PER_US:,.1f} µs"

@@ -8,6 +8,7 @@ from typing import TypedDict
 from tensorboard_plugin_dlprof.queries.extension import extension_tables, has_older_rules, is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.units import short_duration
 
 
 class Note(TypedDict):
@@ -74,7 +75,7 @@ def _aggregation_notes(connection: sqlite3.Connection, scope: Scope) -> list[Not
     kernels, kernel_ns, copies, copy_ns, unknown, unknown_ns, graphs, graph_ns = (whole(value) or 0 for value in row)
     notes = []
     outside = [
-        f"{_count(number, noun)} ({_milliseconds(time_ns)})"
+        f"{_count(number, noun)} ({short_duration(time_ns)})"
         for number, noun, time_ns in ((kernels, "kernel", kernel_ns), (copies, "memory operation", copy_ns))
         if number
     ]
@@ -91,7 +92,7 @@ def _aggregation_notes(connection: sqlite3.Connection, scope: Scope) -> list[Not
         notes.append(
             Note(
                 severity="info",
-                message=f"No rule can tell whether {_count(unknown, 'kernel')} ({_milliseconds(unknown_ns)}) used "
+                message=f"No rule can tell whether {_count(unknown, 'kernel')} ({short_duration(unknown_ns)}) used "
                 "Tensor Cores; they are counted among the other kernels and shown as unknown.",
                 hint="",
             )
@@ -100,7 +101,7 @@ def _aggregation_notes(connection: sqlite3.Connection, scope: Scope) -> list[Not
         notes.append(
             Note(
                 severity="info",
-                message=f"{_count(graphs, 'CUDA graph')} ({_milliseconds(graph_ns)}) recorded as a whole: the kernels "
+                message=f"{_count(graphs, 'CUDA graph')} ({short_duration(graph_ns)}) recorded as a whole: the kernels "
                 "inside are not known.",
                 hint="Record with --cuda-graph-trace=node to see them.",
             )
@@ -110,8 +111,3 @@ def _aggregation_notes(connection: sqlite3.Connection, scope: Scope) -> list[Not
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _milliseconds(time_ns: int) -> str:
-    milliseconds = time_ns / 1e6
-    return f"{milliseconds:,.1f} ms" if milliseconds >= 1 else f"{time_ns / 1e3:,.1f} µs"

@@ -9,6 +9,7 @@ from tensorboard_plugin_dlprof.queries.extension import info, is_ours
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, performance, resource_breakdown
 from tensorboard_plugin_dlprof.queries.system import gpu_names
+from tensorboard_plugin_dlprof.units import NS_PER_S
 
 
 class Headline(TypedDict):
@@ -58,7 +59,7 @@ def source_facts(connection: sqlite3.Connection) -> SourceFacts:
         format=facts.get("format", "dlprof"),
         rank=_number(facts.get("rank")),
         world_size=_number(facts.get("world_size")),
-        captured_at=utc_start_ns / 1e9 if utc_start_ns else None,
+        captured_at=utc_start_ns / NS_PER_S if utc_start_ns else None,
         source_size_bytes=_number(facts.get("source_size_bytes")),
         source_mtime_ns=_number(facts.get("source_mtime_ns")),
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
+from tensorboard_plugin_dlprof.units import NS_PER_S
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.queries.headline import Headline
@@ -77,7 +78,7 @@ def parse_hint(run: str, content: bytes) -> Hint | None:
         format=message.source_format or "dlprof",
         rank=message.rank if message.HasField("rank") else None,
         world_size=message.world_size if message.HasField("world_size") else None,
-        captured_at=message.captured_at_ns / 1e9 if message.HasField("captured_at_ns") else None,
+        captured_at=message.captured_at_ns / NS_PER_S if message.HasField("captured_at_ns") else None,
         headline=_headline(message) if message.HasField("headline") else None,
     )
 
