@@ -38,7 +38,7 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
         if (event.target === element.current) onClose();
       }}
     >
-      <div class="dialog-sheet">
+      <div>
         <header class="panel-head">
           <h2 id={id}>{title}</h2>
           <div class="panel-tools">

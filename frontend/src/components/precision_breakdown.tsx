@@ -16,7 +16,7 @@ export function PrecisionBreakdown({ times, matrixUnit }: PrecisionBreakdownProp
   const tip = ({ label, ns, kernels, fraction }: PrecisionPart): string =>
     `${label}: ${formatShare(fraction)}\n${readableAndExact(ns)} of ${readableAndExact(total)} kernel time, ${formatCounted(kernels, "kernel")}`;
   return (
-    <div class="precisions">
+    <div>
       <div class="precision-bar" aria-hidden="true">
         {parts.map((part) => (
           <span

@@ -204,13 +204,7 @@ function Roofs({ roofs, x, y, width, height }: PlotProps & { roofs: NonNullable<
     <>
       {memory !== null && from < to && (
         <>
-          <line
-            class="roof roof-memory"
-            x1={placeX(from)}
-            y1={placeY(memory * from)}
-            x2={placeX(to)}
-            y2={placeY(memory * to)}
-          />
+          <line class="roof" x1={placeX(from)} y1={placeY(memory * from)} x2={placeX(to)} y2={placeY(memory * to)} />
           <text
             class="roof-label"
             text-anchor="middle"

@@ -4,13 +4,13 @@ import type { Cell, Column, Row } from "../api/types";
 const UNIT: Partial<Record<Column["type"], string>> = { duration_ns: " (ns)", bytes: " (bytes)" };
 
 /** The label of a column with its unit, as in the server's files. */
-export const headingOf = (column: Column): string => `${column.label}${UNIT[column.type] ?? ""}`;
+const headingOf = (column: Column): string => `${column.label}${UNIT[column.type] ?? ""}`;
 
 /**
  * One cell as plain text: times as nanoseconds, shares from 0 to 1, yes and no, unknown empty. A text that a spreadsheet would take
  * for a formula gets a `'` before it, as in the server's files.
  */
-export function plainCell(value: Cell | undefined): string {
+function plainCell(value: Cell | undefined): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") return String(value);

@@ -7,7 +7,7 @@
 import type { CauseColumns, GroupNodes } from "../api/types";
 import { foldedName, numberless } from "./folding";
 
-export const MEASURES = [
+const MEASURES = [
   "ops",
   "calls",
   "eligible_ops",

@@ -86,7 +86,7 @@ function facts(data: DashboardResponse): Fact[] {
 
 export function PerformanceSummary({ data }: { data: DashboardResponse }) {
   return (
-    <Panel title="Performance Summary" class="span-all performance">
+    <Panel title="Performance Summary" class="span-all">
       <dl class="facts">
         {facts(data).map(({ term, about, value, note }) => (
           <div class="fact" key={term}>

@@ -28,7 +28,7 @@ export function Recommendations({ data, findings }: { data: DashboardResponse; f
           <div key={problem}>
             <dt>{unbroken(problem)}</dt>
             {gain !== null && (
-              <dd class="recommendation-gain">
+              <dd>
                 Could gain <strong>{gainTime(gain)}</strong>
                 {gainShare(gain, marked) !== "" && `, ${gainShare(gain, marked)}`}.
               </dd>

@@ -72,7 +72,7 @@ export function TopOps({ data }: { data: DashboardResponse }) {
                     <span class="bar-share">{formatShare(op.gpu_time_fraction)}</span>
                     <span class="number">{inUnit(op.gpu_time_ns, unit)}</span>
                   </td>
-                  <td class="op-cell">
+                  <td>
                     <button type="button" class="row-link" onClick={() => openOp(op)}>
                       <OpPath path={op.name} id={ambiguous.has(op.name) ? op.op_id : ""} />
                     </button>

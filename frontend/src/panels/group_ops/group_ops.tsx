@@ -93,7 +93,7 @@ function Limits({ row }: { row: TreeRow }) {
         {row.isOp ? "Eligible" : "Eligible ops below"}, but not using {matrixUnit}s, or not well:
       </span>
       {row.causes.map(({ label, kernelNs, ops }) => (
-        <span key={label} class="limit">
+        <span key={label}>
           {row.isOp ? (
             <strong data-tip={causeAbout(label)}>{label}</strong>
           ) : (

@@ -25,7 +25,7 @@ const wholeOf = (text: string | undefined): number | null =>
   text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : null;
 
 /** What separates the iterations of the aggregation that is shown. */
-export function currentKey(data: DashboardResponse): { keyOp: string; candidate: string } {
+function currentKey(data: DashboardResponse): { keyOp: string; candidate: string } {
   const shown = data.aggregations.find(({ id }) => id === data.aggregation);
   const keyOp = shown?.key_node ?? "";
   if (keyOp !== "") return { keyOp, candidate: "" };
