@@ -81,7 +81,10 @@ def read_export(path: Path) -> int:
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as con:
         present = {name for (name,) in con.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         for table in COLUMNS.keys() & present:
-            cursor = con.execute(f"SELECT {COLUMNS[table]} FROM {table}")
+            # A column that the export lacks reads as zero.
+            has = {row[1] for row in con.execute(f"PRAGMA table_info({table})")}
+            wanted = (name if name in has else "0" for name in COLUMNS[table].split(", "))
+            cursor = con.execute(f"SELECT {', '.join(wanted)} FROM {table}")
             while some := cursor.fetchmany(1_000):
                 rows += len(some)
     return rows

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.aggregation.intervals import union_lengths
+from tensorboard_plugin_dlprof.aggregation.intervals import are_shared, union_lengths
 from tensorboard_plugin_dlprof.aggregation.portions import by_op
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -117,7 +117,11 @@ def _portions(profile: Profile, tables: Sequence[_Work]) -> Iterator[tuple[slice
 def _spans(segment: npt.NDArray[np.integer], start: Int64s, stop: Int64s, segments: int) -> Int64s:
     """From the first start to the last stop of each segment; 0 of none."""
     spans = np.zeros(segments, np.int64)
-    if len(segment):
+    shared = are_shared(segment, segments)
+    alone = ~shared
+    spans[segment[alone]] = stop[alone] - start[alone]
+    if shared.any():
+        segment, start, stop = segment[shared], start[shared], stop[shared]
         order = np.argsort(segment, kind="stable")
         ordered = segment[order]
         heads = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))

@@ -124,9 +124,21 @@ def _covered_before(intervals: Intervals, time: Int64s) -> Int64s:
     return np.where(begun > 0, total[begun] - still_to_come, 0)
 
 
+def are_shared(segment: npt.NDArray[np.integer], segments: int) -> npt.NDArray[np.bool_]:
+    """Which rows are not the only one of their segment. Most ops launch one piece of work: those need no sorting."""
+    shared: npt.NDArray[np.bool_] = np.bincount(segment, minlength=segments)[segment] > 1
+    return shared
+
+
 def union_lengths(segment: Int64s, start: Int64s, stop: Int64s, segments: int) -> Int64s:
     """Nanoseconds covered in each of ``segments`` groups of intervals; ``segment[i]`` is the group of row i."""
     lengths = np.zeros(segments, np.int64)
+    if not len(segment):
+        return lengths
+    shared = are_shared(segment, segments)
+    alone = ~shared
+    lengths[segment[alone]] = np.maximum(stop[alone] - start[alone], 0)
+    segment, start, stop = segment[shared], start[shared], stop[shared]
     rows = len(segment)
     if not rows:
         return lengths

@@ -25,6 +25,7 @@ from tensorboard_plugin_dlprof.aggregation.intervals import (
     union_of,
 )
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
+from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Copies, GraphLaunches, Kernels, Profile
@@ -232,8 +233,10 @@ def _busy(profile: Profile, device: int) -> Intervals:
 
 
 def _host_work(profile: Profile) -> Intervals:
-    """Op instances with recorded host time, and API calls."""
-    pieces: list[Piece] = [(profile.instances.cpu_start, profile.instances.cpu_stop)]
+    """Op instances with recorded host time, and API calls. An instance of a call in no op is the call once more."""
+    associated = np.array([op.eligibility != Eligibility.UNASSOCIATED for op in profile.ops], np.bool_)
+    of_ops = associated[profile.instances.op] if len(associated) else np.zeros(0, np.bool_)
+    pieces: list[Piece] = [(profile.instances.cpu_start, profile.instances.cpu_stop, of_ops)]
     pieces += [(table.api_start, table.api_stop) for table in (profile.calls, profile.syncs)]
     tables: list[Kernels | Copies] = [profile.kernels, profile.memcpys, profile.memsets]
     pieces += [(table.api_start, table.api_stop, table.launched != 0) for table in tables]

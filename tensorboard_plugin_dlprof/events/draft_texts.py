@@ -16,30 +16,34 @@ from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, Ran
 
 
 def described_texts(capture: Capture, nesting: Nesting, drafts: Drafts) -> DraftTexts:
-    """The texts of drafts that ranges describe: once for each distinct key and inputs."""
+    """The texts of drafts that ranges describe: once for each distinct key and inputs. The others are nothing."""
     ranges = capture.ranges
-    own = np.where(drafts.place >= 0, nesting.row[drafts.place], -1) if len(nesting.row) else drafts.place
-    typed = np.where(drafts.described_by >= 0, nesting.row[drafts.described_by], -1) if len(nesting.row) else own
+    described = np.flatnonzero((drafts.place >= 0) | (drafts.described_by >= 0))
+    place, typed_place = drafts.place[described], drafts.described_by[described]
+    own = np.where(place >= 0, nesting.row[place], -1) if len(described) else described
+    typed = np.where(typed_place >= 0, nesting.row[typed_place], -1) if len(described) else described
 
     def text(column: Int32s, row: Int64s) -> Int64s:
         return np.where(row >= 0, column[row], 0).astype(np.int64) if len(column) else np.zeros(len(row), np.int64)
 
     kind_of_key, kinds = _kinds(drafts)
     columns = (
-        kind_of_key[drafts.key] if len(kinds) else drafts.key,
+        kind_of_key[drafts.key[described]] if len(kinds) else described,
         text(ranges.shapes, own), text(ranges.dtypes, own), text(ranges.parameters, own),
         text(ranges.shapes, typed), text(ranges.dtypes, typed),
     )  # fmt: skip
-    _, first, index = np.unique(combine(*columns), return_index=True, return_inverse=True)
-    distinct: list[Described] = []
-    data_types: list[str] = []
+    _, first, number = np.unique(combine(*columns), return_index=True, return_inverse=True)
+    index = np.zeros(len(drafts.key), np.int64)
+    index[described] = number.reshape(-1) + 1
+    distinct: list[Described] = [NOTHING]
+    data_types: list[str] = [NOTHING.data_type]
     for row in zip(*(column[first].tolist() for column in columns), strict=True):
         op_type, direction = kinds[row[0]]
         shapes, dtypes, parameters, typed_shapes, typed_dtypes = (capture.strings[i] for i in row[1:])
-        described = describe(op_type, direction, shapes, dtypes, parameters) if shapes else NOTHING
-        distinct.append(described)
-        data_types.append(tensor_data_type(typed_shapes, typed_dtypes) or described.data_type)
-    return DraftTexts(index.astype(np.int64), distinct, data_types)
+        inputs = describe(op_type, direction, shapes, dtypes, parameters) if shapes else NOTHING
+        distinct.append(inputs)
+        data_types.append(tensor_data_type(typed_shapes, typed_dtypes) or inputs.data_type)
+    return DraftTexts(index, distinct, data_types)
 
 
 def _kinds(drafts: Drafts) -> tuple[Int64s, list[tuple[str, str]]]:
