@@ -20,7 +20,8 @@ from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import rows_by_value
 from tensorboard_plugin_dlprof.events.resources import DATA_LOADER
-from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
+from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind, Ranges
+from tensorboard_plugin_dlprof.events.trees import Flags
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
 
 _KINDS = (RangeKind.ANNOTATION, RangeKind.SPAN, RangeKind.ITERATION)
@@ -30,6 +31,8 @@ _MOST = 0.7
 
 _MIN_REPEATS = 3
 """Repeats that make an iteration of a range whose name does not tell of steps."""
+
+_ROUNDING = 1e-6
 
 _HALF = 0.5
 """Share of the launches that numbered ranges need to come before more numerous ones."""
@@ -166,6 +169,7 @@ def _repeated(
         group_of_text[text] = groups.setdefault(shared, len(groups))
     labels = list(groups)
     rows = rows[group_of_text[ranges.name[rows]] >= 0]
+    rows = rows[launches.are_enough(ranges, rows, group_of_text[ranges.name[rows]])]
     found: list[tuple[bool, int, IterationCandidate]] = []
     for group, places in rows_by_value(group_of_text[ranges.name[rows]]):
         name, members = labels[group], rows[places]
@@ -187,6 +191,22 @@ class _Launches:
     def __init__(self, capture: Capture, end_ns: int) -> None:
         self._start_ns = np.sort(capture.calls.start_ns[capture.calls.correlation > 0])
         self._end_ns = end_ns
+
+    def are_enough(self, ranges: Ranges, rows: Int64s, group: Int32s) -> Flags:
+        """Which ranges are of a group of several that may hold so many: at most those of its ranges taken together.
+
+        Of a hundred thousand names nearly all hold too few, which needs no look at each of them.
+        """
+        start, end = ranges.start_ns[rows], ranges.end_ns[rows]
+        if len(self._start_ns):
+            held = np.searchsorted(self._start_ns, end) - np.searchsorted(self._start_ns, start)
+            whole = len(self._start_ns)
+        else:
+            held, whole = end - start, max(self._end_ns, 1)
+        held_by_group = np.bincount(group, weights=np.maximum(held, 0))
+        # Sums of doubles may be off by a rounding.
+        enough: Flags = (np.bincount(group) > 1) & (held_by_group >= (_MOST - _ROUNDING) * whole)
+        return enough[group]
 
     def share(self, candidate: IterationCandidate) -> float:
         """Share of them that begin in an iteration; of time without any."""

@@ -69,7 +69,10 @@ _BACKWARD = re.compile(
 _ARGUMENTS = re.compile(r", (?:seq|op_id|sizes|input_op_ids|inputs|Inputs)\s*=.*", re.DOTALL)
 _NUMBER = re.compile(r"(?P<base>.*?\S?)(?P<gap>[\s_#:=\-.]*)(?P<number>\d+)(?P<close>[\])]?)\Z", re.DOTALL)
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
+_COUNT = re.compile(r"#\d+\b")
 _INSTANCE = re.compile(r"_\d+\Z")
+_BRACKET = re.compile(r"[\[({]")
+_DIGITS = re.compile(r"\d+")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -83,9 +86,10 @@ def role(kind: int, name: str) -> Role:
         return Role.MODULE
     if kind == RangeKind.OP and _SCRIPT.fullmatch(name):
         return Role.WRAPPER
-    for pattern, found in _BY_NAME:
-        if pattern.match(name):
-            return found
+    if _TELLING.match(name):
+        for pattern, found in _BY_NAME:
+            if pattern.match(name):
+                return found
     return Role.OP if kind == RangeKind.OP else Role.ANNOTATION
 
 
@@ -99,17 +103,23 @@ _BY_NAME: Final = (
     (_WRAPPER, Role.WRAPPER),
 )
 
+_TELLING: Final = re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _BY_NAME))
+"""Any of them: most names are of none."""
+
 
 @lru_cache(maxsize=1 << 16)
 def without_arguments(name: str) -> str:
     """``name`` without the arguments that autograd's NVTX hook appends (``, seq = 3, sizes = [...]``)."""
-    return _ARGUMENTS.sub("", name).strip()
+    return (_ARGUMENTS.sub("", name) if "=" in name else name).strip()
 
 
 @lru_cache(maxsize=1 << 16)
 def without_counters(name: str) -> str:
     """``name`` without what differs from call to call: autograd's arguments, ``#4``, addresses."""
-    return re.sub(r"#\d+\b", "", _ADDRESS.sub("0x", without_arguments(name))).strip()
+    bare = without_arguments(name)
+    if "0x" in bare:
+        bare = _ADDRESS.sub("0x", bare)
+    return _COUNT.sub("", bare).strip() if "#" in bare else bare
 
 
 @lru_cache(maxsize=1 << 16)
@@ -250,5 +260,5 @@ def tells_of_steps(name: str) -> bool:
 @lru_cache(maxsize=1 << 16)
 def template(name: str) -> str:
     """``name`` without what varies in it: ``step[DECODE bs=32]`` is ``step``, ``execute_8_new`` ``execute_N_new``."""
-    head = re.split(r"[\[({]", name, maxsplit=1)[0].strip(" _:-") or name
-    return re.sub(r"\d+", "N", head)
+    head = _BRACKET.split(name, maxsplit=1)[0].strip(" _:-") or name
+    return _DIGITS.sub("N", head)

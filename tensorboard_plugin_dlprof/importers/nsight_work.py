@@ -73,6 +73,8 @@ class WorkReader:
         self._names = names
         self._devices = devices
         self._tally = tally
+        self._short: dict[int, int] = {}
+        """Full name -> short name."""
 
     def read(self) -> DeviceWork:
         """Kernels, copies, sets and graphs, in this order."""
@@ -162,7 +164,10 @@ class WorkReader:
         if kind == WorkKind.KERNEL:
             long_name, short_name = self._names.resolve(long_id), self._names.resolve(short_id)
             long_name = np.where(long_name == 0, short_name, long_name)
-            return long_name, np.where(short_name == 0, self._short_names(long_name), short_name)
+            nameless = np.flatnonzero(short_name == 0)
+            if len(nameless):
+                short_name[nameless] = self._short_names(long_name[nameless])
+            return long_name, short_name
         if kind == WorkKind.MEMCPY:
             intern = self._strings.intern
             table = {key: intern(_COPY_NAMES.get(key, "Memcpy")) for key in distinct_values(copy_kind).tolist()}
@@ -173,7 +178,9 @@ class WorkReader:
         return name, name
 
     def _short_names(self, names: Int32s) -> Int32s:
-        """Short name of each full name."""
+        """Short name of each full name. Each is made once: that costs as much as reading some hundred kernels."""
         wide = names.astype(np.int64)
-        intern, strings = self._strings.intern, self._strings
-        return mapped(wide, {key: intern(short_kernel_name(strings[key])) for key in distinct_values(wide).tolist()})
+        for key in distinct_values(wide).tolist():
+            if key not in self._short:
+                self._short[key] = self._strings.intern(short_kernel_name(self._strings[key]))
+        return mapped(wide, self._short)
