@@ -28,7 +28,11 @@ class OpKey(NamedTuple):
 
 
 class Drafts(msgspec.Struct):
-    """Op instances, one row each, in any order."""
+    """Op instances, one row each, in any order.
+
+    ``place``, ``described_by`` and ``stack_of`` may be shorter than the others: the instances behind have no range.
+    There are millions of those where a program calls much outside ops.
+    """
 
     start_ns: Int64s
     end_ns: Int64s

@@ -28,57 +28,70 @@ class Links(msgspec.Struct):
 
 def link(capture: Capture, nesting: Nesting) -> Links:
     """Finds all links of a capture."""
+    calls, work, syncs = capture.calls, capture.work, capture.syncs
     process_of_thread = np.array([thread.process_id for thread in capture.threads], np.int64)
-    call_process = process_of_thread[capture.calls.thread] if len(capture.calls.thread) else np.zeros(0, np.int64)
-    calls = _callers(capture, call_process)
-    one_process = not capture.work.process.any() and not capture.syncs.process.any()
-    process = np.zeros_like(call_process) if one_process else call_process
+    call_process = process_of_thread[calls.thread] if len(calls.thread) else np.zeros(0, np.int64)
+    one_process = not work.process.any() and not syncs.process.any()
+    process = np.broadcast_to(np.int64(0), len(call_process)) if one_process else call_process
+    work_call, sync_call = _matched(
+        capture, process, (work.process, work.correlation), (syncs.process, syncs.correlation)
+    )
     return Links(
-        work_call=_match(calls, process, capture.calls.correlation, capture.work.process, capture.work.correlation),
-        sync_call=_match(calls, process, capture.calls.correlation, capture.syncs.process, capture.syncs.correlation),
-        call_place=nesting.innermost(capture.calls.thread, capture.calls.start_ns),
+        work_call=work_call,
+        sync_call=sync_call,
+        call_place=nesting.innermost(calls.thread, calls.start_ns),
         call_process=call_process,
     )
 
 
-def _callers(capture: Capture, process: Int64s) -> Int64s:
-    """Rows of calls that may own work, the preferred one of each correlation last.
+def _matched(capture: Capture, process: Int64s, *tables: tuple[Int32s, Int64s]) -> list[Int64s]:
+    """For each row of some tables of processes and correlations the call with the same ones; -1 for none."""
+    correlation = capture.calls.correlation
+    callers = np.flatnonzero(correlation > 0)
+    rows = [np.flatnonzero(other > 0) for _, other in tables]
+    matched = [np.full(len(other), -1, np.int64) for _, other in tables]
+    if not len(callers) or not any(map(len, rows)):
+        return matched
+    keys = _pair(
+        np.concatenate([process[callers], *(table[0][some] for table, some in zip(tables, rows, strict=True))]),
+        np.concatenate([correlation[callers], *(table[1][some] for table, some in zip(tables, rows, strict=True))]),
+    )
+    ends = np.cumsum([len(callers), *map(len, rows)])
+    callers, own = _preferred_last(capture, callers, keys[: ends[0]])
+    for found, some, first, last in zip(matched, rows, ends[:-1], ends[1:], strict=True):
+        sought = keys[first:last]
+        place = np.searchsorted(own, sought, side="right") - 1
+        hit = (place >= 0) & (own[place] == sought)
+        found[some[hit]] = callers[place[hit]]
+    return matched
+
+
+def _preferred_last(capture: Capture, callers: Int64s, keys: Int64s) -> tuple[Int64s, Int64s]:
+    """Rows of calls and their keys, by key; of those with one key the call that is preferred last.
 
     A driver call inside a runtime call can carry the same correlation (``cuLaunchKernel`` in
     ``cudaLaunchKernel``): the outer one, which the program made, is preferred.
     """
-    rows = np.flatnonzero(capture.calls.correlation > 0)
-    start, end = capture.calls.start_ns[rows], capture.calls.end_ns[rows]
-    return rows[np.lexsort((end, -start))]
-
-
-def _match(
-    callers: Int64s, process: Int64s, correlation: Int64s, other_process: Int32s, other_correlation: Int64s
-) -> Int64s:
-    """For each row of another table the call of the same process and correlation."""
-    matched = np.full(len(other_correlation), -1, np.int64)
-    rows = np.flatnonzero(other_correlation > 0)
-    if not len(rows) or not len(callers):
-        return matched
-    keys = _pair(
-        np.concatenate((process[callers], other_process[rows].astype(np.int64))),
-        np.concatenate((correlation[callers], other_correlation[rows])),
-    )
-    own, sought = keys[: len(callers)], keys[len(callers) :]
-    order = np.argsort(own, kind="stable")
-    ordered = own[order]
-    found = np.searchsorted(ordered, sought, side="right") - 1
-    hit = (found >= 0) & (ordered[found] == sought)
-    matched[rows[hit]] = callers[order[found[hit]]]
-    return matched
+    if (keys[1:] < keys[:-1]).any():
+        order = np.argsort(keys, kind="stable")
+        callers, keys = callers[order], keys[order]
+    equal = keys[1:] == keys[:-1]
+    if equal.any():
+        tied = np.flatnonzero(np.append(equal, False) | np.insert(equal, 0, False))
+        rows = callers[tied]
+        calls = capture.calls
+        callers = callers.copy()
+        callers[tied] = rows[np.lexsort((calls.end_ns[rows], -calls.start_ns[rows], keys[tied]))]
+    return callers, keys
 
 
 def _pair(process: Int64s, correlation: Int64s) -> Int64s:
     """One key for each (process, correlation)."""
-    dense = process - process.min()  # numbers of processes lie close to each other, most often there is one
+    dense: Int64s = process - process.min()  # numbers of processes lie close to each other, most often there is one
     if int(dense.max()) >= 1 << 22:
-        _, dense = np.unique(process, return_inverse=True)
+        dense = np.unique(process, return_inverse=True)[1].astype(np.int64)
     if int(correlation.max()) >= 1 << 40 or int(dense.max()) >= 1 << 22:
-        _, correlation = np.unique(correlation, return_inverse=True)
-    keys: Int64s = (dense.astype(np.int64) << 40) | correlation
-    return keys
+        correlation = np.unique(correlation, return_inverse=True)[1].astype(np.int64)
+    dense <<= 40
+    dense |= correlation
+    return dense

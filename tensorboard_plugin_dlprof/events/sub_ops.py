@@ -39,7 +39,8 @@ def find_sub_ops(
     ranges = capture.ranges
     calls = distinct_values(links.work_call[links.work_call >= 0])
     draft = owners.of_call[calls]
-    in_range = (drafts.place[draft] >= 0) & (links.call_place[calls] >= 0)
+    in_range = (draft < len(drafts.place)) & (links.call_place[calls] >= 0)
+    in_range[in_range] = drafts.place[draft[in_range]] >= 0
     calls, draft = calls[in_range], draft[in_range]
     if not len(calls):
         return no_sub_ops()

@@ -32,11 +32,9 @@ def add_unassociated(capture: Capture, links: Links, drafts: Drafts, owners: Own
         OpKey(f"unassociated_{text}", text, "", by_name=True, associated=False)
         for text in (capture.strings[index] or "unknown" for index in distinct.tolist())
     ]
-    count = len(name)
     process_of_thread = np.array([thread.process_id for thread in capture.threads], np.int64)
     id_of_thread = np.array([thread.thread_id for thread in capture.threads], np.int64)
     thread = capture.calls.thread[calls]
-    nowhere = np.full(count, -1, np.int64)
     work_start = capture.work.start_ns[works]
     return (
         Drafts(
@@ -45,9 +43,9 @@ def add_unassociated(capture: Capture, links: Links, drafts: Drafts, owners: Own
             process_id=np.concatenate((drafts.process_id, process_of_thread[thread], capture.work.process[works])),
             thread_id=np.concatenate((drafts.thread_id, id_of_thread[thread], np.zeros(len(works), np.int64))),
             key=np.append(drafts.key, key + len(drafts.keys)),
-            place=np.append(drafts.place, nowhere),
-            described_by=np.append(drafts.described_by, nowhere),
-            stack_of=np.append(drafts.stack_of, nowhere),
+            place=drafts.place,
+            described_by=drafts.described_by,
+            stack_of=drafts.stack_of,
             keys=drafts.keys + keys,
         ),
         Owners(of_call, of_work),
