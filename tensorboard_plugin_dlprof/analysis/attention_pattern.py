@@ -7,6 +7,7 @@ the same paths belong to it, where paths tell ops apart.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import msgspec
 import numpy as np
@@ -69,6 +70,7 @@ def written_out(signals: Signals) -> WrittenOut | None:
     return WrittenOut(_with_backward(signals, between), _with_backward(signals, products), calls * signals.iterations)
 
 
+@lru_cache(maxsize=1 << 12)
 def _kind(op_type: str, direction: str) -> int:
     """1 product, 2 softmax, 3 what ends the pattern, 0 other forward op, -1 not looked at."""
     if direction != "fprop":

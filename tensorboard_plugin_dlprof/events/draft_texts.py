@@ -58,6 +58,7 @@ class Stacks:
     def __init__(self, capture: Capture, nesting: Nesting) -> None:
         self._capture, self._nesting = capture, nesting
         self._known: dict[int, str] = {}
+        self._has_frames = bool((capture.ranges.kind == RangeKind.FRAME).any())
 
     def of_place(self, place: int) -> str:
         """Frames outermost first, a newline between; empty where none were recorded."""
@@ -66,7 +67,7 @@ class Stacks:
         recorded = int(self._capture.ranges.stack[self._nesting.row[place]])
         if recorded:
             return _recorded_stack(self._capture.strings[recorded])
-        return self._frames(place)
+        return self._frames(place) if self._has_frames else ""
 
     def _frames(self, place: int) -> str:
         """The frames around a place, each chain made once."""
