@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Categories, Part, TimeMetrics
+from tensorboard_plugin_dlprof.database.iteration_rows import order_of_rows
 from tensorboard_plugin_dlprof.database.metrics import MetricTable, time_columns
 from tensorboard_plugin_dlprof.database.raw_rows import DOMAIN
 from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows, storable
@@ -19,6 +20,9 @@ from tensorboard_plugin_dlprof.units import percent
 
 Feedback = tuple[str, str, str, str, str]
 """Detector, problem, recommendation, JavaScript function of DLProf's viewer, its arguments."""
+
+_KERNELS_AT_ONCE = 1 << 20
+"""Rows of which all columns are made at once: those of ten million would take half a gigabyte."""
 
 
 class Numbering(msgspec.Struct, frozen=True):
@@ -243,22 +247,25 @@ class AggregationWriter:
             len(summaries.op),
         )
         kernels, ops = aggregation.iteration_kernels, aggregation.iteration_ops
-        row = kernels.iteration_op
-        insert_integers(
-            self._con,
-            "kernel_iteration_node",
-            {
-                **same,
-                "read_only_ops_id": self._ids.ops[ops.op[row]],
-                "read_only_kernel_id": self._ids.kernels[kernels.kernel],
-                "iter_value": ops.iter_value[row],
-                "total_count": ops.kernels[row],
-                "uses_tc_count": ops.tc_kernels[row],
-                "total_gpu_time": ops.kernel_ns[row],
-                "tc_gpu_time": ops.tc_kernel_ns[row],
-            },
-            len(kernels.kernel),
-        )
+        order = order_of_rows(aggregation)
+        for begin in range(0, len(order), _KERNELS_AT_ONCE):
+            some = order[begin : begin + _KERNELS_AT_ONCE]
+            row = kernels.iteration_op[some]
+            insert_integers(
+                self._con,
+                "kernel_iteration_node",
+                {
+                    **same,
+                    "read_only_ops_id": self._ids.ops[ops.op[row]],
+                    "read_only_kernel_id": self._ids.kernels[kernels.kernel[some]],
+                    "iter_value": ops.iter_value[row],
+                    "total_count": ops.kernels[row],
+                    "uses_tc_count": ops.tc_kernels[row],
+                    "total_gpu_time": ops.kernel_ns[row],
+                    "tc_gpu_time": ops.tc_kernel_ns[row],
+                },
+                len(some),
+            )
 
     def _write_op_types(self, same: dict[str, int], aggregation: Aggregation) -> None:
         types = aggregation.op_types

@@ -1,7 +1,7 @@
 """Stores the kernels of iterations in every order that a table of them is asked for.
 
 Kernels lie by op, so those of one iteration lie in as many pages of the database: to read them all, for the fifty that
-come first, takes milliseconds for a thousand and half a minute for ten million. What is stored instead
+come first, takes a millisecond for a thousand and half a minute for ten million. What is stored instead
 (``queries.packed`` reads it):
 
 * iterations of up to ``LARGE_ITERATION`` kernels, several of them in one compressed part: one looks much like the next;
@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, IterationKernels
+from tensorboard_plugin_dlprof.database.iteration_rows import are_by_iteration
 from tensorboard_plugin_dlprof.database.launch_rows import LaunchRuns
 from tensorboard_plugin_dlprof.database.rows import insert_rows
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -52,16 +53,18 @@ def write_kernel_orders(con: sqlite3.Connection, aggr_id: int, profile: Profile,
     nodes = aggregation.iteration_kernels
     before = int(con.execute("SELECT max(id) FROM kernel_iteration_node").fetchone()[0]) - len(nodes.kernel)
     values = aggregation.iterations.iter_value
+    first_nodes = before + 1 + np.cumsum(counts) - counts
     iteration = np.searchsorted(values, aggregation.iteration_ops.iter_value).astype(np.int32)[nodes.iteration_op]
     for number in np.flatnonzero(counts > LARGE_ITERATION).tolist():
         rows = np.flatnonzero(iteration == number)
+        node = np.arange(len(rows)) + first_nodes[number] if are_by_iteration(aggregation) else rows + before + 1
         insert_rows(
             con,
             "ext_kernel_orders",
             ("aggr_id", "iter_value", "kind", "part", "lowest_ns", "data"),
             (
                 (aggr_id, int(values[number]), *part)
-                for part in _of_large(profile.kernels, nodes.kernel[rows], rows + before + 1, launches)
+                for part in _of_large(profile.kernels, nodes.kernel[rows], node, launches)
             ),
         )
     is_small = (counts > FEW_KERNELS) & (counts <= LARGE_ITERATION)
