@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +33,8 @@ _MANY = 128
 _MOST_ROWS = 65_536
 _DIFFERENCES = 0x80
 _NUMBER_BYTES = 8
+_SIZES = (1, 2, 4, 8)
+"""Of NumPy's numbers."""
 
 _COMPRESSION = 1
 """More takes twice the time for a tenth of the bytes."""
@@ -77,7 +80,9 @@ class Part:
     """
 
     def __init__(self, data: object, columns: int) -> None:
-        self._data = _inflated(data, columns)
+        plain = _inflated(data, columns)
+        self._data = plain + bytes(_NUMBER_BYTES)
+        """With what may be read behind the last number."""
         self._columns: list[tuple[int, int, int]] = []
         """Of each the kind, the smallest number, and where its distances begin."""
         self.count = int.from_bytes(self._data[:4], "little")
@@ -85,17 +90,17 @@ class Part:
             raise ValueError("too many rows in packed columns")
         place = 4
         for _ in range(columns):
-            kind, lowest_bytes = self._data[place : place + 2] if place + 2 <= len(self._data) else (255, 0)
+            kind, lowest_bytes = self._data[place : place + 2] if place + 2 <= len(plain) else (255, 0)
             width, begin = kind & ~_DIFFERENCES, place + 2 + lowest_bytes
             place = begin + self.count * width
-            if width > _NUMBER_BYTES or lowest_bytes > _NUMBER_BYTES or place > len(self._data):
+            if width > _NUMBER_BYTES or lowest_bytes > _NUMBER_BYTES or place > len(plain):
                 raise ValueError("packed columns are cut short")
             lowest = int.from_bytes(self._data[begin - lowest_bytes : begin], "little", signed=True)
             self._columns.append((kind, lowest, begin))
 
-    def first_column(self) -> Numbers:
-        """All of the first column."""
-        return self._rows(0, self.count, 1)[0]
+    def column(self, number: int) -> Numbers:
+        """All of a column, from 0; the columns before it are read, too."""
+        return self._rows(0, self.count, number + 1)[number]
 
     def rows(self, begin: int = 0, end: int | None = None) -> list[Numbers]:
         """The rows from one to before another, column by column."""
@@ -106,16 +111,34 @@ class Part:
         found: list[Numbers] = []
         for kind, lowest, place in self._columns[:columns]:
             width = kind & ~_DIFFERENCES
-            wide = np.zeros((end - begin, _NUMBER_BYTES), np.uint8)
-            numbers = np.frombuffer(self._data, np.uint8, (end - begin) * width, place + begin * width)
-            wide[:, :width] = numbers.reshape(end - begin, width)
-            values = wide.view("<i8").reshape(end - begin).astype(np.int64, copy=False)
-            values += lowest
-            if kind & _DIFFERENCES:
-                values += before
+            if width:
+                values = self._distances(place + begin * width, end - begin, width)
+                values += lowest
+                if kind & _DIFFERENCES:
+                    values += before
+            elif kind & _DIFFERENCES:
+                values = before + lowest
+            else:
+                values = _all_the_same(lowest, end - begin)
             found.append(values)
             before = values
         return found
+
+    def _distances(self, place: int, count: int, width: int) -> Numbers:
+        """Numbers of so many bytes each."""
+        # Numbers of three bytes are read as four, of which the last belongs to the next one.
+        size = next(size for size in _SIZES if size >= width)
+        numbers: npt.NDArray[Any] = np.ndarray((count,), f"<u{size}", self._data, place, (width,))
+        values: Numbers = numbers.astype(np.int64)
+        if size > width:
+            values &= (1 << 8 * width) - 1
+        return values
+
+
+def _all_the_same(number: int, count: int) -> Numbers:
+    """As many of one number, in the memory of one."""
+    same: Numbers = np.ndarray((count,), np.int64, np.int64(number), 0, (0,))
+    return same
 
 
 def parts_of(keys: npt.NDArray[np.integer]) -> Iterator[tuple[int, int]]:

@@ -7,7 +7,8 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 
 from tensorboard_plugin_dlprof.exports.cells import harmless, heading, shown
-from tensorboard_plugin_dlprof.queries.table import Column, Row
+from tensorboard_plugin_dlprof.queries.rows import Row
+from tensorboard_plugin_dlprof.queries.table import Column
 
 CHUNK_LETTERS = 65_536
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from tensorboard_plugin_dlprof.queries.table import Column, Row
+from tensorboard_plugin_dlprof.queries.rows import Row
+from tensorboard_plugin_dlprof.queries.table import Column
 
 CHUNK_LETTERS = 65_536
 

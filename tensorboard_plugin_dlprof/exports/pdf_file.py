@@ -12,7 +12,8 @@ from itertools import chain, islice, zip_longest
 from tensorboard_plugin_dlprof.exports.cells import heading, shown
 from tensorboard_plugin_dlprof.queries.cells import Cell
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES
-from tensorboard_plugin_dlprof.queries.table import Column, Row
+from tensorboard_plugin_dlprof.queries.rows import Row
+from tensorboard_plugin_dlprof.queries.table import Column
 
 _WIDTH, _HEIGHT, _MARGIN = 842, 595, 30
 """A4, in points of 1/72 inch."""

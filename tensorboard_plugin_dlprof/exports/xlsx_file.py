@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tensorboard_plugin_dlprof.exports.cells import heading, shown
-from tensorboard_plugin_dlprof.queries.table import Column, Row
+from tensorboard_plugin_dlprof.queries.rows import Row
+from tensorboard_plugin_dlprof.queries.table import Column
 
 if TYPE_CHECKING:
     from xlsxwriter.workbook import Workbook

@@ -29,6 +29,9 @@ MOST_COLUMNS = 200
 MOST_AUTHORIZER_CALLS = 5_000
 """For one statement or ``deadline``. Real views need at most 93; more is a fan-out of nested views."""
 
+_STEPS_AT_ONCE = 20_000
+"""Of SQLite's virtual machine, about a millisecond: whenever it looks at the clock, it may wait for other threads."""
+
 _RACES = 3
 """A file that is published anew is opened at the second attempt."""
 
@@ -292,11 +295,11 @@ def deadline(con: UntrustedConnection, seconds: float) -> Iterator[None]:
     """Stop whatever runs on the connection after some seconds, and start a new budget of authorizer calls."""
     end = time.monotonic() + seconds
     con.authorizer_calls = 0
-    con.set_progress_handler(lambda: time.monotonic() > end, 1_000)
+    con.set_progress_handler(lambda: time.monotonic() > end, _STEPS_AT_ONCE)
     try:
         yield
     finally:
-        con.set_progress_handler(None, 1_000)
+        con.set_progress_handler(None, _STEPS_AT_ONCE)
 
 
 @contextmanager

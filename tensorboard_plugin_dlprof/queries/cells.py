@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from tensorboard_plugin_dlprof.queries.filters import ColumnType
+from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, ColumnType
 
 Cell: TypeAlias = str | int | float | bool | None
 
 _SHOWN_LETTERS = 8_192
 _SHOWN_LETTERS_OF_LONG_TEXT = 65_536
 
+_TEXTS: frozenset[type] = frozenset({str, type(None)})
+_WHOLE_NUMBERS: frozenset[type] = frozenset({int, type(None)})
 
-def _text(value: object, letters: int = _SHOWN_LETTERS) -> Cell:
+
+def cells(column: ColumnType, values: Sequence[Any]) -> Sequence[Cell]:
+    """What JSON can hold of the values of a column, as SQLite gave them."""
+    types = set(map(type, values))
+    # Most columns hold what they should; to look at each of their values takes longer than to read them.
+    if column in TEXT_TYPES:
+        letters = _SHOWN_LETTERS_OF_LONG_TEXT if column == "long_text" else _SHOWN_LETTERS
+        if types <= _TEXTS and max(map(len, filter(None, values)), default=0) <= letters:
+            return values
+        return [_text(value, letters) for value in values]
+    if column in _NUMBERS:
+        return values if types <= _WHOLE_NUMBERS else [_number(value) for value in values]
+    shown = _OTHERS[column]
+    return [shown(value) for value in values]
+
+
+def _text(value: object, letters: int) -> Cell:
     if value is None or isinstance(value, bytes):
         return None
     text = value if isinstance(value, str) else str(value)
     return text if len(text) <= letters else text[:letters] + "…"
-
-
-def _long_text(value: object) -> Cell:
-    return _text(value, _SHOWN_LETTERS_OF_LONG_TEXT)
 
 
 def _number(value: object) -> int | float | None:
@@ -40,18 +54,6 @@ def _fraction(value: object) -> Cell:
     return None if number is None else float(number)
 
 
-CELLS: Mapping[ColumnType, Callable[[object], Cell]] = MappingProxyType(
-    {
-        "text": _text,
-        "long_text": _long_text,
-        "kernel_name": _text,
-        "path": _text,
-        "integer": _number,
-        "number": _number,
-        "boolean": _boolean,
-        "duration_ns": _number,
-        "fraction": _fraction,
-        "bytes": _number,
-    }
-)
-"""Column type -> what makes of a value, as SQLite gave it, one that JSON can hold."""
+_NUMBERS: frozenset[ColumnType] = frozenset({"integer", "number", "duration_ns", "bytes"})
+
+_OTHERS: Mapping[ColumnType, Callable[[object], Cell]] = MappingProxyType({"boolean": _boolean, "fraction": _fraction})

@@ -36,11 +36,19 @@ class Chosen(msgspec.Struct, frozen=True):
 
     def of(self, places: Places) -> Places:
         """Those of some places that pass."""
-        if not len(places):
-            return places
-        if places.min() < self.begin or places.max() >= self.end:
-            places = places[(places >= self.begin) & (places < self.end)]
+        places = self._flagged(places)
         return places[self.flags[places - self.begin if self.begin else places]]
+
+    def count_of(self, places: Places) -> int:
+        """How many of some places pass."""
+        places = self._flagged(places)
+        return int(np.count_nonzero(self.flags[places - self.begin if self.begin else places]))
+
+    def _flagged(self, places: Places) -> Places:
+        """Those of some places that have a flag."""
+        if not len(places) or (places.min() >= self.begin and places.max() < self.end):
+            return places
+        return places[(places >= self.begin) & (places < self.end)]
 
     def both(self, other: Chosen) -> Chosen:
         """Those that pass here and there."""

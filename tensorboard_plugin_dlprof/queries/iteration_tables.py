@@ -218,8 +218,7 @@ def kernels_of_iteration_op(extended: bool) -> Table:
 _NUMBER = "CAST(:iteration AS INTEGER)"
 
 _FROM_KERNELS = (
-    "SELECT node.read_only_ops_id AS id, node.read_only_ops_id AS op, node.total_count AS kernels, "
-    "node.uses_tc_count AS tc_kernels, node.total_gpu_time AS kernel_ns, node.tc_gpu_time AS tc_kernel_ns "
+    "SELECT node.read_only_ops_id AS op, node.total_count, node.uses_tc_count, node.total_gpu_time, node.tc_gpu_time "
     "FROM kernel_iteration_node AS node WHERE node.aggr_id = :aggregation AND node.domain_id = :domain "
     "AND node.iter_value = {iteration} GROUP BY node.read_only_ops_id"
 )
@@ -237,7 +236,7 @@ _IS_LARGE = (
 _STORED_TOTALS = (
     # No iteration has the number NULL, so one half or the other finds nothing, at once.
     f"{_FROM_KERNELS.format(iteration=f'CASE WHEN {_IS_LARGE} THEN NULL ELSE {_NUMBER} END')} "
-    "UNION ALL SELECT node.read_only_ops_id, node.read_only_ops_id, node.total_count, node.uses_tc_count, "
+    "UNION ALL SELECT node.read_only_ops_id, node.total_count, node.uses_tc_count, "
     "node.total_gpu_time, node.tc_gpu_time FROM op_nodes AS called CROSS JOIN kernel_iteration_node AS node "
     "ON node.id = (SELECT one.id FROM kernel_iteration_node AS one WHERE one.aggr_id = called.aggr_id "
     f"AND one.iter_value = {_NUMBER} AND one.read_only_ops_id = called.read_only_ops_id LIMIT 1) "
@@ -247,13 +246,22 @@ _STORED_TOTALS = (
 one iteration has most of them, the short way is to ask for every op."""
 
 
+_TOTALS_OF_OP = (
+    "read_only_ops AS op CROSS JOIN kernel_iteration_node AS node ON node.id = (SELECT one.id "
+    f"FROM kernel_iteration_node AS one WHERE one.aggr_id = :aggregation AND one.iter_value = {_NUMBER} "
+    "AND one.read_only_ops_id = op.id LIMIT 1)"
+)
+"""Any kernel of the op tells them."""
+
+
 def ops_of_iteration(extended: bool) -> Table:
     """The ops that launched kernels in the iteration of the link ``iteration``."""
     return Table(
         name="ops_of_iteration",
         key="op_id",
         base=f"({_STORED_TOTALS if extended else _TOTALS}) AS node JOIN read_only_ops AS op ON op.id = node.op",
-        row_id="node.id",
+        rows_base=_TOTALS_OF_OP if extended else "",
+        row_id="op.id",
         where="op.domain_id = :domain",
         links=(ITERATION_LINK,),
         default_sort="-gpu_time_ns",
@@ -269,21 +277,21 @@ _OP_COLUMNS = (
     msgspec.structs.replace(_OP["op_id"], hidden=True),
     _OP["direction"],
     _OP["op_type"],
-    Column("kernels", "Total Kernels", "integer", "Kernels of the op in this iteration.", "node.kernels"),
-    Column("tensor_core_kernels", "TC Kernels", "integer", "Kernels that use Tensor Cores.", "node.tc_kernels"),
+    Column("kernels", "Total Kernels", "integer", "Kernels of the op in this iteration.", "node.total_count"),
+    Column("tensor_core_kernels", "TC Kernels", "integer", "Kernels that use Tensor Cores.", "node.uses_tc_count"),
     Column(
         "gpu_time_ns",
         "Total GPU Time",
         "duration_ns",
         "Plain sum of the durations of the op's kernels in this iteration.",
-        "node.kernel_ns",
+        "node.total_gpu_time",
     ),
     Column(
         "tensor_core_time_ns",
         "TC GPU Time",
         "duration_ns",
         "Plain sum of the durations of its Tensor Core kernels in this iteration.",
-        "node.tc_kernel_ns",
+        "node.tc_gpu_time",
     ),
     _OP["data_type"],
     _OP["stack_trace"],

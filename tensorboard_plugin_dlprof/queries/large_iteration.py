@@ -7,15 +7,18 @@ which there are fewer. Orders are read a part at a time, so memory does not grow
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.packing import Part, unpack
-from tensorboard_plugin_dlprof.queries.chosen import Chosen, Places, no_flags
+from tensorboard_plugin_dlprof.queries.chosen import Chosen, Flags, Places, no_flags
 from tensorboard_plugin_dlprof.queries.packed import Question, StoredOrders, TimeRange, is_below
 
 PART = 16_384
@@ -26,6 +29,13 @@ _RUNS_AT_ONCE = 8_192
 _MOST_KEPT_RUNS = 1 << 18
 """Of one iteration, with a connection: 6 MB."""
 
+_MOST_KEPT_NODES = 1_000
+_KEPT_ITERATIONS = 100
+"""Of so many iterations, with a connection, the runs of rows: one run, but for databases of older versions."""
+
+_KEPT_PARTS = 16
+"""Of orders, with a connection: 2 MB."""
+
 _MOST_KEPT_FLAGS = 1 << 22
 """Of one condition on launches, with a connection: 4 MB."""
 
@@ -35,8 +45,18 @@ class _Runs(msgspec.Struct, frozen=True):
 
     starts: Places
     numbers: Places
-
     lengths: Places
+
+
+class _Launches(msgspec.Struct, frozen=True):
+    """The runs of one launch each."""
+
+    starts: Places
+    """And where the last ends."""
+    launch: Places
+    lengths: Places
+    kernels: Places
+    """Of each launch, by its id."""
 
 
 class LargeIteration(StoredOrders):
@@ -47,22 +67,28 @@ class LargeIteration(StoredOrders):
     def __init__(self, connection: sqlite3.Connection, aggregation: int, iteration: int, nodes: _Runs) -> None:
         super().__init__(connection, aggregation, iteration, int(nodes.starts[-1]))
         self._nodes = nodes
-        self._last: tuple[tuple[str, int], Places] | None = None
-        """The part that was read last, and what it is."""
 
     @classmethod
     def find(cls, connection: sqlite3.Connection, aggregation: int, iteration: int) -> LargeIteration | None:
         """That of this number, where it is stored, and not damaged."""
-        try:
-            nodes = _runs(connection, aggregation, iteration, "node")
-        except ValueError:
-            return None
+        found: OrderedDict[tuple[int, int], _Runs] = getattr(connection, "kept", {}).setdefault("nodes", OrderedDict())
+        nodes = found.get((aggregation, iteration))
+        if nodes is None:
+            try:
+                nodes = _runs(connection, aggregation, iteration, "node")
+            except ValueError:
+                return None
+            if len(nodes.starts) <= _MOST_KEPT_NODES:
+                found[aggregation, iteration] = nodes
+                while len(found) > _KEPT_ITERATIONS:
+                    found.popitem(last=False)
         return cls(connection, aggregation, iteration, nodes) if len(nodes.starts) > 1 else None
 
-    def places(self, question: Question, chosen: Chosen | None, at_once: int) -> Iterator[Places]:
+    def places(self, question: Question, at_once: int) -> Iterator[Places]:
         """All places that pass, in the order of the question, as many at once, and at last the rest."""
         waiting = np.zeros(0, np.int64)
-        for found in self._by_rank(question, chosen) if question.sorted_launches else self._in_order(question, chosen):
+        is_by_launch = bool(question.sorted_launches)
+        for found in self._by_rank(question) if is_by_launch else self._in_order(question):
             waiting = np.concatenate([waiting, found])
             whole = len(waiting) - len(waiting) % at_once
             yield from (waiting[start : start + at_once] for start in range(0, whole, at_once))
@@ -70,13 +96,13 @@ class LargeIteration(StoredOrders):
         if len(waiting):
             yield waiting
 
-    def page(self, question: Question, chosen: Chosen | None, offset: int, limit: int) -> list[int]:
+    def page(self, question: Question, offset: int, limit: int) -> list[int]:
         """``kernel_iteration_node.id`` of one page."""
         if question.sorted_launches:
-            return self.ids(self._page_by_rank(question, chosen, offset, limit))
+            return self.ids(self._page_by_rank(question, offset, limit))
         # Without a condition, the part in which the page begins is known.
-        skip, offset = self._skipped(offset, question.descending) if chosen is None else (0, offset)
-        return self.ids(_cut(self._in_order(question, chosen, skip), offset, limit))
+        skip, offset = (offset, 0) if self._passing(question).chosen is None else (0, offset)
+        return self.ids(_cut(self._in_order(question, skip), offset, limit))
 
     def ids(self, places: Places) -> list[int]:
         """``kernel_iteration_node.id`` of some places."""
@@ -84,58 +110,85 @@ class LargeIteration(StoredOrders):
         found: list[int] = (self._nodes.numbers[run] + places - self._nodes.starts[run]).tolist()
         return found
 
-    def _in_order(self, question: Question, chosen: Chosen | None, skip: int = 0) -> Iterator[Places]:
-        for _, found in self._parts(question.order, skip, question.descending):
+    def _count(self, order: str, low: int, high: int, chosen: Chosen) -> int:
+        return sum(chosen.count_of(places) for places in self._ranked(order, low, high))
+
+    def _in_order(self, question: Question, skip: int = 0) -> Iterator[Places]:
+        """Places that pass, in the order of the question, but for the first ranks, which are skipped."""
+        passing = self._passing(question)
+        low, high, chosen = passing.low, passing.high, passing.chosen
+        low, high = (low, high - skip) if question.descending else (low + skip, high)
+        for found in self._ranked(question.order, low, high, question.descending):
             some = found if chosen is None else chosen.of(found)
             yield some[::-1] if question.descending else some
 
-    def _skipped(self, offset: int, descending: bool) -> tuple[int, int]:
-        """How many parts lie before a row of the order, and the offset of the row behind them."""
-        first = (self.kernels - 1) % PART + 1 if descending else PART
-        if offset < first:
-            return 0, offset
-        parts, rest = divmod(offset - first, PART)
-        return parts + 1, rest
+    def _ranked(self, order: str, low: int, high: int, descending: bool = False) -> Iterator[Places]:
+        """The places of an order from one rank to before another, part by part."""
+        parts = range(low // PART, -(-high // PART))
+        for number in reversed(parts) if descending else parts:
+            begin = number * PART
+            if order == "node":
+                # The order of the places themselves.
+                yield np.arange(max(begin, low), min(begin + PART, high))
+            else:
+                yield self._part(order, number)[max(low - begin, 0) : high - begin]
 
     @cached_property
-    def _launches(self) -> _Runs:
-        of, kept = self._kept.get("runs", (None, None))
-        if of == self._of and isinstance(kept, _Runs):
+    def _launches(self) -> _Launches:
+        of, kept = self._kept.get("launches", (None, None))
+        if of == self._of and isinstance(kept, _Launches):
             return kept
         try:
-            found = _runs(self._connection, *self._of, "launch")
+            runs = _runs(self._connection, *self._of, "launch")
         except ValueError:
             raise self._damaged() from None
-        if len(found.starts) < 2 or found.starts[-1] != self.kernels:
+        if len(runs.starts) < 2 or runs.starts[-1] != self.kernels:
             raise self._damaged()
-        if len(found.starts) <= _MOST_KEPT_RUNS:
-            self._kept["runs"] = self._of, found
+        last = self._last_launch()
+        launch = runs.numbers[:-1].clip(0, last)
+        # NumPy adds weights as floating-point numbers, which hold these exactly.
+        kernels = np.bincount(launch, runs.lengths, last + 1).astype(np.int64)
+        found = _Launches(runs.starts, launch, runs.lengths, kernels)
+        if len(launch) <= _MOST_KEPT_RUNS:
+            self._kept["launches"] = self._of, found
         return found
 
     def _by_launch(self, question: Question) -> Chosen:
         # One filter has many pages.
-        key = self._of, question.launches, question.key()
+        key = self._of, question.key(question.launches)
         kept_key, kept = self._kept.get("chosen", (None, None))
         if key == kept_key and isinstance(kept, Chosen):
             return kept
+        # Its memory is used again.
+        self._kept.pop("chosen", None)
         found = self._found_by_launch(question)
         if len(found.flags) <= _MOST_KEPT_FLAGS:
             self._kept["chosen"] = key, found
         return found
 
     def _found_by_launch(self, question: Question) -> Chosen:
-        runs, passes = self._launches, self._passes(question).take(self._launches.numbers[:-1], mode="clip")
+        runs, passes = self._launches, self._passes(question)[self._launches.launch]
         passing = np.flatnonzero(passes)
         if not len(passing):
             return Chosen(0, no_flags(0))
         first, behind = int(passing[0]), int(passing[-1]) + 1
         begin = int(runs.starts[first])
-        flags = no_flags(int(runs.starts[behind]) - begin)
+        flags = self._memory_of_flags(int(runs.starts[behind]) - begin)
         for low in range(first, behind, _RUNS_AT_ONCE):
             high = min(low + _RUNS_AT_ONCE, behind)
             some = slice(runs.starts[low] - begin, runs.starts[high] - begin)
             flags[some] = np.repeat(passes[low:high], runs.lengths[low:high])
         return Chosen(begin, flags)
+
+    def _memory_of_flags(self, count: int) -> Flags:
+        """A flag for each of so many places, of whatever value: in the memory of those of the question before, where
+        it is enough, as the system takes longer to give it than all that is done with it."""
+        if count > _MOST_KEPT_FLAGS:
+            return no_flags(count)
+        kept: Flags | None = self._kept.get("memory_of_flags")
+        if kept is None or len(kept) < count:
+            kept = self._kept["memory_of_flags"] = no_flags(count)
+        return kept[:count]
 
     def _chosen_by_run(self, chosen: Chosen) -> Places:
         """How many of each run pass."""
@@ -147,31 +200,52 @@ class LargeIteration(StoredOrders):
             counts[low - 1 : low - 1 + len(heads)] = np.add.reduceat(chosen.flags, heads - chosen.begin, dtype=np.int64)
         return counts
 
-    def _run_ranks(self, question: Question) -> tuple[Places, int]:
-        ranks, number = self._ranks(question)
-        return ranks.take(self._launches.numbers[:-1], mode="clip"), number
-
-    def _page_by_rank(self, question: Question, chosen: Chosen | None, offset: int, limit: int) -> Places:
-        rank, number = self._run_ranks(question)
+    def _page_by_rank(self, question: Question, offset: int, limit: int) -> Places:
+        rank, number = self._ranks(question)
+        chosen = self._passing(question).chosen
         runs = self._launches
-        count = runs.lengths if chosen is None else self._chosen_by_run(chosen)
-        of_rank = np.bincount(rank, weights=count, minlength=number).astype(np.int64)
+        if chosen is None:
+            counts, kernels = runs.lengths, runs.kernels
+        else:
+            counts = self._chosen_by_run(chosen)
+            kernels = np.bincount(runs.launch, counts, len(runs.kernels)).astype(np.int64)
+        of_rank = np.bincount(rank, kernels, number).astype(np.int64)
         ends = np.cumsum(of_rank)
         first = int(np.searchsorted(ends, offset, side="right"))
         last = int(np.searchsorted(ends, offset + limit))
-        wanted = np.flatnonzero((rank >= first) & (rank <= last) & (count > 0))
-        wanted = _by(rank, wanted, question.descending)
-        # Of these runs, those that the page needs.
-        behind = np.cumsum(count[wanted])
         skip = offset - int(ends[first] - of_rank[first])
-        begin = int(np.searchsorted(behind, skip, side="right"))
-        end = int(np.searchsorted(behind, skip + limit)) + 1
-        parts = self._expanded(wanted[begin:end], chosen, question.descending)
-        return _cut(parts, skip - int(behind[begin - 1] if begin else 0), limit)
+        waiting = self._runs_by_rank(rank, first, last, counts, question.descending)
+        for wanted in waiting:
+            behind = np.cumsum(counts[wanted])
+            if len(behind) and behind[-1] > skip:
+                # Of these runs, those that the page needs.
+                begin = int(np.searchsorted(behind, skip, side="right"))
+                end = int(np.searchsorted(behind, skip + limit)) + 1
+                skip -= int(behind[begin - 1]) if begin else 0
+                needed = chain([wanted[begin:end]], waiting)
+                parts = (part for runs in needed for part in self._expanded(runs, chosen, question.descending))
+                return _cut(parts, skip, limit)
+            skip -= int(behind[-1]) if len(behind) else 0
+        return np.zeros(0, np.int64)
 
-    def _by_rank(self, question: Question, chosen: Chosen | None) -> Iterator[Places]:
-        rank, _ = self._run_ranks(question)
-        return self._expanded(_by(rank, np.arange(len(rank)), question.descending), chosen, question.descending)
+    def _runs_by_rank(self, rank: Places, first: int, last: int, counts: Places, descending: bool) -> Iterator[Places]:
+        """The runs of launches from one rank to another that have any kernels, by rank, then place."""
+        launch, step = self._launches.launch, -1 if descending else 1
+        passes = (rank >= first) & (rank <= last)
+        if first < last:
+            runs = np.flatnonzero(passes[launch] & (counts > 0))[::step]
+            yield runs[np.argsort(rank[launch[runs]], kind="stable")]
+            return
+        # Most may have one rank, such as that of the only GPU, and a page needs few.
+        for begin in range(0, len(launch), _RUNS_AT_ONCE)[::step]:
+            some = slice(begin, begin + _RUNS_AT_ONCE)
+            yield begin + np.flatnonzero(passes[launch[some]] & (counts[some] > 0))[::step]
+
+    def _by_rank(self, question: Question) -> Iterator[Places]:
+        rank = self._ranks(question)[0][self._launches.launch]
+        order = np.arange(len(rank))[:: -1 if question.descending else 1]
+        order = order[np.argsort(rank[order], kind="stable")]
+        return self._expanded(order, self._passing(question).chosen, question.descending)
 
     def _expanded(self, runs: Places, chosen: Chosen | None, descending: bool) -> Iterator[Places]:
         """The places of some runs, run by run."""
@@ -191,21 +265,32 @@ class LargeIteration(StoredOrders):
         is_most = high - low > self.kernels // 2
         inside[:] = is_most
         for begin, end in ((0, low), (high, self.kernels)) if is_most else ((low, high),):
-            for first, places in self._parts(wanted.order, begin // PART):
-                if first >= end:
-                    break
-                inside[places[max(begin - first, 0) : end - first]] = not is_most
+            for places in self._ranked(wanted.order, begin, end):
+                inside[places] = not is_most
         return Chosen(0, inside)
 
     def _bounds(self, wanted: TimeRange, limit: float, is_in: bool) -> tuple[int, int]:
         if wanted.order == "node":
             return super()._bounds(wanted, limit, is_in)
-        lowest = self._connection.execute(
-            "SELECT lowest_ns FROM ext_kernel_orders WHERE aggr_id = ? AND iter_value = ? AND kind = ? ORDER BY part",
-            (*self._of, wanted.order),
-        )
-        below = sum(is_below(value, limit, is_in) for (value,) in lowest)
+        below = sum(is_below(value, limit, is_in) for value in self._lowest(wanted.order))
         return (below - 1) * PART + 1 if below else 0, min(below * PART, self.kernels)
+
+    def _lowest(self, order: str) -> Sequence[int]:
+        """The first time of each part."""
+        of, kept = self._kept.get("lowest", (None, None))
+        if kept is None or of != (self._of, order):
+            (text,) = self._connection.execute(
+                "SELECT group_concat(lowest_ns) FROM (SELECT lowest_ns FROM ext_kernel_orders WHERE aggr_id = ? "
+                "AND iter_value = ? AND kind = ? ORDER BY part)",
+                (*self._of, order),
+            ).fetchone()
+            try:
+                kept = [int(number) for number in text.split(",")]
+            except (AttributeError, ValueError):
+                raise self._damaged() from None
+            self._kept["lowest"] = (self._of, order), kept
+        found: Sequence[int] = kept
+        return found
 
     def _node(self, place: int) -> int:
         return self.ids(np.array([place]))[0]
@@ -214,33 +299,30 @@ class LargeIteration(StoredOrders):
         return int(self._part(order, rank // PART)[rank % PART])
 
     def _part(self, kind: str, part: int) -> Places:
-        if self._last is None or self._last[0] != (kind, part):
-            row = self._connection.execute(
-                "SELECT data FROM ext_kernel_orders WHERE aggr_id = ? AND iter_value = ? AND kind = ? AND part = ?",
-                (*self._of, kind, part),
-            ).fetchone()
-            try:
-                places = np.cumsum(unpack(row[0], 1)[0])
-            except (TypeError, ValueError):
-                raise self._damaged() from None
-            if len(places) != min(PART, self.kernels - part * PART) or places.min() < 0 or places.max() >= self.kernels:
-                raise self._damaged()
-            self._last = (kind, part), places
-        return self._last[1]
+        kept: OrderedDict[Any, Places] = self._kept.setdefault("parts", OrderedDict())
+        key = self._of, kind, part
+        places = kept.get(key)
+        if places is not None:
+            kept.move_to_end(key)
+            return places
+        row = self._connection.execute(
+            "SELECT data FROM ext_kernel_orders WHERE aggr_id = ? AND iter_value = ? AND kind = ? AND part = ?",
+            (*self._of, kind, part),
+        ).fetchone()
+        try:
+            places = np.cumsum(unpack(row[0], 1)[0])
+        except (TypeError, ValueError):
+            raise self._damaged() from None
+        if len(places) != min(PART, self.kernels - part * PART) or places.min() < 0 or places.max() >= self.kernels:
+            raise self._damaged()
+        kept[key] = places
+        while len(kept) > _KEPT_PARTS:
+            kept.popitem(last=False)
+        return places
 
     def _damaged(self) -> UnfitDatabase:
         name = getattr(self._connection, "shown_name", "The database")
         return UnfitDatabase(f"{name} is damaged in ext_kernel_orders; make it again.")
-
-    def _parts(self, kind: str, skip: int = 0, descending: bool = False) -> Iterator[tuple[int, Places]]:
-        """The parts of an order, each with the rank at which it begins."""
-        count = -(-self.kernels // PART)
-        for number in range(count - 1 - skip, -1, -1) if descending else range(skip, count):
-            if kind == "node":
-                # The order of the places themselves.
-                yield number * PART, np.arange(number * PART, min((number + 1) * PART, self.kernels))
-            else:
-                yield number * PART, self._part(kind, number)
 
 
 def _runs(connection: sqlite3.Connection, aggregation: int, iteration: int, kind: str) -> _Runs:
@@ -256,19 +338,14 @@ def _runs(connection: sqlite3.Connection, aggregation: int, iteration: int, kind
     return _Runs(starts, numbers, np.diff(starts))
 
 
-def _by(rank: Places, runs: Places, descending: bool) -> Places:
-    """Some runs by rank; those of one in the order of their places, or in its reverse."""
-    runs = runs[::-1] if descending else runs
-    return runs[np.argsort(rank[runs], kind="stable")]
-
-
 def _cut(parts: Iterator[Places], offset: int, limit: int) -> Places:
     found: list[Places] = []
     for part in parts:
-        if limit <= 0:
-            break
         some = part[offset : offset + limit]
         offset = max(offset - len(part), 0)
         limit -= len(some)
         found.append(some)
+        # Before the next part is read.
+        if limit <= 0:
+            break
     return np.concatenate(found) if found else np.zeros(0, np.int64)

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
-from tensorboard_plugin_dlprof.packing import unpack
+from tensorboard_plugin_dlprof.packing import Part
 
 Numbers = npt.NDArray[np.int64]
 
+_OP_COLUMN = 1
 _ITERATION_COLUMNS = 9
 """Iteration, op, calls, kernels, Tensor Core kernels, CPU time, GPU time, kernel time, Tensor Core kernel time."""
 
@@ -26,10 +27,14 @@ def op_range(connection: sqlite3.Connection, op: int, rows: str) -> tuple[int, i
 
 
 def op_iterations(connection: sqlite3.Connection, aggregation: int, op: int, most: int) -> list[tuple[int, ...]]:
-    """First and last iteration, and the other columns, of an op by iteration; several in one row where more than
-    ``most`` would not do."""
-    parts = []
-    for first, columns in _parts(
+    """An op by iteration; several iterations in one row where more than ``most`` would not do.
+
+    Returns:
+        First and last iteration, calls, CPU time and GPU time in nanoseconds, kernels, Tensor Core kernels, and plain
+        sums of the durations of both in nanoseconds.
+    """
+    found = []
+    for first, part in _parts(
         connection,
         "SELECT first_op_id, data FROM ext_iteration_ops WHERE aggr_id = ? AND last_op_id >= ? ORDER BY last_op_id, id",
         (aggregation, op),
@@ -37,26 +42,36 @@ def op_iterations(connection: sqlite3.Connection, aggregation: int, op: int, mos
     ):
         if first > op:
             break
-        low, high = np.searchsorted(columns[1], (op, op + 1)).tolist()
-        del columns[1]
-        parts.append(np.stack([column[low:high] for column in columns]))
-    if not parts:
+        found.append(_rows_of(part, _OP_COLUMN, op, op + 1))
+    found = [columns for columns in found if len(columns[0])]
+    if not found:
         return []
-    iteration, *sums = np.concatenate(parts, axis=1)
-    if not len(iteration):
-        return []
-    size = max(-(-(int(iteration[-1]) - int(iteration[0]) + 1) // most), 1)
-    heads = np.flatnonzero(np.diff((iteration - iteration[0]) // size, prepend=-1))
-    last = iteration[np.append(heads[1:], len(iteration)) - 1]
-    rows = [iteration[heads], last, *(np.add.reduceat(column, heads) for column in sums)]
+    first, last = int(found[0][0][0]), int(found[-1][0][-1])
+    size = max(-(-(last - first + 1) // most), 1)
+    # Part by part: all of them in one array take longer to get the memory for than to sum.
+    bins = [np.concatenate(column) for column in zip(*(_sums(columns, first, size) for columns in found), strict=True)]
+    number, low, high, *sums = bins
+    heads = np.flatnonzero(np.diff(number, prepend=-1))
+    tails = np.append(heads[1:], len(number)) - 1
+    calls, kernels, tc_kernels, cpu_time, gpu_time, *kernel_times = (np.add.reduceat(column, heads) for column in sums)
+    rows = [low[heads], high[tails], calls, cpu_time, gpu_time, kernels, tc_kernels, *kernel_times]
     return list(zip(*(column.tolist() for column in rows), strict=True))
+
+
+def _sums(columns: list[Numbers], first: int, size: int) -> list[Numbers]:
+    """Of each ``size`` iterations from ``first`` on that are there: their number, the first and last of them, sums."""
+    iteration, _, *values = columns
+    number = (iteration - first) // size
+    heads = np.flatnonzero(np.diff(number, prepend=number[0] - 1))
+    tails = np.append(heads[1:], len(iteration)) - 1
+    return [number[heads], iteration[heads], iteration[tails], *(np.add.reduceat(column, heads) for column in values)]
 
 
 def sub_op_calls(connection: sqlite3.Connection, op: int, most: int) -> list[tuple[int, int]]:
     """``ext_sub_op_inputs.id`` and number of the recorded ops in the calls of an op, the most frequent ones first."""
     begin, calls = op_range(connection, op, "instance")
     counts: dict[int, int] = {}
-    for first, (instance, inputs) in _parts(
+    for first, part in _parts(
         connection,
         "SELECT first_op_instance_id, data FROM ext_sub_ops WHERE last_op_instance_id >= ? "
         "ORDER BY last_op_instance_id, id",
@@ -65,19 +80,25 @@ def sub_op_calls(connection: sqlite3.Connection, op: int, most: int) -> list[tup
     ):
         if first >= begin + calls:
             break
-        low, high = np.searchsorted(instance, (begin, begin + calls)).tolist()
-        numbers, times = np.unique(inputs[low:high], return_counts=True)
+        _, inputs = _rows_of(part, 0, begin, begin + calls)
+        numbers, times = np.unique(inputs, return_counts=True)
         for number, count in zip(numbers.tolist(), times.tolist(), strict=True):
             counts[number] = counts.get(number, 0) + count
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
 
 
+def _rows_of(part: Part, column: int, low: int, high: int) -> list[Numbers]:
+    """The rows of a part that have a number from ``low`` to before ``high`` in a column that ascends."""
+    begin, end = np.searchsorted(part.column(column), (low, high)).tolist()
+    return part.rows(begin, end)
+
+
 def _parts(
     connection: sqlite3.Connection, sql: str, values: tuple[int, ...], columns: int
-) -> Iterator[tuple[int, list[Numbers]]]:
+) -> Iterator[tuple[int, Part]]:
     for first, data in connection.execute(sql, values):
         try:
-            yield int(first), unpack(data, columns)
+            yield int(first), Part(data, columns)
         except (TypeError, ValueError):
             name = getattr(connection, "shown_name", "The database")
             raise UnfitDatabase(f"{name} is damaged in {sql.split('FROM ')[1].split()[0]}; make it again.") from None

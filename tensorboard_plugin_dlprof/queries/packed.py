@@ -65,9 +65,11 @@ class Question(msgspec.Struct, frozen=True):
     ranges: Sequence[TimeRange]
     values: Mapping[str, Value] = msgspec.field(default_factory=lambda: MappingProxyType({}))
 
-    def key(self) -> tuple[tuple[str, Value], ...]:
-        """What launches are asked about: neither the iteration nor the page."""
-        return tuple((name, value) for name, value in self.values.items() if name not in _OF_THE_PAGE)
+    def key(self, sql: str) -> tuple[str, tuple[tuple[str, Value], ...]]:
+        """What a statement about launches asks: neither about the iteration or the page, nor about times."""
+        return sql, tuple(
+            (name, value) for name, value in self.values.items() if name not in _OF_THE_PAGE and f":{name}" in sql
+        )
 
 
 class TimeRange(msgspec.Struct, frozen=True):
@@ -97,6 +99,15 @@ def time_range(order: str, sql: str, found: Condition) -> TimeRange:
     )
 
 
+class Passing(msgspec.Struct, frozen=True):
+    """Which kernels pass: of those in the order of a question, from one rank to before another, the chosen ones."""
+
+    low: int
+    high: int
+    chosen: Chosen | None = None
+    """All of them, where there is none."""
+
+
 class StoredOrders(ABC):
     """The stored orders of one iteration."""
 
@@ -109,31 +120,57 @@ class StoredOrders(ABC):
         self._kept: dict[str, Any] = getattr(connection, "kept", {})
         """For the questions that follow, where the file is not changed."""
         self.kernels = kernels
+        self._passed: tuple[Question, Passing] | None = None
+        """The question asked last, and what passes."""
 
     def count(self, question: Question) -> int:
         """How many kernels pass."""
-        chosen = self.chosen(question)
-        return self.kernels if chosen is None else chosen.count()
-
-    def chosen(self, question: Question) -> Chosen | None:
-        """Whether each place passes; nothing where all do."""
-        chosen = self._by_launch(question) if question.launches else None
-        for wanted in question.ranges:
-            inside = self._within(wanted)
-            chosen = inside if chosen is None else chosen.both(inside)
-        return chosen
+        passing = self._passing(question)
+        low, high, chosen = passing.low, passing.high, passing.chosen
+        if chosen is None:
+            return high - low
+        if high - low == self.kernels:
+            return chosen.count()
+        # What is less to read: those in the range, or those outside.
+        if high - low <= self.kernels // 2:
+            return self._count(question.order, low, high, chosen)
+        outside = self._count(question.order, 0, low, chosen)
+        return chosen.count() - outside - self._count(question.order, high, self.kernels, chosen)
 
     @abstractmethod
-    def places(self, question: Question, chosen: Chosen | None, at_once: int) -> Iterator[Places]:
+    def _count(self, order: str, low: int, high: int, chosen: Chosen) -> int:
+        """How many are chosen of those in an order from one rank to before another."""
+
+    @abstractmethod
+    def places(self, question: Question, at_once: int) -> Iterator[Places]:
         """All places that pass, in the order of the question, as many at once, and at last the rest."""
 
     @abstractmethod
-    def page(self, question: Question, chosen: Chosen | None, offset: int, limit: int) -> list[int]:
+    def page(self, question: Question, offset: int, limit: int) -> list[int]:
         """``kernel_iteration_node.id`` of one page."""
 
     @abstractmethod
     def ids(self, places: Places) -> list[int]:
         """``kernel_iteration_node.id`` of some places."""
+
+    def _passing(self, question: Question) -> Passing:
+        """Which kernels pass; worked out once for the count and for the page."""
+        if self._passed is None or self._passed[0] is not question:
+            self._passed = question, self._found_passing(question)
+        return self._passed[1]
+
+    def _found_passing(self, question: Question) -> Passing:
+        chosen = self._by_launch(question) if question.launches else None
+        low, high = 0, self.kernels
+        for wanted in question.ranges:
+            if wanted.order == question.order:
+                # What is sorted by the same times is a part of the order.
+                first, behind = self._slice(wanted)
+                low, high = max(low, first), min(high, behind)
+            else:
+                inside = self._within(wanted)
+                chosen = inside if chosen is None else chosen.both(inside)
+        return Passing(low, max(low, high), chosen)
 
     def _passes(self, question: Question, among: str = "1") -> Flags:
         """Whether each launch passes, by its id; ``among`` is a condition on the launches to ask for."""
@@ -159,7 +196,7 @@ class StoredOrders(ABC):
 
         Launches are those of all iterations, so one answer serves the pages of many; some are kept.
         """
-        key = sql, question.key()
+        key = question.key(sql)
         kept: OrderedDict[Any, Sequence[Places]] = self._kept.setdefault("answers_of_launches", OrderedDict())
         found = kept.get(key)
         if found is None:

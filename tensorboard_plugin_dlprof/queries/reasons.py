@@ -12,8 +12,9 @@ from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
 from tensorboard_plugin_dlprof.queries.groups import GROUPS, OPS_OF_GROUP
 from tensorboard_plugin_dlprof.queries.limited import LimitedByPath
 from tensorboard_plugin_dlprof.queries.ops import OPS
+from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Column, Row, Table
+from tensorboard_plugin_dlprof.queries.table import Column, Table
 
 _RATE = ("rate",)
 _WORDS = " ".join(f"WHEN '{key}' THEN '{words.replace(chr(39), chr(39) * 2)}'" for key, words in CAUSES.items())

@@ -85,18 +85,7 @@ def find_scope(connection: sqlite3.Connection, aggregation: int | None = None, d
         NotFound: there is no such aggregation or domain.
         NotADatabase: the database holds no aggregation at all.
     """
-    cursor = connection.execute(
-        "SELECT summary.aggr_id, summary.domain_id, name.string FROM model_summary AS summary "
-        "JOIN read_only_domains AS domain ON domain.id = summary.domain_id "
-        "JOIN dictionary AS name ON name.id = domain.domain_name_id "
-        "JOIN aggregations AS aggregation ON aggregation.id = summary.aggr_id "
-        "ORDER BY summary.aggr_id, summary.domain_id"
-    )
-    scopes = [
-        Scope(row[0], row[1], str(row[2]))
-        for row in cursor.fetchmany(MAX_SCOPES)
-        if isinstance(row[0], int) and isinstance(row[1], int)
-    ]
+    scopes = _scopes(connection)
     if not scopes:
         name = getattr(connection, "shown_name", "The database")
         raise NotADatabase(f"{name} holds no aggregated results; import its source again.")
@@ -110,3 +99,23 @@ def find_scope(connection: sqlite3.Connection, aggregation: int | None = None, d
         else sorted({scope.domain_name for scope in scopes})
     )
     raise NotFound(f"The profile has no {wanted}; it has {', '.join(map(str, known))}.")
+
+
+def _scopes(connection: sqlite3.Connection) -> list[Scope]:
+    """All of them, by aggregation and domain; a connection to a file that nobody changes keeps them."""
+    kept: dict[str, list[Scope]] = getattr(connection, "kept", {})
+    found = kept.get("scopes")
+    if found is None:
+        cursor = connection.execute(
+            "SELECT summary.aggr_id, summary.domain_id, name.string FROM model_summary AS summary "
+            "JOIN read_only_domains AS domain ON domain.id = summary.domain_id "
+            "JOIN dictionary AS name ON name.id = domain.domain_name_id "
+            "JOIN aggregations AS aggregation ON aggregation.id = summary.aggr_id "
+            "ORDER BY summary.aggr_id, summary.domain_id"
+        )
+        found = kept["scopes"] = [
+            Scope(row[0], row[1], str(row[2]))
+            for row in cursor.fetchmany(MAX_SCOPES)
+            if isinstance(row[0], int) and isinstance(row[1], int)
+        ]
+    return found

@@ -59,21 +59,21 @@ class SmallIteration(StoredOrders):
             part = Part(row[1], _COLUMNS)
         except ValueError:
             return None
-        begin, end = np.searchsorted(part.first_column(), (iteration, iteration + 1)).tolist()
+        begin, end = np.searchsorted(part.column(0), (iteration, iteration + 1)).tolist()
         _, launch, *orders = part.rows(begin, end)
         nodes = _nodes(connection, aggregation, iteration)
         if not len(nodes) == len(launch) > 0 or any(_is_outside(order, len(launch)) for order in orders):
             return None
         return cls(connection, aggregation, iteration, launch, orders, nodes)
 
-    def places(self, question: Question, chosen: Chosen | None, at_once: int) -> Iterator[Places]:
+    def places(self, question: Question, at_once: int) -> Iterator[Places]:
         """All places that pass, in the order of the question, as many at once, and at last the rest."""
-        found = self._in_order(question, chosen)
+        found = self._in_order(question)
         yield from (found[start : start + at_once] for start in range(0, len(found), at_once))
 
-    def page(self, question: Question, chosen: Chosen | None, offset: int, limit: int) -> list[int]:
+    def page(self, question: Question, offset: int, limit: int) -> list[int]:
         """``kernel_iteration_node.id`` of one page."""
-        return self.ids(self._in_order(question, chosen)[offset : offset + limit])
+        return self.ids(self._in_order(question)[offset : offset + limit])
 
     def ids(self, places: Places) -> list[int]:
         """``kernel_iteration_node.id`` of some places."""
@@ -84,18 +84,23 @@ class SmallIteration(StoredOrders):
         """Whether it answers faster than SQLite would: not where there are far more launches than kernels."""
         return self._condition is not None or not (question.launches or question.sorted_launches)
 
-    def _in_order(self, question: Question, chosen: Chosen | None) -> Places:
+    def _count(self, order: str, low: int, high: int, chosen: Chosen) -> int:
+        return chosen.count_of(self._order(order)[low:high])
+
+    def _in_order(self, question: Question) -> Places:
+        passing = self._passing(question)
         if question.sorted_launches:
             rank = self._ranks(question, self._among(question))[0].take(self._launch, mode="clip")
             # Those of one value stay in the order of their places, or in its reverse.
             order = np.argsort(-rank if question.descending else rank, kind="stable")
-        elif question.order == "node":
-            order = np.arange(self.kernels)
         else:
-            order = self._orders[question.order]
+            order = self._order(question.order)[passing.low : passing.high]
         if question.descending:
             order = order[::-1]
-        return order if chosen is None else chosen.of(order)
+        return order if passing.chosen is None else passing.chosen.of(order)
+
+    def _order(self, order: str) -> Places:
+        return np.arange(self.kernels) if order == "node" else self._orders[order]
 
     def _by_launch(self, question: Question) -> Chosen:
         return Chosen(0, self._passes(question, self._among(question)).take(self._launch, mode="clip"))
@@ -117,10 +122,7 @@ class SmallIteration(StoredOrders):
     def _within(self, wanted: TimeRange) -> Chosen:
         low, high = self._slice(wanted)
         inside = np.zeros(self.kernels, np.bool_)
-        if wanted.order == "node":
-            inside[low:high] = True
-        else:
-            inside[self._orders[wanted.order][low:high]] = True
+        inside[self._order(wanted.order)[low:high]] = True
         return Chosen(0, inside)
 
     def _node(self, place: int) -> int:

@@ -8,33 +8,34 @@ Sorting ends with the row id in the same direction, so that an index on the sort
 from __future__ import annotations
 
 import sqlite3
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias
 
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest
-from tensorboard_plugin_dlprof.queries.cells import CELLS, Cell
-from tensorboard_plugin_dlprof.queries.chosen import Chosen
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, ColumnType, Condition, condition, containing
 from tensorboard_plugin_dlprof.queries.large_iteration import LargeIteration
 from tensorboard_plugin_dlprof.queries.packed import Packed, Question, StoredOrders, TimeRange, time_range
+from tensorboard_plugin_dlprof.queries.rows import IDS_AT_ONCE, Row, read_rows
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.small_iteration import SmallIteration
 
-Row: TypeAlias = dict[str, Cell]
 Value: TypeAlias = str | int | float
 CountKey: TypeAlias = tuple[str, tuple[tuple[str, Value], ...]]
 
 FEW_ROWS = 20_000
 """Up to this many hits, find them first and sort them; above, walk the index of the sorted column."""
 
+_KEPT_ORDERS = 16
+_MOST_KEPT_IDS = 2_000
+"""In each of the orders that a connection keeps: a megabyte at most."""
+
 _INFINITE = "9e999"
 """As SQL spells it."""
-
-_IDS_AT_ONCE = 500
-"""SQLite takes 999 variables by our limit."""
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -63,6 +64,8 @@ class Column(msgspec.Struct, frozen=True):
     """Expression of the table's base alone that gives the same order faster."""
     base: str = ""
     """In place of the table's, where rows are sorted by this column."""
+    alone: tuple[str, str] | None = None
+    """Another base, and an expression of it, that give the same ids in the same order where nothing is filtered."""
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -83,6 +86,8 @@ class Table(msgspec.Struct, frozen=True):
     """Name -> JOIN clause, in the order in which they are joined. None may add or drop rows."""
     links: tuple[str, ...] = ()
     """Parameters that a request must give, bound as texts."""
+    rows_base: str = ""
+    """In place of ``base``, where the rows of some ids are read."""
     total: str = ""
     """Query of the number of rows of the scope, where it is stored; no row is none."""
     packed: Packed | None = None
@@ -141,15 +146,10 @@ def page(
     rows: list[Row] = []
     stored = query.stored(connection, counts)
     if stored is not None:
-        question = query.question()
         total = query.count(connection, False, counts)
-        # What passes is worked out once, for the count and for the page.
-        counted = not query.conditions or (counts is not None and query.stored_key(question) in counts)
-        chosen = stored.chosen(question) if request.limit and not counted else None
-        filtered = query.stored_count(stored, counts, chosen) if query.conditions else total
+        filtered = query.stored_count(stored, counts) if query.conditions else total
         if request.limit and request.offset < filtered:
-            chosen = stored.chosen(question) if counted else chosen
-            rows = query.rows(connection, stored.page(question, chosen, request.offset, request.limit))
+            rows = query.rows(connection, stored.page(query.question, request.offset, request.limit))
         return Page(rows, total, filtered, query.sort)
     few = query.few(connection, counts)
     total = query.count(connection, False, counts)
@@ -183,13 +183,12 @@ def stream(connection: sqlite3.Connection, table: Table, scope: Scope, request: 
     query = _Query(table, scope, request)
     stored = query.stored(connection, {})
     if stored is not None:
-        question = query.question()
         # Always as many, so that it is always the same statement.
-        for places in stored.places(question, stored.chosen(question), _IDS_AT_ONCE):
+        for places in stored.places(query.question, IDS_AT_ONCE):
             yield from query.rows(connection, stored.ids(places))
         return
     cursor = connection.execute(query.ids(few=True, paged=False), query.values)
-    while ids := [row[0] for row in cursor.fetchmany(_IDS_AT_ONCE)]:
+    while ids := [row[0] for row in cursor.fetchmany(IDS_AT_ONCE)]:
         yield from query.rows(connection, ids)
 
 
@@ -318,11 +317,24 @@ class _Query:
         counted and sorted at once."""
         filtered = bool(self.conditions)
         _, key = self._counting(filtered)
-        if (self._table.total and not filtered) or (counts is not None and key in counts):
+        if self._table.total and not filtered:
             return None
-        ids = self.found(connection, f"{self.ids(few=True, paged=False)} LIMIT {FEW_ROWS + 1}")
-        if len(ids) > FEW_ROWS:
+        sql = f"{self.ids(few=True, paged=False)} LIMIT {FEW_ROWS + 1}"
+        # The next page is asked for next.
+        kept: OrderedDict[CountKey, list[int]] = getattr(connection, "kept", {}).setdefault("few", OrderedDict())
+        ids = kept.get((sql, key[1]))
+        if ids is not None:
+            kept.move_to_end((sql, key[1]))
+        elif counts is not None and key in counts:
             return None
+        else:
+            ids = self.found(connection, sql)
+            if len(ids) > FEW_ROWS:
+                return None
+        if len(ids) <= _MOST_KEPT_IDS:
+            kept[sql, key[1]] = ids
+            while len(kept) > _KEPT_ORDERS:
+                kept.popitem(last=False)
         if counts is not None:
             counts[key] = len(ids)
         return ids
@@ -341,32 +353,24 @@ class _Query:
         total = self.count(connection, False, counts)
         asked = connection, int(self.values["aggregation"]), int(self.values["iteration"])
         if total > SmallIteration.few and (small := SmallIteration.find(*asked)) is not None:
-            return small if small.suits(self.question()) else None
+            return small if small.suits(self.question) else None
         return LargeIteration.find(*asked) if total > LargeIteration.few else None
 
-    def stored_count(
-        self,
-        found: StoredOrders,
-        counts: MutableMapping[CountKey, int] | None,
-        chosen: Chosen | None = None,
-    ) -> int:
-        """How many rows pass; ``chosen`` where that is known."""
-        question = self.question()
-        key = self.stored_key(question)
+    def stored_count(self, found: StoredOrders, counts: MutableMapping[CountKey, int] | None) -> int:
+        """How many rows pass."""
+        question = self.question
+        key: CountKey = (
+            f"{question.launches} {question.ranges}",
+            tuple(sorted((name, value) for name, value in self.values.items() if name not in ("limit", "offset"))),
+        )
         if counts is not None and key in counts:
             return counts[key]
-        number = found.count(question) if chosen is None else chosen.count()
+        number = found.count(question)
         if counts is not None:
             counts[key] = number
         return number
 
-    def stored_key(self, question: Question) -> CountKey:
-        """By what the number of rows that pass is known."""
-        return (
-            f"{question.launches} {question.ranges}",
-            tuple(sorted((name, value) for name, value in self.values.items() if name not in ("limit", "offset"))),
-        )
-
+    @cached_property
     def question(self) -> Question:
         """The request as one about the stored orders."""
         packed, column = self._table.packed, self._sorted_by
@@ -402,7 +406,10 @@ class _Query:
     def ids(self, few: bool, paged: bool) -> str:
         column, table = self._sorted_by, self._table
         direction = "DESC" if self.sort.startswith("-") else "ASC"
+        base = column.base
         value, joins = (column.order, ()) if column.order else (column.sql, column.joins)
+        if column.alone is not None and not self.conditions:
+            (base, value), joins = column.alone, ()
         unknown_last = ""
         # For SQLite, what is unknown is less than all that is known.
         if column.nullable and direction == "ASC":
@@ -414,7 +421,7 @@ class _Query:
         plus = "+" if few and self.conditions else ""
         order = f"{unknown_last}{plus}({value}) {direction}, {table.row_id} {direction}"
         sql = (
-            f"SELECT {table.row_id} AS id FROM {self._from(self._filter_joins.union(joins), column.base)} "
+            f"SELECT {table.row_id} AS id FROM {self._from(self._filter_joins.union(joins), base)} "
             f"WHERE {self._where(True, few)} ORDER BY {order}"
         )
         return f"{sql} LIMIT :limit OFFSET :offset" if paged else sql
@@ -423,17 +430,14 @@ class _Query:
         """The rows with these ids, in this order."""
         table = self._table
         expressions = ", ".join(f"({column.sql})" for column in table.columns)
-        cells = [(column.key, CELLS[column.type]) for column in table.columns]
-        found: dict[int, Row] = {}
-        for start in range(0, len(ids), _IDS_AT_ONCE):
-            some = ids[start : start + _IDS_AT_ONCE]
-            names = {f"id{number}": row_id for number, row_id in enumerate(some)}
-            sql = (
-                f"SELECT {table.row_id}, {expressions} FROM {self._from(table.joins)} "
-                f"WHERE {table.row_id} IN ({', '.join(':' + name for name in names)})"
-            )
-            for row in connection.execute(sql, {**self._scope_values, **names}):
-                found[row[0]] = {key: shown(value) for (key, shown), value in zip(cells, row[1:], strict=True)}
+        source = self._from(table.joins, table.rows_base)
+        found = read_rows(
+            connection,
+            f"SELECT {table.row_id}, {expressions} FROM {source} WHERE {table.row_id}",
+            {column.key: column.type for column in table.columns},
+            self._scope_values,
+            ids,
+        )
         if table.filler is not None:
             self._fill = self._fill or table.filler(connection, self._scope)
             for row_shown in found.values():

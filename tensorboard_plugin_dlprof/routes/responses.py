@@ -94,8 +94,7 @@ def _takes_gzip(request: Request) -> bool:
 
 
 def _sent(request: Request, answer: Answer, tag: str) -> Response:
-    response: Response = Respond(request, answer.content, "application/json", content_encoding=answer.encoding or None)
-    return _tagged(request, response, tag)
+    return _tagged(Respond(request, answer.content, "application/json", content_encoding=answer.encoding or None), tag)
 
 
 def checked_json(body: Any) -> bytes:
@@ -114,8 +113,9 @@ def unchanged(request: Request, tag: str) -> Response | None:
     """An empty 304 answer where the browser has the content of this tag already."""
     if not request.if_none_match.contains_weak(hashed(tag)):
         return None
-    response: Response = Respond(request, "", "application/json")
-    return _tagged(request, response, tag)
+    response = _tagged(Respond(request, "", "application/json"), tag)
+    response.make_conditional(request)
+    return response
 
 
 def failure(request: Request, error: ProfileError, allowed: str = "") -> Response:
@@ -153,7 +153,7 @@ def to_json(body: Any) -> bytes:
         return msgspec.json.encode(body)
     except (UnicodeEncodeError, OverflowError):
         # Halves of letters, and numbers beyond 64 bits.
-        return json.dumps(_finite(body), separators=(",", ":")).encode()
+        return json.dumps(_finite(msgspec.to_builtins(body)), separators=(",", ":")).encode()
 
 
 def _finite(value: Any) -> Any:
@@ -169,9 +169,8 @@ def hashed(tag: str) -> str:
     return hashlib.sha256(tag.encode(errors="surrogateescape")).hexdigest()[:32]
 
 
-def _tagged(request: Request, response: Response, tag: str) -> Response:
+def _tagged(response: Response, tag: str) -> Response:
     # The encodings of one content have one tag, so it must be a weak one.
     response.set_etag(hashed(tag), weak=True)
     response.headers["Vary"] = "Accept-Encoding"
-    response.make_conditional(request)
     return response

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import cache
 from typing import Any
 
 from tensorboard_plugin_dlprof.queries.extension import is_extended, is_measured
@@ -23,20 +24,7 @@ def table(borrowed: Borrowed, scope: Scope, parameters: Parameters) -> dict[str,
     answer = page(borrowed.connection, found, scope, request, borrowed.counts)
     return {
         "table": found.name,
-        "columns": [
-            {
-                "key": column.key,
-                "label": column.label,
-                "type": column.type,
-                "description": column.description,
-                "sortable": column.sortable,
-                "filterable": column.filterable,
-                "searchable": column.searchable,
-                "hidden": column.hidden,
-                "minor": column.minor,
-            }
-            for column in found.columns
-        ],
+        "columns": _columns(found.name, is_extended(borrowed.connection), is_measured(borrowed.connection)),
         "rows": answer.rows,
         "key": found.key,
         "offset": request.offset,
@@ -44,6 +32,25 @@ def table(borrowed: Borrowed, scope: Scope, parameters: Parameters) -> dict[str,
         "filtered": answer.filtered,
         "sort": answer.sort,
     }
+
+
+@cache
+def _columns(table_name: str, extended: bool, measured: bool) -> list[dict[str, str | bool]]:
+    """What a table tells of its columns."""
+    return [
+        {
+            "key": column.key,
+            "label": column.label,
+            "type": column.type,
+            "description": column.description,
+            "sortable": column.sortable,
+            "filterable": column.filterable,
+            "searchable": column.searchable,
+            "hidden": column.hidden,
+            "minor": column.minor,
+        }
+        for column in find_table(table_name, extended, measured).columns
+    ]
 
 
 def asked(connection: sqlite3.Connection, parameters: Parameters) -> tuple[Table, Request]:

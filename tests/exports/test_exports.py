@@ -19,7 +19,8 @@ from tensorboard_plugin_dlprof.exports.csv_text import CHUNK_LETTERS, csv_chunks
 from tensorboard_plugin_dlprof.exports.json_text import json_chunks
 from tensorboard_plugin_dlprof.exports.pdf_file import pdf_chunks
 from tensorboard_plugin_dlprof.exports.xlsx_file import write_xlsx
-from tensorboard_plugin_dlprof.queries.table import Column, Row
+from tensorboard_plugin_dlprof.queries.rows import Row
+from tensorboard_plugin_dlprof.queries.table import Column
 
 COLUMNS = (
     Column("name", "Name", "text", "", ""),

@@ -35,7 +35,7 @@ def test_an_op_of_ours(ours: UntrustedConnection) -> None:
     assert [(variant["calls"], variant["input_shapes"]) for variant in found["calls"]["variants"]] == [
         (3, "[[8,8],[8,8]]")
     ]
-    assert [(row["iteration"], row["calls"], row["kernels"], row["kernel_time_ns"]) for row in found["iterations"]] == [
+    assert [(row.iteration, row.calls, row.kernels, row.kernel_time_ns) for row in found["iterations"]] == [
         (step, 1, 1, 40_000) for step in range(3)
     ]
 
@@ -51,8 +51,8 @@ def test_every_op_of_nvidias_databases(name: str, tmp_path: Path) -> None:
             found = op_detail(connection, scope, op)
             assert found["times"]["cpu_time"]["total_ns"] == cpu_time
             assert found["times"]["gpu_time"]["total_ns"] == gpu_time
-            assert sum(row["kernels"] or 0 for row in found["iterations"]) == kernels
-            assert all(row["calls"] is None for row in found["iterations"])
+            assert sum(row.kernels or 0 for row in found["iterations"]) == kernels
+            assert all(row.calls is None for row in found["iterations"])
 
 
 def test_an_op_that_is_not_there(ours: UntrustedConnection) -> None:
@@ -85,7 +85,7 @@ def test_what_is_packed_says_the_same_as_the_rows(long: UntrustedConnection) -> 
         long.authorizer_calls = 0
         found = op_detail(long, scope, op)
         bins = {
-            (row["iteration"], row["stop_iteration"]): (row["calls"], row["kernels"], row["kernel_time_ns"])
+            (row.iteration, row.stop_iteration): (row.calls, row.kernels, row.kernel_time_ns)
             for row in found["iterations"]
         }
         assert 900 < len(bins) <= 1_000
