@@ -7,7 +7,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation import kernels as of_kernels
 from tensorboard_plugin_dlprof.aggregation import ops as of_ops
 from tensorboard_plugin_dlprof.aggregation import resources
-from tensorboard_plugin_dlprof.aggregation.grouping import Groups
+from tensorboard_plugin_dlprof.aggregation.grouping import counted, summed
 from tensorboard_plugin_dlprof.aggregation.instance_times import instance_rows, instance_times
 from tensorboard_plugin_dlprof.aggregation.selection import (
     KEY_OP,
@@ -95,7 +95,7 @@ def _iterations(
     kernel_iteration: Int64s,
 ) -> Iterations:
     kernels = profile.kernels
-    of_iteration = Groups.of(kernel_iteration, len(candidate.values))
+    count = len(candidate.values)
     duration = (kernels.gpu_stop - kernels.gpu_start)[kernel]
     on_tensor_cores = kernels.matrix_unit[kernel] == MatrixUnit.YES
     return Iterations(
@@ -103,10 +103,10 @@ def _iterations(
         start_ns=candidate.start_ns[chosen],
         stop_ns=candidate.stop_ns[chosen],
         parts_ns=parts,
-        kernels=of_iteration.count()[chosen],
-        tc_kernels=of_iteration.sum(on_tensor_cores)[chosen],
-        kernel_ns=of_iteration.sum(duration)[chosen],
-        tc_kernel_ns=of_iteration.sum(np.where(on_tensor_cores, duration, 0))[chosen],
+        kernels=counted(kernel_iteration, count)[chosen],
+        tc_kernels=summed(kernel_iteration, on_tensor_cores, count)[chosen],
+        kernel_ns=summed(kernel_iteration, duration, count)[chosen],
+        tc_kernel_ns=summed(kernel_iteration, np.where(on_tensor_cores, duration, 0), count)[chosen],
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -80,6 +81,20 @@ class Groups(msgspec.Struct):
     def metrics(self, values: Int64s) -> Metrics:
         """DLProf's metric of each group."""
         return Metrics(count=self.count(), max=self.max(values), min=self.min(values), sum=self.sum(values))
+
+
+def summed(keys: npt.NDArray[np.integer], values: npt.NDArray[Any], size: int) -> Int64s:
+    """``Groups.sum``, without sorting the rows: faster where groups have few rows each, in no order."""
+    total = np.zeros(size, np.int64)
+    for begin in range(0, len(keys), _BLOCK):
+        rows = slice(begin, begin + _BLOCK)
+        np.add.at(total, keys[rows], values[rows].astype(np.int64, copy=False))
+    return total
+
+
+def counted(keys: npt.NDArray[np.integer], size: int) -> Int64s:
+    """``Groups.count``, likewise."""
+    return np.bincount(keys, minlength=size).astype(np.int64, copy=False)
 
 
 def codes(*columns: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:

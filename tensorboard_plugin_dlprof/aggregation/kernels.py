@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.grouping import Groups, byte_ranks, codes
+from tensorboard_plugin_dlprof.aggregation.grouping import Groups, byte_ranks, codes, counted, summed
 from tensorboard_plugin_dlprof.aggregation.instance_times import InstanceTimes
 from tensorboard_plugin_dlprof.aggregation.tables import (
     Bools,
@@ -70,13 +70,10 @@ def iteration_ops(
     of_row[instance] = number
     kernel_number = spilled(of_row[kernel_instance[kernel]])
     del of_row
-    of_instances = Groups.of(number, size)
+    instances = spilled(counted(number, size))
+    cpu_time_ns = spilled(summed(number, times.cpu(instance), size))
+    gpu_time_ns = spilled(summed(number, times.gpu[instance], size))
     del number
-    instances = spilled(of_instances.count())
-    cpu_time_ns = spilled(of_instances.sum(times.cpu(instance)))
-    gpu_time_ns = spilled(of_instances.sum(times.gpu[instance]))
-    del of_instances
-    of_kernels = Groups.of(kernel_number, size)
     duration = (kernels.gpu_stop - kernels.gpu_start)[kernel]
     on_tensor_cores = kernels.matrix_unit[kernel] == MatrixUnit.YES
     return (
@@ -86,10 +83,10 @@ def iteration_ops(
             instances=instances,
             cpu_time_ns=cpu_time_ns,
             gpu_time_ns=gpu_time_ns,
-            kernels=spilled(of_kernels.count()),
-            tc_kernels=spilled(of_kernels.sum(on_tensor_cores)),
-            kernel_ns=spilled(of_kernels.sum(duration)),
-            tc_kernel_ns=spilled(of_kernels.sum(np.where(on_tensor_cores, duration, 0))),
+            kernels=spilled(counted(kernel_number, size)),
+            tc_kernels=spilled(summed(kernel_number, on_tensor_cores, size)),
+            kernel_ns=spilled(summed(kernel_number, duration, size)),
+            tc_kernel_ns=spilled(summed(kernel_number, np.where(on_tensor_cores, duration, 0), size)),
         ),
         IterationKernels(kernel=kernel, iteration_op=kernel_number),
     )

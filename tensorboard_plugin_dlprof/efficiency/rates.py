@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.aggregation.grouping import Groups, byte_ranks, codes
+from tensorboard_plugin_dlprof.aggregation.grouping import Groups, byte_ranks, codes, summed
 from tensorboard_plugin_dlprof.aggregation.instance_times import instance_rows
 from tensorboard_plugin_dlprof.aggregation.selection import iteration_of
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
@@ -356,29 +356,29 @@ def _of_iterations(
     chosen: Bools = np.isin(candidate.values, iterations.iter_value)
     iteration = iteration_of(profile.instances.cpu_start, candidate)
     inside = np.flatnonzero(iteration >= 0)
-    of_iteration = Groups.of(iteration[inside], count)
+    number = iteration[inside]
     flops = np.maximum(work.product_flops[inside], 0)
 
     peak = np.full(len(profile.ops), np.nan)
     peak[ops.op] = ops.peak_flops
     rate = peak[profile.instances.op[inside]]
     ideal = np.where(flops > 0, flops / rate * 1e9, 0.0)
-    without_peak = of_iteration.sum(np.isnan(ideal)) > 0
-    ideal_ns = np.bincount(iteration[inside], weights=np.nan_to_num(ideal), minlength=count)
+    without_peak = summed(number, np.isnan(ideal), count) > 0
+    ideal_ns = np.bincount(number, weights=np.nan_to_num(ideal), minlength=count)
 
     kernel = aggregation.iteration_kernels.kernel
     product = kernel[facts.product[kernel]]
-    of_product = Groups.of(iteration[rows[product]], count)
+    of_product = iteration[rows[product]]
     known = work.product_flops[rows[product]] > 0
-    total = of_product.sum(facts.duration[product])
-    measured = of_product.sum(np.where(known, facts.duration[product], 0))
-    some_flops = of_iteration.sum(flops)
+    total = summed(of_product, facts.duration[product], count)
+    measured = summed(of_product, np.where(known, facts.duration[product], 0), count)
+    some_flops = summed(number, flops, count)
     wall = (iterations.stop_ns - iterations.start_ns) * max(int(aggregation.devices.in_use.sum()), 1)
     reached = np.where(without_peak | (some_flops == 0), np.nan, ideal_ns)[chosen]
     return IterationEfficiency(
         iter_value=iterations.iter_value,
         product_flops=some_flops[chosen],
-        masked_flops=of_iteration.sum(work.masked_flops[inside])[chosen],
+        masked_flops=summed(number, work.masked_flops[inside], count)[chosen],
         ideal_ns=reached,
         measured_fraction=np.where(total > 0, measured / np.maximum(total, 1), np.nan)[chosen],
         mfu=np.where(wall > 0, reached / np.maximum(wall, 1), np.nan),
