@@ -5,6 +5,9 @@ import { shadeRules } from "./model/shades";
 
 const sheets = import.meta.glob<string>("./**/*.css", { query: "?inline", import: "default", eager: true });
 
+/** What paper needs overrides what every widget says for the screen, so it stands last. */
+const PRINT = "./components/print.css";
+
 export function styleSheet(): string {
   const colours = (["light", "dark"] as const).map(
     (theme) =>
@@ -13,7 +16,9 @@ export function styleSheet(): string {
   return [
     ...colours,
     ...Object.keys(sheets)
+      .filter((path) => path !== PRINT)
       .sort()
       .map((path) => sheets[path] ?? ""),
+    sheets[PRINT] ?? "",
   ].join("\n");
 }

@@ -105,3 +105,21 @@ def test_print(page: Page, menu: Locator, answer: dict[str, Any]) -> None:
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     expect(sheet).to_have_count(0)
     expect(page.locator("#dlprof")).to_be_visible()
+
+
+def test_a_page_is_printed_in_full_on_white(page: Page, tensorboard: TensorBoard) -> None:
+    """Also from a dark screen: all of the page and not the part in the window, dark on white, without menus."""
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 794, "height": 700})
+    page.goto(tensorboard.page(run="amp"))
+    expect(page.locator(".top-ops tbody tr").first).to_be_visible()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.emulate_media(media="print")
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    panel = page.get_by_role("region", name="Performance Summary")
+    expect(panel).to_have_css("background-color", "rgb(255, 255, 255)")
+    expect(panel).to_have_css("color", "rgb(0, 0, 0)")
+    expect(page.locator(".view-menu")).to_be_hidden()
+    page.wait_for_function("document.documentElement.scrollHeight > 2 * innerHeight")
+    page.emulate_media(media="screen")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")

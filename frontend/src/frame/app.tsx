@@ -26,7 +26,14 @@ function useTheme(): Theme {
   // Before the first picture: a dark page must not flash white.
   useLayoutEffect(() => watchTheme(setTheme), []);
   useLayoutEffect(() => {
-    document.documentElement.dataset.theme = theme;
+    // Paper is white, whatever the theme of the screen.
+    const paper = window.matchMedia("print");
+    const apply = (): void => {
+      document.documentElement.dataset.theme = paper.matches ? "light" : theme;
+    };
+    apply();
+    paper.addEventListener("change", apply);
+    return () => paper.removeEventListener("change", apply);
   }, [theme]);
   return theme;
 }
