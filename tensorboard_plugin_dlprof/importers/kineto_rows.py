@@ -7,20 +7,28 @@ becomes about 200 MB of columns.
 
 from __future__ import annotations
 
-import re
 import struct
 from array import array
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import compress, repeat
 from typing import Any
 
 import msgspec
 from msgspec.structs import astuple
 
-from tensorboard_plugin_dlprof.events.tables import Strings, WorkKind
-from tensorboard_plugin_dlprof.importers.kineto_events import NO_TEXT, valid_text, whole_number
+from tensorboard_plugin_dlprof.events.tables import WorkKind
+from tensorboard_plugin_dlprof.importers.kineto_events import NO_TEXT, whole_number
+from tensorboard_plugin_dlprof.importers.kineto_ids import (
+    FLOW_ENDS,
+    MemoryDevices,
+    TextIds,
+    ThreadIds,
+    TripleIds,
+    copy_kind,
+    sync_type,
+    track_number,
+)
 
 Columns = dict[str, tuple[Any, ...]]
 """Field of a class of events, or of their ``args`` -> its values."""
@@ -29,75 +37,6 @@ Columns = dict[str, tuple[Any, ...]]
 def columns_of(structs: Sequence[msgspec.Struct]) -> Columns:
     """The fields of structs of one class: all at once, in half the time that one after the other takes."""
     return dict(zip(structs[0].__struct_fields__, zip(*map(astuple, structs), strict=True), strict=True))
-
-
-class TextIds(dict[object, int]):
-    """Text, or its UTF-8 bytes -> id in ``Strings``. A hit costs one dictionary look-up."""
-
-    def __init__(self, strings: Strings) -> None:
-        super().__init__()
-        self._strings = strings
-
-    def __missing__(self, text: object) -> int:
-        if isinstance(text, bytes):
-            plain = text.decode("utf-8", "replace")
-        else:
-            plain = "" if text is None else valid_text(str(text))
-        found = self[text] = self._strings.intern(plain)
-        return found
-
-    def of(self, values: Sequence[object]) -> list[int]:
-        """The ids of some texts, most often all absent."""
-        if values.count("") == len(values):
-            return [0] * len(values)
-        return list(map(self.__getitem__, values))
-
-    def of_raw(self, values: Sequence[msgspec.Raw]) -> list[int]:
-        """The ids of some pieces of JSON, often all absent."""
-        if values.count(NO_TEXT) == len(values):
-            return [0] * len(values)
-        return list(map(self.__getitem__, map(bytes, values)))
-
-
-class ThreadIds(dict[tuple[int | str, int | str], int]):
-    """(pid, tid) as written -> row of ``processes`` and ``threads``. Numbers written as text are numbers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: dict[tuple[int, int | str], int] = {}
-        """(process, thread number or name) -> row."""
-
-    def __missing__(self, key: tuple[int | str, int | str]) -> int:
-        row = self[key] = self.rows.setdefault(thread_key(*key), len(self.rows))
-        return row
-
-    def of(self, pids: Sequence[int | str], tids: Sequence[int | str]) -> list[int]:
-        """The rows of the threads of some events, most often of one."""
-        if pids and pids.count(pids[0]) == len(pids) and tids.count(tids[0]) == len(tids):
-            return [self[pids[0], tids[0]]] * len(pids)
-        return list(map(self.__getitem__, zip(pids, tids, strict=True)))
-
-
-def thread_key(pid: int | str, tid: int | str) -> tuple[int, int | str]:
-    """A thread's numbers, whether written as numbers or as text; a thread may have a name in place of a number."""
-    number = whole_number(tid, -1)
-    return whole_number(pid, -1), tid if number == -1 and isinstance(tid, str) else number
-
-
-_LAST_NUMBER = re.compile(r"(\d+)\D*$")
-
-
-def track_number(value: object, fallback: object) -> int:
-    """The number of a device or stream: given outright, else in a track's name (``stream 7``); -1 where unknown."""
-    if type(value) is int and value >= 0:
-        return value
-    for candidate in (value, fallback):
-        number = whole_number(candidate)
-        if number >= 0:
-            return number
-        if isinstance(candidate, str) and (found := _LAST_NUMBER.search(candidate)):
-            return whole_number(found[1])
-    return -1
 
 
 def extend_tracks(column: array[int], values: Sequence[object], fallbacks: Sequence[object]) -> None:
@@ -133,28 +72,6 @@ def extend_whole(column: array[int], values: Sequence[object], missing: int = -1
         limit = 1 << (8 * column.itemsize - 1)
         numbers = (whole_number(value, missing) for value in values)
         column.extend(number if -limit <= number < limit else missing for number in numbers)
-
-
-class TripleIds(dict[bytes, int]):
-    """``[4, 2, 1]`` as written -> row of ``triples``. Kernels are launched with few different grids."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.triples: list[tuple[int, int, int]] = []
-
-    def __missing__(self, text: bytes) -> int:
-        row = self[text] = len(self.triples)
-        self.triples.append(_triple(text))
-        return row
-
-
-def _triple(text: bytes) -> tuple[int, int, int]:
-    """Three numbers; zeros where the text is something else."""
-    parts = text.strip(b"[] \t\r\n").split(b",")
-    if len(parts) != 3:
-        return (0, 0, 0)
-    x, y, z = (whole_number(part, 0) for part in parts)
-    return (x, y, z) if all(0 <= part < 1 << 31 for part in (x, y, z)) else (0, 0, 0)
 
 
 class SpanRows:
@@ -266,26 +183,6 @@ class DeviceRows(SpanRows):
         extend_correlations(self.correlation, self.external_id, args)
 
 
-_COPY_DIRECTION = re.compile(r"\b(Host|Device|Array|Peer|[HDAP])[Tt]o(Host|Device|Array|Peer|[HDAP])\b")
-
-_COPY_KINDS = {
-    "HH": 9, "HD": 1, "HA": 3,
-    "DH": 2, "DD": 8, "DA": 7,
-    "AH": 4, "AD": 6, "AA": 5,
-    "PP": 10,
-}  # fmt: skip
-"""CUPTI's ``CUpti_ActivityMemcpyKind``."""
-
-
-@lru_cache(maxsize=1_000)
-def copy_kind(name: str, kind: object) -> int:
-    """CUPTI's number of a copy called ``Memcpy HtoD (Pageable -> Device)``, or of AMD's kind ``HtoD``; -1 unknown."""
-    for text in (name, kind):
-        if isinstance(text, str) and (found := _COPY_DIRECTION.search(text)):
-            return _COPY_KINDS.get(found[1][0] + found[2][0], -1)
-    return -1
-
-
 class WorkRows(DeviceRows):
     """Kernels, copies and sets."""
 
@@ -338,30 +235,12 @@ class SyncRows(DeviceRows):
         extend_whole(self.event_id, args["event_id"])
 
 
-_SYNC_TYPES = {"event sync": 1, "stream wait event": 2, "stream sync": 3, "context sync": 4}
-"""CUPTI's ``CUpti_ActivitySynchronizationType``, by the names that Kineto gives them."""
-
-
-def sync_type(kind: object) -> int:
-    """CUPTI's number of a synchronisation; 0 (unknown) for another name."""
-    return _SYNC_TYPES.get(str(kind).lower(), 0)
-
-
-class _MemoryDevices(dict[tuple[object, object], int]):
-    """``Device Type`` and ``Device Id`` as written -> number of the GPU; -1 for the CPU's memory."""
-
-    def __missing__(self, key: tuple[object, object]) -> int:
-        kind, number = map(whole_number, key)
-        device = self[key] = number if kind > 0 else -1  # 0 is the CPU, whose id is -1; 1 is CUDA and HIP alike
-        return device
-
-
 class MemoryRows:
     """``[memory]`` instants of the framework's allocators."""
 
     def __init__(self, threads: ThreadIds) -> None:
         self._threads = threads
-        self._devices = _MemoryDevices()
+        self._devices = MemoryDevices()
         self.count = 0
         self.start_us = array("d")
         self.thread = array("i")
@@ -390,16 +269,6 @@ def _chosen(columns: Columns, chosen: Sequence[bool]) -> Columns:
     return {name: tuple(compress(values, chosen)) for name, values in columns.items()}
 
 
-class _FlowEnds(dict[str, int]):
-    """Phase -> which end of an arrow it is."""
-
-    def __missing__(self, phase: str) -> int:
-        return -1
-
-
-_FLOW_ENDS = _FlowEnds(s=0, f=1)
-
-
 class FlowRows:
     """The two ends of ``fwdbwd`` arrows."""
 
@@ -419,7 +288,7 @@ class FlowRows:
         """Appends flow events."""
         self.count += len(events["ts"])
         numbers = events["id"]
-        extend(self.end, list(map(_FLOW_ENDS.__getitem__, events["ph"])))
+        extend(self.end, list(map(FLOW_ENDS.__getitem__, events["ph"])))
         extend_whole(self.number, numbers)
         if are_all(int, numbers):
             extend(self.name, [0] * len(numbers))

@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.events.tables import Strings, WorkKind
 from tensorboard_plugin_dlprof.importers.kineto_categories import Kind, kind_of_category
 from tensorboard_plugin_dlprof.importers.kineto_counters import CounterRows
 from tensorboard_plugin_dlprof.importers.kineto_events import Event
+from tensorboard_plugin_dlprof.importers.kineto_ids import TextIds, ThreadIds, thread_key
 from tensorboard_plugin_dlprof.importers.kineto_pieces import kind_of_class
 from tensorboard_plugin_dlprof.importers.kineto_rows import (
     CallRows,
@@ -23,11 +24,8 @@ from tensorboard_plugin_dlprof.importers.kineto_rows import (
     OpRows,
     SpanRows,
     SyncRows,
-    TextIds,
-    ThreadIds,
     WorkRows,
     columns_of,
-    thread_key,
 )
 
 NO_PARTNER = "begin or end events without their counterpart"
