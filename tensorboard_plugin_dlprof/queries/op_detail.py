@@ -11,6 +11,7 @@ from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.numbers import flag, number, whole
 from tensorboard_plugin_dlprof.queries.op_work import op_iterations, sub_op_calls
+from tensorboard_plugin_dlprof.queries.ops import USING_OR_UNKNOWN
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
 MAX_VARIANTS = 50
@@ -30,7 +31,8 @@ class OpFacts(TypedDict):
     data_type: str
     data_format: str
     eligible: bool
-    using_tensor_cores: bool
+    using_tensor_cores: bool | None
+    """Unknown where no rule tells the kernels."""
     bad_data_type: bool
     calls: int | None
     kernel_calls: int | None
@@ -108,9 +110,10 @@ def op_detail(connection: sqlite3.Connection, scope: Scope, op_id: str) -> OpDet
     Raises:
         NotFound: the aggregation has no such op.
     """
+    using = USING_OR_UNKNOWN if is_extended(connection) else "node.using_tc"
     row = connection.execute(
         "SELECT op.id, op.op_id, op.op_name, type.string, direction.string, data_type.string, format.string, "
-        "node.tc_eligible OR node.using_tc, node.using_tc, node.is_bad_data_type, node.num_calls, node.kernel_calls, "
+        f"node.tc_eligible OR node.using_tc, {using}, node.is_bad_data_type, node.num_calls, node.kernel_calls, "
         "op.stack_trace, node.node_time_metrics_id FROM op_nodes AS node "
         "JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
         "LEFT JOIN dictionary AS type ON type.id = op.op_type_id "
@@ -133,7 +136,7 @@ def op_detail(connection: sqlite3.Connection, scope: Scope, op_id: str) -> OpDet
             data_type=texts[4],
             data_format=texts[5],
             eligible=flag(facts[6]),
-            using_tensor_cores=flag(facts[7]),
+            using_tensor_cores=None if facts[7] is None else flag(facts[7]),
             bad_data_type=flag(facts[8]),
             calls=whole(facts[9]),
             kernel_calls=whole(facts[10]),

@@ -8,6 +8,7 @@ from typing import TypedDict
 
 import msgspec
 
+from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.numbers import flag, number, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Table
@@ -147,17 +148,31 @@ OPS = Table(
 )
 
 
-def with_stored_calls(table: Table) -> Table:
-    """A table of ops of a database of ours, which stores where the calls of each op begin."""
-    return msgspec.structs.replace(
-        table,
-        columns=tuple(
-            msgspec.structs.replace(column, sql=_shown_shapes(_SHAPES_OF_FIRST_CALL))
-            if column.key == "input_shapes"
-            else column
-            for column in table.columns
-        ),
-    )
+USING_OR_UNKNOWN = (
+    "CASE WHEN node.using_tc THEN 1 WHEN node.read_only_ops_id IN (SELECT read_only_ops_id FROM ext_graph_launches) "
+    "OR EXISTS (SELECT 1 FROM ext_op_efficiency AS rate WHERE rate.aggr_id = node.aggr_id "
+    "AND rate.read_only_ops_id = node.read_only_ops_id AND rate.matrix_unit = 2) THEN NULL ELSE 0 END"
+)
+"""Of ``op_nodes AS node`` in a database of ours: empty where most of the op's time is in kernels that no rule can tell,
+or where it launches CUDA graphs that were recorded as a whole."""
+
+
+def of_ours(table: Table) -> Table:
+    """A table of ops of a database of ours, which stores where the calls of each op begin, and what cannot be told."""
+    return msgspec.structs.replace(table, columns=tuple(map(_of_ours, table.columns)))
+
+
+def _of_ours(column: Column) -> Column:
+    if column.key == "input_shapes":
+        return msgspec.structs.replace(column, sql=_shown_shapes(_SHAPES_OF_FIRST_CALL))
+    if column.key == "using_tensor_cores":
+        return msgspec.structs.replace(
+            column,
+            sql=USING_OR_UNKNOWN,
+            description="At least one kernel of the op uses Tensor Cores; empty where that cannot be told.",
+            nullable=True,
+        )
+    return column
 
 
 class TopOp(TypedDict):
@@ -171,7 +186,8 @@ class TopOp(TypedDict):
     gpu_time_fraction: float | None
     calls: int | None
     eligible: bool
-    using_tensor_cores: bool
+    using_tensor_cores: bool | None
+    """Unknown where no rule tells the kernels."""
 
 
 def top_ops(connection: sqlite3.Connection, scope: Scope, count: int = 10) -> list[TopOp]:
@@ -185,6 +201,8 @@ def top_ops(connection: sqlite3.Connection, scope: Scope, count: int = 10) -> li
         "ORDER BY gpu_time DESC, op_node_id LIMIT :count",
         {"a": scope.aggregation, "d": scope.domain_name, "count": count},
     )
+    rows = cursor.fetchmany(count)
+    untold = _untold(connection, scope, [str(row[0]) for row in rows])
     return [
         TopOp(
             op_id=str(row[0]),
@@ -195,7 +213,20 @@ def top_ops(connection: sqlite3.Connection, scope: Scope, count: int = 10) -> li
             gpu_time_fraction=number(row[5]),
             calls=whole(row[6]),
             eligible=flag(row[7]),
-            using_tensor_cores=flag(row[8]),
+            using_tensor_cores=None if str(row[0]) in untold else flag(row[8]),
         )
-        for row in cursor.fetchmany(count)
+        for row in rows
     ]
+
+
+def _untold(connection: sqlite3.Connection, scope: Scope, op_ids: list[str]) -> set[str]:
+    """Those of the ops of which it cannot be told whether they use Tensor Cores."""
+    if not is_extended(connection):
+        return set()
+    cursor = connection.execute(
+        "SELECT op.op_id FROM op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
+        f"WHERE node.aggr_id = ? AND op.domain_id = ? AND op.op_id IN ({', '.join('?' * len(op_ids))}) "
+        f"AND ({USING_OR_UNKNOWN}) IS NULL",
+        (scope.aggregation, scope.domain, *op_ids),
+    )
+    return {str(op_id) for (op_id,) in cursor.fetchmany(len(op_ids))}

@@ -18,13 +18,13 @@ from tensorboard_plugin_dlprof.queries.iteration_tables import (
 )
 from tensorboard_plugin_dlprof.queries.kernels import kernels_of_op
 from tensorboard_plugin_dlprof.queries.op_types import OP_TYPES
-from tensorboard_plugin_dlprof.queries.ops import with_stored_calls
+from tensorboard_plugin_dlprof.queries.ops import of_ours
 from tensorboard_plugin_dlprof.queries.reasons import groups, ops, ops_of_group
 from tensorboard_plugin_dlprof.queries.table import Table
 
 
 def _of_ops(make: Callable[[bool], Table]) -> Callable[[bool], Table]:
-    return lambda extended: with_stored_calls(make(extended)) if extended else make(extended)
+    return lambda extended: of_ours(make(extended)) if extended else make(extended)
 
 
 TABLES: Mapping[str, Callable[[bool], Table]] = MappingProxyType(

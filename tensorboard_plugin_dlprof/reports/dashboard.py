@@ -140,6 +140,8 @@ def _top_ops(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
         colour, use = "other_kernel", f"could use {unit}s" if op["eligible"] else ""
         if op["using_tensor_cores"]:
             colour, use = "tensor_core", f"uses {unit}s"
+        elif op["using_tensor_cores"] is None:
+            use = f"whether it uses {unit}s cannot be told"
         parts = (duration(op["gpu_time_ns"]), share(op["gpu_time_fraction"]), use)
         label = f"{op['name']} ({op['op_id']}): {', '.join(filter(None, parts))}"
         rows.append((label, Part(op["gpu_time_ns"] or 0, colour, label)))

@@ -16,6 +16,8 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.iterations import iteration_source
+from tensorboard_plugin_dlprof.queries.op_detail import op_detail
+from tensorboard_plugin_dlprof.queries.ops import top_ops
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, kernel_time, tensor_core_efficiency
 from tensorboard_plugin_dlprof.queries.table import Request, page
@@ -122,6 +124,50 @@ def test_graphs_recorded_as_a_whole_stand_beside_the_kernels(tmp_path: Path) -> 
         times = kernel_time(file, find_scope(file))
     assert times["graph"] == {"time_ns": 7_811_141_695, "names": None, "launches": 10}
     assert times["total"] == {"time_ns": 78_270, "names": 2, "launches": 30}
+
+
+def using_of_ops(file: UntrustedConnection) -> dict[str, set[object]]:
+    """Name of an op -> what the table, the Dashboard and the op's own page say of its use of Tensor Cores."""
+    scope = find_scope(file)
+    said: dict[str, set[object]] = {}
+    for row in page(file, find_table("ops", extended=True), scope, Request(limit=100)).rows:
+        detail = op_detail(file, scope, str(row["op_id"]))["op"]
+        said[str(row["name"])] = {row["using_tensor_cores"], detail["using_tensor_cores"]}
+    for op in top_ops(file, scope, 100):
+        said[op["name"]].add(op["using_tensor_cores"])
+    return said
+
+
+def test_whether_an_op_uses_tensor_cores_may_be_unknown(tmp_path: Path) -> None:
+    """Where most of its time is in kernels that no rule tells; one that is known to use them is enough for yes."""
+    shapes = {"Input Dims": [[64, 64], [64, 64]], "Input type": ["c10::Half", "c10::Half"]}
+    kernels = {"mm": [UNTOLD], "bmm": [UNTOLD, ON_TENSOR_CORES], "add": [PLAIN]}
+    events, number = [], 0
+    for place, (kind, names) in enumerate(kernels.items()):
+        start = 1_000 + 200 * place
+        events.append(_event("cpu_op", f"aten::{kind}", start, 150, 1, **shapes))
+        for name in names:
+            number += 1
+            events += _work(number, "kernel", name, start + 10 + 50 * (number % 2), 20, 0)
+    gpu = {"id": 0, "name": "NVIDIA A100-SXM4-40GB", "computeMajor": 8, "computeMinor": 0, "numSms": 108}
+    source = tmp_path / "trace.json"
+    source.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [gpu], "traceEvents": events}))
+    import_source(source, tmp_path / "dldb.sqlite", ImportOptions(), ignore)
+    with closing(open_database(tmp_path / "dldb.sqlite")) as file:
+        said = using_of_ops(file)
+    assert {name.rsplit("/", 1)[-1]: using for name, using in said.items()} == {
+        "mm": {None},
+        "bmm": {True},
+        "add": {False},
+    }
+
+
+def test_whether_graphs_recorded_as_a_whole_use_tensor_cores_is_unknown(tmp_path: Path) -> None:
+    """Nobody knows their kernels."""
+    with closing(open_database(database_of("nsight/a100_cuda_graphs/result_2_7B_compile_ro.sqlite", tmp_path))) as file:
+        said = using_of_ops(file)
+    assert {None} in said.values()
+    assert all(using == {None} for name, using in said.items() if "GraphLaunch" in name)
 
 
 def test_a_database_of_other_rules_for_kernels_says_so(tmp_path: Path) -> None:
