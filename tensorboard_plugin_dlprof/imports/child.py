@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -56,11 +57,14 @@ class Child:
         self._errors = b""
         self._error_reader = threading.Thread(target=self._read_errors, name="dlprof-import-errors", daemon=True)
         self._error_reader.start()
+        orders = self._pipe(self._process.stdin)
         try:
-            self._pipe(self._process.stdin).write(json.dumps(dict(job)).encode() + b"\n")
-            self._pipe(self._process.stdin).flush()
+            orders.write(json.dumps(dict(job)).encode() + b"\n")
+            orders.flush()
         except OSError:
-            pass  # It is dead already; listening tells why.
+            # It is dead already; listening tells why. Closed later, the pipe would try to write once more.
+            with suppress(OSError):
+                orders.close()
 
     @property
     def process_id(self) -> int:
