@@ -91,5 +91,8 @@ PAGEABLE_FRACTION = 0.012
 PROFILER_LAUNCH_FRACTION = 0.2
 """Share of time waiting for the host above which recording stacks, which slows the host, distorts the picture."""
 
+GRAPH_FRACTION = 0.1
+"""Share of the kernel time inside of CUDA graphs of which the kernels were not recorded; below it little is missed."""
+
 EVIDENCE_ROWS = 20
 """Rows of evidence that are kept for a finding; the numbers count all."""

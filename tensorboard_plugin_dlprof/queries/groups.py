@@ -113,8 +113,8 @@ KERNELS_OF_GROUP = Table(
             "kernel.total * 1.0 / nullif(kernel.calls, 0)",
             nullable=True,
         ),
-        Column("minimum_ns", "Minimum", "duration_ns", "Shortest call.", "kernel.least", minor=True),
-        Column("maximum_ns", "Maximum", "duration_ns", "Longest call.", "kernel.most", minor=True),
+        Column("minimum_ns", "Minimum", "duration_ns", "Shortest call.", "kernel.least", tier=1),
+        Column("maximum_ns", "Maximum", "duration_ns", "Longest call.", "kernel.most", tier=1),
         Column(
             "gpu_time_fraction",
             "Share of Group",

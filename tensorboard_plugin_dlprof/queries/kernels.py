@@ -67,8 +67,8 @@ _BASIC = Table(
         Column("calls", "Calls", "integer", "How often the kernel ran.", "gpu.count", ("gpu",)),
         Column("gpu_time_ns", "GPU Time", "duration_ns", "Sum of the durations of all calls.", "gpu.sum", ("gpu",)),
         Column("average_ns", "Average", "duration_ns", "Mean duration of a call.", "gpu.avg", ("gpu",)),
-        Column("minimum_ns", "Minimum", "duration_ns", "Shortest call.", "gpu.min", ("gpu",), minor=True),
-        Column("maximum_ns", "Maximum", "duration_ns", "Longest call.", "gpu.max", ("gpu",), minor=True),
+        Column("minimum_ns", "Minimum", "duration_ns", "Shortest call.", "gpu.min", ("gpu",), tier=1),
+        Column("maximum_ns", "Maximum", "duration_ns", "Longest call.", "gpu.max", ("gpu",), tier=1),
         Column(
             "gpu_time_fraction",
             "Share of Op",

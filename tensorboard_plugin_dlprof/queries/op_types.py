@@ -31,7 +31,7 @@ def _time_columns() -> tuple[Column, ...]:
             f"{meaning}: {explanation}.",
             f"{time}.{field}",
             ("times", time),
-            minor=suffix != "",
+            tier=1 if suffix else 0,
         )
         for time, label, explanation in _TIMES
         for suffix, field, statistic, meaning in _STATISTICS

@@ -69,6 +69,7 @@ OPS = Table(
             "gpu.sum * 1.0 / nullif(all_ops.gpu_time, 0)",
             ("times", "gpu", "summary", "all_ops"),
             nullable=True,
+            tier=2,
         ),
         Column(
             "cpu_time_ns",
@@ -77,9 +78,10 @@ OPS = Table(
             "Time from the start to the end of the op on the host, over all its calls.",
             "cpu.sum",
             ("times", "cpu"),
+            tier=1,
         ),
         Column("name", "Op Name", "path", "Path of the op in the model.", "op.op_name", searchable=True),
-        Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True),
+        Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, tier=2),
         Column(
             "direction",
             "Direction",
@@ -88,6 +90,7 @@ OPS = Table(
             "direction.string",
             ("direction",),
             text_id="op.direction_id",
+            tier=1,
         ),
         Column(
             "op_type",
@@ -98,6 +101,7 @@ OPS = Table(
             ("op_type",),
             "op.op_type_id",
             searchable=True,
+            tier=1,
         ),
         Column("calls", "Calls", "integer", "How often the op was called.", "node.num_calls"),
         Column(
@@ -114,7 +118,7 @@ OPS = Table(
             "At least one kernel of the op uses Tensor Cores.",
             "node.using_tc",
         ),
-        Column("kernel_calls", "Kernel Calls", "integer", "How many kernels the op launched.", "node.kernel_calls"),
+        Column("kernel_calls", "Kernel Calls", "integer", "How many kernels the op launched.", "node.kernel_calls", tier=1),
         Column(
             "data_type",
             "Data Type",
@@ -124,6 +128,7 @@ OPS = Table(
             ("data_type",),
             "op.data_type_id",
             searchable=True,
+            tier=1,
         ),
         Column(
             "input_shapes",

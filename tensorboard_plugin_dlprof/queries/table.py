@@ -58,8 +58,9 @@ class Column(msgspec.Struct, frozen=True):
     searchable: bool = False
     hidden: bool = False
     """Not shown unless the user asks."""
-    minor: bool = False
-    """Left out first where a page is too narrow for all columns."""
+    tier: int = 0
+    """Where a page is too narrow for all columns, those of a higher tier are left out first; 0 is what the table is read
+    for."""
     order: str = ""
     """Expression of the table's base alone that gives the same order faster."""
     base: str = ""

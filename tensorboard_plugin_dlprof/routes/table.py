@@ -35,7 +35,7 @@ def table(borrowed: Borrowed, scope: Scope, parameters: Parameters) -> dict[str,
 
 
 @cache
-def _columns(table_name: str, extended: bool, measured: bool) -> list[dict[str, str | bool]]:
+def _columns(table_name: str, extended: bool, measured: bool) -> list[dict[str, str | bool | int]]:
     """What a table tells of its columns."""
     return [
         {
@@ -47,7 +47,7 @@ def _columns(table_name: str, extended: bool, measured: bool) -> list[dict[str, 
             "filterable": column.filterable,
             "searchable": column.searchable,
             "hidden": column.hidden,
-            "minor": column.minor,
+            "tier": column.tier,
         }
         for column in find_table(table_name, extended, measured).columns
     ]

@@ -10,7 +10,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks
 from tensorboard_plugin_dlprof.events.tables import Device
-from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.profile.tables import GraphLaunches, Profile
 from tests.analysis.scenes import A100, GOOD, H100, NCCL, STEP_NS, T4, Step, scene, with_memory
 
 SGEMM = "ampere_sgemm_128x64_nn"
@@ -244,6 +244,14 @@ def outside_of_ops(share: float) -> Profile:
     return scene(body)
 
 
+def graphs(share: float) -> Profile:
+    """A share of the GPU's time is one CUDA graph recorded as a whole."""
+    profile = scene(lambda step: step.good(0, (1 - share) * STEP_NS), steps=1)
+    op, start = np.zeros(1, np.int32), np.full(1, round((1 - share) * STEP_NS))
+    profile.graphs = GraphLaunches(op, op, start, np.full(1, STEP_NS), op, np.zeros(1, np.int64))
+    return profile
+
+
 class Case(msgspec.Struct, frozen=True):
     """How a rule is triggered."""
 
@@ -313,6 +321,7 @@ CASES: dict[str, Case] = {
     ),
     "iteration_range_detector": Case(warm_up, 1.5, alone=3),
     "unused_gpu_detector": Case(listed_gpus, 2, 0.5, 1, 1, detector="underutilized_gpu_detector"),
+    "cuda_graph_detector": Case(graphs, thresholds.GRAPH_FRACTION),
     "coverage_detector": Case(outside_of_ops, 0.5, answer=Lacks),
 }  # fmt: skip
 """Detector -> how it is triggered by a number, and from which number on."""

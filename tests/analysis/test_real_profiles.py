@@ -90,6 +90,7 @@ EXPECTED_FIRST = {
     "torch/v100_megatron_tp2_rank1": ["communication_detector"],
     "torch/v100_megatron_tp2_rank0": ["sync_detector"],
     "torch/h100_bert_small": ["launch_detector"],
+    "nsight/a100_cuda_graphs": ["cuda_graph_detector", "no_iterations_detector"],
     "nsight/a100_transformer_autograd_nvtx": ["amp_detector", "tf32_detector", "optimizer_detector"],
 }
 """Folder -> what has to come first: read off the profiles by hand."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.serving import TensorBoard
 
@@ -23,7 +23,11 @@ SHOWN = {
 
 
 def _columns(page: Page, table: str) -> list[str]:
-    heads = page.get_by_role("grid", name=table, exact=True).get_by_role("columnheader")
+    return _labels(page.get_by_role("grid", name=table, exact=True))
+
+
+def _labels(grid: Locator) -> list[str]:
+    heads = grid.get_by_role("columnheader")
     return [re.sub(r"\s*\(\S+\)$", "", text.strip()) for text in heads.all_inner_texts()]
 
 
@@ -72,6 +76,23 @@ def test_the_cause_is_in_sight_on_a_laptop(page: Page, tensorboard: TensorBoard)
         counts.append(len(columns))
     assert counts == sorted(counts)
     assert counts[-1] == 15
+
+
+@pytest.mark.parametrize(
+    ("view", "table"),
+    [("ops", "Ops"), ("efficiency", re.compile("^Ops by ")), ("kernels_by_iteration", "Iteration Summary")],
+)
+def test_tensor_cores_are_in_sight_on_half_a_screen(
+    page: Page, tensorboard: TensorBoard, view: str, table: str | re.Pattern[str]
+) -> None:
+    """At 800 pixels: whether ops use Tensor Cores and why not, before what identifies or describes them otherwise."""
+    page.set_viewport_size({"width": 800, "height": 900})
+    page.goto(tensorboard.page(run="amp", view=view))
+    grid = page.get_by_role("grid", name=table)
+    expect(grid.locator("tbody tr").first).to_be_visible()
+    shown = set(_labels(grid))
+    wanted = {"Op Name", "Using TC", "Cause"} if "Iteration" not in str(table) else {"TC Kernels"}
+    assert wanted <= shown
 
 
 def test_the_order_and_the_filters_stay_in_sight(page: Page, tensorboard: TensorBoard) -> None:

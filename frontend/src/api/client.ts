@@ -32,17 +32,38 @@ function isErrorBody(body: unknown): body is ErrorBody {
   return typeof error === "object" && error !== null && "message" in error;
 }
 
+type ReachListener = (reached: boolean) => void;
+const listeners = new Set<ReachListener>();
+
+/** Calls `listener` after each request: whether the server answered, be it with an error. Returns how to stop. */
+export function watchReach(listener: ReachListener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+const tellReach = (reached: boolean): void => {
+  for (const listener of listeners) listener(reached);
+};
+
+function unreachable(): ApiError {
+  tellReach(false);
+  return new ApiError(
+    "unreachable",
+    "The server does not answer.",
+    "Check that it is still running; this page tries again by itself.",
+  );
+}
+
+/** With these a proxy in front of the server says that it is not there. */
+const FROM_A_PROXY = [502, 503, 504];
+
 async function request(path: string, init: RequestInit): Promise<unknown> {
   let response: Response;
   try {
     response = await fetch(path, { ...init, credentials: "same-origin" });
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    throw new ApiError(
-      "unreachable",
-      "TensorBoard does not answer.",
-      "Check that it is still running, then try again.",
-    );
+    throw unreachable();
   }
   let body: unknown;
   try {
@@ -51,8 +72,11 @@ async function request(path: string, init: RequestInit): Promise<unknown> {
     if (init.signal?.aborted) throw error;
     body = null;
   }
+  const explained = isErrorBody(body) ? body.error : null;
+  if (explained === null && FROM_A_PROXY.includes(response.status)) throw unreachable();
+  tellReach(true);
   if (response.ok && body !== null) return body;
-  if (isErrorBody(body)) throw new ApiError(body.error.code, body.error.message, body.error.hint);
+  if (explained !== null) throw new ApiError(explained.code, explained.message, explained.hint);
   throw new ApiError(
     "unexpected",
     `The server answered with status ${response.status} and no explanation.`,

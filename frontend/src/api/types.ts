@@ -197,8 +197,8 @@ export interface Column {
   searchable: boolean;
   /** Shown when the user asks for it. */
   hidden: boolean;
-  /** Left out first where the page is too narrow for all. */
-  minor: boolean;
+  /** 0 for what the table is read for; where the page is too narrow for all, a higher one is left out first. */
+  tier: number;
 }
 
 export type Cell = string | number | boolean | null;

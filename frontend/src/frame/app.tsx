@@ -9,12 +9,14 @@ import { connectToHost, nameFrame, watchTheme, type HostMessages, type Theme } f
 import { chosenAggregation } from "../model/aggregation";
 import { allRuns, chooseProfile, runLabel } from "../model/picker";
 import { forOtherProfile, withValues } from "../model/url_state";
+import { useConnection } from "./connection";
 import { CurrentView } from "./current_view";
 import { Header } from "./header";
 import { Help } from "./help";
 import { JobBanners } from "./job_banners";
 import { JobsContext, useJobs } from "./jobs";
 import { KernelDetails } from "./kernel_details";
+import { LostBanner } from "./lost_banner";
 import { ScopeContext, type Scope } from "./scope";
 import { currentUrl, followUrl, goTo, navigate, useUrl } from "./url";
 import { useProfiles } from "./use_profiles";
@@ -88,6 +90,10 @@ export function App() {
   const ready = selected?.state === "ready" && !badAggregation ? selected.id : null;
   const { query, data } = useDashboard(ready, aggregation, url.domain ?? null, round);
   const jobs = useJobs(ready, refresh);
+  const connection = useConnection(() => {
+    refresh();
+    jobs.reload();
+  });
 
   // The list is out of date: the file of a profile in it is gone.
   useEffect(() => {
@@ -136,6 +142,7 @@ export function App() {
           />
           <div class="frame-body">
             <main class="frame-main" key={selected?.id ?? ""}>
+              <LostBanner connection={connection} />
               {ready !== null && (
                 <JobBanners profile={ready} aggregations={data?.aggregations ?? []} shown={data?.aggregation ?? null} />
               )}

@@ -79,7 +79,9 @@ export function CurrentView(props: CurrentViewProps) {
       </ProblemPage>
     );
   }
-  if (query.error !== null && !query.loading)
+  // A server that does not answer is told of above what was loaded before.
+  const kept = data !== null && query.error?.code === "unreachable";
+  if (query.error !== null && !query.loading && !kept)
     return (
       <ProblemPage error={query.error} name={selected.name} retry={query.reload}>
         <ToDashboard />

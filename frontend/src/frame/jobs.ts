@@ -9,6 +9,7 @@ import { fetchJobs } from "../api/client";
 import type { Job } from "../api/types";
 import { isShown } from "../host/tensorboard";
 import { currentUrl, navigate, useUrl } from "./url";
+import { asApiError } from "./use_query";
 
 const POLL_MS = 700;
 const STORE = "dlprof.jobs";
@@ -88,8 +89,10 @@ export function useJobs(profile: string | null, onDone: () => void): Jobs {
         active.current = now;
         if (ended) done.current();
         if (now.size > 0) again();
-      } catch {
-        if (!abort.signal.aborted && active.current.size > 0) again();
+      } catch (failure) {
+        // A server that does not answer is asked again elsewhere, and this then with it.
+        const gone = asApiError(failure).code === "unreachable";
+        if (!abort.signal.aborted && !gone && active.current.size > 0) again();
       }
     };
     void load();

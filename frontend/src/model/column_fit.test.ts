@@ -8,7 +8,7 @@ const size = (key: string, least: number, changes: Partial<ColumnSize> = {}): Co
   ideal: least,
   grows: false,
   kept: false,
-  minor: false,
+  tier: 0,
   ...changes,
 });
 
@@ -17,7 +17,7 @@ const total = (widths: ReadonlyMap<string, number>): number => [...widths.values
 describe("which columns fit", () => {
   const columns = [
     size("time", 100),
-    size("least", 100, { minor: true }),
+    size("least", 100, { tier: 1 }),
     size("name", 200, { kept: true }),
     size("shapes", 300),
     size("cause", 100),

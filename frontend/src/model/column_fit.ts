@@ -14,21 +14,22 @@ export interface ColumnSize {
   readonly grows: boolean;
   /** Whether it stays however narrow the page is: without it the rows could not be told apart. */
   readonly kept: boolean;
-  readonly minor: boolean;
+  /** 0 for what the table is read for; the higher, the sooner it is left out. */
+  readonly tier: number;
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 /**
  * The columns to show in `available` pixels: what is kept, then whatever still fits in the order of importance, which is
- * that of the table with the minor columns at the end.
+ * that of their tiers, and within one that of the table.
  */
 export function fitting(columns: readonly ColumnSize[], available: number): ReadonlySet<string> {
   const kept = columns.filter((column) => column.kept);
   const others = columns.filter((column) => !column.kept);
   let room = available - sum(kept.map(({ least }) => least));
   const shown = new Set(kept.map(({ key }) => key));
-  for (const column of [...others.filter(({ minor }) => !minor), ...others.filter(({ minor }) => minor)]) {
+  for (const column of others.sort((a, b) => a.tier - b.tier)) {
     if (column.least > room) continue;
     room -= column.least;
     shown.add(column.key);

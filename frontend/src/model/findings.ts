@@ -14,6 +14,7 @@ import { formatDuration } from "../format/time";
 const ACRONYMS: Readonly<Record<string, string>> = {
   amp: "mixed precision",
   dataloader: "data loader",
+  cuda: "CUDA",
   cudnn: "cuDNN",
   gpu: "GPU",
   gpus: "GPUs",

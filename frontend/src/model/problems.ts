@@ -101,7 +101,7 @@ export function problemOf(code: string, name: string): Problem | null {
       return {
         title: "The server does not answer",
         meaning: "It was stopped, restarts, or the connection to it is gone (an SSH tunnel, for instance).",
-        steps: ["Check that it is still running, then try again."],
+        steps: ["Check that it is still running: this page tries again by itself, and comes back with it."],
       };
     default:
       return null;

@@ -21,7 +21,7 @@ const column = (key: string, type: Column["type"], hidden = false): Column => ({
   filterable: true,
   searchable: true,
   hidden,
-  minor: false,
+  tier: 0,
 });
 
 describe("the hash", () => {

@@ -12,7 +12,7 @@ const time = (key: string): Column => ({
   filterable: true,
   searchable: false,
   hidden: false,
-  minor: false,
+  tier: 0,
 });
 
 it("lengths of a table share a unit, moments have their own, and no row is no unit", () => {

@@ -51,6 +51,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("no_iterations_detector", recording.iterations),
     ("iteration_range_detector", recording.iteration_range),
     ("unused_gpu_detector", recording.unused_gpus),
+    ("cuda_graph_detector", recording.graphs_as_a_whole),
     ("coverage_detector", recording.recorded_ops),
 )
 """Detector and rule. The order is that of findings whose gains are equal."""

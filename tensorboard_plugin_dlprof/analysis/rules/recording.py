@@ -1,4 +1,4 @@
-"""What the profile itself leaves open: iterations, GPUs without work."""
+"""What the profile itself leaves open: iterations, GPUs without work, the kernels of CUDA graphs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
+from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 
 
 def iterations(signals: Signals) -> Finding | Lacks | None:
@@ -95,20 +96,41 @@ def unused_gpus(signals: Signals) -> Finding | Lacks | None:
     )
 
 
+def graphs_as_a_whole(signals: Signals) -> Finding | Lacks | None:
+    """CUDA graphs of which only begin and end were recorded: no rule about kernels can speak of that time."""
+    launches, nodes = signals.aggregation.launches, signals.aggregation.op_nodes
+    total = launches.graph_ns + signals.time(np.ones(len(signals.kernel), np.bool_))
+    if not launches.graphs or launches.graph_ns < thresholds.GRAPH_FRACTION * total:
+        return None
+    launching = np.flatnonzero(are_among(nodes.op, distinct_values(signals.profile.graphs.op).tolist()))
+    return Finding(
+        "cuda_graph_detector",
+        Severity.WARNING if launches.graph_ns > total / 2 else Severity.ADVICE,
+        Confidence.HIGH,
+        "recording",
+        "{graphs} {launches} of CUDA graphs, {graph_ns} or {graph_fraction} of the kernel time, {were} recorded as a "
+        "whole: which kernels ran, whether they used Tensor Cores, and in which precision is not known of that time.",
+        "Record the kernels inside: nsys profile --cuda-graph-trace=node, which costs a little time for each of them, "
+        "so a few steps will do. Where that is too slow, record once with the graphs turned off.",
+        {
+            "graphs": launches.graphs,
+            "launches": "launch" if launches.graphs == 1 else "launches",
+            "were": "was" if launches.graphs == 1 else "were",
+            "graph_ns": launches.graph_ns,
+            "graph_fraction": launches.graph_ns / total,
+        },
+        signals.op_evidence(launching, nodes.times.gpu.sum[launching]),
+        link="https://docs.nvidia.com/nsight-systems/UserGuide/index.html#cuda-graph-trace",
+    )
+
+
 def recorded_ops(signals: Signals) -> Finding | Lacks | None:
     """Kernels without the ops that launched them: most rules about models cannot speak."""
     if not signals.devices:
         return Lacks("any GPU work", _how_to_record_gpus(signals))
     total = signals.time(np.ones(len(signals.kernel), np.bool_))
-    graphs = signals.profile.graphs
-    in_graphs = int((graphs.gpu_stop - graphs.gpu_start).sum())
-    if in_graphs > total:
-        return Lacks(
-            f"the kernels of {in_graphs / (in_graphs + total):.0%} of the GPU time, which is inside of CUDA graphs",
-            "Record their nodes: nsys profile --cuda-graph-trace=node.",
-        )
-    if not total:
-        return None
+    if not total or signals.aggregation.launches.graph_ns > total:
+        return None  # Nothing to judge, or for the most part what `graphs_as_a_whole` says.
     outside = signals.time(~signals.of_ops(signals.associated))
     share = outside / total
     if share > 0.5:

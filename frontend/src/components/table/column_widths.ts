@@ -113,7 +113,7 @@ export function useColumnLayout(
       ...sizeOf(column),
       grows: SIZES[column.type].grows === true,
       kept: kept.includes(column.key),
-      minor: column.minor,
+      tier: column.tier,
     }));
   return {
     fit: (columns, needed) => {

@@ -19,8 +19,8 @@ interface TreeColumn {
   key: "name" | "share" | "limited" | Measure;
   label: string;
   about: string;
-  /** Left out first where the page is too narrow for all. */
-  minor?: boolean;
+  /** Where the page is too narrow for all, a higher one is left out first. */
+  tier?: number;
 }
 
 const ROW_HEIGHT = 28;
@@ -29,7 +29,7 @@ const MARGIN = 12;
 
 const columnsFor = (unit: string, core: string, limited: boolean): TreeColumn[] => [
   { key: "name", label: "Module", about: "Levels of the model: modules and name scopes, their ops at the end." },
-  { key: "calls", label: "Calls", about: "Calls of the ops below.", minor: true },
+  { key: "calls", label: "Calls", about: "Calls of the ops below.", tier: 1 },
   { key: "eligible_ops", label: `${core} Eligible`, about: `Ops below that could use ${unit}s.` },
   { key: "using_ops", label: `Using ${core}`, about: `Ops below of which at least one kernel uses ${unit}s.` },
   {
@@ -46,19 +46,19 @@ const columnsFor = (unit: string, core: string, limited: boolean): TreeColumn[] 
         },
       ]
     : []),
-  { key: "cpu_time_ns", label: "CPU Time", about: "Time that the calls took on the CPU.", minor: true },
+  { key: "cpu_time_ns", label: "CPU Time", about: "Time that the calls took on the CPU.", tier: 1 },
   { key: "gpu_time_ns", label: "GPU Time", about: "Time in which kernels, copies and sets of the ops were running." },
   {
     key: "cpu_overhead_ns",
     label: "CPU Overhead",
     about: "CPU time of the calls without the time in CUDA calls.",
-    minor: true,
+    tier: 1,
   },
   {
     key: "gpu_idle_ns",
     label: "GPU Idle",
     about: "Time within the calls' work on the GPU in which none of it was running.",
-    minor: true,
+    tier: 1,
   },
 ];
 
@@ -72,9 +72,9 @@ const widthOf = (key: TreeColumn["key"]): number => OWN_WIDTH[key] ?? (isTime(ke
 function fittingColumns(columns: readonly TreeColumn[], sort: string, available: number): TreeColumn[] {
   const kept = new Set(["name", "gpu_time_ns", sort.replace(/^-/, "")]);
   const shown = fitting(
-    columns.map(({ key, minor = false }) => {
+    columns.map(({ key, tier = 0 }) => {
       const width = widthOf(key);
-      return { key, least: width, ideal: width, grows: key === "name", kept: kept.has(key), minor };
+      return { key, least: width, ideal: width, grows: key === "name", kept: kept.has(key), tier };
     }),
     available,
   );
