@@ -118,7 +118,9 @@ OPS = Table(
             "At least one kernel of the op uses Tensor Cores.",
             "node.using_tc",
         ),
-        Column("kernel_calls", "Kernel Calls", "integer", "How many kernels the op launched.", "node.kernel_calls", tier=1),
+        Column(
+            "kernel_calls", "Kernel Calls", "integer", "How many kernels the op launched.", "node.kernel_calls", tier=1
+        ),
         Column(
             "data_type",
             "Data Type",

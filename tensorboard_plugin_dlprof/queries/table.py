@@ -59,8 +59,7 @@ class Column(msgspec.Struct, frozen=True):
     hidden: bool = False
     """Not shown unless the user asks."""
     tier: int = 0
-    """Where a page is too narrow for all columns, those of a higher tier are left out first; 0 is what the table is read
-    for."""
+    """0 for what the table is read for; where a page is too narrow for all columns, higher ones are left out first."""
     order: str = ""
     """Expression of the table's base alone that gives the same order faster."""
     base: str = ""
