@@ -70,12 +70,24 @@ _KINDS = {
 }
 
 
+_SUFFIXES = {
+    "_runtime": Kind.CALL,
+    "_driver": Kind.CALL,
+    "_memcpy": Kind.MEMCPY,
+    "_memset": Kind.MEMSET,
+    "_sync": Kind.SYNC,
+    "_user_annotation": Kind.IGNORED,
+}
+"""What is the same on other devices: ``xpu_runtime``, ``privateuse1_driver``, ``mlu_memcpy``, ``xpu_sync``."""
+
+
 def kind_of_category(category: str) -> Kind:
     """The kind of the first known category in a list with commas, without regard to case."""
     for part in category.lower().split(","):
         name = part.strip()
         if name in _KINDS:
             return _KINDS[name]
-        if name.endswith(("_runtime", "_driver")):
-            return Kind.CALL  # cuda_runtime, cuda_driver, and those of other accelerators
+        for suffix, kind in _SUFFIXES.items():
+            if name.endswith(suffix):
+                return kind
     return Kind.UNKNOWN

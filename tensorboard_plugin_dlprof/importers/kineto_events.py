@@ -109,11 +109,21 @@ def decode_one(text: bytes, clock: Clock) -> Event | None:
             return event
     except DECODE_ERRORS:
         pass
+    decoded = text.decode("utf-8", "replace")
+    fields = _fields(decoded)
+    if fields is None:
+        from tensorboard_plugin_dlprof.importers.kineto_unescaped import escaped  # few traces need it
+
+        fields = _fields(escaped(decoded))
+    return _forgiven(fields, clock) if fields is not None else None
+
+
+def _fields(text: str) -> dict[str, Any] | None:
     try:
-        fields = json.loads(text.decode("utf-8", "replace"), strict=False, parse_float=Decimal)
+        fields = json.loads(text, strict=False, parse_float=Decimal)
     except (ValueError, RecursionError):
         return None
-    return _forgiven(fields, clock) if isinstance(fields, dict) else None
+    return fields if isinstance(fields, dict) else None
 
 
 def _forgiven(fields: dict[str, Any], clock: Clock) -> Event:

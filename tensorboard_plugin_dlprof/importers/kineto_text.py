@@ -14,7 +14,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from tensorboard_plugin_dlprof.errors import BrokenSource
 from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
@@ -245,7 +245,9 @@ class TraceText:
             if not self._double():
                 raise self._no_events(_what_json_is(self._buffer))
         head, self._buffer = self._buffer[: found.start()], self._buffer[found.end() :]
-        self.metadata = self._json_object(head + b'"traceEvents":[]}', "before its events")
+        self.metadata = self._members(head + b'"traceEvents":[]}', "before")
+        if self.skipped and not self.metadata:
+            raise BrokenSource(f"{self._name} is broken JSON before its events; record the profile again.")
         if not self._buffer.startswith(b"["):
             raise self._no_events("has traceEvents that are no list")
         self._buffer = self._buffer[1:]
@@ -263,20 +265,22 @@ class TraceText:
             raise BrokenSource(
                 f"{self._name} holds traceEvents more than once, so it is unclear which are meant; record it again."
             )
-        try:
-            self.metadata |= self._json_object(b'{"traceEvents":[]' + self._buffer, "after its events")
-        except BrokenSource:
-            self.skipped["metadata after the events that is broken JSON"] += 1
+        self.metadata |= self._members(b'{"traceEvents":[]' + self._buffer, "after")
 
-    def _json_object(self, text: bytes, where: str) -> dict[str, Any]:
+    def _members(self, text: bytes, where: str) -> dict[str, Any]:
+        """The members of a JSON object, or those that can be read."""
+        decoded = text.decode("utf-8", "replace")
         try:
-            found = json.loads(text.decode("utf-8", "replace"), strict=False)
+            members = json.loads(decoded, strict=False)
         except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
-            raise BrokenSource(f"{self._name} is broken JSON {where}; record the profile again.")
-        found.pop("traceEvents", None)
-        return found
+            # Few traces need it.
+            from tensorboard_plugin_dlprof.importers.kineto_unescaped import mended_members
+
+            members, all_read = mended_members(decoded)
+            if not all_read:
+                self.skipped[f"metadata {where} the events that is broken JSON"] += 1
+        members.pop("traceEvents", None)
+        return cast("dict[str, Any]", members)
 
     def _no_events(self, what: str) -> BrokenSource:
         return BrokenSource(f"{self._name} {what}, so it is no PyTorch profiler trace; name a *.pt.trace.json file.")

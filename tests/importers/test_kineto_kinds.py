@@ -23,6 +23,8 @@ from tests.importers.kineto_traces import GPU, MAIN, op, read, spans, trace, x
         ("gpu_memcpy", WorkKind.MEMCPY),
         ("Memset", WorkKind.MEMSET),
         ("gpu_memset", WorkKind.MEMSET),
+        ("mlu_memcpy", WorkKind.MEMCPY),
+        ("GCU_MEMSET", WorkKind.MEMSET),
     ],
 )
 def test_categories_are_known_by_old_and_new_names_in_any_case(tmp_path: Path, category: str, kind: WorkKind) -> None:
@@ -32,10 +34,25 @@ def test_categories_are_known_by_old_and_new_names_in_any_case(tmp_path: Path, c
     assert capture.skipped == {}
 
 
-@pytest.mark.parametrize("category", ["Runtime", "cuda_runtime", "cuda_driver", "hip_runtime", "xpu_runtime"])
+@pytest.mark.parametrize(
+    "category", ["Runtime", "cuda_runtime", "cuda_driver", "hip_runtime", "xpu_runtime", "privateuse1_driver"]
+)
 def test_calls_of_every_runtime_are_calls(tmp_path: Path, category: str) -> None:
     """Categories that end in _runtime or _driver hold host calls."""
     assert len(read(trace(x(category, "launch", 1, 2, correlation=5)), tmp_path).calls.start_ns) == 1
+
+
+@pytest.mark.parametrize("category", ["cuda_sync", "xpu_sync"])
+def test_synchronisations_of_every_device_are_read(tmp_path: Path, category: str) -> None:
+    """Categories that end in _sync hold the profiler's records of waiting."""
+    assert len(read(trace(op(), x(category, "barrier", 1, 2, correlation=5)), tmp_path).syncs.start_ns) == 1
+
+
+@pytest.mark.parametrize("category", ["gpu_user_annotation", "mlu_user_annotation"])
+def test_what_repeats_annotations_on_a_device_is_left_out(tmp_path: Path, category: str) -> None:
+    """It is no work of the device, nor anything that was lost."""
+    capture = read(trace(op(), x(category, "forward", 1, 2, GPU)), tmp_path)
+    assert (len(capture.work.start_ns), len(capture.ranges.start_ns), capture.skipped) == (0, 1, {})
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def event_text(**changed: str) -> str:
         ("a list", '[{"ph": "X"}]', "entries of the event list that are no events"),
         ("a stray bracket", "}", "entries of the event list that are no events"),
         ("missing value", event_text(name="").replace('"ts"', '"name": , "ts"'), "events that are broken JSON"),
-        ("quotes in a name", event_text(name='"a "b" c"'), "events that are broken JSON"),
+        ("JSON as a name", event_text(name='"{"a": "b", "c": 1}"'), "events that are broken JSON"),
         ("a quote too few", event_text(name='"a'), "events that are broken JSON"),
         (
             "deep nesting",
