@@ -10,20 +10,22 @@ import re
 import shlex
 from collections.abc import Sequence
 
+from tensorboard_plugin_dlprof.expressions import Expression
+
 MASK = "***"
 
 _DEEPEST = 8
 """Command lines within command lines; what lies deeper is hidden."""
 
-_SECRET_NAME = re.compile(r"key|token|secret|passw|passphrase|credential|authorization", re.IGNORECASE)
+_SECRET_NAME = Expression(r"key|token|secret|passw|passphrase|credential|authorization", re.IGNORECASE)
 
 _HARMLESS_NAMES = frozenset({"key-op", "key_op", "key-node", "key_node"})
 """Options of our own that name no secret."""
 
-_ASSIGNMENT = re.compile(r"""(?P<name>["']?-{0,2}[\w.-]+)(?P<sign>=|:\s*)(?P<value>.*)""", re.DOTALL)
-_OPTION = re.compile(r"-{1,2}[\w.-]+")
-_URL_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
-_WORD = re.compile(r"""\s+|(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\]|["'\\])+""", re.DOTALL)
+_ASSIGNMENT = Expression(r"""(?P<name>["']?-{0,2}[\w.-]+)(?P<sign>=|:\s*)(?P<value>.*)""", re.DOTALL, frozenset("=:"))
+_OPTION = Expression(r"-{1,2}[\w.-]+", words=frozenset("-"))
+_URL_CREDENTIALS = Expression(r"(?<=://)[^/@\s]+@", words=frozenset(("://",)))
+_WORD = Expression(r"""\s+|(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\]|["'\\])+""", re.DOTALL)
 
 
 def mask_arguments(arguments: Sequence[str]) -> str:

@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 
 EVERYWHERE = frozenset(
     {
-        *("distinct", "errors", "forking", "many_objects", "mapped_files", "masking", "metadata", "naming", "outputs"),
-        *("packing", "progress", "spilling", "typical_iterations", "units"),
+        *("distinct", "errors", "expressions", "forking", "many_objects", "mapped_files", "masking", "metadata"),
+        *("naming", "outputs", "packing", "progress", "required_words", "spilling", "typical_iterations", "units"),
     }
 )
 """Constants and pure functions that anyone may use."""
@@ -26,6 +26,7 @@ PIPELINE_PARTS = {"aggregation", "database", "efficiency", "events", "importers"
 MAY_IMPORT: dict[str, set[str]] = {
     "distinct": set(),
     "errors": set(),
+    "expressions": set(),
     "forking": set(),
     "many_objects": set(),
     "mapped_files": set(),
@@ -35,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "outputs": set(),
     "packing": set(),
     "progress": set(),
+    "required_words": set(),
     "spilling": set(),
     "typical_iterations": set(),
     "units": set(),

@@ -15,10 +15,11 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.selection import iteration_of
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.expressions import Expression
 
-_PRODUCT = re.compile(r"(?:matmul|bmm|baddbmm|einsum|__matmul__|__rmatmul__)\Z")
-_SOFTMAX = re.compile(r"(?:softmax|_softmax|exp|masked_softmax)\Z|computing softmax|softmax", re.IGNORECASE)
-_FUSED = re.compile(r"scaled_dot_product|flash|efficient_attention|fmha|linear|conv|norm\Z|log_softmax", re.IGNORECASE)
+_PRODUCT = Expression(r"(?:matmul|bmm|baddbmm|einsum|__matmul__|__rmatmul__)\Z")
+_SOFTMAX = Expression(r"(?:softmax|_softmax|exp|masked_softmax)\Z|computing softmax|softmax", re.IGNORECASE)
+_FUSED = Expression(r"scaled_dot_product|flash|efficient_attention|fmha|linear|conv|norm\Z|log_softmax", re.IGNORECASE)
 
 _FARTHEST = 16
 """Ops between the two products; scaling, masking, softmax and dropout by hand are about ten."""

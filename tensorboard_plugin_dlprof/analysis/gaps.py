@@ -9,8 +9,6 @@ something else); nothing recorded went on, or the gap is the GPU's own, between 
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import numpy as np
 
@@ -28,15 +26,16 @@ from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import Copies, GraphLaunches, Kernels, Profile
 
-BLOCKING = re.compile(
+BLOCKING = Expression(
     r"(?:cuda|hip|cu)(?:(?:Stream|Device|Event|Ctx)Synchronize|Memcpy(?!\w*Async)\w*|MemcpyWithStream)"
     r"(?:_v\d+|_ptsz|_ptds)*\Z"
 )
 """Calls that return only when the GPU has done what they wait for."""
 
-SETTING_UP = re.compile(
+SETTING_UP = Expression(
     r"(?:cuda|hip|cu)(?!\w*Async)(?:Malloc|Free|HostAlloc|HostRegister|HostUnregister|Library|Module|Init|GetDeviceProp|"
     r"StreamCreate|GetProcAddress|DevicePrimaryCtx|Ctx(?:Create|Destroy)|DeviceReset|Mem(?:Alloc|Free|Create|Release|Map|"
     r"Unmap|SetAccess|AddressReserve|AddressFree|HostAlloc|FreeHost))\w*\Z"

@@ -14,6 +14,7 @@ import re
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
+from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 
@@ -25,7 +26,7 @@ class Framework(enum.Enum):
     UNKNOWN = ""
 
 
-_TENSORFLOW_OP = re.compile(
+_TENSORFLOW_OP = Expression(
     r"(?:_?Xla(?:Run|Compile|Launch|Merge)|AssignVariableOp|ReadVariableOp|VarHandleOp|(?:Resource|Sparse)Apply[A-Z]\w+|"
     r"Conv[23]DBackprop(?:Filter|Input)(?:V2)?|FusedBatchNorm(?:Grad)?V\d|BiasAddGrad|ReluGrad|MaxPoolGrad|"
     r"_Fused(?:Conv2D|MatMul)|IteratorGetNext|SparseSoftmaxCrossEntropyWithLogits|StatefulPartitionedCall|"
@@ -34,15 +35,15 @@ _TENSORFLOW_OP = re.compile(
 )
 """Types of ops that no other framework has; NVIDIA's TensorFlow writes the node's name behind them."""
 
-_XLA = re.compile(r"\b_?Xla(?:Run|Compile|Launch|Module)|\bxla_(?:run|compile)\b|(?:\b|_)cluster_\d+_\d+/")
-_COMPILED = re.compile(
+_XLA = Expression(r"\b_?Xla(?:Run|Compile|Launch|Module)|\bxla_(?:run|compile)\b|(?:\b|_)cluster_\d+_\d+/")
+_COMPILED = Expression(
     r"Torch-Compiled Region|CompiledFxGraph|\bCompiledFunction|\binductor::|/torch/_(?:inductor|dynamo)/|"
     r"\btorchinductor_"
 )
 _SIGNS_OF_COMPILED = ("ompiled", "nductor", "/torch/_dynamo/")
 """One of these stands where ``_COMPILED`` is found: a look for them takes a thirtieth of the time in long stacks."""
 
-_INDUCTOR = re.compile(r"triton_(?:poi|red|per|for|tem|spl|mix)_")
+_INDUCTOR = Expression(r"triton_(?:poi|red|per|for|tem|spl|mix)_")
 
 
 def framework_of(profile: Profile, libraries: frozenset[str]) -> Framework:

@@ -21,21 +21,22 @@ from tensorboard_plugin_dlprof.efficiency.rates import TRANSPOSES
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS
 from tensorboard_plugin_dlprof.events.tables import Device, Int64s
+from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import Op, Profile
 
-_LIBRARY = re.compile(
+_LIBRARY = Expression(
     r"site-packages|dist-packages|/torch/|^torch/|<frozen|<built-in|<string>|/lib/python|contextlib|nn\.Module|"
     r"autograd/|/transformers/|importlib|threading\.py|^<|profiler\.py"
 )
 
 
-_MADE_FOR = re.compile(r"(?:\b|_)sm_?(\d{2,3})(?=_|\b)|\bnvjet_(?!sm)")
+_MADE_FOR = Expression(r"(?:\b|_)sm_?(\d{2,3})(?=_|\b)|\bnvjet_(?!sm)")
 """The architecture that a kernel was compiled for, which the GPU has or is newer than. Hopper's nvjet does not name
 it."""
 
 _HOPPER = 90
 
-_STEP = re.compile(r"Optimizer\.step|(?:^|/)optimi[sz]er[ _.]?step(?:/|$)", re.IGNORECASE)
+_STEP = Expression(r"Optimizer\.step|(?:^|/)optimi[sz]er[ _.]?step(?:/|$)", re.IGNORECASE)
 
 
 class Signals:
@@ -121,7 +122,11 @@ class Signals:
         if self.device is not None and (self.device.capability_major or self.is_amd):
             return self.device.capability_major
         names = distinct_values(self.profile.kernels.long_name).tolist()
-        told = {int(found[1] or _HOPPER) for name in names for found in _MADE_FOR.finditer(self.profile.strings[name])}
+        told = {
+            int(found[1] or _HOPPER)
+            for name in names
+            for found in _MADE_FOR.compiled().finditer(self.profile.strings[name])
+        }
         return max(told, default=0) // 10
 
     @cached_property
@@ -214,7 +219,7 @@ class Signals:
         """Ops that the program called, by row."""
         return np.array([op.eligibility != Eligibility.UNASSOCIATED for op in self.profile.ops], np.bool_)
 
-    def ops_where(self, test: re.Pattern[str], *, of: str = "name") -> Bools:
+    def ops_where(self, test: Expression, *, of: str = "name") -> Bools:
         """Ops whose path (``of="op_type"``: type) matches, by row."""
         texts = [getattr(op, of) for op in self.profile.ops]
         # Calls of one path are many ops.

@@ -5,26 +5,27 @@ That is the generation of the kernel, not of the GPU that ran it: Hopper runs ma
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from tensorboard_plugin_dlprof.classify.kernel_names import KernelName
+from tensorboard_plugin_dlprof.expressions import Expression
 
 _CAPABILITIES: Final = (
     "35", "37", "50", "52", "53", "60", "61", "62", "70", "72", "75", "80", "86", "87", "88", "89", "90", "100", "101",
     "103", "110", "120", "121",
 )  # fmt: skip
 _CAPABILITY = "|".join(sorted(_CAPABILITIES, key=len, reverse=True))
-_NUMBERED = re.compile(
+_NUMBERED = Expression(
     rf"(?<![a-z])(?:[a-z]+S|S|s)[mM]_?({_CAPABILITY})(?:[af](?![a-z]))?(?!\d)|(?<![a-zA-Z0-9])SM({_CAPABILITY})_"
-    rf"|cutlass_({_CAPABILITY})_"
+    rf"|cutlass_({_CAPABILITY})_",
+    words=frozenset(("sm", "cutlass_")),
 )
 _GENERATION: Final[dict[str, str]] = {
     "kepler": "35", "maxwell": "50", "pascal": "60", "volta": "70", "turing": "75", "ampere": "80", "ada": "89",
     "hopper": "90", "blackwell": "100",
 }  # fmt: skip
-_NAMED = re.compile(rf"(?:^|_|::|\b)(?i:({'|'.join(_GENERATION)}))(?=_|\b)")
-_AMD = re.compile(r"(?<![a-z])gfx(\d{3,4}|90[a-c]|9[0-9a-f]{2})(?![0-9a-z])|_ISA(?!0+_)(\d{3,4}|90[a-c])(?=_|$)")
+_NAMED = Expression(rf"(?:^|_|::|\b)(?i:({'|'.join(_GENERATION)}))(?=_|\b)")
+_AMD = Expression(r"(?<![a-z])gfx(\d{3,4}|90[a-c]|9[0-9a-f]{2})(?![0-9a-z])|_ISA(?!0+_)(\d{3,4}|90[a-c])(?=_|$)")
 
 
 def architecture_of(name: KernelName) -> str:

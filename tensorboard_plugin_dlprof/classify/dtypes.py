@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from tensorboard_plugin_dlprof.expressions import Expression
 
 _SPELLINGS: Final[dict[str, tuple[str, ...]]] = {
     # DLProf's spelling: C++ (PyTorch traces), Python (``torch.float16``), CUDA, TensorFlow and shorthand spellings.
@@ -39,7 +40,7 @@ _BY_SPELLING: Final[dict[str, str]] = {
     spelling: data_type for data_type, spellings in _SPELLINGS.items() for spelling in spellings
 }
 
-_NAMESPACES = re.compile(r"^(?:c10|at|torch|std|tf|np|numpy|jnp|dtypes?|DT)(?:::|\.|_)")
+_NAMESPACES = Expression(r"^(?:c10|at|torch|std|tf|np|numpy|jnp|dtypes?|DT)(?:::|\.|_)")
 
 _NO_TENSOR: Final = frozenset(
     # What PyTorch writes for an argument that is no tensor: its ``IValue`` tag, capitalised (``Double`` is a Python
@@ -52,7 +53,7 @@ _NO_TENSOR: Final = frozenset(
     )
 )  # fmt: skip
 
-_WORD = re.compile(r"[a-z]\w*\Z")
+_WORD = Expression(r"[a-z]\w*\Z")
 
 
 def data_type(source: str) -> str:

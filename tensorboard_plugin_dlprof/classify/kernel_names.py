@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, NamedTuple
 
-_ANONYMOUS = re.compile(r"(?:\(anonymous namespace\)|<unnamed>|\{anonymous\}|_GLOBAL__N_\d*)::")
-_NOISE = re.compile(r"^(?:static |inline |__global__ |void |auto )+")
-_ITANIUM_WORD = re.compile(r"(\d+)")
-_RETURN_TYPE = re.compile(r"^(?:typename )?std::enable_if.*?::type (?=\w)")
+from tensorboard_plugin_dlprof.expressions import Expression
+
+_ANONYMOUS = Expression(r"(?:\(anonymous namespace\)|<unnamed>|\{anonymous\}|_GLOBAL__N_\d*)::")
+_NOISE = Expression(r"^(?:static |inline |__global__ |void |auto )+")
+_ITANIUM_WORD = Expression(r"(\d+)")
+_RETURN_TYPE = Expression(r"^(?:typename )?std::enable_if.*?::type (?=\w)")
 _ENDS_HEAD: Final = ("<", "(", "[")
-_SUFFIXES = re.compile(r"(?:\.kd|\s*\[clone [^\]]*\])+\Z")
+_SUFFIXES = Expression(r"(?:\.kd|\s*\[clone [^\]]*\])+\Z", words=frozenset((".kd", "[clone ")))
 
 _MAXIMUM_LENGTH: Final = 8_000
 """Names longer than this are cut before they are matched: a demangled lambda can fill megabytes."""
 
-_ENDLESS_WORD = re.compile(r"(\w{512})\w+")
+_LONGEST_WORD: Final = 512
+
+_ENDLESS_WORD = Expression(rf"(\w{{{_LONGEST_WORD}}})\w+")
 """A word longer than any library's is cut too, so that no pattern has much to backtrack over."""
 
 
@@ -30,7 +33,9 @@ class KernelName(NamedTuple):
 
 def parse(name: str) -> KernelName:
     """Takes a demangled, mangled or plain kernel name apart. Never fails."""
-    text = _ENDLESS_WORD.sub(r"\1", _SUFFIXES.sub("", name.strip()[:_MAXIMUM_LENGTH]))
+    text = _SUFFIXES.sub("", name.strip()[:_MAXIMUM_LENGTH])
+    if len(text) > _LONGEST_WORD:
+        text = _ENDLESS_WORD.sub(r"\1", text)
     if text.startswith("_Z"):
         return KernelName(_mangled_head(text), text)
     text = _ANONYMOUS.sub("", _RETURN_TYPE.sub("", _NOISE.sub("", text)))
@@ -53,7 +58,7 @@ def _mangled_head(text: str) -> str:
     elif text[position : position + 1] == "L":
         position += 1
     words: list[str] = []
-    while length := _ITANIUM_WORD.match(text, position):
+    while length := _ITANIUM_WORD.compiled().match(text, position):
         size = int(length.group(1))
         start = length.end()
         if size > len(text) - start:
@@ -79,12 +84,12 @@ _LIBRARY_BY_NAMESPACE: Final[dict[str, str]] = {
     "oneflow": "oneflow", "spconvlib": "spconv", "cv": "opencv", "gko": "ginkgo", "Kokkos": "kokkos",
 }  # fmt: skip
 
-_PYTORCH_UNQUALIFIED = re.compile(
+_PYTORCH_UNQUALIFIED = Expression(
     r"^(?:softmax_warp_|cunn_|elementwise_kernel|indexing_backward_kernel|multi_tensor_apply_kernel|krn_partial"
     r"|compute_grad_weight|sum_and_scatter|compute_num_of_partial|fused_dropout|reduce_kernel|vectorized_|unrolled_"
     r"|kernelPointwiseApply|kernelReduce(?:All|Contig|Noncontig)|batch_norm_(?:transform|collect|backward)\w*_kernel)"
 )
-_APEX_UNQUALIFIED = re.compile(r"^cu(?:Apply|Compute)\w*|^(?:scaled_\w*masked_softmax_warp|multi_tensor_\w*novograd)")
+_APEX_UNQUALIFIED = Expression(r"^cu(?:Apply|Compute)\w*|^(?:scaled_\w*masked_softmax_warp|multi_tensor_\w*novograd)")
 
 
 def library_of(name: KernelName) -> str:

@@ -9,13 +9,14 @@ from typing import Final
 from tensorboard_plugin_dlprof.classify import op_names
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.words import words
+from tensorboard_plugin_dlprof.expressions import Expression
 
 _EVALUATE = "autograd::engine::evaluate_function: "
-_API_CALL = re.compile(r"(?:cuda|cu|hip)[A-Z]\w*\Z")
-_OVERLOAD = re.compile(r"\.(?:default|out|Tensor|int|Scalar|self|input|vec|padding)(?:_\w+)?\Z")
-_COUNTER = re.compile(r"(?:, (?:op_id|seq)\b.*|\(\d+\)|_\d+)\Z")
-_BACKWARD_NODE = re.compile(r"Backward\d*\Z")
-_BACKWARD_NAME = re.compile(r"_backward(?:_weight|_input|_cutlass)?\Z")
+_API_CALL = Expression(r"(?:cuda|cu|hip)[A-Z]\w*\Z")
+_OVERLOAD = Expression(r"\.(?:default|out|Tensor|int|Scalar|self|input|vec|padding)(?:_\w+)?\Z", words=frozenset("."))
+_COUNTER = Expression(r"(?:, (?:op_id|seq)\b.*|\(\d+\)|_\d+)\Z")
+_BACKWARD_NODE = Expression(r"Backward\d*\Z")
+_BACKWARD_NAME = Expression(r"_backward(?:_weight|_input|_cutlass)?\Z")
 
 
 def _key(name: str) -> str:
@@ -63,9 +64,9 @@ def eligibility(op_type: str) -> Eligibility:
     return Eligibility.NOT_ELIGIBLE
 
 
-_COLLECTIVE = re.compile(r"(?:all|reduce)_?(?:gather|scatter|reduce)")
-_THREE_TYPES = re.compile(r"(?:(?:bf|fp|f|i|mx|nv)\d+){3}(?:_|\Z)")
-_FLASH_NAMESPACE = re.compile(r"flash_?(?:attn|mla)|(?:^|_)fa\d|^sgl_kernel$")
+_COLLECTIVE = Expression(r"(?:all|reduce)_?(?:gather|scatter|reduce)")
+_THREE_TYPES = Expression(r"(?:(?:bf|fp|f|i|mx|nv)\d+){3}(?:_|\Z)")
+_FLASH_NAMESPACE = Expression(r"flash_?(?:attn|mla)|(?:^|_)fa\d|^sgl_kernel$")
 
 
 def _is_product(namespace: str, bare: str) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from tensorboard_plugin_dlprof.classify.kernel_names import KernelName
+from tensorboard_plugin_dlprof.expressions import Expression
 
 _WORD_PRECISIONS: Final[dict[str, str]] = {
     "e2m1": "fp4", "fp4": "fp4", "f4": "fp4", "nvfp4": "fp4", "mxfp4": "fp4", "mxf4": "fp4",
@@ -28,12 +29,12 @@ _WORD_PRECISIONS: Final[dict[str, str]] = {
 
 NARROWEST_FIRST: Final = ("fp4", "int4", "fp8", "int8", "bf16", "fp16", "tf32", "fp32", "fp64")
 
-_WORDS = re.compile(
+_WORDS = Expression(
     r"(?<![a-z0-9])((?:bf16|tf32|xf32|f16|f32|f64|i32|s32|e4m3|e5m2|e2m1|i8|i4|s8|s4|u8|u4|fp16|fp32|fp64|fp8|fp4|mxfp4|mxfp8"
     r"|nvfp4|mxf4|mxf8|f8f6f4|int8|int4|bfloat16|half|f8|f4|bf8|x)+)(?![a-z0-9])",
     re.IGNORECASE,
 )
-_ONE_WORD = re.compile("|".join(sorted(_WORD_PRECISIONS, key=len, reverse=True)), re.IGNORECASE)
+_ONE_WORD = Expression("|".join(sorted(_WORD_PRECISIONS, key=len, reverse=True)), re.IGNORECASE)
 
 
 def _narrowest(precisions: Iterable[str]) -> str:
@@ -45,10 +46,12 @@ def of_words(name: KernelName) -> str:
     """From words between underscores: ``sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn`` is bf16."""
     spelled = name.head if name.text.startswith("_Z") else name.text.split("(", 1)[0]
     words = " ".join(_WORDS.findall(spelled))
+    if not words:
+        return ""
     return _narrowest(_WORD_PRECISIONS[word.lower()] for word in _ONE_WORD.findall(words))
 
 
-_INSTRUCTION = re.compile(
+_INSTRUCTION = Expression(
     r"(?<![a-z0-9])([shicdzb]?)(884|1688|16816|161616|8816|8832|16832|16864|168128)(bf16|f16|tf32)?(?![0-9])",
     re.IGNORECASE,
 )
@@ -58,8 +61,8 @@ _BY_INSTRUCTION: Final[dict[str, str]] = {
     "i8816": "int8", "i16832": "int8", "i8832": "int4", "i16864": "int4",
     "s884": "fp16", "c884": "fp16", "s16816": "fp16", "s161616": "fp16", "s1688": "tf32", "c1688": "tf32",
 }  # fmt: skip
-_ROUNDED = re.compile(r"x\d+(bf16|f16|tf32)gemm", re.IGNORECASE)
-_TURING = re.compile(r"turing|_75_|sm75", re.IGNORECASE)
+_ROUNDED = Expression(r"x\d+(bf16|f16|tf32)gemm", re.IGNORECASE)
+_TURING = Expression(r"turing|_75_|sm75", re.IGNORECASE)
 
 
 def of_instruction(name: KernelName) -> str:
@@ -82,7 +85,7 @@ def of_instruction(name: KernelName) -> str:
     return _BY_INSTRUCTION.get(letter + shape) or _BY_INSTRUCTION.get(letter) or words
 
 
-_ATOM = re.compile(r"(?:SM|sm)\d+_\d+x\d+x\d+_(?:F32|F16|S32|F64)((?:BF16|TF32|F16|F64|E4M3|E5M2|E2M1|S8|U8|S4|U4)+)")
+_ATOM = Expression(r"(?:SM|sm)\d+_\d+x\d+x\d+_(?:F32|F16|S32|F64)((?:BF16|TF32|F16|F64|E4M3|E5M2|E2M1|S8|U8|S4|U4)+)")
 _TYPES: Final[tuple[tuple[str, str], ...]] = (
     ("fp4", r"float_e2m1|e2m1|mx_float4|nv_float4|fp4_e2m1"),
     ("int4", r"int4b_t|integer_subbyte<4|\bint4_t"),
@@ -93,7 +96,7 @@ _TYPES: Final[tuple[tuple[str, str], ...]] = (
     ("fp32", r"\bfloat[234]?\b|\bf32\b"),
     ("fp64", r"\bdouble2?\b|\bf64\b"),
 )  # fmt: skip
-_TYPE_PATTERNS: Final = tuple((precision, re.compile(pattern)) for precision, pattern in _TYPES)
+_TYPE_PATTERNS: Final = tuple((precision, Expression(pattern)) for precision, pattern in _TYPES)
 
 
 def of_types(name: KernelName) -> str:
@@ -112,7 +115,7 @@ def of_words_or_types(name: KernelName) -> str:
     return _narrowest((of_words(name), of_types(name)))
 
 
-_NVJET = re.compile(r"nvjet(?:_sm\d+)?_([a-z]+)_", re.IGNORECASE)
+_NVJET = Expression(r"nvjet(?:_sm\d+)?_([a-z]+)_", re.IGNORECASE)
 _NVJET_LETTERS: Final[dict[str, str]] = {
     # Read off public profiles whose operand types are known: t is bf16, h fp16, q e4m3, r e5m2, o e2m1, d double; s in
     # the place of an operand is FP32 data in a Tensor Core kernel, so TF32.
@@ -126,7 +129,7 @@ def of_nvjet(name: KernelName) -> str:
     return _NVJET_LETTERS.get(letters.group(1)[0].lower(), "") if letters else ""
 
 
-_TENSILE = re.compile(r"Cijk_[A-Z][a-z]+_[A-Z][a-z]+_((?:4xi8)?[A-Z0-9]+)(?:_M([A-Z0-9]))?")
+_TENSILE = Expression(r"Cijk_[A-Z][a-z]+_[A-Z][a-z]+_((?:4xi8)?[A-Z0-9]+)(?:_M([A-Z0-9]))?")
 _TENSILE_TYPES: Final[tuple[tuple[str, str], ...]] = (
     ("F8B8", "fp8"), ("B8F8", "fp8"), ("F8", "fp8"), ("B8", "fp8"), ("F4", "fp4"), ("I8", "int8"), ("4xi8", "int8"),
     ("BB", "bf16"), ("HH", "fp16"), ("B", "bf16"), ("H", "fp16"), ("S", "fp32"), ("D", "fp64"),
@@ -145,7 +148,7 @@ def of_tensile(name: KernelName) -> str:
     return next((precision for start, precision in _TENSILE_TYPES if letters.startswith(start)), "")
 
 
-_SGEMM = re.compile(r"(?<![a-z])(?:g?c|s|ss|d|z|h|hh)(?:gemm|cudnn|gemv|gemmex|fprop|dgrad|wgrad)", re.IGNORECASE)
+_SGEMM = Expression(r"(?<![a-z])(?:g?c|s|ss|d|z|h|hh)(?:gemm|cudnn|gemv|gemmex|fprop|dgrad|wgrad)", re.IGNORECASE)
 
 
 def of_blas_letter(name: KernelName) -> str:
@@ -162,7 +165,7 @@ def of_types_or_blas_letter(name: KernelName) -> str:
     return of_types(name) or of_blas_letter(name)
 
 
-_MMA_WORD = re.compile(r"_([hidq])g?mma_(?:(bf16|tf32)_)?")
+_MMA_WORD = Expression(r"_([hidq])g?mma_(?:(bf16|tf32)_)?")
 _MMA_LETTERS: Final[dict[str, str]] = {"h": "fp16", "i": "int8", "d": "fp64", "q": "fp8"}
 
 
@@ -174,11 +177,11 @@ def of_mma_word(name: KernelName) -> str:
     return found[2] or _MMA_LETTERS[found[1]]
 
 
-_AITER_OPERAND = re.compile(
+_AITER_OPERAND = Expression(
     r"(?:pertoken|perToken|blockscale|noquant|per\d+x\d+)_?(MXfp4|Fp4|Fp8|I8|Int8|Bf16|Fp16)|(?:^|::)(i8|I8|fp8|f8|f4|bf16)gemm"
 )
 _AITER_TYPES: Final[dict[str, str]] = {"mxfp4": "fp4", "i8": "int8", "f8": "fp8", "f4": "fp4"}
-_AITER_WIDE = re.compile(r"_a16_")
+_AITER_WIDE = Expression(r"_a16_")
 
 
 def of_aiter(name: KernelName) -> str:
@@ -194,7 +197,7 @@ def of_aiter(name: KernelName) -> str:
     return "mixed" if _AITER_WIDE.search(name.head) and precision not in ("bf16", "fp16") else precision
 
 
-_SPCONV = re.compile(r"(?:Volta|Turing|Ampere|Hopper|Simt(?:DP4A)?)_(bf16|tf32|f16|f32|s8|i8)")
+_SPCONV = Expression(r"(?:Volta|Turing|Ampere|Hopper|Simt(?:DP4A)?)_(bf16|tf32|f16|f32|s8|i8)")
 
 
 def of_spconv(name: KernelName) -> str:
@@ -203,7 +206,7 @@ def of_spconv(name: KernelName) -> str:
     return _WORD_PRECISIONS[found[1]] if found else ""
 
 
-_MEM_EFF = re.compile(r"fmha_cutlass[FB]_(f16|bf16|f32)_")
+_MEM_EFF = Expression(r"fmha_cutlass[FB]_(f16|bf16|f32)_")
 
 
 def of_memory_efficient(name: KernelName) -> str:
@@ -213,7 +216,7 @@ def of_memory_efficient(name: KernelName) -> str:
     return "tf32" if precision == "fp32" else precision
 
 
-_OGS = re.compile(r"_([a-z0-9]+)x([a-z0-9]+)x([a-z0-9]+)_")
+_OGS = Expression(r"_([a-z0-9]+)x([a-z0-9]+)x([a-z0-9]+)_")
 
 
 def of_matmul_ogs(name: KernelName) -> str:
@@ -228,9 +231,9 @@ def of_matmul_ogs(name: KernelName) -> str:
     return left if left == right else "mixed"
 
 
-_TRTLLM_PRODUCT = re.compile(r"^(?:bmm|gemm|gemmGatedAct|fusedMoe)_[A-Za-z0-9]+_([A-Za-z0-9]+)_")
-_TRTLLM_ATTENTION = re.compile(r"_Q(?:kv)?((?:Mx)?[A-Z]\w*?)(?:Kv((?:Mx)?[A-Z]\w*?))?O(?:Mx)?[A-Z]")
-_TRTLLM_TYPE = re.compile(r"E2m1|E4m3|E5m2|Bfloat16|Fp16|Fp32|Int8|Int4")
+_TRTLLM_PRODUCT = Expression(r"^(?:bmm|gemm|gemmGatedAct|fusedMoe)_[A-Za-z0-9]+_([A-Za-z0-9]+)_")
+_TRTLLM_ATTENTION = Expression(r"_Q(?:kv)?((?:Mx)?[A-Z]\w*?)(?:Kv((?:Mx)?[A-Z]\w*?))?O(?:Mx)?[A-Z]")
+_TRTLLM_TYPE = Expression(r"E2m1|E4m3|E5m2|Bfloat16|Fp16|Fp32|Int8|Int4")
 
 
 def of_trtllm(name: KernelName) -> str:

@@ -7,12 +7,13 @@ activation)? And, for a kernel of no known library, are all its words those of k
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Final
 
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
-_PRODUCT_ANYWHERE = re.compile(r"gemm|matmul|mat_mul|matrixmul|(?<![a-z])[a-z]?mma(?![a-z])|mfma|convolv|convolution")
+from tensorboard_plugin_dlprof.expressions import Expression
+
+_WORD = Expression(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_PRODUCT_ANYWHERE = Expression(r"gemm|matmul|mat_mul|matrixmul|(?<![a-z])[a-z]?mma(?![a-z])|mfma|convolv|convolution")
 
 _PRODUCTS_TEXT: Final = """
     addmm attention attn bgmv bilinear bmm contraction conv deconv dense dgrad dot einsum experts fc ffn flash

@@ -6,11 +6,11 @@ matters. MFU leaves them out.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from tensorboard_plugin_dlprof.efficiency.calls import Call, Shape, Tensor
 from tensorboard_plugin_dlprof.efficiency.work import Work, moved, widest_type
+from tensorboard_plugin_dlprof.expressions import Expression
 
 _UNARY: dict[str, int] = {
     # Operations per element; a special function (exp, tanh, erf) counts as one.
@@ -61,10 +61,10 @@ _REDUCTIONS = frozenset(
 _WRITES = frozenset(("fill_", "zero_", "fill", "zeros", "ones", "full", "normal_", "uniform_", "random_", "bernoulli_",
                      "arange"))  # fmt: skip
 _COPIES = frozenset(("copy_", "clone", "contiguous", "_to_copy", "to", "_copy_from", "copy"))
-_FOREACH = re.compile(
+_FOREACH = Expression(
     r"_foreach_(add|sub|mul|div|addcmul|addcdiv|sqrt|neg|lerp|copy|zero|maximum|reciprocal|pow|abs)_?\Z"
 )
-_POOL = re.compile(r"(?:max|avg)_pool[123]d|adaptive_(?:max|avg)_pool[123]d|mkldnn_max_pool2d")
+_POOL = Expression(r"(?:max|avg)_pool[123]d|adaptive_(?:max|avg)_pool[123]d|mkldnn_max_pool2d")
 
 
 def _one_pass(family: str, per_element: int) -> Callable[[Call], Work | None]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from math import prod
 
 import msgspec
 
 from tensorboard_plugin_dlprof.classify.dtypes import data_type
 from tensorboard_plugin_dlprof.events.inputs import recorded_list
+from tensorboard_plugin_dlprof.expressions import Expression
 
 Shape = tuple[int, ...]
 
-_BOOLEANS = re.compile(r"\b(?:True|False)\b")
+_BOOLEANS = Expression(r"\b(?:True|False)\b")
 
 ITEM_BYTES = {
     "float64": 8.0, "float32": 4.0, "tf32": 4.0, "float16": 2.0, "bfloat16": 2.0,

@@ -8,8 +8,8 @@ from functools import lru_cache
 import msgspec
 
 from tensorboard_plugin_dlprof.efficiency.peak_table import TABLE
+from tensorboard_plugin_dlprof.expressions import Expression
 
-_NOISE = re.compile(r"\s+")
 _GB = 1 << 30
 
 
@@ -42,11 +42,11 @@ def find_peaks(name: str, memory_bytes: int = 0) -> Peaks | None:
         name: As the capture has it: ``NVIDIA H100 80GB HBM3``.
         memory_bytes: Its memory, 0 where not recorded: then the name alone has to tell.
     """
-    shown = _NOISE.sub(" ", name.strip().lower())
+    shown = " ".join(name.lower().split())
     if "mig " in shown:
         return None  # A slice of a device has a share of its rates that nobody publishes.
     for row in TABLE:
-        if not re.search(row.pattern, shown):
+        if not Expression(row.pattern).search(shown):
             continue
         if row.memory_gb is not None:
             gigabytes = memory_bytes / _GB if memory_bytes else _named_gigabytes(shown)

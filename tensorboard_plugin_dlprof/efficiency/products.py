@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from math import prod
 from typing import Final
@@ -11,6 +10,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.efficiency.calls import Call, Shape, Tensor
 from tensorboard_plugin_dlprof.efficiency.work import Dimension, Work, moved, widest_type
+from tensorboard_plugin_dlprof.expressions import Expression
 
 
 def gemm(left: Tensor, right: Tensor, output: Shape, batch: int, m: int, n: int, k: int, *more: Tensor) -> Work:
@@ -122,7 +122,7 @@ def _linear(data: Tensor, weight: Tensor, bias: Tensor | None = None) -> Work | 
     return gemm(data, weight, (*data.shape[:-1], n), 1, m, n, k, *([bias] if bias else []))
 
 
-_EQUATION = re.compile(r"([A-Za-z]+),([A-Za-z]+)->([A-Za-z]*)\Z")
+_EQUATION = Expression(r"([A-Za-z]+),([A-Za-z]+)->([A-Za-z]*)\Z")
 
 
 def einsum(call: Call) -> Work | None:

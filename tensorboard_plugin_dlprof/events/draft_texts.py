@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 import numpy as np
@@ -13,6 +12,7 @@ from tensorboard_plugin_dlprof.events.inputs import Described, describe, tensor_
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.op_tables import NOTHING, DraftTexts
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind
+from tensorboard_plugin_dlprof.expressions import Expression
 
 
 def described_texts(capture: Capture, nesting: Nesting, drafts: Drafts) -> DraftTexts:
@@ -85,7 +85,7 @@ class Stacks:
         return stack
 
 
-_BUILT_IN = re.compile(r"<(?:built-in|method|slot wrapper|class|function)\b")
+_BUILT_IN = Expression(r"<(?:built-in|method|slot wrapper|class|function)\b")
 
 
 @lru_cache(maxsize=1 << 16)

@@ -6,8 +6,9 @@ follow the same idea. ``;`` separates tensors, ``,`` dimensions.
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
+
+from tensorboard_plugin_dlprof.expressions import Expression
 
 Shape = list[int]
 
@@ -32,7 +33,7 @@ _PRODUCTS = {
     "baddbmm": Formats("B,M,N;B,M,K;B,K,N", "B,M,N"),
 }
 _LINEAR = Formats("N,K;M,K", "N,M")
-_CONVOLUTION_TYPE = re.compile(r"_?(?:cudnn_|miopen_)?conv(?:olution|([123])d)?\Z")
+_CONVOLUTION_TYPE = Expression(r"_?(?:cudnn_|miopen_)?conv(?:olution|([123])d)?\Z")
 
 
 def formats(op_type: str, direction: str, shapes: list[Shape]) -> Formats:

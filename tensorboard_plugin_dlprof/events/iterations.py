@@ -9,7 +9,6 @@ a minute into the session did not watch an idle GPU for that minute.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 import numpy as np
@@ -22,6 +21,7 @@ from tensorboard_plugin_dlprof.events.nesting import rows_by_value
 from tensorboard_plugin_dlprof.events.resources import DATA_LOADER
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind, Ranges
 from tensorboard_plugin_dlprof.events.trees import Flags
+from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
 
 _KINDS = (RangeKind.ANNOTATION, RangeKind.SPAN, RangeKind.ITERATION)
@@ -33,6 +33,8 @@ _MIN_REPEATS = 3
 """Repeats that make an iteration of a range whose name does not tell of steps."""
 
 _ROUNDING = 1e-6
+
+_OPTIMIZER_STEP = Expression(r"Optimizer\.step\b")
 
 _HALF = 0.5
 """Share of the launches that numbered ranges need to come before more numerous ones."""
@@ -220,7 +222,7 @@ class _Launches:
 
 def _optimizer_steps(capture: Capture, end_ns: int) -> list[IterationCandidate | None]:
     """Each iteration ends where an optimizer step ends."""
-    return [_until(capture, "optimizer_step", re.compile(r"Optimizer\.step\b"), end_ns, ends=True)]
+    return [_until(capture, "optimizer_step", _OPTIMIZER_STEP, end_ns, ends=True)]
 
 
 def _data_loader(capture: Capture, end_ns: int) -> list[IterationCandidate | None]:
@@ -228,9 +230,7 @@ def _data_loader(capture: Capture, end_ns: int) -> list[IterationCandidate | Non
     return [_until(capture, "data_loader", DATA_LOADER, end_ns, ends=False)]
 
 
-def _until(
-    capture: Capture, source: str, pattern: re.Pattern[str], end_ns: int, ends: bool
-) -> IterationCandidate | None:
+def _until(capture: Capture, source: str, pattern: Expression, end_ns: int, ends: bool) -> IterationCandidate | None:
     ranges = capture.ranges
     texts = [i for i in distinct_values(ranges.name).tolist() if pattern.match(capture.strings[i])]
     usable = (RangeKind.ANNOTATION, RangeKind.OP, RangeKind.SPAN)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from tensorboard_plugin_dlprof.events.tables import RangeKind
+from tensorboard_plugin_dlprof.expressions import Expression
 
 EVALUATE: Final = "autograd::engine::evaluate_function: "
 """Prefix of the range in which autograd runs one node, with the accumulation of its results."""
@@ -38,41 +39,41 @@ class Role(enum.IntEnum):
     """Neither an op nor part of a path: iterations, DLProf's markers, the recorder itself."""
 
 
-_WRAPPER = re.compile(
+_WRAPPER = Expression(
     r"(?:torch::autograd::|AOTDispatcher |TorchDynamo |Pregraph |CompiledFunction(?:Backward)?\b|"
     r"CheckpointFunction(?:Backward)?\b|UnpackSavedTensor|PrologueFunction|"
     # Nodes of TensorFlow that run other nodes.
     r"(?:Stateful|Stateless)?(?:PartitionedCall|If|While|Case): )|.*(?:cudagraph|CUDAGraph)"
 )
-_COMPILED = re.compile(r"Torch-Compiled Region|## Call CompiledFxGraph|CompiledFxGraph|Call CompiledFxGraph|inductor::")
-_COLLECTIVE = re.compile(
+_COMPILED = Expression(r"Torch-Compiled Region|## Call CompiledFxGraph|CompiledFxGraph|Call CompiledFxGraph|inductor::")
+_COLLECTIVE = Expression(
     r"(?:_?c10d(?:_functional)?::|(?:nccl|gloo|mpi|ucc|xccl|hccl):|record_param_comms\b|"
     r"p?nccl(?:All|Reduce|Broadcast|Bcast|Send|Recv|Group|Gather|Scatter)|"
     r"FSDP::(?:all_gather|reduce_scatter|post_backward_reduce|all_reduce)|(?:aten::)?_?symm_mem::)"
 )
-_NOT_COLLECTIVE = re.compile(
+_NOT_COLLECTIVE = Expression(
     r"_?c10d(?:_functional)?::(?:wait_tensor|_wrap_tensor_autograd|_resize)|nccl(?:CommInit|CommDest|GetUniq)"
 )
-_OPTIMIZER = re.compile(r"Optimizer\.(?:step|zero_grad)\b")
-_HIDDEN = re.compile(r"ProfilerStep\b|\[memory\]$|PyTorch Profiler\b|profiler::_record_function")
+_OPTIMIZER = Expression(r"Optimizer\.(?:step|zero_grad)\b")
+_HIDDEN = Expression(r"ProfilerStep\b|\[memory\]$|PyTorch Profiler\b|profiler::_record_function")
 
-_SCRIPT = re.compile(r"forward|fallback_function|<(?:forward|backward) op>")
+_SCRIPT = Expression(r"forward|fallback_function|<(?:forward|backward) op>")
 """What TorchScript's executor records around the ops of a module, of its differentiable and of its slow parts."""
 
-_NODE = re.compile(r"\w*Backward\d*\Z")
-_TENSORFLOW_NODE = re.compile(r"(?P<kind>\w+): (?P<node>[\w.\\/>-]+)\Z")
-_BACKWARD = re.compile(
+_NODE = Expression(r"\w*Backward\d*\Z")
+_TENSORFLOW_NODE = Expression(r"(?P<kind>\w+): (?P<node>[\w.\\/>-]+)\Z")
+_BACKWARD = Expression(
     r"(?:.*[\w>]Backward\d*|.*_backward(?:_\w+)?|<backward op>)\Z|"
     # A node of TensorFlow in the scope of gradients.
     r"\w+: (?:[\w.\\>-]+/)*gradient(?:s|_tape)(?:_\d+)?/"
 )
-_ARGUMENTS = re.compile(r", (?:seq|op_id|sizes|input_op_ids|inputs|Inputs)\s*=.*", re.DOTALL)
-_NUMBER = re.compile(r"(?P<base>.*?\S?)(?P<gap>[\s_#:=\-.]*)(?P<number>\d+)(?P<close>[\])]?)\Z", re.DOTALL)
-_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
-_COUNT = re.compile(r"#\d+\b")
-_INSTANCE = re.compile(r"_\d+\Z")
-_BRACKET = re.compile(r"[\[({]")
-_DIGITS = re.compile(r"\d+")
+_ARGUMENTS = Expression(r", (?:seq|op_id|sizes|input_op_ids|inputs|Inputs)\s*=.*", re.DOTALL)
+_NUMBER = Expression(r"(?P<base>.*?\S?)(?P<gap>[\s_#:=\-.]*)(?P<number>\d+)(?P<close>[\])]?)\Z", re.DOTALL)
+_ADDRESS = Expression(r"\b0x[0-9a-fA-F]{4,}\b")
+_COUNT = Expression(r"#\d+\b")
+_INSTANCE = Expression(r"_\d+\Z")
+_FROM_BRACKET = Expression(r"[\[({].*", re.DOTALL)
+_DIGITS = Expression(r"\d+")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -86,15 +87,15 @@ def role(kind: int, name: str) -> Role:
         return Role.MODULE
     if kind == RangeKind.OP and _SCRIPT.fullmatch(name):
         return Role.WRAPPER
-    if _TELLING.match(name):
-        for pattern, found in _BY_NAME:
-            if pattern.match(name):
-                return found
+    if name.startswith(EVALUATE):
+        return Role.EVALUATE
+    for expression, found in _BY_NAME:
+        if expression.match(name):
+            return found
     return Role.OP if kind == RangeKind.OP else Role.ANNOTATION
 
 
 _BY_NAME: Final = (
-    (re.compile(re.escape(EVALUATE)), Role.EVALUATE),
     (_NOT_COLLECTIVE, Role.OP),
     (_COLLECTIVE, Role.COLLECTIVE),
     (_OPTIMIZER, Role.OPTIMIZER),
@@ -102,9 +103,6 @@ _BY_NAME: Final = (
     (_COMPILED, Role.COMPILED),
     (_WRAPPER, Role.WRAPPER),
 )
-
-_TELLING: Final = re.compile("|".join(f"(?:{pattern.pattern})" for pattern, _ in _BY_NAME))
-"""Any of them: most names are of none."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -165,17 +163,17 @@ def module_instance(name: str) -> str:
 
 
 _COLLECTIVES: Final = (
-    (re.compile(r"all_?reduce"), "all_reduce"),
-    (re.compile(r"all_?gather"), "all_gather"),
-    (re.compile(r"reduce_?scatter"), "reduce_scatter"),
-    (re.compile(r"all_?to_?all"), "all_to_all"),
-    (re.compile(r"broadcast|bcast"), "broadcast"),
-    (re.compile(r"barrier"), "barrier"),
-    (re.compile(r"recv"), "recv"),
-    (re.compile(r"send"), "send"),
-    (re.compile(r"scatter"), "scatter"),
-    (re.compile(r"gather"), "gather"),
-    (re.compile(r"reduce"), "reduce"),
+    (Expression(r"all_?reduce"), "all_reduce"),
+    (Expression(r"all_?gather"), "all_gather"),
+    (Expression(r"reduce_?scatter"), "reduce_scatter"),
+    (Expression(r"all_?to_?all"), "all_to_all"),
+    (Expression(r"broadcast|bcast"), "broadcast"),
+    (Expression(r"barrier"), "barrier"),
+    (Expression(r"recv"), "recv"),
+    (Expression(r"send"), "send"),
+    (Expression(r"scatter"), "scatter"),
+    (Expression(r"gather"), "gather"),
+    (Expression(r"reduce"), "reduce"),
 )
 
 
@@ -199,14 +197,13 @@ def region(name: str) -> str:
     return re.sub(r"[:\s]*\d+/\d+(?:_\d+)?\Z", "", bare.removeprefix(EVALUATE)).replace("/", "|").strip("# ")
 
 
-_LAYER_DOMAIN = re.compile(r"TensorRT", re.IGNORECASE)
-_REFORMAT = re.compile(r"(Reformatting CopyNode) for .*? (?:to|from) (.+)\Z", re.DOTALL)
+_REFORMAT = Expression(r"(Reformatting CopyNode) for .*? (?:to|from) (.+)\Z", re.DOTALL)
 
 
 @lru_cache(maxsize=1 << 10)
 def is_layer_domain(domain: str) -> bool:
     """Whether the ranges of an NVTX domain are layers that name the nodes they fused."""
-    return _LAYER_DOMAIN.match(domain) is not None
+    return domain.lower().startswith("tensorrt")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -221,32 +218,31 @@ def layer(name: str) -> tuple[str, str]:
     return folder, " + ".join(kind or "layer" for kind in types)
 
 
-_TENSORFLOW_DOMAIN = re.compile(r"tensorflow", re.IGNORECASE)
-
-
 @lru_cache(maxsize=1 << 16)
 def graph_node(domain: str, name: str) -> tuple[str, str] | None:
     """Name and type of a node of TensorFlow's graph: ``MatMul: dense/MatMul`` is ``("dense/MatMul", "MatMul")``."""
-    found = _TENSORFLOW_NODE.match(name) if _TENSORFLOW_DOMAIN.match(domain) else None
+    found = _TENSORFLOW_NODE.match(name) if domain.lower().startswith("tensorflow") else None
     return None if found is None else (found["node"], found["kind"])
 
 
-_STEP_WORD = re.compile(
+_STEP_WORD = Expression(
     r"(?:.*[^a-z])?(?:(?:mini|global|train(?:ing)?|val(?:id(?:ation)?)?|eval(?:uation)?|test|decode|generat\w*|sampl\w*|"
     r"inference|denois\w*|profiler)?[\s_.\-:/#]*(?:steps?|batch(?:es)?|iter(?:ation)?s?|epochs?|it))\Z",
     re.IGNORECASE,
+    frozenset(("step", "batch", "epoch", "it")),
 )
-_STEP_CAMEL = re.compile(r".*(?:Step|Batch|Iter|Iteration|Epoch)\Z")
-_STEP_HINT = re.compile(r"step|iter|batch|epoch|execute|decode|prefill|generat|request", re.IGNORECASE)
-_PART_WORD = re.compile(
-    r"layer|block|stage|head|expert|rank|gpu|device|bucket|worker|stream|chunk|micro|module|conv|linear", re.IGNORECASE
+_STEP_CAMEL = Expression(r".*(?:Step|Batch|Iter|Iteration|Epoch)\Z")
+_STEP_HINTS: Final = ("step", "iter", "batch", "epoch", "execute", "decode", "prefill", "generat", "request")
+_PART_WORDS: Final = (
+    *("layer", "block", "stage", "head", "expert", "rank", "gpu", "device", "bucket", "worker", "stream", "chunk"),
+    *("micro", "module", "conv", "linear"),
 )
 
 
 @lru_cache(maxsize=1 << 16)
 def counts_steps(base: str) -> bool:
     """Whether a numbered name counts time (``step``, ``Batch``, ``train_iter``), not parts of a model (``layer``)."""
-    if _PART_WORD.search(base):
+    if _holds(base, _PART_WORDS):
         return False
     return _STEP_WORD.match(base) is not None or _STEP_CAMEL.match(base) is not None
 
@@ -254,11 +250,16 @@ def counts_steps(base: str) -> bool:
 @lru_cache(maxsize=1 << 16)
 def tells_of_steps(name: str) -> bool:
     """Whether a name speaks of something that a program does again and again, rather than of a part of the model."""
-    return _STEP_HINT.search(name) is not None and _PART_WORD.search(name) is None
+    return _holds(name, _STEP_HINTS) and not _holds(name, _PART_WORDS)
+
+
+def _holds(name: str, words: tuple[str, ...]) -> bool:
+    lowered = name.lower()
+    return any(word in lowered for word in words)
 
 
 @lru_cache(maxsize=1 << 16)
 def template(name: str) -> str:
     """``name`` without what varies in it: ``step[DECODE bs=32]`` is ``step``, ``execute_8_new`` ``execute_N_new``."""
-    head = _BRACKET.split(name, maxsplit=1)[0].strip(" _:-") or name
+    head = _FROM_BRACKET.sub("", name).strip(" _:-") or name
     return _DIGITS.sub("N", head)

@@ -8,9 +8,10 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
+from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import TimeSpans
 
-DATA_LOADER = re.compile(
+DATA_LOADER = Expression(
     r"enumerate\(DataLoader\)#|DataLoader\b|tf\.data\b|tf_data\b|IteratorGetNext|Iterator::|DALI\b|"
     r"(?:dali|nvidia\.dali)[.:_]|\[DALI\]|TensorDataset|data_?load",
     re.IGNORECASE,

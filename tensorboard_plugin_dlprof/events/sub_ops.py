@@ -8,8 +8,6 @@ there the innermost ops that multiply matrices are kept.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import numpy.typing as npt
 
@@ -23,9 +21,10 @@ from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.op_tables import OpTables
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
 from tensorboard_plugin_dlprof.events.trees import nearest_of
+from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import SubOps, no_sub_ops
 
-_HALF = re.compile(r"(?:cudnn|miopen)_convolution(?:_transpose)?_backward_(?:input|weight)\Z")
+_HALF = Expression(r"(?:cudnn|miopen)_convolution(?:_transpose)?_backward_(?:input|weight)\Z")
 """Halves of a backward convolution, as PyTorch before 1.11 ran them. Each gets the size of its own result as a list of
 numbers, which traces of that time do not hold; all shapes stand with the op around both."""
 

@@ -8,10 +8,10 @@ parameters. Names without a signature (``ampere_sgemm_128x64_nn``, ``triton_poi_
 
 from __future__ import annotations
 
-import re
+from tensorboard_plugin_dlprof.expressions import Expression
 
-_UNNAMED = re.compile(r"\(anonymous namespace\)|<unnamed>|\(anonymous class\)")
-_OPERATOR = re.compile(r"\boperator\s*(\(\s*\)|<<|>>|<=>|<=|>=|->\*?|<|>|\[\s*\])")
+_UNNAMED = Expression(r"\(anonymous namespace\)|<unnamed>|\(anonymous class\)")
+_OPERATOR = Expression(r"\boperator\s*(\(\s*\)|<<|>>|<=>|<=|>=|->\*?|<|>|\[\s*\])")
 _OPENING = "(<[{"
 _CLOSING = ")>]}"
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tensorboard_plugin_dlprof.expressions import Expression
+
 _PATTERNS = (
-    re.compile(r"(?:^|[^a-z])rank[-_ ]?\[?(\d{1,6})(?!\d)", re.IGNORECASE),
-    re.compile(r"(?:^|[-_.])tp[-_](\d{1,6})(?!\d)", re.IGNORECASE),
+    Expression(r"(?:^|[^a-z])rank[-_ ]?\[?(\d{1,6})(?!\d)", re.IGNORECASE),
+    Expression(r"(?:^|[-_.])tp[-_](\d{1,6})(?!\d)", re.IGNORECASE, frozenset(("tp-", "tp_"))),
 )
 
 

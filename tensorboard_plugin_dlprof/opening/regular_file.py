@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from collections.abc import Iterable
 from io import BufferedReader
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.errors import NotFound, UnsafeFile
+from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.masking import MASK
 
 _READ_ONLY = (
@@ -27,10 +27,10 @@ _READ_ONLY = (
 """Not every platform has each flag. ``O_NONBLOCK`` returns at once from a FIFO."""
 
 
-_ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:/")
+_ADDRESS = Expression(r"[a-zA-Z][a-zA-Z0-9+.-]+:/", words=frozenset((":/",)))
 """Drives of Windows have one letter."""
 
-_CREDENTIALS = re.compile(r"(:/+)[^/@\s]+@")
+_CREDENTIALS = Expression(r"(:/+)[^/@\s]+@")
 
 
 def open_regular(path: Path) -> BufferedReader:

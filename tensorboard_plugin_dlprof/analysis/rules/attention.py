@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
@@ -12,8 +10,9 @@ from tensorboard_plugin_dlprof.analysis.rules.fusing import op_rows
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
+from tensorboard_plugin_dlprof.expressions import Expression
 
-_SECOND = re.compile(r"\bflash_(?:fwd|bwd)_(?!\w*sm\d)(?!\w*(?:combine|convert|dot_do|process))\w*kernel\b(?!.*Sm\d)")
+_SECOND = Expression(r"\bflash_(?:fwd|bwd)_(?!\w*sm\d)(?!\w*(?:combine|convert|dot_do|process))\w*kernel\b(?!.*Sm\d)")
 """The kernels of FlashAttention 2, which know the instructions of Ampere; of its helpers none."""
 
 _WITH_OWN_KERNELS = (9, 10)

@@ -14,11 +14,12 @@ from tensorboard_plugin_dlprof.analysis.origin import Framework
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.expressions import Expression
 
 FUSED = (0.2, 0.85)
 """Share of the time of elementwise kernels that a compiler saves: of few chains, and of a transformer (measured)."""
 
-_ZERO = re.compile(r"zero_grad", re.IGNORECASE)
+_ZERO = Expression(r"zero_grad", re.IGNORECASE)
 
 _COMPILERS = ("triton", "xla", "nvfuser", "tensorrt")
 """Libraries of kernels that are fused already."""
@@ -215,7 +216,7 @@ def _span(signals: Signals, kernels: Bools) -> int:
     return max(length(subtract(spans, busy)), mine)
 
 
-_NAME = re.compile(r"Optimizer\.step(?:#|/)(\w+)\.step")
+_NAME = Expression(r"Optimizer\.step(?:#|/)(\w+)\.step")
 
 
 def _optimizer_name(signals: Signals, chosen: Bools) -> str:

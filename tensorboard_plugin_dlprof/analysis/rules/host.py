@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.gains import wall_gain
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Pool, Severity
+from tensorboard_plugin_dlprof.expressions import Expression
 
 
 def underutilized(signals: Signals) -> Finding | Lacks | None:
@@ -270,7 +269,7 @@ def profiler_overhead(signals: Signals) -> Finding | Lacks | None:
     )
 
 
-_PARALLEL = re.compile(r"(?<!Distributed)DataParallel|parallel_apply|\breplicate\b")
+_PARALLEL = Expression(r"(?<!Distributed)DataParallel|parallel_apply|\breplicate\b")
 
 
 def data_parallel(signals: Signals) -> Finding | Lacks | None:

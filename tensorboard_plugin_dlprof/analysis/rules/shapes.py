@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
@@ -13,6 +11,7 @@ from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS
+from tensorboard_plugin_dlprof.expressions import Expression
 
 _NARROW = ("fp16", "bf16", "fp8", "int8", "fp4")
 
@@ -77,7 +76,7 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
     )  # fmt: skip
 
 
-_ALIGN = re.compile(r"align(?:1|2|4)(?!\d)")
+_ALIGN = Expression(r"align(?:1|2|4)(?!\d)")
 
 
 def _unaligned(signals: Signals) -> set[int]:

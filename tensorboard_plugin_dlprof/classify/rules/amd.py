@@ -43,7 +43,7 @@ RULES: Final = (
     Rule("aiter-other", NO, "elementwise", "aiter", r"\baiter::", "@types", of_rest=True),
     # Composable Kernel: ``xdl`` is MFMA, ``wmma`` the matrix unit of RDNA, ``dl`` a vector product.
     Rule("ck-convolution", YES, "convolution", "composable_kernel",
-         r"\bck(?:_tile)?::\w*|^kernel_grouped_conv\w*|^kernel_batched_gemm_xdlops_bwd_weight", "@types",
+         r"\bck::\w*|\bck_tile::\w*|^kernel_grouped_conv\w*|^kernel_batched_gemm_xdlops_bwd_weight", "@types",
          r"(?i)(?:conv_fwd|conv_bwd|grouped_conv|bwd_weight|bwd_data|GroupedConvolution).*(?:xdl|wmma|mfma)|(?:xdl"
          r"|wmma)\w*(?:conv|bwd_weight|bwd_data)"),
     Rule("ck-tile-other", NO, "normalisation", "composable_kernel",
@@ -60,7 +60,7 @@ RULES: Final = (
     Rule("ck-other", NO, "other", "composable_kernel",
          r"\bck::\w*(?:elementwise|reduce|batchnorm|normalization|softmax|permute)", "@types",
          r"(?i)elementwise|reduce|norm|softmax|permute|pool|put_element"),
-    Rule("ck-unknown", UNKNOWN, "other", "composable_kernel", r"\bck(?:_tile)?::", "@types"),
+    Rule("ck-unknown", UNKNOWN, "other", "composable_kernel", r"\bck::|\bck_tile::", "@types"),
     # MIOpen. ``gtcx`` is the assembler GEMM on XDLOPS (MFMA), ``gtc`` and ``gtcm`` the one on vector units.
     Rule("miopen-igemm-xdlops", YES, "convolution", "miopen",
          r"^igemm_(?:fwd|bwd|wrw)_gtcx\d*_|^igemm_\w*xdlops|gridwise_convolution\w*xdlops|\bgridwise_\w*xdlops",

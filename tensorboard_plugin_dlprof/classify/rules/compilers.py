@@ -88,7 +88,7 @@ RULES: Final = (
     # TensorRT's Myelin names a kernel by the first letters of its ops: Fc, Mha and Gemm multiply, the rest do not.
     Rule("myelin-attention", YES, "attention", "tensorrt", r"^_gemm_mha_v2|^_mha_v2|^fused_mha"),
     Rule("myelin-product", UNKNOWN, "gemm", "tensorrt",
-         r"^__?my[el]\w*(?:Fc|Mha|Gemm|Mma|Dot|Conv)",
+         r"^_?_my[el]\w*(?:Fc|Mha|Gemm|Mma|Dot|Conv)",
          note="a matrix product; the name does not tell the type"),
     Rule("myelin-other", NO, "elementwise", "tensorrt", r"^__?myl_|^__?myelin", knows_better=True),
     Rule("tensorrt-pointwise", NO, "elementwise", "tensorrt",

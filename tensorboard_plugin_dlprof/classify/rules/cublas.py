@@ -39,7 +39,7 @@ RULES: Final = (
          r"\bmagma\w*gemm\w*|\bmagma_?\w*|\bgemm_template_batched_kernel|\bgemm_batched_\w*kernel_magma",
          "@blas letter"),
     Rule("cublas-triangular", NO, "other", "cublas",
-         r"\b[sdcz]?tr[sm][mv]_|\btrmm_kernel|\bsyrk_kernel|\bsyr2?k?_kernel|\bsymv_|\bgetr[fsi]_|\bgetrf|\bpotrf"
+         r"\b[sdcz]?(?:trsm|trsv|trmm|trmv)_|\btrmm_kernel|\bsyrk_kernel|\bsyr2?k?_kernel|\bsymv_|\bgetr[fsi]_|\bgetrf|\bpotrf"
          r"|\blaswp|\bgeqrf|\bormqr|\blarft|\btrtri|\bbatch_trsm|\bxxtrf\d|\bunpack_pivots|\b(?:create_)?ipiv_\w+"
          r"|\bcreate_pivot", "@types"),
     # CUTLASS, by the words in its generated names, then by the types in its templates.

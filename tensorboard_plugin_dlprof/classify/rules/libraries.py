@@ -19,8 +19,8 @@ RULES: Final = (
          r"|pad|arrange|im2col)\w*", "@types"),
     Rule("library-other", NO, "other", "@namespace",
          r"^(?:dgl|graphbolt|minkowski|faiss|gsplat|higs|lightseq|fastertransformer|nvinfer1|ctranslate2"
-         r"|tensorrt_llm::common|mxnet|mshadow|cudf|dali|caffe|oneflow|cv|paddle|flashinfer::(?:sampling|norm"
-         r"|activation|da_moe|trtllm_\w+)|turbomind(?!::gemm))::", "@types",
+         r"|tensorrt_llm::common|mxnet|mshadow|cudf|dali|caffe|oneflow|paddle|flashinfer::(?:sampling|norm"
+         r"|activation|da_moe|trtllm_\w+)|turbomind(?!::gemm))::|^cv::", "@types",
          note="a library that leaves products to cuBLAS", of_rest=True),
     Rule("splatting", NO, "other", "gsplat",
          r"^(?:image_points_to_(?:camera|world)_rays|rasterize_to_\w+|projection_(?:ewa|2dgs|ut)_\w+"

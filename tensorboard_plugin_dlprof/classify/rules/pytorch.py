@@ -114,7 +114,7 @@ RULES: Final = (
          r"transformer_engine::", "@types", of_rest=True),
     Rule("fbgemm-other", NO, "other", "fbgemm", r"^fbgemm_gpu::", "@types", of_rest=True),
     Rule("pytorch-other", NO, "other", "@namespace",
-         r"^(?:at|c10|torch|caffe2)::(?!native::tinyg)|^at_cuda_detail|\bprepare_grouped_gemm_data", "@types",
+         r"^(?:at::|c10::|torch::|caffe2::)(?!native::tinyg)|^at_cuda_detail|\bprepare_grouped_gemm_data", "@types",
          note="PyTorch calls libraries for products; its own kernels hold none"),
     Rule("pytorch-before-1", NO, "elementwise", "pytorch",
          r"^kernelPointwiseApply\d|^(?:nearest|linear|bilinear)_neighbor_\dd_kernel", "@types",

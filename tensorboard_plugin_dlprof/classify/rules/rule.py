@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
-from tensorboard_plugin_dlprof.classify.required_words import NOTHING, Words, required_words
+from tensorboard_plugin_dlprof.required_words import Words, required_words
 
 NO = MatrixUnit.NO
 YES = MatrixUnit.YES
@@ -58,7 +58,7 @@ class LazyRule:
     @property
     def words(self) -> Words:
         """One of them stands in each function name that the rule takes; empty where nothing is known of it."""
-        return NOTHING if self._head else required_words(self.rule.head)
+        return frozenset() if self._head else required_words(self.rule.head)
 
     @property
     def needs_text(self) -> bool:
