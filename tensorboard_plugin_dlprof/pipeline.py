@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.analysis.dlprof_detectors import Feedback
     from tensorboard_plugin_dlprof.classify.rules.rule import Rule
     from tensorboard_plugin_dlprof.database.advice_rows import Advice
+    from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
     from tensorboard_plugin_dlprof.database.writer import Results
     from tensorboard_plugin_dlprof.events.tables import Capture, Int64s
     from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -81,7 +82,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
         raise BrokenSource(f"{shown(source)} changed while it was read; import it again when it is complete.")
     left_out = counters(profile) if counters is not None else []
     selection, unfit = _selection(profile, options)
-    warnings = _write(profile, selection, source, database, options)
+    warnings = _write(profile, selection, source, before, database, options)
     return ImportResult(database, left_out + unfit + warnings, selection.key_op or "")
 
 
@@ -114,7 +115,14 @@ def _selection(profile: Profile, options: ImportOptions) -> tuple[Selection, lis
     return fitting(profile, selection) if options.lenient else (selection, [])
 
 
-def _write(profile: Profile, selection: Selection, source: Path, database: Path, options: ImportOptions) -> list[str]:
+def _write(
+    profile: Profile,
+    selection: Selection,
+    source: Path,
+    identity: SourceIdentity,
+    database: Path,
+    options: ImportOptions,
+) -> list[str]:
     from tensorboard_plugin_dlprof.database.writer import write_database
 
     with Beside(lambda: _results(profile, selection), beside=options.read.workers > 1) as results:
@@ -125,6 +133,7 @@ def _write(profile: Profile, selection: Selection, source: Path, database: Path,
             results.result,
             profile_name=options.profile_name,
             original_command=options.original_command,
+            identity=identity,
         )
 
 

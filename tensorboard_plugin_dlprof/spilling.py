@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import tempfile
 import weakref
 from array import array
 from collections.abc import Iterable, Iterator
@@ -20,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
-from tensorboard_plugin_dlprof.mapped_files import in_file, is_in_file
+from tensorboard_plugin_dlprof.mapped_files import in_file, is_in_file, temporary_file, temporary_folder
 
 _SMALL_BYTES = 1 << 20
 """Shorter columns stay in memory."""
@@ -91,7 +90,7 @@ class Spill:
         kind = np.dtype(dtype)
         if self._fits(count, kind):
             return np.zeros(count, kind)
-        with self._written(), tempfile.TemporaryFile(dir=self._folder) as file:
+        with self._written(), temporary_file(self._folder) as file:
             _reserve(file, count * kind.itemsize)
             return self._mapped(file, kind, count)
 
@@ -124,7 +123,7 @@ class Spill:
         key = id(table), name
         with self._written():
             if key not in self._files:
-                self._files[key] = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
+                self._files[key] = temporary_file(self._folder)
             self._files[key].write(column)
             self._files[key].flush()
         del column[:]
@@ -135,7 +134,7 @@ class Spill:
             yield
         except OSError as error:
             raise OutputNotWritable(
-                f"{self._folder or tempfile.gettempdir()}: the columns of a large profile cannot be written to "
+                f"{self._folder or temporary_folder()}: the columns of a large profile cannot be written to "
                 f"temporary files there ({error.strerror}); make room, or allow the import more memory."
             ) from error
 
@@ -180,7 +179,7 @@ def joined(chunks: Iterable[npt.NDArray[np.int64]], columns: int) -> list[npt.ND
             held += chunk.nbytes
             if held >= LONG_BYTES * columns:
                 if not files:
-                    files = [opened.enter_context(tempfile.TemporaryFile()) for _ in range(columns)]
+                    files = [opened.enter_context(temporary_file()) for _ in range(columns)]
                 _write(files, waiting)
                 waiting, held = [], 0
         if not files:

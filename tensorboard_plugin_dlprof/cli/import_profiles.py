@@ -150,7 +150,6 @@ def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool) -> in
 
 
 def _import(job: Job, options: ImportOptions, scalars: bool, alone: bool) -> None:
-    from tensorboard_plugin_dlprof.cli.renewing import renew
     from tensorboard_plugin_dlprof.pipeline import import_source
     from tensorboard_plugin_dlprof.run_metadata.announce import announce
 
@@ -167,6 +166,8 @@ def _import(job: Job, options: ImportOptions, scalars: bool, alone: bool) -> Non
         if older is None:
             warnings = import_source(job.source, job.database, options, progress).warnings
         else:
+            from tensorboard_plugin_dlprof.cli.renewing import renew
+
             warnings = renew(job.source, job.database, older, options, progress)
     finally:
         progress.clear()

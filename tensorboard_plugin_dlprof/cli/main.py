@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any, NoReturn, Protocol, cast
 
 from tensorboard_plugin_dlprof.cli import exit_codes
-from tensorboard_plugin_dlprof.cli.messages import say, say_bug
+from tensorboard_plugin_dlprof.cli.messages import say, say_bug, terminal_columns
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.metadata import VERSION
 
@@ -50,6 +50,13 @@ DESCRIPTION = "GPU profiles for TensorBoard: where does my GPU time go, are my T
 EPILOG = "Exit codes: 0 all done, 1 nothing done, 2 wrong usage, 3 some of several sources failed."
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """As wide as the terminal. ``argparse`` makes one for each option, to see whether it could be shown."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=terminal_columns() - 2)
+
+
 def command(name: str) -> Command:
     """The module of a command."""
     return cast(Command, import_module(f"{__package__}.{COMMANDS[name]}"))
@@ -57,7 +64,7 @@ def command(name: str) -> Command:
 
 def parser(names: Iterable[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
     """The parser of a command line that uses one of these commands."""
-    options: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
+    options: dict[str, Any] = {"formatter_class": _Help, "allow_abbrev": False}
     top = argparse.ArgumentParser(prog="dlprof", description=DESCRIPTION, epilog=EPILOG, **options)
     top.add_argument("-V", "--version", action="version", version=f"dlprof {VERSION}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)

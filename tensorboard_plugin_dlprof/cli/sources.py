@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -50,7 +49,9 @@ def meant_by(argument: str, databases: bool = False) -> list[Path]:
         if not databases and is_database_name(path.name) and _is_database(path):
             raise BadRequest(f"{argument} is a DLProf database already; TensorBoard shows it as it is.")
         return [path]
-    if glob.has_magic(argument):
+    if any(letter in argument for letter in "*?["):
+        import glob
+
         matches = [Path(match) for match in sorted(glob.glob(argument, recursive=True))]  # noqa: PTH207  may be absolute
         sources = [match for match in matches if not match.is_dir() and (databases or not is_database_name(match.name))]
         if not sources:

@@ -6,8 +6,8 @@ The digest is that of the file with zeros in the place of the digest itself. No 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-import secrets
 import sqlite3
 from collections.abc import Callable
 from io import BufferedRandom, BufferedReader
@@ -28,7 +28,7 @@ def mark(con: sqlite3.Connection) -> str:
     """Puts a text that occurs nowhere else in the place of the digest; empty where the database has no such place."""
     if not con.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ext_info'").fetchone():
         return ""
-    text = secrets.token_hex(DIGEST_LETTERS // 2)
+    text = os.urandom(DIGEST_LETTERS // 2).hex()
     changed = con.execute("UPDATE ext_info SET value = ? WHERE key = ?", (text, DIGEST_KEY)).rowcount
     return text if changed == 1 else ""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import getpass
+import os
 import platform
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from tensorboard_plugin_dlprof.database.extension_rows import (
     write_coverage,
     write_raw_extensions,
 )
-from tensorboard_plugin_dlprof.database.fingerprint import identify
+from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, identify
 from tensorboard_plugin_dlprof.database.kernel_orders import write_kernel_orders
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.raw_rows import write_raw_tables
@@ -55,6 +55,7 @@ def write_database(
     *,
     profile_name: str = "",
     original_command: str = "",
+    identity: SourceIdentity | None = None,
 ) -> list[str]:
     """Make the database, or replace it, atomically.
 
@@ -65,6 +66,7 @@ def write_database(
         results: asked for when the raw tables are written, so that another process may compute them meanwhile.
         profile_name: given by the user, else empty.
         original_command: command line to store. The caller has masked secrets in it.
+        identity: that of the source, where the caller knows it.
 
     Returns:
         Sentences about what was skipped, missing or repaired.
@@ -73,7 +75,7 @@ def write_database(
         OutputNotWritable: the folder is missing, read-only or full.
         NotFound, UnsafeFile: the source is gone or not a regular file.
     """
-    identity = identify(source)
+    identity = identity or identify(source)
     with published(path, _expected_bytes(profile)) as con:
         for script in ("schema", "extensions"):
             _run(con, script)
@@ -125,10 +127,16 @@ def _run(con: sqlite3.Connection, script: str) -> None:
 
 
 def _user() -> str:
-    try:
-        return storable(getpass.getuser())
-    except (KeyError, OSError, ImportError):  # a container's user without a name
-        return ""
+    """As ``getpass`` finds it, which loads what asks for passwords."""
+    named = next(filter(None, map(os.environ.get, ("LOGNAME", "USER", "LNAME", "USERNAME"))), None)
+    if named is None:
+        try:
+            import pwd
+
+            named = pwd.getpwuid(os.getuid()).pw_name
+        except (KeyError, OSError, ImportError):  # a container's user without a name; a system without users' numbers
+            return ""
+    return storable(named)
 
 
 def _expected_bytes(profile: Profile) -> int:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from tensorboard_plugin_dlprof.errors import NotFound, UnknownFormat, UnsafeFile
 from tensorboard_plugin_dlprof.importers.importer import Importer
-from tensorboard_plugin_dlprof.importers.looks_like import looks_like
 from tensorboard_plugin_dlprof.opening.byte_stream import read_head
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.opening.sqlite_header import MAGIC
@@ -51,6 +50,8 @@ def find_importer(path: Path) -> Importer:
     for importer in importers(head):
         if importer.sniff(path, head):
             return importer
+    from tensorboard_plugin_dlprof.importers.looks_like import looks_like
+
     tried = " and ".join(importer.title for importer in importers(MAGIC))
     raise UnknownFormat(f"{shown(path)} {looks_like(path, head)}. Formats tried: {tried}.")
 

@@ -6,14 +6,15 @@ read in small pieces and refused as soon as it grows far beyond what real traces
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, UnsafeFile
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular, shown
+
+if TYPE_CHECKING:
+    import gzip
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -47,7 +48,15 @@ class ByteStream:
         except OSError as error:
             self._file.close()
             raise _unreadable(self._name, error) from None
-        self._source: BinaryIO | gzip.GzipFile = gzip.GzipFile(fileobj=self._file) if self.is_gzip else self._file
+        self._source: BinaryIO | gzip.GzipFile = self._file
+        self._damage: tuple[type[Exception], ...] = ()
+        """What reading damaged data raises."""
+        if self.is_gzip:
+            import gzip
+            import zlib
+
+            self._source = gzip.GzipFile(fileobj=self._file)
+            self._damage = (gzip.BadGzipFile, zlib.error)
         self._expanded_bytes = 0
 
     def read(self, size: int) -> bytes:
@@ -63,7 +72,7 @@ class ByteStream:
             raise BrokenSource(
                 f"{self._name} is cut short: its gzip data ends too early; copy or record it again."
             ) from None
-        except (gzip.BadGzipFile, zlib.error):
+        except self._damage:
             raise BrokenSource(
                 f"{self._name} is damaged: its gzip data does not match its checksum or is followed by other data; "
                 "copy or record it again."
@@ -141,6 +150,8 @@ def _unreadable(name: str, error: OSError) -> BrokenSource:
 
 def _expand(compressed: bytes, size: int) -> bytes:
     """What ``compressed`` expands to, at most ``size`` bytes, of all its gzip members, up to the first damage."""
+    import zlib
+
     expanded = b""
     while compressed and len(expanded) < size:
         member = zlib.decompressobj(wbits=31)
