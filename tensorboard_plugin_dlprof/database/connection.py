@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.database.overlay import MEASURED_TABLES, lay_over
-from tensorboard_plugin_dlprof.database.sql_files import statements
+from tensorboard_plugin_dlprof.database.sql_files import NEW_TABLE, statements
 from tensorboard_plugin_dlprof.errors import NotADatabase, ProfileError, TooNew, TooOld, UnfitDatabase
 from tensorboard_plugin_dlprof.metadata import DLPROF_VERSION, EXTENSION_VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular
@@ -31,6 +31,9 @@ _SIGNATURE = frozenset({"aggregations", "dictionary", "op_nodes", "read_only_ops
 
 _INDISPENSABLE = frozenset({"aggregations", "db_version", "dictionary", "model_summary"})
 """Without these not even an old version has anything to show."""
+
+_MOST_TABLES = 200
+"""Ours have 70."""
 
 
 def open_database(path: Path, follow_links: bool = True, measured: Path | None = None) -> UntrustedConnection:
@@ -148,6 +151,8 @@ def _checked_minor_version(con: UntrustedConnection) -> int:
 
 def _make_tables_fit(con: UntrustedConnection, minor: int) -> None:
     """Check that what the views read is there; stand in for what an older version lacks."""
+    if _holds_tables_of(con, "schema"):
+        return
     layout = layout_of("schema")
     if f"1.{minor}." in f"{DLPROF_VERSION}.":
         require_tables(con, layout)
@@ -164,6 +169,8 @@ def _make_tables_fit(con: UntrustedConnection, minor: int) -> None:
 
 def _check_extensions(con: UntrustedConnection) -> None:
     """Our own tables are real ones with all their columns, or there is none of them."""
+    if _holds_tables_of(con, "extensions"):
+        return
     names = {
         str(row[0]) for row in con.execute("SELECT name FROM main.sqlite_master WHERE name LIKE 'ext\\_%' ESCAPE '\\'")
     }
@@ -173,6 +180,16 @@ def _check_extensions(con: UntrustedConnection) -> None:
     require_tables(con, {"ext_info": ("key", "value")})
     if has_extensions(con):
         require_tables(con, layout)
+
+
+def _holds_tables_of(con: UntrustedConnection, script: str) -> bool:
+    """Whether all tables that ``sql/<script>.sql`` makes were made by the same statements, as in databases of ours.
+
+    Then their columns need no look, which takes several times as long.
+    """
+    rows = con.execute("SELECT sql FROM main.sqlite_master WHERE type = 'table'").fetchmany(_MOST_TABLES)
+    made = {sql for (sql,) in rows}
+    return all(statement.rstrip(";") in made for statement in statements(script) if statement.startswith(NEW_TABLE))
 
 
 @cache

@@ -9,15 +9,23 @@ import sqlite3
 from collections.abc import Iterator
 
 from tensorboard_plugin_dlprof.database.connection import layout_of
+from tensorboard_plugin_dlprof.database.sql_files import tables
 
 _COUNTS = "ext_row_counts"
+
+_SCRIPTS = ("schema", "extensions")
+"""Which make tables."""
 
 
 def count_rows_of_new(con: sqlite3.Connection) -> None:
     """Store the counts of a new database, whose ids count from 1 without gaps. Call it last."""
-    for table, columns in _tables():
-        number = "coalesce(max(id), 0)" if "id" in columns else "count(*)"
-        con.execute(f"INSERT INTO {_COUNTS} SELECT ?, {number} FROM {table}", (table,))
+    numbers = [
+        f"('{table}', (SELECT {'coalesce(max(id), 0)' if has_id else 'count(*)'} FROM {table}))"
+        for script in _SCRIPTS
+        for table, has_id in tables(script).items()
+        if table != _COUNTS
+    ]
+    con.execute(f"INSERT INTO {_COUNTS} VALUES {', '.join(numbers)}")
 
 
 def count_rows(con: sqlite3.Connection) -> None:
@@ -45,7 +53,7 @@ def count_added_rows(con: sqlite3.Connection, before: dict[str, int]) -> None:
 
 def _tables() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Our own names, and their columns."""
-    for script in ("schema", "extensions"):
+    for script in _SCRIPTS:
         yield from ((table, columns) for table, columns in layout_of(script).items() if table != _COUNTS)
 
 

@@ -9,12 +9,24 @@ from pathlib import Path
 
 @cache
 def statements(name: str) -> tuple[str, ...]:
-    """The statements of ``sql/<name>.sql``, in order."""
+    """The statements of ``sql/<name>.sql``, in order, without the comments before each: as SQLite keeps them."""
     found: list[str] = []
     statement = ""
     for line in (Path(__file__).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8").splitlines(keepends=True):
+        if not statement and (line.startswith("--") or line.isspace()):
+            continue
         statement += line
         if line.endswith(";\n") and sqlite3.complete_statement(statement):
             found.append(statement.strip())
             statement = ""
     return tuple(found)
+
+
+NEW_TABLE = "CREATE TABLE "
+
+
+@cache
+def tables(name: str) -> dict[str, bool]:
+    """The tables that ``sql/<name>.sql`` makes, and whether each begins with an ``id``, which numbers its rows."""
+    words = [statement.split(maxsplit=5) for statement in statements(name) if statement.startswith(NEW_TABLE)]
+    return {table: column == "id" for _, _, table, _, column, _ in words}

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tensorboard_plugin_dlprof.database.connection import layout_of
-from tensorboard_plugin_dlprof.database.sql_files import statements
+from tensorboard_plugin_dlprof.database.sql_files import statements, tables
 from tests.database.conftest import Plain
 from tests.shared_data import shared_data
 
@@ -16,10 +16,10 @@ CLEAR_WITHOUT = {"id", "process_id", "thread_id"}
 def test_the_tables_are_those_of_1_8(plain: Plain) -> None:
     """Names, and the columns in their order."""
     genuine = plain(shared_data() / "dlprof-golden" / "dlprof_dldb.sqlite")
-    tables = [row[0] for row in genuine.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    names = [row[0] for row in genuine.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     expected = {
         table: tuple(row[0] for row in genuine.execute("SELECT name FROM pragma_table_info(?)", (table,)))
-        for table in tables
+        for table in names
         if table != "sqlite_sequence"
     }
     assert layout_of("schema") == expected
@@ -37,6 +37,12 @@ def test_every_number_has_a_comment_with_its_unit_or_meaning(script: str) -> Non
         if column["type"] != "TEXT" and column["name"] not in CLEAR_WITHOUT and not column["comment"]
     ]
     assert bare == []
+
+
+@pytest.mark.parametrize("script", ["schema", "extensions"])
+def test_the_statements_tell_which_tables_have_ids(script: str) -> None:
+    """As SQLite understands them."""
+    assert tables(script) == {table: "id" in columns for table, columns in layout_of(script).items()}
 
 
 def test_our_own_tables_are_named_apart() -> None:
