@@ -6,8 +6,8 @@ The import proposes this range, and so do the pages of databases that store no p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -18,7 +18,7 @@ FENCE_IQRS = 1.5
 """At either end, iterations are outliers when they are slow and beyond Q3 + this many interquartile ranges."""
 
 
-class TypicalRange(NamedTuple):
+class TypicalRange(msgspec.Struct, frozen=True):
     """A better range of iterations than all of them."""
 
     iter_start: int

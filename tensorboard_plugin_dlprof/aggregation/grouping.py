@@ -46,6 +46,10 @@ class Groups(msgspec.Struct):
 
     def portions(self) -> Iterator[tuple[slice | Int64s, Int64s, Int64s]]:
         """Some rows at a time, by key; where each group begins among them; and the keys of these groups."""
+        if self.rows <= _BLOCK:
+            if self.rows:
+                yield slice(0, self.rows) if self.order is None else self.order, self.heads, self.present
+            return
         bounds = np.searchsorted(self.heads, np.arange(0, self.rows, _BLOCK))
         bounds = distinct_values(np.append(bounds, len(self.heads)))
         rows_at = np.append(self.heads, self.rows)

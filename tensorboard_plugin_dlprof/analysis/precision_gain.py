@@ -7,7 +7,7 @@ on products of the sizes that models have, measured on public profiles; it is wh
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from tensorboard_plugin_dlprof.efficiency.peaks import Peaks
 from tensorboard_plugin_dlprof.efficiency.tables import OpEfficiency
@@ -26,7 +26,7 @@ WITHOUT_SHAPES = (0.3, 0.7)
 """Share of the time saved where shapes or rates are unknown: a speed-up of 1.4 to 3.3, as AMP brings on most models."""
 
 
-class Saving(NamedTuple):
+class Saving(msgspec.Struct, frozen=True):
     """Nanoseconds of kernel time."""
 
     low_ns: float

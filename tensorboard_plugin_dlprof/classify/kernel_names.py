@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from tensorboard_plugin_dlprof.expressions import Expression
 
@@ -22,7 +24,7 @@ _ENDLESS_WORD = Expression(rf"(\w{{{_LONGEST_WORD}}})\w+")
 """A word longer than any library's is cut too, so that no pattern has much to backtrack over."""
 
 
-class KernelName(NamedTuple):
+class KernelName(msgspec.Struct, frozen=True):
     """One name, taken apart."""
 
     head: str

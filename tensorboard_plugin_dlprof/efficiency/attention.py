@@ -10,13 +10,14 @@ numbers on the GPU.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+
+import msgspec
 
 from tensorboard_plugin_dlprof.efficiency.calls import Call, Tensor
 from tensorboard_plugin_dlprof.efficiency.work import Dimension, Work, moved, undecided
 
 
-class Layout(NamedTuple):
+class Layout(msgspec.Struct, frozen=True):
     """Where an op has its operands."""
 
     query: int

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from typing import NamedTuple
+
+import msgspec
 
 from tensorboard_plugin_dlprof.efficiency.calls import Call, Shape, Tensor
 from tensorboard_plugin_dlprof.efficiency.work import Dimension, Work, lengths, moved, undecided, widest_type
 
 
-class Positions(NamedTuple):
+class Positions(msgspec.Struct, frozen=True):
     """Where the parameters stand among the arguments of a forward convolution; -1 where it has none."""
 
     stride: int

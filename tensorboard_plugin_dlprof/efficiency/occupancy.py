@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import ceil
-from typing import NamedTuple
+
+import msgspec
 
 WARP = 32
 _REGISTERS_A_WARP_UNIT = 256
 
 
-class Limits(NamedTuple):
+class Limits(msgspec.Struct, frozen=True):
     """What one multiprocessor has (CUDA C++ Programming Guide, "Compute Capabilities", technical specifications)."""
 
     warps: int
@@ -42,7 +43,7 @@ LIMITS: dict[tuple[int, int], Limits] = {
 """By compute capability. AMD's devices, which report the architecture's number (9.4), are told apart by their name."""
 
 
-class Occupancy(NamedTuple):
+class Occupancy(msgspec.Struct, frozen=True):
     """The answer for one launch."""
 
     fraction: float

@@ -22,12 +22,12 @@ bus of 7,680 bits, which is 7.7; B300 13.5 PFLOP/s of FP4 as the eighth of a boa
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 Rates = dict[str, float]
 
 
-class Row(NamedTuple):
+class Row(msgspec.Struct, frozen=True):
     """One product."""
 
     name: str

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -78,7 +77,7 @@ def device_peaks(devices: list[Device]) -> list[DevicePeaks]:
     return rows
 
 
-class _Sums(NamedTuple):
+class _Sums(msgspec.Struct, frozen=True):
     """What NumPy tells of an op."""
 
     op: int
@@ -155,7 +154,7 @@ class _Ops:
                 nodes.kernel_calls,
             )), strict=True,
         )  # fmt: skip
-        for row, of_op in enumerate(map(_Sums._make, sums)):
+        for row, of_op in enumerate(_Sums(*row) for row in sums):
             self._judge(out, row, of_op, columns)
         return OpEfficiency(
             op=nodes.op, device=out.device, family=out.family, kernel_ns=kernel_ns, measured_ns=measured,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import msgspec
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -12,7 +10,7 @@ FORWARD = "fprop"
 BACKWARD = "bprop"
 
 
-class OpKey(NamedTuple):
+class OpKey(msgspec.Struct, frozen=True):
     """What two calls of one op have in common. Several ops may still share it."""
 
     name: str

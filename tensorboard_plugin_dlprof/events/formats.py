@@ -6,14 +6,14 @@ follow the same idea. ``;`` separates tensors, ``,`` dimensions.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from tensorboard_plugin_dlprof.expressions import Expression
 
 Shape = list[int]
 
 
-class Formats(NamedTuple):
+class Formats(msgspec.Struct, frozen=True):
     """Letters of inputs, output and parameters; empty where a type has none."""
 
     data: str = ""
@@ -60,13 +60,17 @@ def formats(op_type: str, direction: str, shapes: list[Shape]) -> Formats:
     return _PRODUCTS.get(op_type, Formats())
 
 
-class Convolution(NamedTuple):
+class Convolution(msgspec.Struct, frozen=True):
     """Parameters of a convolution, one value per dimension; ``groups`` one in all."""
 
     stride: list[int]
     padding: list[int]
     dilation: list[int]
     groups: int
+
+    def lists(self) -> list[list[int]]:
+        """All of them, as they are stored."""
+        return [self.stride, self.padding, self.dilation, [self.groups]]
 
 
 def output_shapes(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import NamedTuple
+
+import msgspec
 
 from tensorboard_plugin_dlprof.classify.dtypes import data_type
 from tensorboard_plugin_dlprof.events.formats import Convolution, Formats, Shape, formats, output_shapes
@@ -19,7 +20,7 @@ NULL = "null\n"
 _MAX_TEXT = 1 << 20
 
 
-class Tensor(NamedTuple):
+class Tensor(msgspec.Struct, frozen=True):
     """One tensor argument."""
 
     shape: Shape
@@ -27,7 +28,7 @@ class Tensor(NamedTuple):
     """Empty where the source does not say."""
 
 
-class Described(NamedTuple):
+class Described(msgspec.Struct, frozen=True):
     """The texts that DLProf stores with an op instance, and what its op needs of them."""
 
     data_type: str
@@ -69,7 +70,7 @@ def describe(op_type: str, direction: str, shapes: str, dtypes: str, parameters:
         input_shapes=stored(sizes) if inputs else NULL,
         output_names=stored([""] * len(outputs)) if outputs else NULL,
         output_shapes=stored(outputs) if outputs else NULL,
-        parameters=NULL if convolution is None else stored([*convolution[:3], [convolution.groups]]),
+        parameters=NULL if convolution is None else stored(convolution.lists()),
     )
 
 

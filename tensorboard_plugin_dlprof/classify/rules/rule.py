@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.required_words import Words, required_words
@@ -15,7 +17,7 @@ YES = MatrixUnit.YES
 UNKNOWN = MatrixUnit.UNKNOWN
 
 
-class Rule(NamedTuple):
+class Rule(msgspec.Struct, frozen=True):
     """One line of the tables. A rule applies when all of its patterns are found; the first that applies decides."""
 
     name: str
