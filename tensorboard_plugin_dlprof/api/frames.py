@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, ColumnType
+from tensorboard_plugin_dlprof.queries.pages import stream
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Column, Request, Table, stream
+from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,9 +14,12 @@ def kernel_launches(extended: bool, of_op: bool, of_iteration: bool) -> Table:
     """The table, with the links ``op`` (id or name) and ``iteration`` where wanted."""
     launches = kernels_of_iteration(extended)
     where, links = ["node.aggr_id = :aggregation AND node.domain_id = :domain"], []
+    told_by = launches.launches
     if of_op:
-        where.append("node.read_only_ops_id IN (SELECT id FROM read_only_ops WHERE op_id = :op OR op_name = :op)")
+        ops = "IN (SELECT id FROM read_only_ops WHERE op_id = :op OR op_name = :op)"
+        where.append(f"node.read_only_ops_id {ops}")
         links.append("op")
+        told_by = told_by and msgspec.structs.replace(told_by, where=f"launch.read_only_ops_id {ops}")
     if of_iteration:
         where.append("node.iter_value = CAST(:iteration AS INTEGER)")
         links.append("iteration")
@@ -26,4 +29,7 @@ def kernel_launches(extended: bool, of_op: bool, of_iteration: bool) -> Table:
         where=" AND ".join(where),
         links=tuple(links),
         columns=(_ITERATION, *launches.columns),
+        launches=told_by,
+        # What is stored is the number of all kernels of an iteration.
+        total=launches.total if of_iteration and not of_op else "",
     )

@@ -8,8 +8,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.queries.kernels import CLASS_COLUMNS, KERNEL_NAME
 from tensorboard_plugin_dlprof.queries.ops import OPS
-from tensorboard_plugin_dlprof.queries.packed import Packed
-from tensorboard_plugin_dlprof.queries.table import Column, Table
+from tensorboard_plugin_dlprof.queries.table import Column, Launches, Table
 
 ITERATION_LINK = "iteration"
 
@@ -106,6 +105,11 @@ _KERNELS = Table(
     ),
 )
 
+_LAUNCH = (
+    "(SELECT run.launch_id FROM ext_kernels AS run "
+    "WHERE run.kernel_id <= kernel.id ORDER BY run.kernel_id DESC LIMIT 1)"
+)
+
 _KERNELS_EXTENDED = msgspec.structs.replace(
     _KERNELS,
     # Databases of ours have one domain. To ask for it means to read every row.
@@ -119,18 +123,17 @@ _KERNELS_EXTENDED = msgspec.structs.replace(
             **_KERNELS.joins,
             "class": "LEFT JOIN ext_kernel_names AS class ON class.name_id = kernel.long_name_id",
             "counted": "LEFT JOIN ext_kernel_counters AS counted ON counted.kernel_id = kernel.id",
-            "launch": (
-                "LEFT JOIN ext_launches AS launch ON launch.id = (SELECT run.launch_id FROM ext_kernels AS run "
-                "WHERE run.kernel_id <= kernel.id ORDER BY run.kernel_id DESC LIMIT 1)"
-            ),
+            "launch": f"LEFT JOIN ext_launches AS launch ON launch.id = {_LAUNCH}",
         }
     ),
-    packed=Packed(
+    launches=Launches(
         base="ext_launches AS launch CROSS JOIN ext_launches AS kernel ON kernel.id = launch.id",
         row_id="launch.id",
         joins=MappingProxyType(
             {"kernel": "", "op": "JOIN read_only_ops AS op ON op.id = launch.read_only_ops_id", "launch": ""}
         ),
+        of_row=_LAUNCH,
+        own_joins=("counted",),
         orders=MappingProxyType(
             {"timestamp_ns": "api_start", "gpu_start_ns": "gpu_start", "gpu_time_ns": "duration", "kernel_id": "node"}
         ),
@@ -209,7 +212,9 @@ def kernels_of_iteration_op(extended: bool) -> Table:
         total=f"SELECT node.total_count FROM {table.base} WHERE {table.where} AND node.read_only_ops_id = {op} LIMIT 1"
         if table.total
         else "",
-        packed=msgspec.structs.replace(table.packed, where=f"launch.read_only_ops_id = {op}") if table.packed else None,
+        launches=msgspec.structs.replace(table.launches, where=f"launch.read_only_ops_id = {op}")
+        if table.launches
+        else None,
         links=(ITERATION_LINK, "op"),
         columns=tuple(column for column in table.columns if column.key not in ("op", "op_id")),
     )

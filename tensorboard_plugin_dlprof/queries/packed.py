@@ -35,19 +35,6 @@ _OF_THE_PAGE = frozenset({"iteration", "offset", "limit"})
 Value: TypeAlias = "str | int | float"
 
 
-class Packed(msgspec.Struct, frozen=True):
-    """How a table of kernels is asked of launches. All texts are ours."""
-
-    base: str
-    """FROM of the launches; ``kernel`` is one of each launch's kernels."""
-    row_id: str
-    joins: Mapping[str, str]
-    """Those that differ from the table's."""
-    orders: Mapping[str, str]
-    """Column that differs from kernel to kernel -> kind of its order."""
-    where: str = "1"
-
-
 class Question(msgspec.Struct, frozen=True):
     """One request, in the words of the launches."""
 

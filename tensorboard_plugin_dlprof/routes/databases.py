@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, UnfitDataba
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
-    from tensorboard_plugin_dlprof.queries.table import CountKey
+    from tensorboard_plugin_dlprof.queries.table_query import CountKey
 
 MAX_DATABASES = 8
 MAX_IDLE_CONNECTIONS = 2

@@ -19,9 +19,10 @@ from tensorboard_plugin_dlprof.exports.csv_text import csv_chunks
 from tensorboard_plugin_dlprof.exports.json_text import json_chunks
 from tensorboard_plugin_dlprof.exports.pdf_file import pdf_chunks
 from tensorboard_plugin_dlprof.exports.xlsx_file import write_xlsx
+from tensorboard_plugin_dlprof.queries.pages import count, stream
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.system import profile_title
-from tensorboard_plugin_dlprof.queries.table import Column, Table, count, stream
+from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.routes.requests import Parameters, TooLarge
 from tensorboard_plugin_dlprof.routes.table import asked
 

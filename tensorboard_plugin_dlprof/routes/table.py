@@ -8,8 +8,9 @@ from typing import Any
 
 from tensorboard_plugin_dlprof.queries.extension import is_extended, is_measured
 from tensorboard_plugin_dlprof.queries.iteration_tables import ITERATION_LINK
+from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Request, Table, page
+from tensorboard_plugin_dlprof.queries.table import Request, Table
 from tensorboard_plugin_dlprof.queries.tables import find_table
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
 from tensorboard_plugin_dlprof.routes.requests import LARGEST_ITERATION, Parameters

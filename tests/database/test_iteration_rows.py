@@ -22,8 +22,9 @@ from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
 from tensorboard_plugin_dlprof.queries.iteration_tables import kernels_of_iteration
+from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import find_scope
-from tensorboard_plugin_dlprof.queries.table import Request, page
+from tensorboard_plugin_dlprof.queries.table import Request
 
 _ROWS = "SELECT iter_value, read_only_kernel_id FROM kernel_iteration_node ORDER BY id"
 

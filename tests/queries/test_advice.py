@@ -16,8 +16,9 @@ from tensorboard_plugin_dlprof.pipeline import Choice, ImportOptions, aggregate_
 from tensorboard_plugin_dlprof.queries.efficiency import efficiency
 from tensorboard_plugin_dlprof.queries.efficiency_table import EFFICIENCY, efficiency_table
 from tensorboard_plugin_dlprof.queries.findings import findings
+from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import find_scope
-from tensorboard_plugin_dlprof.queries.table import Request, page
+from tensorboard_plugin_dlprof.queries.table import Request
 from tests.queries.profiles import SOURCES, database_of
 from tests.queries.test_reasons import ELEMENTWISE, TENSOR, Case
 from tests.shared_data import shared_data

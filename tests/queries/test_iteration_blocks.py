@@ -19,8 +19,9 @@ from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.iteration_bins import Bar, iteration_bars
 from tensorboard_plugin_dlprof.queries.iteration_list import ITERATIONS, iterations
 from tensorboard_plugin_dlprof.queries.iterations import MAX_ROWS, IterationRow, _rows, iteration_rows
+from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
-from tensorboard_plugin_dlprof.queries.table import Request, page
+from tensorboard_plugin_dlprof.queries.table import Request
 from tests.imports.traces import write_trace
 
 COUNT = 3 * MANY_ITERATIONS + 11

@@ -10,8 +10,9 @@ from tensorboard_plugin_dlprof.queries import summary
 from tensorboard_plugin_dlprof.queries.headline import headline, source_facts
 from tensorboard_plugin_dlprof.queries.iterations import iteration_rows, iteration_source
 from tensorboard_plugin_dlprof.queries.ops import top_ops
+from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import aggregations, find_scope
-from tensorboard_plugin_dlprof.queries.table import Request, page
+from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.tables import find_table
 
 

@@ -23,8 +23,9 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.iteration_tables import kernels_of_iteration, kernels_of_iteration_op
 from tensorboard_plugin_dlprof.queries.large_iteration import LargeIteration
+from tensorboard_plugin_dlprof.queries.pages import count, page, stream
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
-from tensorboard_plugin_dlprof.queries.table import Request, Table, count, page, stream
+from tensorboard_plugin_dlprof.queries.table import Request, Table
 from tests.imports.traces import write_trace
 
 FILTERS = {
@@ -82,7 +83,7 @@ def scope(connection: UntrustedConnection) -> Scope:
 
 def alone(table: Table) -> Table:
     """The table without stored orders."""
-    return msgspec.structs.replace(table, packed=None)
+    return msgspec.structs.replace(table, launches=None)
 
 
 TABLES = [kernels_of_iteration(True), kernels_of_iteration_op(True)]

@@ -14,8 +14,9 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.efficiency import efficiency
 from tensorboard_plugin_dlprof.queries.group_tree import GroupTree, group_tree
+from tensorboard_plugin_dlprof.queries.pages import page, stream
 from tensorboard_plugin_dlprof.queries.scope import find_scope
-from tensorboard_plugin_dlprof.queries.table import Request, page, stream
+from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.tables import find_table
 from tests.queries.profiles import SOURCES, database_of
 

@@ -20,9 +20,10 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.queries.iteration_tables import kernels_of_iteration, kernels_of_iteration_op
+from tensorboard_plugin_dlprof.queries.pages import count, page, stream
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.small_iteration import SmallIteration
-from tensorboard_plugin_dlprof.queries.table import Request, Table, count, page, stream
+from tensorboard_plugin_dlprof.queries.table import Request, Table
 from tests.imports.traces import write_trace
 
 TABLE, OF_OP = kernels_of_iteration(True), kernels_of_iteration_op(True)
@@ -81,7 +82,7 @@ def assert_same(connection: UntrustedConnection, table: Table, request: Request)
     """With and without the stored orders."""
     connection.authorizer_calls = 0
     scope = find_scope(connection)
-    plain = msgspec.structs.replace(table, packed=None)
+    plain = msgspec.structs.replace(table, launches=None)
     assert page(connection, table, scope, request) == page(connection, plain, scope, request)
     assert count(connection, table, scope, request) == count(connection, plain, scope, request)
 
@@ -154,7 +155,7 @@ def test_all_rows_are_streamed_in_order(connection: UntrustedConnection, sort: s
     """An export has the rows of the pages."""
     request = Request(sort=sort, links={"iteration": str(iterations(connection)[0])}, search="a")
     both = []
-    for table in (TABLE, msgspec.structs.replace(TABLE, packed=None)):
+    for table in (TABLE, msgspec.structs.replace(TABLE, launches=None)):
         connection.authorizer_calls = 0
         both.append(list(stream(connection, table, find_scope(connection), request)))
     assert both[0] == both[1]

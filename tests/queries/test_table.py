@@ -8,9 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from tensorboard_plugin_dlprof.errors import BadRequest
-from tensorboard_plugin_dlprof.queries import table as tables
+from tensorboard_plugin_dlprof.queries import pages
+from tensorboard_plugin_dlprof.queries.pages import page, stream
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Column, Request, Table, page, stream
+from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
+from tensorboard_plugin_dlprof.queries.table_query import CountKey
 
 SCOPE = Scope(1, 1, "default-domain")
 
@@ -106,7 +108,7 @@ def test_many_hits_take_the_other_plan_and_give_the_same_rows(
     connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Above ``FEW_ROWS`` hits the order comes from the sorted column's index."""
-    monkeypatch.setattr(tables, "FEW_ROWS", 0)
+    monkeypatch.setattr(pages, "FEW_ROWS", 0)
     assert ids(connection, search="gemm", sort="time_ns") == [3, 1]
 
 
@@ -121,7 +123,7 @@ def test_more_rows_than_one_statement_takes_ids(connection: sqlite3.Connection) 
 
 def test_counts_are_kept_between_pages(connection: sqlite3.Connection) -> None:
     """The owner of the counts empties them when the database changes."""
-    counts: dict[tables.CountKey, int] = {}
+    counts: dict[CountKey, int] = {}
     request = Request(links={"op": "A"}, search="gemm", limit=1)
     assert page(connection, LAUNCHES, SCOPE, request, counts).filtered == 2
     connection.execute("DELETE FROM launches WHERE id = 3")

@@ -18,9 +18,10 @@ from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.iterations import iteration_source
 from tensorboard_plugin_dlprof.queries.op_detail import op_detail
 from tensorboard_plugin_dlprof.queries.ops import top_ops
+from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, kernel_time, tensor_core_efficiency
-from tensorboard_plugin_dlprof.queries.table import Request, page
+from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.tables import find_table
 from tests.imports.traces import write_trace
 from tests.queries.profiles import database_of, ignore

@@ -15,8 +15,9 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, d
 from tensorboard_plugin_dlprof.queries import summary
 from tensorboard_plugin_dlprof.queries.cells import Cell
 from tensorboard_plugin_dlprof.queries.extension import is_extended
+from tensorboard_plugin_dlprof.queries.pages import stream
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
-from tensorboard_plugin_dlprof.queries.table import Request, stream
+from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.tables import find_table
 from tests.queries.profiles import GOLDEN, SOURCES, database_of
 

@@ -1,0 +1,205 @@
+"""The SQL of one request for rows of a table, and the same request as a question about stored orders.
+
+Nothing is asked here (``pages`` does); all texts but the bound values are ours.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TypeAlias
+
+import msgspec
+
+from tensorboard_plugin_dlprof.errors import BadRequest
+from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, Condition, condition, containing
+from tensorboard_plugin_dlprof.queries.packed import Question, TimeRange, time_range
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
+
+Value: TypeAlias = str | int | float
+CountKey: TypeAlias = tuple[str, tuple[tuple[str, Value], ...]]
+"""By what the number of rows is known: how they are counted, and what the statement is bound to."""
+
+_INFINITE = "9e999"
+"""As SQL spells it."""
+
+_OF_THE_PAGE = frozenset({"limit", "offset"})
+"""Values that rows are not counted by."""
+
+
+class _Alternative(msgspec.Struct, frozen=True):
+    """One part of a condition; the parts are joined by OR."""
+
+    sql: str
+    by_name: bool = False
+    """Compares the id of a text with those of the matching texts."""
+
+    def text(self, few: bool) -> str:
+        """The unary plus keeps SQLite from starting at the index of the names, which means sorting millions of rows."""
+        return f"+{self.sql}" if self.by_name and not few else self.sql
+
+
+class TableQuery:
+    """One request.
+
+    Args:
+        table: what is asked for.
+        scope: of which aggregation and domain.
+        request: which of its rows, in which order.
+
+    Raises:
+        BadRequest: an unknown column, a column that cannot be sorted or filtered, a filter that is not understood, or
+            a link that is missing.
+    """
+
+    def __init__(self, table: Table, scope: Scope, request: Request) -> None:
+        self._table = table
+        self.values: dict[str, Value] = {"aggregation": scope.aggregation, "domain": scope.domain}
+        """What statements are bound to."""
+        for link in table.links:
+            if link not in request.links:
+                raise BadRequest(f"The table {table.name} needs the parameter {link}.")
+            self.values[link] = request.links[link]
+        self.scope_values = dict(self.values)
+        """Those of them that do not depend on search, filters and page."""
+        self.sort = request.sort or table.default_sort
+        self._sorted_by = table.column(self.sort.removeprefix("-"))
+        if not self._sorted_by.sortable:
+            raise BadRequest(f"The column {self._sorted_by.key} cannot be sorted by.")
+        self._direction = "DESC" if self.sort.startswith("-") else "ASC"
+        self._conditions: list[list[_Alternative]] = []
+        self._ranges: list[TimeRange] = []
+        self._of_launches: list[list[_Alternative]] = []
+        self._filter_joins: set[str] = set()
+        self._add_search(request.search.strip())
+        for key, text in request.filters.items():
+            self._add_filter(table.column(key), text)
+        self.values["limit"], self.values["offset"] = request.limit, request.offset
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether not all rows of the scope are wanted."""
+        return bool(self._conditions)
+
+    def counting(self, filtered: bool) -> tuple[str, CountKey]:
+        """How rows are counted, of the scope or of those that pass, and by what their number is known."""
+        if self._table.total and not filtered:
+            sql = self._table.total
+        else:
+            joined = self._table.source(self._filter_joins if filtered else ())
+            sql = f"SELECT count(*) FROM {joined} WHERE {self._where(filtered, True)}"
+        return sql, self._key(sql, self.values if filtered else self.scope_values)
+
+    def count_key(self, question: Question) -> CountKey:
+        """By what the number of rows that pass is known where stored orders tell it."""
+        return self._key(f"{question.launches} {question.ranges}", self.values)
+
+    @staticmethod
+    def _key(sql: str, values: dict[str, Value]) -> CountKey:
+        return sql, tuple(sorted((name, value) for name, value in values.items() if name not in _OF_THE_PAGE))
+
+    def ids(self, few: bool, paged: bool) -> str:
+        """Ids of the rows that pass, in order.
+
+        Args:
+            few: those that pass are few: they are found first, then sorted; else in the order of an index.
+            paged: those of the page alone.
+        """
+        column, table = self._sorted_by, self._table
+        base = column.base
+        value, joins = (column.order, ()) if column.order else (column.sql, column.joins)
+        if column.alone is not None and not self._conditions:
+            (base, value), joins = column.alone, ()
+        unknown_last = ""
+        # For SQLite, what is unknown is less than all that is known.
+        if column.nullable and self._direction == "ASC":
+            if column.type in TEXT_TYPES:
+                unknown_last = f"({value}) IS NULL, "
+            else:
+                # One key instead of two: SQLite would work out the value for each of them.
+                value = f"ifnull({value}, {_INFINITE})"
+        plus = "+" if few and self._conditions else ""
+        order = f"{unknown_last}{plus}({value}) {self._direction}, {table.row_id} {self._direction}"
+        sql = (
+            f"SELECT {table.row_id} AS id FROM {self._table.source(self._filter_joins.union(joins), base)} "
+            f"WHERE {self._where(True, few)} ORDER BY {order}"
+        )
+        return f"{sql} LIMIT :limit OFFSET :offset" if paged else sql
+
+    @cached_property
+    def question(self) -> Question:
+        """The request as one about the stored orders."""
+        launches, column = self._table.launches, self._sorted_by
+        if launches is None:
+            raise ValueError(f"The orders of {self._table.name} are not stored.")
+        conditions = [" OR ".join(part.text(True) for part in parts) or "0" for parts in self._of_launches]
+        where = [launches.where, *conditions]
+        order = launches.orders.get(column.key, "")
+        return Question(
+            launches=""
+            if where == ["1"]
+            else f"SELECT {launches.row_id} AS id FROM {self._table.source_of_launches(self._filter_joins)} "
+            f"WHERE {' AND '.join(f'({part})' for part in where)}",
+            sorted_launches=""
+            if order
+            else f"SELECT {launches.row_id} AS id, ({column.sql}) AS value "
+            f"FROM {self._table.source_of_launches(column.joins)}",
+            order_of_launches=f"ORDER BY value IS NULL, value {self._direction}",
+            launch_id=launches.row_id,
+            order=order,
+            descending=self._direction == "DESC",
+            ranges=self._ranges,
+            values=self.values,
+        )
+
+    def _add_search(self, text: str) -> None:
+        if text:
+            holds = self._named(containing(text))
+            found = [self._contains(column, holds) for column in self._table.columns if column.searchable]
+            self._conditions.append(found)
+            self._of_launches.append(found)
+
+    def _add_filter(self, column: Column, text: str) -> None:
+        if not column.filterable:
+            raise BadRequest(f"The column {column.key} cannot be filtered.")
+        if not text.strip():
+            return
+        found = condition(column.key, column.type, text)
+        sql = self._named(found)
+        if column.type in TEXT_TYPES:
+            self._conditions.append([self._contains(column, sql)])
+            self._of_launches.append(self._conditions[-1])
+            return
+        self._filter_joins.update(column.joins)
+        self._conditions.append([_Alternative(sql.format(f"({column.sql})"))])
+        launches = self._table.launches
+        if launches is not None and column.key in launches.orders:
+            self._ranges.append(time_range(launches.orders[column.key], column.sql, found))
+        else:
+            self._of_launches.append(self._conditions[-1])
+
+    def _contains(self, column: Column, holds: str) -> _Alternative:
+        if column.text_id:
+            self._filter_joins.update(column.joins[:-1])
+            names = f"(SELECT id FROM dictionary WHERE {holds.format('string')})"
+            return _Alternative(f"{column.text_id} IN {names}", by_name=True)
+        self._filter_joins.update(column.joins)
+        return _Alternative(holds.format(f"({column.sql})"))
+
+    def _named(self, found: Condition) -> str:
+        """The condition with its values bound, ``{}`` in place of the column."""
+        sql = found.sql
+        for value in found.values:
+            sql = sql.replace("?", self._bind(value), 1)
+        return sql
+
+    def _bind(self, value: Value) -> str:
+        name = f"value{len(self.values)}"
+        self.values[name] = value
+        return f":{name}"
+
+    def _where(self, filtered: bool, few: bool) -> str:
+        parts = [self._table.where]
+        for alternatives in self._conditions if filtered else ():
+            parts.append(" OR ".join(alternative.text(few) for alternative in alternatives) or "0")
+        return " AND ".join(f"({part})" for part in parts)
