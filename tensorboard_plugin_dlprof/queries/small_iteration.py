@@ -6,8 +6,10 @@ Only what is shown is read from the tables. Their rows lie by op, each kernel of
 from __future__ import annotations
 
 import sqlite3
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -24,6 +26,14 @@ _FEW_TIMES = 4
 
 _MOST_LAUNCHES = 1_000
 """That are asked for one by one."""
+
+_MOST_KEPT_KERNELS = 1 << 15
+"""Of the iterations that a connection keeps, as their next pages are asked for next: a megabyte."""
+
+_Content: TypeAlias = "tuple[Places, Sequence[Places], Places]"
+"""Launches, orders, and ids of the rows."""
+
+_Kept: TypeAlias = "OrderedDict[tuple[int, int], _Content]"
 
 
 class SmallIteration(StoredOrders):
@@ -48,6 +58,21 @@ class SmallIteration(StoredOrders):
     @classmethod
     def find(cls, connection: sqlite3.Connection, aggregation: int, iteration: int) -> SmallIteration | None:
         """That of this number, where it is stored, and not damaged."""
+        kept: _Kept = getattr(connection, "kept", {}).setdefault("small_iterations", OrderedDict())
+        found = kept.get((aggregation, iteration))
+        if found is None:
+            found = cls._read(connection, aggregation, iteration)
+            if found is None:
+                return None
+            kept[aggregation, iteration] = found
+            while sum(len(launch) for launch, _, _ in kept.values()) > _MOST_KEPT_KERNELS:
+                kept.popitem(last=False)
+        else:
+            kept.move_to_end((aggregation, iteration))
+        return cls(connection, aggregation, iteration, *found)
+
+    @staticmethod
+    def _read(connection: sqlite3.Connection, aggregation: int, iteration: int) -> _Content | None:
         row = connection.execute(
             "SELECT first_value, data FROM ext_iteration_kernels WHERE aggr_id = ? AND last_value >= ? "
             "ORDER BY last_value LIMIT 1",
@@ -64,7 +89,7 @@ class SmallIteration(StoredOrders):
         nodes = _nodes(connection, aggregation, iteration)
         if not len(nodes) == len(launch) > 0 or any(_is_outside(order, len(launch)) for order in orders):
             return None
-        return cls(connection, aggregation, iteration, launch, orders, nodes)
+        return launch, orders, nodes
 
     def places(self, question: Question, at_once: int) -> Iterator[Places]:
         """All places that pass, in the order of the question, as many at once, and at last the rest."""
@@ -82,7 +107,7 @@ class SmallIteration(StoredOrders):
 
     def suits(self, question: Question) -> bool:
         """Whether it answers faster than SQLite would: not where there are far more launches than kernels."""
-        return self._condition is not None or not (question.launches or question.sorted_launches)
+        return not (question.launches or question.sorted_launches) or self._condition is not None
 
     def _count(self, order: str, low: int, high: int, chosen: Chosen) -> int:
         return chosen.count_of(self._order(order)[low:high])
@@ -134,10 +159,17 @@ class SmallIteration(StoredOrders):
 
 def _nodes(connection: sqlite3.Connection, aggregation: int, iteration: int) -> Places:
     """``kernel_iteration_node.id`` of the kernels of an iteration, ascending: of an index alone, and in one row."""
-    (text,) = connection.execute(
-        "SELECT group_concat(id) FROM (SELECT id FROM kernel_iteration_node WHERE aggr_id = ? AND iter_value = ? "
-        "ORDER BY read_only_ops_id, id)",
+    of = "FROM kernel_iteration_node WHERE aggr_id = ?1 AND iter_value = ?2"
+    first, last, count = connection.execute(
+        f"SELECT (SELECT id {of} ORDER BY read_only_ops_id, id LIMIT 1), "
+        f"(SELECT id {of} ORDER BY read_only_ops_id DESC, id DESC LIMIT 1), (SELECT count(*) {of})",
         (aggregation, iteration),
+    ).fetchone()
+    if count and last - first + 1 == count:
+        # They lie side by side, as in every large database.
+        return np.arange(first, last + 1)
+    (text,) = connection.execute(
+        f"SELECT group_concat(id) FROM (SELECT id {of} ORDER BY read_only_ops_id, id)", (aggregation, iteration)
     ).fetchone()
     return np.fromstring(text or "", np.int64, sep=",")
 
