@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import TypedDict
-
-import msgspec
+from typing import TypedDict, cast
 
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.extension import is_extended
@@ -77,21 +75,19 @@ class SubOp(TypedDict):
     parameters: str
 
 
-class OpIteration(msgspec.Struct, frozen=True, gc=False):
-    """The op in one iteration, or in those from ``iteration`` to ``stop_iteration``.
+class OpIterations(TypedDict):
+    """The op in each iteration, or in those from ``iteration`` to ``stop_iteration``: a list for each column, one item
+    for each row. A thousand rows are a third as long so."""
 
-    A page shows a thousand: as dictionaries they would take three times as long to make.
-    """
-
-    iteration: int | None
-    stop_iteration: int | None
-    calls: int | None
-    cpu_time_ns: int | None
-    gpu_time_ns: int | None
-    kernels: int | None
-    tensor_core_kernels: int | None
-    kernel_time_ns: int | None
-    tensor_core_time_ns: int | None
+    iteration: list[int]
+    stop_iteration: list[int]
+    calls: list[int | None]
+    cpu_time_ns: list[int | None]
+    gpu_time_ns: list[int | None]
+    kernels: list[int | None]
+    tensor_core_kernels: list[int | None]
+    kernel_time_ns: list[int | None]
+    tensor_core_time_ns: list[int | None]
 
 
 class OpDetail(TypedDict):
@@ -101,7 +97,7 @@ class OpDetail(TypedDict):
     times: dict[str, Statistics]
     calls: Calls
     sub_ops: list[SubOp]
-    iterations: list[OpIteration]
+    iterations: OpIterations
 
 
 def op_detail(connection: sqlite3.Connection, scope: Scope, op_id: str) -> OpDetail:
@@ -149,24 +145,31 @@ def op_detail(connection: sqlite3.Connection, scope: Scope, op_id: str) -> OpDet
     )
 
 
+_METRIC_COLUMNS = ("count", "sum", "avg", "min", "max")
+
+_SELECT_TIMES = (
+    f"SELECT {', '.join(f'{time}.{column}' for time in _TIMES for column in _METRIC_COLUMNS)} "
+    "FROM node_time_metrics AS times "
+    + " ".join(
+        f"LEFT JOIN metric AS {time} ON {time}.id = times.{time.removesuffix('_time')}_time_metric_id"
+        for time in _TIMES
+    )
+    + " WHERE times.id = ?"
+)
+
+
 def _times(connection: sqlite3.Connection, times: int) -> dict[str, Statistics]:
+    size = len(_METRIC_COLUMNS)
+    values = connection.execute(_SELECT_TIMES, (times,)).fetchone() or (None,) * (size * len(_TIMES))
     found = {}
-    for time in _TIMES:
-        column = time if time.endswith("_time") else f"{time}_time"
-        row = (
-            connection.execute(
-                "SELECT metric.count, metric.sum, metric.avg, metric.min, metric.max FROM node_time_metrics AS times "
-                f"JOIN metric ON metric.id = times.{column}_metric_id WHERE times.id = ?",
-                (times,),
-            ).fetchone()
-            or (None,) * 5
-        )
+    for place, time in enumerate(_TIMES):
+        count, total, average, minimum, maximum = values[place * size : (place + 1) * size]
         found[time] = Statistics(
-            count=whole(row[0]),
-            total_ns=whole(row[1]),
-            average_ns=number(row[2]),
-            minimum_ns=whole(row[3]),
-            maximum_ns=whole(row[4]),
+            count=whole(count),
+            total_ns=whole(total),
+            average_ns=number(average),
+            minimum_ns=whole(minimum),
+            maximum_ns=whole(maximum),
         )
     return found
 
@@ -226,10 +229,10 @@ def _sub_ops(connection: sqlite3.Connection, op: int) -> list[SubOp]:
     return found
 
 
-def _iterations(connection: sqlite3.Connection, scope: Scope, op: int) -> list[OpIteration]:
+def _iterations(connection: sqlite3.Connection, scope: Scope, op: int) -> OpIterations:
     """Several iterations are summed in one row where there are too many."""
     if is_extended(connection):
-        return [OpIteration(*row) for row in op_iterations(connection, scope.aggregation, op, MAX_ITERATIONS)]
+        return _in_columns(op_iterations(connection, scope.aggregation, op, MAX_ITERATIONS))
     source = (
         "SELECT DISTINCT iter_value, total_count AS kernels, uses_tc_count AS tc_kernels, total_gpu_time AS kernel_ns, "
         "tc_gpu_time AS tc_kernel_ns FROM kernel_iteration_node "
@@ -238,27 +241,20 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, op: int) -> list[O
     values = {"aggregation": scope.aggregation, "domain": scope.domain, "op": op}
     low, high = connection.execute(f"SELECT min(iter_value), max(iter_value) FROM ({source})", values).fetchone()
     if whole(low) is None or whole(high) is None:
-        return []
+        return _in_columns([])
     values["low"], values["size"] = low, max(-(-(high - low + 1) // MAX_ITERATIONS), 1)
     cursor = connection.execute(
-        "SELECT min(iter_value), max(iter_value), sum(kernels), sum(tc_kernels), sum(kernel_ns), sum(tc_kernel_ns) "
-        f"FROM ({source}) GROUP BY (iter_value - :low) / :size ORDER BY 1",
+        "SELECT min(iter_value), max(iter_value), NULL, NULL, NULL, sum(kernels), sum(tc_kernels), sum(kernel_ns), "
+        f"sum(tc_kernel_ns) FROM ({source}) GROUP BY (iter_value - :low) / :size ORDER BY 1",
         values,
     )
-    return [
-        OpIteration(
-            iteration=whole(row[0]),
-            stop_iteration=whole(row[1]),
-            calls=None,
-            cpu_time_ns=None,
-            gpu_time_ns=None,
-            kernels=whole(row[2]),
-            tensor_core_kernels=whole(row[3]),
-            kernel_time_ns=whole(row[4]),
-            tensor_core_time_ns=whole(row[5]),
-        )
-        for row in cursor.fetchmany(MAX_ITERATIONS)
-    ]
+    return _in_columns([list(map(whole, column)) for column in zip(*cursor.fetchmany(MAX_ITERATIONS), strict=True)])
+
+
+def _in_columns(columns: list[list[int]] | list[list[int | None]]) -> OpIterations:
+    """Those of no rows where there are none."""
+    names = OpIterations.__annotations__
+    return cast("OpIterations", dict(zip(names, columns or [[] for _ in names], strict=True)))
 
 
 def _text(value: object) -> str:

@@ -26,12 +26,12 @@ def op_range(connection: sqlite3.Connection, op: int, rows: str) -> tuple[int, i
     return (int(row[0]), int(row[1])) if row else (1, 0)
 
 
-def op_iterations(connection: sqlite3.Connection, aggregation: int, op: int, most: int) -> list[tuple[int, ...]]:
+def op_iterations(connection: sqlite3.Connection, aggregation: int, op: int, most: int) -> list[list[int]]:
     """An op by iteration; several iterations in one row where more than ``most`` would not do.
 
     Returns:
-        First and last iteration, calls, CPU time and GPU time in nanoseconds, kernels, Tensor Core kernels, and plain
-        sums of the durations of both in nanoseconds.
+        Columns: first and last iteration, calls, CPU time and GPU time in nanoseconds, kernels, Tensor Core kernels,
+        and plain sums of the durations of both in nanoseconds; none where the op is in no iteration.
     """
     found = []
     for first, part in _parts(
@@ -54,8 +54,8 @@ def op_iterations(connection: sqlite3.Connection, aggregation: int, op: int, mos
     heads = np.flatnonzero(np.diff(number, prepend=-1))
     tails = np.append(heads[1:], len(number)) - 1
     calls, kernels, tc_kernels, cpu_time, gpu_time, *kernel_times = (np.add.reduceat(column, heads) for column in sums)
-    rows = [low[heads], high[tails], calls, cpu_time, gpu_time, kernels, tc_kernels, *kernel_times]
-    return list(zip(*(column.tolist() for column in rows), strict=True))
+    columns = [low[heads], high[tails], calls, cpu_time, gpu_time, kernels, tc_kernels, *kernel_times]
+    return [column.tolist() for column in columns]
 
 
 def _sums(columns: list[Numbers], first: int, size: int) -> list[Numbers]:
