@@ -10,8 +10,8 @@ from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Part
 from tensorboard_plugin_dlprof.database.rows import insert_integers
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
-MANY_ITERATIONS = 1 << 14
-"""Fewer are added up when somebody asks, in 10 to 20 ms; about as many blocks stand for more."""
+MANY_ITERATIONS = 1 << 13
+"""Fewer are added up when somebody asks, in up to 10 ms; half as many blocks or more stand for more."""
 
 
 def write_iteration_blocks(con: sqlite3.Connection, aggr_id: int, aggregation: Aggregation) -> None:

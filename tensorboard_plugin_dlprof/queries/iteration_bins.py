@@ -6,27 +6,20 @@ import sqlite3
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.errors import BadRequest
-from tensorboard_plugin_dlprof.queries.iterations import BEHIND, aggregated_values, block_width
+from tensorboard_plugin_dlprof.queries.iteration_sums import (
+    BLOCKS,
+    SINGLE,
+    Bar,
+    block_width,
+    sums,
+    sums_by_number,
+)
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.summary import RESOURCE_COLUMNS, RESOURCES, performance
+from tensorboard_plugin_dlprof.queries.summary import performance
 
 DEFAULT_BINS = 1_000
 MAX_BINS = 2_000
-
-
-class Bar(TypedDict):
-    """One iteration, or several: sums over ``count`` iterations from ``iteration`` to ``stop_iteration``."""
-
-    iteration: int | None
-    stop_iteration: int | None
-    count: int | None
-    start_ns: int | None
-    duration_ns: int | None
-    shortest_ns: int | None
-    longest_ns: int | None
-    profiled: bool
-    parts: dict[str, int | None] | None
 
 
 Bars = TypedDict(
@@ -86,7 +79,7 @@ def iteration_bars(
         size = -(-(high - low // width * width + 1) // (bins * width)) * width
         rows = _rows_of_blocks(connection, scope, low, high, size, width)
     elif size:
-        rows = _rows(connection, scope, low, high, size)
+        rows = sums_by_number(connection, scope, low, high, size, are_all=(low, high) == (first, last))
     return {
         "first": first,
         "last": last,
@@ -102,28 +95,20 @@ def iteration_bars(
     }
 
 
-def _rows(connection: sqlite3.Connection, scope: Scope, low: int, high: int, size: int) -> list[Bar]:
-    return _summed(
-        connection,
-        f"{_SINGLE} AND iteration.iter_value BETWEEN :low AND :high",
-        {"low": low, "high": high, "size": size, "origin": low, **aggregated_values(connection, scope)},
-    )
-
-
 def _rows_of_blocks(
     connection: sqlite3.Connection, scope: Scope, low: int, high: int, size: int, width: int
 ) -> list[Bar]:
     """Bars of whole stored blocks, and of single iterations where the range begins and ends within one."""
-    parts = ", ".join(f"{resource}_ns" for resource in RESOURCES)
     first, behind = -(-low // width), (high + 1) // width
-    return _summed(
+    single = f"SELECT *, NULL FROM ({SINGLE} AND iteration.iter_value"
+    return sums(
         connection,
-        "SELECT first_value, last_value, iterations, start_ns, duration_ns, shortest_ns, longest_ns, is_aggregated, "
-        f"{parts} FROM ext_iteration_blocks WHERE aggr_id = :aggregation AND block >= :first AND block < :behind "
-        f"UNION ALL {_SINGLE} AND iteration.iter_value BETWEEN :low AND min(:high, :first * :width - 1) "
-        f"UNION ALL {_SINGLE} AND iteration.iter_value BETWEEN max(:low, :first * :width, :behind * :width) AND :high",
+        scope,
+        f"{BLOCKS} AND block >= :first AND block < :behind "
+        f"UNION ALL {single} BETWEEN :low AND min(:high, :first * :width - 1)) "
+        f"UNION ALL {single} BETWEEN max(:low, :first * :width, :behind * :width) AND :high)",
+        "(first_value - :origin) / :size",
         {
-            **aggregated_values(connection, scope),
             "low": low,
             "high": high,
             "size": size,
@@ -133,42 +118,3 @@ def _rows_of_blocks(
             "behind": behind,
         },
     )
-
-
-_SINGLE = (
-    "SELECT iteration.iter_value AS first_value, iteration.iter_value AS last_value, 1 AS iterations, "
-    "iteration.start_time AS start_ns, iteration.stop_time - iteration.start_time AS duration_ns, "
-    "iteration.stop_time - iteration.start_time AS shortest_ns, "
-    "iteration.stop_time - iteration.start_time AS longest_ns, part.iter_value IS NOT NULL AS is_aggregated, "
-    + ", ".join(
-        f"part.{column}_duration AS {resource}_ns" for column, resource in zip(RESOURCE_COLUMNS, RESOURCES, strict=True)
-    )
-    + " FROM iteration_list AS iteration LEFT JOIN iteration_aggregation_list AS part "
-    "ON part.aggr_id = iteration.aggr_id AND part.iter_value = iteration.iter_value "
-    "WHERE iteration.aggr_id = :aggregation"
-)
-"""Iterations as blocks of one."""
-
-
-def _summed(connection: sqlite3.Connection, blocks: str, values: dict[str, int]) -> list[Bar]:
-    parts = ", ".join(f"sum({resource}_ns)" for resource in RESOURCES)
-    cursor = connection.execute(
-        "SELECT min(first_value), max(last_value), sum(iterations), min(start_ns), sum(duration_ns), "
-        f"min(shortest_ns), max(longest_ns), is_aggregated, {parts} FROM ({blocks}) "
-        f"GROUP BY (first_value - :origin) / :size, is_aggregated, {BEHIND} ORDER BY min(first_value)",
-        values,
-    )
-    return [
-        Bar(
-            iteration=whole(row[0]),
-            stop_iteration=whole(row[1]),
-            count=whole(row[2]),
-            start_ns=whole(row[3]),
-            duration_ns=whole(row[4]),
-            shortest_ns=whole(row[5]),
-            longest_ns=whole(row[6]),
-            profiled=bool(row[7]),
-            parts=dict(zip(RESOURCES, map(whole, row[8:]), strict=True)) if row[7] else None,
-        )
-        for row in cursor.fetchmany(2 * MAX_BINS)
-    ]

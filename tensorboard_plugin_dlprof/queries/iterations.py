@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from tensorboard_plugin_dlprof.queries.extension import extension_tables
-from tensorboard_plugin_dlprof.queries.numbers import plus, whole
+from tensorboard_plugin_dlprof.queries.iteration_sums import (
+    BLOCKS,
+    SINGLE,
+    Bar,
+    block_width,
+    single_iterations,
+    sums,
+    sums_by_number,
+)
+from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.summary import RESOURCE_COLUMNS, RESOURCES
 from tensorboard_plugin_dlprof.typical_iterations import typical_range
 
 MAX_ROWS = 1_000
@@ -56,136 +63,43 @@ class Proposal(TypedDict):
 
 def iteration_rows(connection: sqlite3.Connection, scope: Scope) -> tuple[list[IterationRow], bool]:
     """All iterations in order, and whether they were binned."""
-    if bins := _bins_of_blocks(connection, scope):
-        return bins, True
+    found, is_binned = _all_iterations(connection, scope)
+    return [
+        IterationRow(
+            iteration=row["iteration"],
+            stop_iteration=row["stop_iteration"],
+            count=row["count"] or 0,
+            start_ns=row["start_ns"],
+            duration_ns=row["duration_ns"],
+            profiled=row["profiled"],
+            parts=row["parts"],
+        )
+        for row in found
+    ], is_binned
+
+
+def _all_iterations(connection: sqlite3.Connection, scope: Scope) -> tuple[list[Bar], bool]:
+    if block_width(connection, scope):
+        ((last,),) = connection.execute(
+            "SELECT max(position) FROM ext_iteration_blocks WHERE aggr_id = ?", (scope.aggregation,)
+        ).fetchall()
+        return sums(connection, scope, BLOCKS, "position / :size", {"size": _bin_size(last + 1)}), True
     first, last, count = connection.execute(
         "SELECT min(iter_value), max(iter_value), count(*) FROM iteration_list WHERE aggr_id = ?", (scope.aggregation,)
     ).fetchone()
-    if count > MAX_ROWS and last - first + 1 == count:
-        # Numbered without gaps: SQLite sums a hundred thousand in the time in which Python reads ten thousand.
-        return _bins(connection, scope, first, -(-count // (MAX_ROWS - 2))), True
-    rows = _rows(connection, scope, first or 0, last or 0)
-    return (rows, False) if count <= MAX_ROWS else (binned(rows), True)
+    if count <= MAX_ROWS:
+        return single_iterations(connection, scope, first or 0, last or 0), False
+    size = _bin_size(count)
+    if last - first + 1 == count:
+        return sums_by_number(connection, scope, first, last, size, are_all=True), True
+    # With gaps, neighbours are told by their place.
+    source = f"SELECT *, dense_rank() OVER (ORDER BY first_value) - 1 AS place FROM ({SINGLE})"
+    return sums(connection, scope, source, "place / :size", {"size": size}), True
 
 
-def _bins_of_blocks(connection: sqlite3.Connection, scope: Scope) -> list[IterationRow]:
-    """Sums of equally many stored blocks; none where there are no blocks."""
-    width = block_width(connection, scope)
-    if not width:
-        return []
-    ((last,),) = connection.execute(
-        "SELECT max(position) FROM ext_iteration_blocks WHERE aggr_id = ?", (scope.aggregation,)
-    ).fetchall()
-    parts = ", ".join(f"sum({resource}_ns)" for resource in RESOURCES)
-    cursor = connection.execute(
-        "SELECT min(first_value), max(last_value), min(start_ns), sum(duration_ns), is_aggregated, "
-        f"{parts}, sum(iterations) FROM ext_iteration_blocks WHERE aggr_id = :aggregation "
-        f"GROUP BY position / :size, is_aggregated, {BEHIND} ORDER BY min(position)",
-        {"size": -(-(last + 1) // (MAX_ROWS - 2)), **aggregated_values(connection, scope)},
-    )
-    return [_row(row[:-1], row[-1]) for row in cursor.fetchmany(2 * MAX_ROWS)]
-
-
-BEHIND = "first_value > :last_aggregated"
-"""Tells iterations behind the aggregated ones from those before them, where both are in one bar."""
-
-
-def aggregated_values(connection: sqlite3.Connection, scope: Scope) -> dict[str, int]:
-    """Values for statements: the aggregation, and the number of its last iteration."""
-    ((last,),) = connection.execute(
-        "SELECT max(iter_value) FROM iteration_aggregation_list WHERE aggr_id = ?", (scope.aggregation,)
-    ).fetchall()
-    return {"aggregation": scope.aggregation, "last_aggregated": whole(last) or 0}
-
-
-def block_width(connection: sqlite3.Connection, scope: Scope) -> int:
-    """How many numbers there are in each stored block of iterations; 0 where there are no blocks."""
-    if "ext_iteration_blocks" not in extension_tables(connection):
-        return 0
-    row = connection.execute(
-        "SELECT width FROM ext_iteration_blocks WHERE aggr_id = ? LIMIT 1", (scope.aggregation,)
-    ).fetchone()
-    return (whole(row[0]) or 0) if row else 0
-
-
-def _bins(connection: sqlite3.Connection, scope: Scope, first: int, size: int) -> list[IterationRow]:
-    """``size`` iterations to a row; a row ends where aggregated iterations begin or end."""
-    # The two tables apart, in the order in which they lie in the file: that is three times as fast as joined.
-    sums = ", ".join(f"sum({column}_duration)" for column in RESOURCE_COLUMNS)
-    number = "(iter_value - :first) / :size AS number"
-    values = {"aggregation": scope.aggregation, "first": first, "size": size}
-    aggregated = {
-        row[0]: row[1:]
-        for row in connection.execute(
-            f"SELECT {number}, count(*), {sums} FROM iteration_aggregation_list NOT INDEXED "
-            "WHERE aggr_id = :aggregation GROUP BY number",
-            values,
-        )
-    }
-    cursor = connection.execute(
-        f"SELECT {number}, count(*), min(iter_value), max(iter_value), min(start_time), sum(stop_time - start_time) "
-        "FROM iteration_list NOT INDEXED WHERE aggr_id = :aggregation GROUP BY number ORDER BY number",
-        values,
-    )
-    rows: list[IterationRow] = []
-    for bin_number, count, low, high, start, duration in cursor.fetchall():
-        profiled, *parts = aggregated.get(bin_number, (0,))
-        if profiled not in (0, count):
-            rows.extend(binned(_rows(connection, scope, low, high), size))
-            continue
-        rows.append(_row((low, high, start, duration, profiled, *parts), count))
-    return rows
-
-
-def _rows(connection: sqlite3.Connection, scope: Scope, low: int, high: int) -> list[IterationRow]:
-    """One row for each iteration with these numbers."""
-    parts = ", ".join(f"part.{column}_duration" for column in RESOURCE_COLUMNS)
-    cursor = connection.execute(
-        "SELECT iteration.iter_value, iteration.iter_value, iteration.start_time, "
-        f"iteration.stop_time - iteration.start_time, part.iter_value IS NOT NULL, {parts} "
-        "FROM iteration_list AS iteration LEFT JOIN iteration_aggregation_list AS part "
-        "ON part.aggr_id = iteration.aggr_id AND part.iter_value = iteration.iter_value "
-        "WHERE iteration.aggr_id = ? AND iteration.iter_value BETWEEN ? AND ? ORDER BY iteration.iter_value",
-        (scope.aggregation, low, high),
-    )
-    rows: list[IterationRow] = []
-    while some := cursor.fetchmany(1_000):
-        rows.extend(map(_row, some))
-    return rows
-
-
-def _row(row: Sequence[Any], count: int = 1) -> IterationRow:
-    """First and last number, start, duration, whether aggregated, parts."""
-    return IterationRow(
-        iteration=whole(row[0]),
-        stop_iteration=whole(row[1]),
-        count=count,
-        start_ns=whole(row[2]),
-        duration_ns=whole(row[3]),
-        profiled=bool(row[4]),
-        parts=dict(zip(RESOURCES, map(whole, row[5:]), strict=True)) if row[4] else None,
-    )
-
-
-def binned(rows: list[IterationRow], size: int = 0) -> list[IterationRow]:
-    """At most ``MAX_ROWS`` rows, each the sum of neighbours; a bin ends where aggregated iterations begin or end."""
-    size = size or -(-len(rows) // (MAX_ROWS - 2))
-    bins: list[IterationRow] = []
-    count = 0
-    for row in rows:
-        last = bins[-1] if bins else None
-        if last is None or count == size or last["profiled"] != row["profiled"]:
-            bins.append(IterationRow(**{**row, "parts": dict(row["parts"]) if row["parts"] else None}))
-            count = 1
-            continue
-        count += 1
-        last["stop_iteration"] = row["stop_iteration"]
-        last["count"] += row["count"]
-        last["duration_ns"] = plus(last["duration_ns"], row["duration_ns"])
-        if last["parts"] is not None and row["parts"] is not None:
-            for resource, time_ns in row["parts"].items():
-                last["parts"][resource] = plus(last["parts"][resource], time_ns)
-    return bins
+def _bin_size(count: int) -> int:
+    """How many of so many are summed: the aggregated ones begin and end within a bin, so there may be two more."""
+    return -(-count // (MAX_ROWS - 2))
 
 
 def iteration_source(connection: sqlite3.Connection, scope: Scope) -> IterationSource:

@@ -16,16 +16,17 @@ from tensorboard_plugin_dlprof.database.iteration_blocks import MANY_ITERATIONS
 from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
-from tensorboard_plugin_dlprof.queries.iteration_bins import Bar, iteration_bars
+from tensorboard_plugin_dlprof.queries.iteration_bins import iteration_bars
 from tensorboard_plugin_dlprof.queries.iteration_list import ITERATIONS, iterations
-from tensorboard_plugin_dlprof.queries.iterations import MAX_ROWS, IterationRow, _rows, iteration_rows
+from tensorboard_plugin_dlprof.queries.iteration_sums import Bar, single_iterations
+from tensorboard_plugin_dlprof.queries.iterations import MAX_ROWS, IterationRow, iteration_rows
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
 from tensorboard_plugin_dlprof.queries.table import Request
 from tests.imports.traces import write_trace
 
-COUNT = 3 * MANY_ITERATIONS + 11
-"""Makes blocks of four numbers."""
+COUNT = 6 * MANY_ITERATIONS + 11
+"""Makes blocks of eight numbers."""
 
 
 @pytest.fixture(scope="module", params=[1, 3], ids=["numbered", "with gaps"])
@@ -45,14 +46,14 @@ def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.fixture(scope="module")
-def opened(database: Path) -> Iterator[tuple[sqlite3.Connection, Scope, list[IterationRow]]]:
+def opened(database: Path) -> Iterator[tuple[sqlite3.Connection, Scope, list[Bar]]]:
     """The database, its only aggregation, and all iterations one by one."""
     with closing(open_database(database)) as con:
         scope = find_scope(con)
-        yield con, scope, _rows(con, scope, 0, 10**9)
+        yield con, scope, single_iterations(con, scope, 0, 10**9)
 
 
-def check_sums(bars: list[Bar] | list[IterationRow], single: list[IterationRow]) -> None:
+def check_sums(bars: list[Bar] | list[IterationRow], single: list[Bar]) -> None:
     """Each bar is the sum of the iterations from its first to its last, aggregated ones apart; none is left out."""
     position = 0
     for bar in bars:
@@ -70,7 +71,7 @@ def check_sums(bars: list[Bar] | list[IterationRow], single: list[IterationRow])
     assert position == len(single)
 
 
-def test_rows_of_the_dashboard(opened: tuple[sqlite3.Connection, Scope, list[IterationRow]]) -> None:
+def test_rows_of_the_dashboard(opened: tuple[sqlite3.Connection, Scope, list[Bar]]) -> None:
     """As many as a page draws, each of equally many blocks."""
     con, scope, single = opened
     rows, is_binned = iteration_rows(con, scope)
@@ -82,7 +83,7 @@ def test_rows_of_the_dashboard(opened: tuple[sqlite3.Connection, Scope, list[Ite
 @pytest.mark.parametrize("bins", [1, 7, 300, 1_000, 2_000])
 @pytest.mark.parametrize(("first", "last"), [(None, None), (17, 39_999), (1_006, 1_300), (40_003, 41_021)])
 def test_bars_of_a_range(
-    opened: tuple[sqlite3.Connection, Scope, list[IterationRow]], first: int | None, last: int | None, bins: int
+    opened: tuple[sqlite3.Connection, Scope, list[Bar]], first: int | None, last: int | None, bins: int
 ) -> None:
     """The same sums whether blocks, single iterations or both are added up, with their shortest and longest."""
     con, scope, single = opened
@@ -99,9 +100,7 @@ def test_bars_of_a_range(
 @pytest.mark.parametrize(
     "sort", ["-duration_ns", "duration_ns", "-gpu_time_fraction", "iteration", "-start_ns", "cpu_ns", "-kernels"]
 )
-def test_order_by_parts_is_that_by_length(
-    opened: tuple[sqlite3.Connection, Scope, list[IterationRow]], sort: str
-) -> None:
+def test_order_by_parts_is_that_by_length(opened: tuple[sqlite3.Connection, Scope, list[Bar]], sort: str) -> None:
     """The stored parts add up to the length, so that an index on their sum gives the same page."""
     con, scope, _ = opened
     for filters in ({}, {"duration_ns": ">10"}):

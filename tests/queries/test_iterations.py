@@ -15,43 +15,15 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries.iteration_sums import single_iterations
 from tensorboard_plugin_dlprof.queries.iterations import (
     MAX_ROWS,
-    IterationRow,
-    _rows,
-    binned,
     iteration_rows,
     proposal,
 )
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tests.database.stranger import drop_extensions
 from tests.imports.traces import write_trace
-
-
-def row(iteration: int, duration_ns: int, profiled: bool = True) -> IterationRow:
-    """An iteration whose time is all the host's."""
-    parts: dict[str, int | None] | None = {"cpu": duration_ns} if profiled else None
-    return IterationRow(
-        iteration=iteration,
-        stop_iteration=iteration,
-        count=1,
-        start_ns=0,
-        duration_ns=duration_ns,
-        profiled=profiled,
-        parts=parts,
-    )
-
-
-def test_bins_keep_the_sums_and_the_ends_of_the_aggregation() -> None:
-    """100,000 iterations of which the middle is aggregated: at most 1,000 bars, no bar on both sides of an end."""
-    rows = [row(number, number, 1_234 <= number < 98_765) for number in range(100_000)]
-    bins = binned(rows)
-    assert len(bins) <= MAX_ROWS
-    assert sum(found["duration_ns"] or 0 for found in bins) == sum(range(100_000))
-    assert sum(found["count"] for found in bins) == 100_000
-    assert sum((found["parts"] or {}).get("cpu") or 0 for found in bins) == sum(range(1_234, 98_765))
-    assert {found["iteration"] for found in bins} >= {0, 1_234, 98_765}
-    assert rows[0]["stop_iteration"] == 0
 
 
 def test_a_database_that_stores_no_proposal_gets_the_same(tmp_path: Path) -> None:
@@ -70,31 +42,36 @@ def test_a_database_that_stores_no_proposal_gets_the_same(tmp_path: Path) -> Non
         }
 
 
+@pytest.mark.parametrize("step", [1, 3], ids=["numbered", "with gaps"])
 @pytest.mark.parametrize("aggregated", [(0, 4_999), (1_003, 2_512), (7, 7)])
-def test_sums_of_sqlite_are_those_of_the_rows(tmp_path: Path, aggregated: tuple[int, int]) -> None:
+def test_sums_of_sqlite_are_those_of_the_rows(tmp_path: Path, aggregated: tuple[int, int], step: int) -> None:
     """Every iteration is in one row, aggregated ones with their parts; rows are no more than a page draws."""
     source, small, large = (tmp_path / name for name in ("a.json", "small.sqlite", "large.sqlite"))
     write_trace(source, steps=5, adds_per_step=1)
     import_source(source, small, ImportOptions(), lambda _stage, _fraction: None)
     with closing(open_database(small)) as con:
         profile = tile_profile(read_profile(con), 5_000)
-    write_database(large, source, profile, lambda: Results([aggregate(profile, Selection(None, *aggregated))]))
+    candidate = profile.iterations[0]
+    candidate.values = candidate.values * step
+    low, high = (number * step for number in aggregated)
+    write_database(large, source, profile, lambda: Results([aggregate(profile, Selection(None, low, high))]))
     with closing(open_database(large)) as con:
         scope = find_scope(con)
         rows, is_binned = iteration_rows(con, scope)
-        single = _rows(con, scope, 0, 10**9)
+        single = single_iterations(con, scope, 0, 10**9)
     assert is_binned
-    assert len(rows) <= MAX_ROWS
+    assert MAX_ROWS // 2 < len(rows) <= MAX_ROWS
     assert len(single) == 5_000
-    assert [row["iteration"] for row in rows] == [0, *(row["stop_iteration"] + 1 for row in rows[:-1])]
-    assert rows[-1]["stop_iteration"] == 4_999
+    assert [row["iteration"] for row in rows] == [0, *(row["stop_iteration"] + step for row in rows[:-1])]
+    assert rows[-1]["stop_iteration"] == 4_999 * step
+    assert sum(row["count"] for row in rows) == 5_000
     assert sum(row["duration_ns"] for row in rows) == sum(row["duration_ns"] for row in single)
-    low, high = aggregated
     inside = [row for row in rows if row["profiled"]]
     assert (inside[0]["iteration"], inside[-1]["stop_iteration"]) == (low, high)
     assert all(row["parts"] is None for row in rows if not row["profiled"])
+    of_aggregation = [row for row in single if low <= row["iteration"] <= high]
     for part in ("memory", "other"):
-        assert sum(row["parts"][part] for row in inside) == sum(row["parts"][part] for row in single[low : high + 1])
+        assert sum(row["parts"][part] for row in inside) == sum(row["parts"][part] for row in of_aggregation)
 
 
 def test_counts_of_kernels_are_found_by_id(tmp_path: Path) -> None:
