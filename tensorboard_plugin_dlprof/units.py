@@ -20,6 +20,14 @@ def percent(part: float, whole: float) -> Percent:
     return round(100.0 * part / whole, 6) if whole else 0.0
 
 
-def short_duration(time_ns: int) -> str:
-    """A duration in the sentences about a profile: in milliseconds, or in microseconds below one."""
-    return f"{time_ns / NS_PER_MS:,.1f} ms" if time_ns >= NS_PER_MS else f"{time_ns / NS_PER_US:,.1f} µs"
+def short_duration(time_ns: float) -> str:
+    """A duration in sentences, with a unit that leaves about three digits: ``7.81 s``, ``12.3 ms``, ``840 ns``."""
+    for unit, length in (("s", NS_PER_S), ("ms", NS_PER_MS), ("µs", NS_PER_US)):
+        if time_ns >= length:
+            return f"{three_digits(time_ns / length)} {unit}"
+    return f"{round(time_ns)} ns"
+
+
+def three_digits(value: float) -> str:
+    """At least that many, and all before the point: ``1.23``, ``12.3``, ``1,234``."""
+    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.95 else f"{value:,.0f}"

@@ -14,9 +14,10 @@ from tensorboard_plugin_dlprof.analysis.gains import together
 from tensorboard_plugin_dlprof.analysis.rules import RULES, Rule
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Evidence, Finding, Lacks, Severity, Undecided, Verdict
-from tensorboard_plugin_dlprof.analysis.wording import duration, percentage
+from tensorboard_plugin_dlprof.analysis.wording import percentage
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.units import short_duration
 
 
 def judge(
@@ -90,9 +91,9 @@ def gain_text(finding: Finding, verdict: Verdict) -> str:
         return ""
     of = "each iteration" if verdict.marked else "the capture"
     if gain.low_ns <= 0:
-        return f"up to {duration(gain.high_ns)} of {of} ({percentage(gain.high_ns / whole_ns)})"
+        return f"up to {short_duration(gain.high_ns)} of {of} ({percentage(gain.high_ns / whole_ns)})"
     shares = f"{percentage(gain.low_ns / whole_ns)} to {percentage(gain.high_ns / whole_ns)}"
-    return f"{duration(gain.low_ns)} to {duration(gain.high_ns)} of {of} ({shares})"
+    return f"{short_duration(gain.low_ns)} to {short_duration(gain.high_ns)} of {of} ({shares})"
 
 
 def _finished(finding: Finding, marked: bool) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from tensorboard_plugin_dlprof.units import NS_PER_MS, NS_PER_S, NS_PER_US
+from tensorboard_plugin_dlprof.units import short_duration, three_digits
 
 Number: TypeAlias = int | float | str
 
@@ -19,7 +19,7 @@ def _shown(name: str, value: Number) -> str:
     if isinstance(value, str):
         return value
     if name.endswith("_ns"):
-        return duration(value)
+        return short_duration(value)
     if name.endswith("_fraction"):
         return percentage(value)
     if name.endswith("_bytes"):
@@ -27,21 +27,15 @@ def _shown(name: str, value: Number) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
 
 
-def duration(time_ns: float) -> str:
-    """With a unit that leaves about three digits."""
-    for unit, length in (("s", NS_PER_S), ("ms", NS_PER_MS), ("µs", NS_PER_US)):
-        if time_ns >= length:
-            return f"{_three(time_ns / length)} {unit}"
-    return f"{round(time_ns)} ns"
-
-
 def percentage(fraction: float) -> str:
-    """With one decimal below ten, but for none at all."""
+    """With one decimal below ten, but for none at all; only all of it is 100 %."""
     share = 100 * fraction
     if share == 0:
         return "0 %"
     if 0 < share < 0.05:
         return "under 0.1 %"
+    if 99.5 <= share < 100:
+        return "over 99.9 %" if share > 99.9 else f"{share:.1f} %"
     return f"{share:.1f} %" if share < 9.95 else f"{share:.0f} %"
 
 
@@ -49,9 +43,5 @@ def size(count: float) -> str:
     """In decimal units."""
     for unit, length in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if count >= length:
-            return f"{_three(count / length)} {unit}"
+            return f"{three_digits(count / length)} {unit}"
     return f"{round(count)} bytes"
-
-
-def _three(value: float) -> str:
-    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.95 else f"{value:,.0f}"

@@ -81,7 +81,7 @@ OPS = Table(
             tier=1,
         ),
         Column("name", "Op Name", "path", "Path of the op in the model.", "op.op_name", searchable=True),
-        Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, tier=2),
+        Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, tier=1),
         Column(
             "direction",
             "Direction",
@@ -141,6 +141,7 @@ OPS = Table(
             nullable=True,
             sortable=False,
             filterable=False,
+            tier=1,
         ),
         Column(
             "stack_trace",
@@ -150,6 +151,7 @@ OPS = Table(
             "op.stack_trace",
             sortable=False,
             searchable=True,
+            tier=2,
         ),
     ),
 )

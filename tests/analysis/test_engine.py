@@ -22,11 +22,12 @@ from tensorboard_plugin_dlprof.analysis.tables import (
     Severity,
     Verdict,
 )
-from tensorboard_plugin_dlprof.analysis.wording import duration, filled, percentage, size
+from tensorboard_plugin_dlprof.analysis.wording import filled, percentage, size
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.profile.tables import Op
+from tensorboard_plugin_dlprof.units import short_duration
 from tests.analysis.scenes import NCCL, STEP_NS, T4, Step, scene, signals, verdict
 
 RULE = dict(RULES)
@@ -158,9 +159,11 @@ def test_numbers_get_their_unit_from_their_name() -> None:
 @pytest.mark.parametrize(
     ("shown", "text"),
     [
-        (duration(999), "999 ns"), (duration(1_500), "1.50 µs"), (duration(2 * 10**9), "2.00 s"), (duration(0), "0 ns"),
+        (short_duration(999), "999 ns"), (short_duration(1_500), "1.50 µs"),
+        (short_duration(2 * 10**9), "2.00 s"), (short_duration(0), "0 ns"),
         (percentage(0.0004), "under 0.1 %"), (percentage(0.0994), "9.9 %"), (percentage(0.0996), "10 %"),
-        (percentage(0.0), "0 %"), (percentage(1.0), "100 %"), (size(999), "999 bytes"), (size(85e9), "85.0 GB"),
+        (percentage(0.0), "0 %"), (percentage(1.0), "100 %"), (percentage(0.996), "99.6 %"),
+        (percentage(0.9999), "over 99.9 %"), (size(999), "999 bytes"), (size(85e9), "85.0 GB"),
     ],
 )  # fmt: skip
 def test_three_digits_are_enough(shown: str, text: str) -> None:

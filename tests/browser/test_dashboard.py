@@ -45,10 +45,13 @@ def tip_of(locator: Locator) -> str:
     return locator.get_attribute("data-tip") or ""
 
 
-def is_recorded(part: dict[str, Any], recorded: list[str] | None) -> bool:
+def is_recorded(part: dict[str, Any], data: dict[str, Any]) -> bool:
     """Whether a recording can hold time of this class; only then 0 means none."""
+    recorded, on_gpu = data["recorded"], {"tensor_core", "other_kernel", "memory"}
     if recorded is None or part["time_ns"]:
         return True
+    if part["resource"] in on_gpu:
+        return any(each["time_ns"] for each in data["resource_breakdown"] if each["resource"] in on_gpu)
     needed = {"io": {"io"}, "data_loader": {"ops", "nvtx"}}.get(part["resource"])
     return needed is None or not needed.isdisjoint(recorded)
 
@@ -82,7 +85,7 @@ def check_dashboard(page: Page, data: dict[str, Any]) -> None:
     names = [NAMES.get(part["resource"], f"{unit}s") for part in data["resource_breakdown"]]
     expect(breakdown.locator(".legend-label")).to_have_text(names)
     for i, part in enumerate(data["resource_breakdown"]):
-        if is_recorded(part, data["recorded"]):
+        if is_recorded(part, data):
             expect(breakdown.nth(i).locator(".legend-share")).to_have_text(percent(part["fraction"]))
         else:
             expect(breakdown.nth(i).locator(".legend-value")).to_have_text("not recorded")

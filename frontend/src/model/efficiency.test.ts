@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Dot, EfficiencyResponse, Peak } from "../api/types";
 import { formatScaled } from "../format/number";
+import { dashboard } from "../testing/builders";
 import { efficiencySentence } from "./efficiency_sentence";
 import { PRECISION_COLOURS, PRECISION_KEYS, precisionKey, precisionParts, unknownSentence } from "./precisions";
 import { PANEL_BACKGROUND } from "./resources";
@@ -102,7 +103,7 @@ describe("precisions", () => {
       "Tensor Core",
     );
     expect(parts.map(({ label, fraction }) => [label, fraction])).toEqual([
-      ["Not named, Tensor Cores unknown", 0.75],
+      ["Unknown precision, Tensor Cores unknown", 0.75],
       ["FP16, on Tensor Cores", 0.25],
     ]);
   });
@@ -116,9 +117,17 @@ describe("precisions", () => {
   });
 
   it("tells what cannot be told, and only then", () => {
-    expect(unknownSentence(5, 100, "Tensor Core")).toContain("5.0 % of the kernel time");
-    expect(unknownSentence(0, 100, "Tensor Core")).toBe("");
-    expect(unknownSentence(null, 100, "Tensor Core")).toBe("");
+    const { kernel_time: all } = dashboard();
+    const left = (ns: number | null, graphNs = 0) => ({
+      unknown: { ...all.unknown, time_ns: ns },
+      graph: { ...all.graph, time_ns: graphNs, launches: 2 },
+    });
+    expect(unknownSentence(left(5), 100, "Tensor Core")).toContain("5.0 % of the kernel time");
+    expect(unknownSentence(left(0), 100, "Tensor Core")).toBe("");
+    expect(unknownSentence(left(null), 100, "Tensor Core")).toBe("");
+    expect(unknownSentence(left(0, 7e9), 100, "Tensor Core")).toBe(
+      "Not in it: 7.00 s in 2 CUDA graphs recorded as a whole, of which the precision is not known.",
+    );
   });
 });
 

@@ -60,7 +60,10 @@ describe("its place", () => {
   });
 
   it("stays readable where it does not", () => {
-    expect(fitted({ ...small, height: 100_000 }, 300, 200).scale).toBeGreaterThan(0.7);
+    expect(fitted({ ...small, height: 100_000 }, 300, 200).scale).toBe(1);
+    expect(fitted({ ...small, height: 100_000, width: 5_000 }, 300, 200).scale).toBe(0.72);
+    const low = fitted({ ...graph, height: 100_000 }, 3_000, 100);
+    expect(low.scale * (named("/").y + NODE.height) + low.top).toBeLessThanOrEqual(100);
   });
 
   it("keeps the point under the pointer when it is scaled", () => {

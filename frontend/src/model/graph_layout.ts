@@ -58,10 +58,15 @@ export function compatibilityOf({ values }: TreeRow): Compatibility {
   return values.eligible_ops > 0 ? "not_using" : "not_eligible";
 }
 
-/** In words: `3 of 5 use TC`. */
-export function compatibilityText(row: TreeRow, core: string): string {
+/** Whether any kernel of the tree was recorded: else which ops use matrix units is not known. */
+export const hasGpuTime = ({ roots }: Pick<Rows, "roots">): boolean =>
+  roots.some(({ values }) => values.gpu_time_ns > 0);
+
+/** In words: `3 of 5 use TC`; `5 eligible` where it is not known which use them. */
+export function compatibilityText(row: TreeRow, core: string, known: boolean): string {
   const { using_ops: using, eligible_ops: eligible } = row.values;
   if (eligible === 0 && using === 0) return "not eligible";
+  if (!known) return `${formatCount(eligible)} eligible`;
   return using === 0
     ? `none of ${formatCount(eligible)} uses ${core}`
     : `${formatCount(using)} of ${formatCount(Math.max(eligible, using))} use ${core}`;
@@ -78,14 +83,16 @@ const READABLE = 0.72;
 
 /**
  * The whole graph in the middle of the view, never larger than life; where that would be too small to read, from its root and its first
- * nodes, the longest, on.
+ * nodes, the longest, on, and then as large as its width allows and the root stays in view.
  */
-export function fitted(graph: Pick<Graph, "width" | "height">, width: number, height: number): Place {
+export function fitted(graph: Pick<Graph, "width" | "height" | "nodes">, width: number, height: number): Place {
   const fits = Math.min((width - 32) / Math.max(graph.width, 1), (height - 32) / Math.max(graph.height, 1), 1);
   if (fits >= READABLE)
     return { scale: fits, left: (width - graph.width * fits) / 2, top: (height - graph.height * fits) / 2 };
-  const fitsBelow = graph.height * READABLE <= height - 32;
-  return { scale: READABLE, left: 16, top: fitsBelow ? (height - graph.height * READABLE) / 2 : 16 };
+  const root = (graph.nodes[0]?.y ?? 0) + NODE.height;
+  const scale = Math.min(Math.max(Math.min((width - 32) / graph.width, (height - 32) / root), READABLE), 1);
+  const fitsBelow = graph.height * scale <= height - 32;
+  return { scale, left: 16, top: fitsBelow ? (height - graph.height * scale) / 2 : 16 };
 }
 
 /** Scaled by `factor` with the point at `x`, `y` of the view kept where it is. */

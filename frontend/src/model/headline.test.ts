@@ -132,4 +132,6 @@ it("sums the model up in a line, leaving out what is not known", () => {
   );
   const model = { ...dashboard().model, eligible_ops: null, eligible_gpu_time_fraction: null };
   expect(modelLine(dashboard({ model }))).toBe("10 ops; 500 ms of GPU time");
+  const none = { ...dashboard().kernel_time, total: noKernel, memory: noKernel };
+  expect(modelLine(dashboard({ kernel_time: none }))).toBe("10 ops, 4 eligible for Tensor Cores");
 });

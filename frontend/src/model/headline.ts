@@ -122,15 +122,16 @@ export function matrixSentence(data: DashboardResponse): Phrase[] {
 /** "480 ops, 107 of them eligible for Tensor Cores, 0 using them; 604 ms of GPU time, 66.0 % of it in eligible ops." */
 export function modelLine(data: DashboardResponse): string {
   const { ops, eligible_ops: eligible, eligible_ops_using_tensor_cores: using, gpu_time_ns: time } = data.model;
-  const gpuTime = time === null ? "" : `${formatDuration(time)} of GPU time`;
+  const gpuTime = time === null || !hasGpuWork(data) ? "" : `${formatDuration(time)} of GPU time`;
   // Kernels outside of ops are counted as if they were some, which helps nobody where there are no others.
   if (!hasOps(data)) return ["No ops were recorded", gpuTime].filter(Boolean).join("; ");
   const first: string[] = [];
   if (ops !== null) first.push(formatCounted(ops, "op"));
   if (eligible !== null) first.push(`${formatCount(eligible)} eligible for ${data.matrix_unit}s`);
-  if (using !== null && eligible !== null && eligible > 0) first.push(`${formatCount(using)} of these using them`);
+  if (using !== null && eligible !== null && eligible > 0 && hasGpuWork(data))
+    first.push(`${formatCount(using)} of these using them`);
   const second = gpuTime === "" ? [] : [gpuTime];
-  if (data.model.eligible_gpu_time_fraction !== null)
+  if (data.model.eligible_gpu_time_fraction !== null && gpuTime !== "")
     second.push(`${formatShare(data.model.eligible_gpu_time_fraction)} of it in eligible ops`);
   return [first.join(", "), second.join(", ")].filter(Boolean).join("; ");
 }

@@ -23,3 +23,11 @@ export function kernelClasses({ kernel_time: time, matrix_unit: unit }: Dashboar
     { key: "other_kernel", label: "All other kernels", colour: colourOf("other_kernel"), time: time.other_kernel },
   ];
 }
+
+/** What `total` does not hold: launches of CUDA graphs of which the kernels were not recorded. */
+export const wholeGraphs = (time: KernelTime): KernelClass => ({
+  key: "graphs",
+  label: "In CUDA graphs",
+  colour: colourOf("outside"),
+  time,
+});

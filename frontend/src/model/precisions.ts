@@ -1,6 +1,8 @@
 /** Precisions: their names, order and colours, and what their shares of kernel time say. */
-import type { PrecisionTime } from "../api/types";
+import type { DashboardResponse, PrecisionTime } from "../api/types";
+import { formatCounted } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
+import { formatDuration } from "../format/time";
 import { COLOURS, type Colours } from "./resources";
 
 /** The palette of the resource classes, which was checked for contrast and colour blindness, and one colour more. */
@@ -25,7 +27,7 @@ export const precisionKey = (precision: string): PrecisionKey =>
   PRECISION_KEYS.find((key) => key === precision.toLowerCase()) ?? "unknown";
 
 export const precisionLabel = (precision: string): string =>
-  ({ "": "Not named", mixed: "Mixed", communication: "Communication" })[precision] ?? precision.toUpperCase();
+  ({ "": "Unknown precision", mixed: "Mixed", communication: "Communication" })[precision] ?? precision.toUpperCase();
 
 export const precisionColour = (precision: string): string => `var(--p-${precisionKey(precision)})`;
 
@@ -61,9 +63,20 @@ export function precisionParts(times: readonly PrecisionTime[], matrixUnit: stri
     .sort((one, other) => other.ns - one.ns);
 }
 
-/** What cannot be told of the kernels' use of matrix units, in a sentence; empty where all of it can. */
-export function unknownSentence(unknownNs: number | null, totalNs: number | null, matrixUnit: string): string {
-  const share = shareOf(unknownNs, totalNs);
-  if (share === null || share === 0) return "";
-  return `Whether ${matrixUnit}s were used cannot be told of ${formatShare(share)} of the kernel time: the names of these kernels do not say.`;
+/** What the bar leaves open, in sentences: kernels whose names do not tell, and CUDA graphs in which none was recorded. */
+export function unknownSentence(
+  { unknown, graph }: Pick<DashboardResponse["kernel_time"], "unknown" | "graph">,
+  totalNs: number | null,
+  matrixUnit: string,
+): string {
+  const share = shareOf(unknown.time_ns, totalNs);
+  const untold =
+    share === null || share === 0
+      ? ""
+      : `Whether ${matrixUnit}s were used cannot be told of ${formatShare(share)} of the kernel time: the names of these kernels do not say.`;
+  const inGraphs =
+    (graph.time_ns ?? 0) === 0
+      ? ""
+      : `Not in it: ${formatDuration(graph.time_ns)} in ${formatCounted(graph.launches ?? 0, "CUDA graph")} recorded as a whole, of which the precision is not known.`;
+  return [untold, inGraphs].filter(Boolean).join(" ");
 }

@@ -5,6 +5,15 @@ import { isRecorded, recordedSentence } from "./recorded";
 
 const breakdown = (io: number) => [{ resource: "io" as const, time_ns: io, fraction: 0 }];
 
+it("knows of no kind of GPU work where none was recorded, and of all where some was", () => {
+  const gpu = (memory: number) => [
+    { resource: "tensor_core" as const, time_ns: 0, fraction: 0 },
+    { resource: "memory" as const, time_ns: memory, fraction: 0 },
+  ];
+  expect(isRecorded("tensor_core", dashboard({ recorded: ["ops"], resource_breakdown: gpu(0) }))).toBe(false);
+  expect(isRecorded("tensor_core", dashboard({ recorded: ["ops"], resource_breakdown: gpu(5) }))).toBe(true);
+});
+
 it.each([
   ["io", ["ops"], 0, false],
   ["io", ["ops"], 5, true],

@@ -1,6 +1,8 @@
 /** What a recording cannot hold must not read as a measured nothing. */
 import type { DashboardResponse, Resource } from "../api/types";
 
+const ON_GPU: readonly Resource[] = ["tensor_core", "other_kernel", "memory"];
+
 /** Whether time of this class would have been seen. NVIDIA's databases do not say, so what they show counts as measured. */
 export function isRecorded(
   resource: Resource,
@@ -8,6 +10,7 @@ export function isRecorded(
 ): boolean {
   const time = parts.find((part) => part.resource === resource)?.time_ns ?? 0;
   if (recorded === null || time > 0) return true;
+  if (ON_GPU.includes(resource)) return parts.some((part) => ON_GPU.includes(part.resource) && (part.time_ns ?? 0) > 0);
   if (resource === "io") return recorded.includes("io");
   if (resource === "data_loader") return recorded.includes("ops") || recorded.includes("nvtx");
   return true;
@@ -15,6 +18,8 @@ export function isRecorded(
 
 /** How such time gets into a recording. */
 export function notRecordedTip(resource: Resource): string {
+  if (ON_GPU.includes(resource))
+    return "This recording holds no work of a GPU: there was none, or it was not recorded.";
   return resource === "io"
     ? "This recording cannot tell: reading and writing is recorded by Nsight Systems with -t osrt."
     : "This recording cannot tell: the data loader is seen in the PyTorch profiler's CPU activities and in NVTX ranges.";

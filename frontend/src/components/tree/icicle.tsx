@@ -1,12 +1,12 @@
 /** The tree as an icicle: width is GPU time, colour the share of Tensor Core kernels. Linked with the table both ways. */
 import { useMemo } from "preact/hooks";
 
-import { formatCount } from "../../format/number";
+import { formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { readableAndExact } from "../../format/time";
 import { causesTip } from "../../model/causes";
 import { chainOf, limitedNs, tensorCoreShare, type Measure, type TreeRow } from "../../model/group_tree";
-import { icicleBoxes, type IcicleBox } from "../../model/icicle";
+import { icicleParts, type IcicleBox } from "../../model/icicle";
 import { SHADES, shadeOf } from "../../model/shades";
 import { useWidth } from "../use_width";
 import type { GroupTree } from "./use_group_tree";
@@ -21,9 +21,12 @@ export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: stri
   const total = (key: Measure): number => rows.roots.reduce((sum, row) => sum + row.values[key], 0);
   const by: Measure = total("gpu_time_ns") > 0 ? "gpu_time_ns" : "cpu_time_ns";
   const whole = total(by);
-  const boxes = useMemo(() => icicleBoxes(rows, rows.roots, by, NARROWEST_PX / Math.max(width, 1)), [rows, by, width]);
+  const { boxes, rests } = useMemo(
+    () => icicleParts(rows, rows.roots, by, NARROWEST_PX / Math.max(width, 1)),
+    [rows, by, width],
+  );
   const chain = new Set(chainOf(selected));
-  const deepest = boxes.reduce((most, { depth }) => Math.max(most, depth), 0);
+  const deepest = [...boxes, ...rests].reduce((most, { depth }) => Math.max(most, depth), 0);
   const height = (deepest + 1) * ROW + 2;
   const at = boxes.findIndex(({ row }) => row === selected);
 
@@ -71,6 +74,17 @@ export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: stri
                   if (!box.row.isOp && box.row.members.length === 1)
                     tree.change({ root: box.row.key, level: null, toggled: null });
                 }}
+              />
+            ))}
+            {rests.map((rest) => (
+              <rect
+                key={`${rest.depth} ${rest.x}`}
+                class="icicle-rest"
+                x={rest.x * width}
+                y={rest.depth * ROW + 1}
+                width={rest.width * width}
+                height={ROW - 1}
+                data-tip={`${formatCounted(rest.count, "more group or op", "more groups and ops")}, each too short for a box\n${by === "gpu_time_ns" ? "GPU" : "CPU"} time ${readableAndExact(rest.sum)}, ${formatShare(shareOf(rest.sum, whole))} of the whole`}
               />
             ))}
           </svg>

@@ -1,7 +1,7 @@
 import type { DashboardResponse, FindingsResponse } from "../../api/types";
 import { Icon } from "../../components/icon";
 import { formatCounted } from "../../format/number";
-import { unbroken } from "../../format/sentence";
+import { asSentence, unbroken } from "../../format/sentence";
 import { navigate } from "../../frame/url";
 import { advice, gainShare, gainTime } from "../../model/findings";
 import { hasGpuWork, matrixSentence, modelLine, utilizationSentence } from "../../model/headline";
@@ -26,10 +26,10 @@ export function HeadlineBand({ data, findings }: HeadlineBandProps) {
               class="headline-number"
               style={phrase.resource ? { borderColor: colourOf(phrase.resource) } : {}}
             >
-              {phrase.text}
+              {unbroken(phrase.text)}
             </strong>
           ) : (
-            phrase.text
+            unbroken(phrase.text)
           ),
         )}
       </h1>
@@ -84,11 +84,11 @@ function FirstChange({ data, findings }: HeadlineBandProps) {
   const share = first.gain === null ? "" : gainShare(first.gain, findings?.marked ?? true);
   return (
     <p class="first-change">
-      <strong>To change first:</strong> {unbroken(first.problem)}{" "}
+      <strong>To change first:</strong> {asSentence(unbroken(first.problem))}{" "}
       {first.gain !== null && (
         <>
-          Could gain <strong>{gainTime(first.gain)}</strong>
-          {share !== "" && `, ${share}`}.{" "}
+          Could gain <strong>{unbroken(gainTime(first.gain))}</strong>
+          {share !== "" && `, ${unbroken(share)}`}.{" "}
         </>
       )}
       <button type="button" class="link-button" onClick={() => navigate({ view: "recommendations" }, true)}>

@@ -7,13 +7,14 @@ import { formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { navigate } from "../../frame/url";
-import { kernelClasses } from "../../model/kernel_time";
+import { kernelClasses, wholeGraphs } from "../../model/kernel_time";
 
 export function KernelTimePanel({ data }: { data: DashboardResponse }) {
-  const total = data.kernel_time.total.time_ns;
+  const graphs = data.kernel_time.graph;
+  const inGraphs = graphs.time_ns ?? 0;
+  const total = (data.kernel_time.total.time_ns ?? 0) + inGraphs;
   const classes = kernelClasses(data).filter(({ key }) => key !== "total");
   const used = shareOf(data.kernel_time.tensor_core.time_ns, total);
-  const graphs = data.kernel_time.graph;
   return (
     <Panel
       title="Total Kernel GPU Time"
@@ -41,7 +42,7 @@ export function KernelTimePanel({ data }: { data: DashboardResponse }) {
         </>
       }
     >
-      {(total ?? 0) === 0 ? (
+      {total === 0 ? (
         <p class="nothing">This recording holds no kernels and no GPU copies.</p>
       ) : (
         <Donut
@@ -49,7 +50,7 @@ export function KernelTimePanel({ data }: { data: DashboardResponse }) {
           label={`${data.matrix_unit} kernels: ${formatShare(used)} of the kernel GPU time`}
           centre={formatDuration(total)}
           centreLabel="GPU time"
-          parts={classes.map(({ key, label, colour, time }) => ({
+          parts={[...classes, ...(inGraphs > 0 ? [wholeGraphs(graphs)] : [])].map(({ key, label, colour, time }) => ({
             key,
             label,
             colour,
@@ -60,10 +61,10 @@ export function KernelTimePanel({ data }: { data: DashboardResponse }) {
           }))}
         />
       )}
-      {(graphs.time_ns ?? 0) > 0 && (
+      {inGraphs > 0 && (
         <p class="muted note-below">
-          Not in it: {formatDuration(graphs.time_ns)} in {formatCounted(graphs.launches ?? 0, "CUDA graph")} recorded as
-          a whole.
+          {formatCounted(graphs.launches ?? 0, "CUDA graph")} recorded as a whole: which kernels ran in them is not
+          known.
         </p>
       )}
     </Panel>

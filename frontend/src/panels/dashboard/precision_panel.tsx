@@ -18,7 +18,7 @@ export function PrecisionPanel({ data }: { data: DashboardResponse }) {
   const unit = data.matrix_unit;
   const times = query.data?.precisions ?? [];
   const causes = query.data?.causes ?? [];
-  const unknown = unknownSentence(data.kernel_time.unknown.time_ns, kernelNs(data), unit);
+  const unknown = unknownSentence(data.kernel_time, kernelNs(data), unit);
   if (times.length === 0 && unknown === "") return null;
   return (
     <Panel

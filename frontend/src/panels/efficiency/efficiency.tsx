@@ -80,7 +80,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
     );
   const rated = rates.dots.length > 0;
   const unit = data.matrix_unit;
-  const unknown = unknownSentence(data.kernel_time.unknown.time_ns, kernelNs(data), unit);
+  const unknown = unknownSentence(data.kernel_time, kernelNs(data), unit);
   const byPrecision = (
     <Panel
       title="Kernel Time by Precision"

@@ -4,10 +4,12 @@ import { formatCount, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { efficiencySentence, isLowerBound } from "../../model/efficiency_sentence";
 import { devicesInUse } from "../../model/headline";
+import { kernelNs } from "../../model/kernel_time";
 
 /** The utilisation in a sentence, and how far it can be trusted. */
 export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates: EfficiencyResponse }) {
   const { product_flops: flops, measured_fraction: measured } = rates;
+  const inGraphs = (data.kernel_time.graph.time_ns ?? 0) > (kernelNs(data) ?? 0);
   const iterations = data.performance.profiled_iterations ?? 0;
   return (
     <header class="headline span-all">
@@ -28,10 +30,17 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
             )}
           </>
         )}
-        {rates.hint !== "" && (
+        {inGraphs ? (
           <span>
-            <Linked text={rates.hint} />
+            Most of the time is in CUDA graphs recorded as a whole. Record the kernels in them:{" "}
+            <code>nsys profile --cuda-graph-trace=node</code>.
           </span>
+        ) : (
+          rates.hint !== "" && (
+            <span>
+              <Linked text={rates.hint} />
+            </span>
+          )
         )}
       </p>
     </header>

@@ -9,7 +9,7 @@ import { numberOf, textOf, useOpRates } from "../../frame/use_op_rates";
 import { formatScaled, significant } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatSize } from "../../format/size";
-import { formatDuration } from "../../format/time";
+import { formatDuration, readableAndExact } from "../../format/time";
 import { causeAbout } from "../../model/causes";
 import { kernelNs } from "../../model/kernel_time";
 import { precisionLabel } from "../../model/precisions";
@@ -56,14 +56,17 @@ export function GpuUse({ data, network }: { data: DashboardResponse; network: Ne
 
 function NetworkUse({ data, network }: { data: DashboardResponse; network: NetworkRates }) {
   const onUnits = data.kernel_time.tensor_core;
-  const kernels = kernelNs(data);
-  const share = shareOf(onUnits.time_ns, kernels);
+  const untold = (data.kernel_time.unknown.time_ns ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
+  const all = (kernelNs(data) ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
+  // None is known to use them, and of some nobody knows: that is no 0.
+  const used = onUnits.time_ns === 0 && untold > 0 ? null : onUnits.time_ns;
   return (
     <div class="op-rates">
       <Meter
-        label={`${data.matrix_unit} kernels, of kernel time`}
-        fraction={share}
-        value={onUnits.time_ns === null ? "" : formatDuration(onUnits.time_ns)}
+        label={`${data.matrix_unit} kernels, of kernel time${used !== null && untold > 0 ? ", at least" : ""}`}
+        fraction={shareOf(used, all)}
+        value={used === null ? "" : formatDuration(used)}
+        tip={used === null ? undefined : `${readableAndExact(used)} of ${readableAndExact(all)} kernel time`}
       />
       <Meters rates={network} compute="Compute" />
     </div>
@@ -95,7 +98,7 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
       <Meters
         rates={rates}
         network={network}
-        compute={`Compute, ${precision === "" ? "precision not named" : precisionLabel(precision)}${
+        compute={`Compute, ${precision === "" ? "precision unknown" : precisionLabel(precision)}${
           unit === undefined ? "" : `, ${unit} ${matrixUnit}s`
         }`}
       />
@@ -164,12 +167,13 @@ interface MeterProps {
   fraction: number | null;
   value: string;
   mark?: number | null | undefined;
+  tip?: string | undefined;
 }
 
-function Meter({ label, fraction, value, mark }: MeterProps) {
+function Meter({ label, fraction, value, mark, tip }: MeterProps) {
   const known = typeof mark === "number";
   return (
-    <div class="rate-meter" {...(known ? { "data-tip": `Whole network: ${formatShare(mark)}` } : {})}>
+    <div class="rate-meter" data-tip={known ? `Whole network: ${formatShare(mark)}` : tip}>
       <span>{label}</span>
       <span class="muted number">{value}</span>
       <span class={fraction === null ? "unknown" : "number"}>{formatShare(fraction)}</span>

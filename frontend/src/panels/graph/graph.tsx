@@ -8,7 +8,16 @@ import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tr
 import { useWidth } from "../../components/use_width";
 import { useScope } from "../../frame/scope";
 import { chainOf, nothingShown } from "../../model/group_tree";
-import { fitted, graphNeighbour, layOut, NODE, scaled, type GraphNode, type Place } from "../../model/graph_layout";
+import {
+  fitted,
+  graphNeighbour,
+  hasGpuTime,
+  layOut,
+  NODE,
+  scaled,
+  type GraphNode,
+  type Place,
+} from "../../model/graph_layout";
 import { NodeBox, NodePatterns } from "./node_box";
 import { NodePane } from "./node_pane";
 import { usePlace } from "./use_place";
@@ -32,7 +41,7 @@ export function Graph() {
         ) : (
           <Drawing tree={tree} matrixUnit={matrixUnit} />
         )}
-        <Legend matrixUnit={matrixUnit} />
+        <Legend matrixUnit={matrixUnit} onGpu={hasGpuTime(tree.rows)} />
       </section>
       {tree.selected !== null && (
         <NodePane row={tree.selected} tree={tree} onClose={() => tree.change({ row: null })} />
@@ -41,13 +50,13 @@ export function Graph() {
   );
 }
 
-function Legend({ matrixUnit }: { matrixUnit: string }) {
+function Legend({ matrixUnit, onGpu }: { matrixUnit: string; onGpu: boolean }) {
   return (
     <ul class="graph-legend" aria-label="What the nodes' edges mean">
       {(
         [
-          ["using", `at least one op uses ${matrixUnit}s`],
-          ["not_using", `eligible for ${matrixUnit}s, none uses them`],
+          ...(onGpu ? ([["using", `at least one op uses ${matrixUnit}s`]] as const) : []),
+          ["not_using", `eligible for ${matrixUnit}s, ${onGpu ? "none uses them" : "no kernels were recorded"}`],
           ["not_eligible", "not eligible"],
         ] as const
       ).map(([kind, text]) => (
@@ -82,6 +91,7 @@ function Drawing({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) 
   const [place, show] = usePlace(fitted(graph, width, height));
   const chain = new Set(chainOf(tree.selected));
   const core = matrixUnit === "Tensor Core" ? "TC" : "MC";
+  const onGpu = hasGpuTime(tree.rows);
   const focused = graph.nodes.find(({ row }) => row.key === (focus ?? tree.selected?.key)) ?? graph.nodes[0];
 
   useLayoutEffect(() => {
@@ -191,6 +201,7 @@ function Drawing({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) 
               key={node.row.key}
               node={node}
               core={core}
+              onGpu={onGpu}
               selected={node.row === tree.selected}
               focused={node === focused}
               chained={chain.has(node.row)}

@@ -17,6 +17,8 @@ export function NodePatterns() {
 interface NodeBoxProps {
   node: GraphNode;
   core: string;
+  /** Whether kernels were recorded. */
+  onGpu: boolean;
   selected: boolean;
   focused: boolean;
   chained: boolean;
@@ -33,16 +35,16 @@ function shortened(text: string, letters: number): string {
   return `${text.slice(0, Math.max(letters - 1 - end.length, 3))}…${end}`;
 }
 
-export function NodeBox({ node, core, selected, focused, chained, onSelect, onToggle }: NodeBoxProps) {
+export function NodeBox({ node, core, onGpu, selected, focused, chained, onSelect, onToggle }: NodeBoxProps) {
   const { row, x, y, open } = node;
   const count = row.members.length > 1 ? ` ×${formatCount(row.members.length)}` : "";
-  const words = compatibilityText(row, core);
-  const time = formatDuration(row.values.gpu_time_ns);
+  const words = compatibilityText(row, core, onGpu);
+  const time = formatDuration(onGpu ? row.values.gpu_time_ns : row.values.cpu_time_ns);
   return (
     <g
       class={`graph-node${selected ? " selected" : ""}${focused ? " focused" : ""}${chained ? " chained" : ""}${row.isOp ? " op" : ""}`}
       transform={`translate(${x} ${y})`}
-      data-tip={`${row.key}\n${words}\nGPU time ${time}${count === "" ? "" : `\n${formatCount(row.members.length)} alike, added up`}`}
+      data-tip={`${row.key}\n${words}\n${onGpu ? "GPU" : "CPU"} time ${time}${count === "" ? "" : `\n${formatCount(row.members.length)} alike, added up`}`}
       onClick={onSelect}
     >
       <rect class="node-box" width={NODE.width} height={NODE.height} rx="6" />
@@ -52,7 +54,7 @@ export function NodeBox({ node, core, selected, focused, chained, onSelect, onTo
         {count}
       </text>
       <text class="node-words" x="18" y="33">
-        {shortened(`${words} · ${time}`, 34)}
+        {shortened(`${words} · ${onGpu ? "" : "CPU "}${time}`, 34)}
       </text>
       {row.expandable && (
         <g

@@ -11,7 +11,7 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { currentUrl, navigate } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { causeAbout } from "../../model/causes";
-import { compatibilityOf } from "../../model/graph_layout";
+import { compatibilityOf, hasGpuTime } from "../../model/graph_layout";
 import { pathOf, tensorCoreShare, type TreeRow } from "../../model/group_tree";
 import { shortKernelName } from "../../model/kernel_name";
 
@@ -63,7 +63,11 @@ export function NodePane({ row, tree, onClose }: NodePaneProps) {
       </dl>
       <Kernels links={op === null ? { group: path } : { op }} first={row.members.length > 1} />
       <h3>{unit}s here</h3>
-      <Advice row={row} unit={unit} />
+      {hasGpuTime(tree.rows) ? (
+        <Advice row={row} unit={unit} />
+      ) : (
+        <p class="muted">No kernels were recorded, so that nothing tells whether {unit}s were used.</p>
+      )}
       <button
         type="button"
         class="button"
