@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import PATIENCE_S
+
 PACKAGE = "tensorboard_plugin_dlprof"
 ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 
@@ -144,7 +146,9 @@ def test_only_what_opens_and_writes_databases_connects_to_sqlite() -> None:
 def loaded_by(statement: str) -> set[str]:
     """Names of the modules in memory after a statement in a fresh process."""
     code = f"import sys; {statement}; print(*sys.modules)"
-    answer = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)
+    answer = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=PATIENCE_S
+    )
     return set(answer.stdout.split())
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.metadata import VERSION
+from tests.waiting import PATIENCE_S
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGE = "tensorboard_plugin_dlprof"
@@ -97,12 +98,14 @@ def test_the_installed_command_answers_before_any_dependency_is_there(distributi
     python = tmp_path / "venv" / "bin" / "python"
     (wheel,) = distributions.glob("*.whl")
     install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps", "--no-index", "--quiet"]
-    subprocess.run([*install, str(wheel)], check=True, timeout=120)
+    subprocess.run([*install, str(wheel)], check=True, timeout=PATIENCE_S)
     dlprof = tmp_path / "venv" / "bin" / "dlprof"
-    answer = subprocess.run([dlprof, "--help"], check=True, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    answer = subprocess.run(
+        [dlprof, "--help"], check=True, capture_output=True, text=True, timeout=PATIENCE_S, cwd=tmp_path
+    )
     assert "import" in answer.stdout
     question = "from importlib.metadata import entry_points as e; print(*e(group='tensorboard_plugins'))"
-    answer = subprocess.run([python, "-c", question], check=True, capture_output=True, text=True, timeout=60)
+    answer = subprocess.run([python, "-c", question], check=True, capture_output=True, text=True, timeout=PATIENCE_S)
     assert f"{PACKAGE}.loader:DlprofLoader" in answer.stdout
 
 
@@ -118,7 +121,7 @@ def test_without_bundle_and_without_npm_the_build_ends_with_a_sentence(tmp_path:
         env={**os.environ, "PATH": str(tmp_path / "bin")},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
     )
     assert answer.returncode != 0
     assert "npm is not on the PATH" in answer.stderr

@@ -28,7 +28,7 @@ from tensorboard_plugin_dlprof.run_metadata.messages import Headline, ProfileMet
 from tensorboard_plugin_dlprof.runs.scan import Root
 from tensorboard_plugin_dlprof.services import MIN_MEMORY_BYTES, roots_of, services_of_tensorboard
 from tests.imports.traces import write_trace
-from tests.routes.serving import wait_for
+from tests.waiting import PATIENCE_S, wait_for
 
 HEAVY = ("numpy", "pandas", "msgspec", "sqlite3", "google.protobuf", "werkzeug", "tensorboard_plugin_dlprof.routes")
 
@@ -240,7 +240,7 @@ def tensorboard(*arguments: str) -> Iterator[str]:
         raise AssertionError(f"TensorBoard did not start: {seen}")
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(PATIENCE_S)
         if process.stderr is not None:
             process.stderr.close()
 
@@ -248,7 +248,7 @@ def tensorboard(*arguments: str) -> Iterator[str]:
 def fetch(url: str, **options: Any) -> Any:
     """The JSON at an address."""
     request = urllib.request.Request(url, **options)
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
         return json.loads(answer.read())
 
 

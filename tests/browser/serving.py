@@ -9,12 +9,13 @@ import re
 import subprocess
 import sys
 import threading
-import time
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from tests.waiting import PATIENCE_S, wait_for
 
 VIEWS = (
     "dashboard",
@@ -31,7 +32,6 @@ VIEWS = (
 )
 """The views as the URL names them."""
 
-START_WITHIN_S = 120
 ADDRESS = re.compile(r" at (http://[\w.]+:\d+/)")
 
 
@@ -45,15 +45,12 @@ class TensorBoard:
     def get(self, route: str, **query: str) -> Any:
         """The JSON that ``route`` answers."""
         url = f"{self.address}data/plugin/dlprof/{route}?{urllib.parse.urlencode(query)}"
-        with urllib.request.urlopen(url, timeout=60) as response:
+        with urllib.request.urlopen(url, timeout=PATIENCE_S) as response:
             return json.load(response)
 
     def profiles(self) -> list[dict[str, Any]]:
         """The profiles once the first scan has ended."""
-        deadline = time.monotonic() + 30
-        while (answer := self.get("profiles"))["scan"]["state"] == "scanning":
-            assert time.monotonic() < deadline, "the log directory is still being scanned"
-            time.sleep(0.1)
+        answer = wait_for(lambda: (found := self.get("profiles"))["scan"]["state"] != "scanning" and found)
         return list(answer["profiles"])
 
     def profile(self, run: str) -> dict[str, Any]:
@@ -124,7 +121,7 @@ def _started(command: list[str], environment: dict[str, str]) -> Iterator[tuple[
     listener = threading.Thread(target=listen)
     listener.start()
     try:
-        found.wait(START_WITHIN_S)
+        found.wait(PATIENCE_S)
         address = next((match.group(1) for line in said if (match := ADDRESS.search(line))), None)
         assert address is not None, "The server did not start:\n" + "".join(said[-20:])
         yield address, process.pid

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import sample
 from tests.browser.serving import TensorBoard, running
+from tests.waiting import wait_for
 
 SAMPLE = "generated-resnet50-amp.pt.trace.json.gz"
 JOB_WITHIN_MS = 60_000
@@ -28,10 +28,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TensorBoard]:
     shutil.copy(sample(SAMPLE), logs / "run")
     with running(logs, tmp_path_factory.mktemp("cache")) as server:
         _post(server, "import", profile=server.profile("run")["id"])
-        deadline = time.monotonic() + 90
-        while server.profile("run")["state"] != "ready":
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
+        wait_for(lambda: server.profile("run")["state"] == "ready")
         yield server
 
 

@@ -16,6 +16,7 @@ import pytest
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files
+from tests.waiting import PATIENCE_S
 
 
 def test_every_sample_gets_a_database_and_the_second_start_makes_none(
@@ -34,7 +35,7 @@ def test_every_sample_gets_a_database_and_the_second_start_makes_none(
 
 def fetch(url: str) -> Any:
     """JSON of a server on this machine."""
-    with urllib.request.urlopen(url, timeout=30) as answer:
+    with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
         return json.load(answer)
 
 
@@ -59,7 +60,7 @@ def test_the_address_that_is_printed_shows_the_samples(tmp_path: Path) -> None:
             # Not Ctrl-C: a shell may have started the tests in the background, where it is ignored.
             demo.terminate()
             try:
-                code = demo.wait(timeout=30)
+                code = demo.wait(timeout=PATIENCE_S)
             finally:
                 demo.kill()
         assert code == exit_codes.TERMINATED

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files
 from tests.run_metadata.reading import read_event_file
 from tests.running.programs import torch_python
+from tests.waiting import PATIENCE_S, wait_for
 
 Captured = pytest.CaptureFixture[str]
 
@@ -148,7 +148,7 @@ def test_nsys_cannot_be_asked_for_where_there_is_none(without_nsys: Path, capsys
 
 def test_being_told_to_end_ends_the_program_and_skips_the_import(programs: Path, tmp_path: Path) -> None:
     """Batch systems kill what does not end soon. The report stays."""
-    ready = tmp_path / "ready"
+    ready, passing = tmp_path / "ready", tmp_path / "passing"
     code = f"import signal, time; signal.signal(15, lambda *_: exit(9)); open({str(ready)!r}, 'w'); time.sleep(60)"
     nsys = programs / "nsys"
     # A stand-in that passes signals on, as nsys does.
@@ -156,16 +156,14 @@ def test_being_told_to_end_ends_the_program_and_skips_the_import(programs: Path,
         nsys.read_text().replace(
             "code = subprocess.run(words).returncode",
             "import signal; child = subprocess.Popen(words); signal.signal(15, lambda *_: child.terminate()); "
-            "code = child.wait()",
+            f"open({str(passing)!r}, 'w').close(); code = child.wait()",
         )
     )
     command = ["-m", "tensorboard_plugin_dlprof", "run", "-o", str(tmp_path / "out"), "--", "python", "-c", code]
     with subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE, text=True) as run:
-        deadline = time.monotonic() + 30
-        while not ready.exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_for(lambda: ready.exists() and passing.exists())
         os.kill(run.pid, signal.SIGTERM)
-        _, errors = run.communicate(timeout=30)
+        _, errors = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == 9
     assert "told to end: nothing is imported" in errors
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["nsys_profile.nsys-rep"]

@@ -17,7 +17,8 @@ from tensorboard_plugin_dlprof.errors import BrokenSource, NotFound
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.faults.children import AS_NOBODY, SMALL_FILES, assert_whole, names, open_folder, run_command, start_command
 from tests.imports.traces import write_trace
-from tests.routes.serving import OURS, Server, wait_for
+from tests.routes.serving import OURS, Server
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits, users and modes are POSIX's")
 

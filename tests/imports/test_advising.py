@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.imports.reaggregation import QueueFull
 from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.imports.traces import write_trace
-from tests.routes.serving import wait_for
+from tests.waiting import wait_for
 
 
 @pytest.fixture

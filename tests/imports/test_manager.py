@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.manager import ImportManager, Source, Status
 from tests.imports.traces import write_long_trace, write_trace
-from tests.routes.serving import wait_for
+from tests.waiting import wait_for
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 

@@ -14,6 +14,7 @@ import pytest
 from tensorboard_plugin_dlprof.errors import BrokenSource, NotFound, UnsafeFile
 from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted
 from tests.opening.sqlite_files import PAGE_BYTES, database, filled, read_all, truncate
+from tests.waiting import PATIENCE_S
 
 
 def test_refuses_what_is_no_file(tmp_path: Path) -> None:
@@ -104,7 +105,7 @@ def test_a_file_that_is_swapped_while_it_is_opened(tmp_path: Path, kind: str, wo
     )
     arguments = [kind, str(path), str(other), str(tmp_path / "spare")]
     done = subprocess.run(
-        [sys.executable, "-c", SWAPPING, *arguments], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", SWAPPING, *arguments], capture_output=True, text=True, check=True, timeout=PATIENCE_S
     )
     assert words in done.stdout
 

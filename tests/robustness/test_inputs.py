@@ -21,6 +21,7 @@ from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.fuzz.run_batch import strict
 from tests.imports.traces import write_trace
 from tests.routes.serving import Server
+from tests.waiting import PATIENCE_S
 
 MEGABYTE = 1 << 20
 MEMORY_BYTES = 400 * MEGABYTE
@@ -87,7 +88,7 @@ def test_a_hostile_source_is_refused_within_bounds(tmp_path: Path, name: str) ->
     bad.write_bytes(make())
     good = write_trace(tmp_path / "good.json")
     command = [sys.executable, "-c", _LIMITED, str(MEMORY_BYTES), "import", str(bad), str(good)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert done.returncode == 3, done.stderr
     (line,) = done.stderr.splitlines()
     assert "bad.pt.trace.json" in line
@@ -120,7 +121,7 @@ def test_a_hostile_source_is_read_within_bounds(tmp_path: Path, name: str) -> No
     source.write_text(", ".join([text, *READ[name]()]) + "]}")
     for command in (["import", str(source)], ["summary", str(tmp_path / "a.dlprof_dldb.sqlite")]):
         limited = [sys.executable, "-c", _LIMITED, str(MEMORY_BYTES), *command]
-        done = subprocess.run(limited, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(limited, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
         assert done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr
 
@@ -136,7 +137,7 @@ def test_a_file_of_a_terabyte_that_is_not_there(tmp_path: Path, head: bytes) -> 
     except OSError:
         pytest.skip("this file system holds no file of a terabyte")
     command = [sys.executable, "-c", _LIMITED, str(MEMORY_BYTES), "import", str(bad)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert "bad.pt.trace.json" in line

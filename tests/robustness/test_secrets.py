@@ -18,8 +18,9 @@ from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.importers.nsight_exports import Table, process, strings, thread, write_export
 from tests.imports.traces import write_trace
-from tests.routes.serving import Server, wait_for
+from tests.routes.serving import Server
 from tests.shared_data import shared_data
+from tests.waiting import wait_for
 
 SECRETS = {
     "WANDB_API_KEY": "s3cr3t-planted-in-the-environment",

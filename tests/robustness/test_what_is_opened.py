@@ -21,7 +21,7 @@ import pytest
 from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.imports.traces import write_trace
-from tests.routes.serving import wait_for
+from tests.waiting import PATIENCE_S, wait_for
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SYSTEM = ("/proc", "/sys", "/dev", "/etc", "/lib", "/lib64", "/usr", "/run", "/var/lib", "/bin", "/sbin")
@@ -59,7 +59,7 @@ def traced_tensorboard(log: Path, scratch: Path, *flags: str) -> Iterator[str]:
         raise AssertionError(f"TensorBoard did not start: {said}")
     finally:
         os.killpg(process.pid, signal.SIGTERM)  # strace itself waits for whom it watches
-        process.wait(20)
+        process.wait(PATIENCE_S)
         if process.stderr is not None:
             process.stderr.close()
 
@@ -67,7 +67,7 @@ def traced_tensorboard(log: Path, scratch: Path, *flags: str) -> Iterator[str]:
 def get(url: str, body: bytes | None = None) -> dict[str, object]:
     """The JSON at an address."""
     headers = {"Content-Type": "application/json", "X-DLProf": "1"}
-    with urllib.request.urlopen(urllib.request.Request(url, data=body, headers=headers), timeout=60) as answer:
+    with urllib.request.urlopen(urllib.request.Request(url, data=body, headers=headers), timeout=PATIENCE_S) as answer:
         parsed: dict[str, object] = json.loads(answer.read())
         return parsed
 

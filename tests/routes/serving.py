@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from werkzeug.test import Client, TestResponse
 from tensorboard_plugin_dlprof.routes.app import App, Services
 from tensorboard_plugin_dlprof.runs.scan import Root
 from tensorboard_plugin_dlprof.services import make_services
+from tests.waiting import wait_for
 
 OURS = {"X-DLProf": "1"}
 
@@ -64,14 +64,3 @@ class Server:
         """The profile of this file name, once it is in one of these states."""
         wait_for(lambda: self.profile(name)["state"] in states)
         return self.profile(name)
-
-
-def wait_for(condition: Callable[[], Any], seconds: float = 30.0) -> Any:
-    """What the condition gives, once it is true."""
-    end = time.monotonic() + seconds
-    while True:
-        found = condition()
-        if found:
-            return found
-        assert time.monotonic() < end, "this was waited for and did not happen"
-        time.sleep(0.02)

@@ -15,8 +15,9 @@ from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.imports.traces import write_long_trace, write_trace
 from tests.queries.profiles import ignore
-from tests.routes.serving import OURS, Server, wait_for
+from tests.routes.serving import OURS, Server
 from tests.shared_data import shared_data
+from tests.waiting import wait_for
 
 DATABASE = "made.dlprof_dldb.sqlite"
 SOURCE = "rank0.pt.trace.json"

@@ -15,7 +15,8 @@ import pytest
 
 from tensorboard_plugin_dlprof.routes import app as app_module
 from tests.imports.traces import write_long_trace, write_trace
-from tests.routes.serving import OURS, Server, wait_for
+from tests.routes.serving import OURS, Server
+from tests.waiting import wait_for
 
 DATABASE = "made.dlprof_dldb.sqlite"
 SOURCE = "rank0.pt.trace.json"

@@ -12,8 +12,9 @@ import pytest
 
 import tensorboard_plugin_dlprof.routes
 from tensorboard_plugin_dlprof.queries.tables import TABLES
-from tests.routes.serving import Server, wait_for
+from tests.routes.serving import Server
 from tests.shared_data import shared_data
+from tests.waiting import wait_for
 
 DOCUMENT = (Path(tensorboard_plugin_dlprof.routes.__file__).parent / "http_api.md").read_text(encoding="utf-8")
 

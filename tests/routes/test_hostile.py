@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.imports.traces import write_trace
-from tests.routes.serving import Server, wait_for
+from tests.routes.serving import Server
+from tests.waiting import wait_for
 
 Change = Callable[[Path], object]
 
@@ -78,7 +79,7 @@ def broken(server: Server, logdir: Path, made_database: Path, change: Change) ->
     server.profiles()
     thread = server.services.catalog._thread
     if thread is not None:
-        thread.join(10)
+        thread.join()
     return server.profile("dlprof_dldb.sqlite")
 
 
@@ -168,7 +169,7 @@ def test_a_link_that_takes_the_place_of_a_file_is_not_followed(
             path.parent.symlink_to(secret)
     thread = server.services.catalog._thread
     if thread is not None:
-        thread.join(10)
+        thread.join()
     server.services.catalog._next_scan = float("inf")
     assert server.get(f"/dashboard?profile={profile}").status_code == 404
     server.change("/import", source)

@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.routes.hosts import ForeignHost, Hosts, allowed_h
 from tensorboard_plugin_dlprof.services import hosts_of_tensorboard
 from tests.browser.serving import TensorBoard, running
 from tests.imports.traces import write_trace
+from tests.waiting import PATIENCE_S
 
 API = "/data/plugin/dlprof"
 HUB = {"JUPYTERHUB_SERVICE_PREFIX": "/user/ada/"}
@@ -31,7 +32,7 @@ def _outside_of_any_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ask(board: TensorBoard, path: str, host: str, method: str = "GET") -> tuple[int, str]:
     """Status and text of what a real TensorBoard answers when it is called by a name."""
-    connection = http.client.HTTPConnection(urllib.parse.urlsplit(board.address).netloc, timeout=60)
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(board.address).netloc, timeout=PATIENCE_S)
     with closing(connection):
         connection.request(method, path, headers={"Host": host})
         answer = connection.getresponse()

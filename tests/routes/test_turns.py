@@ -29,7 +29,7 @@ def test_the_first_to_come_is_the_first_to_go() -> None:
             while _waiting(turns) <= number:
                 time.sleep(0.001)
     for thread in threads:
-        thread.join(60)
+        thread.join()
     assert went == list(range(10))
     assert _waiting(turns) == 0
 
@@ -74,6 +74,6 @@ def test_many_at_once_are_never_more_than_there_are_places() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join()
     assert now == 0
     assert most <= 3

@@ -27,6 +27,7 @@ from tensorboard_plugin_dlprof.run_metadata.event_file import (
 )
 from tensorboard_plugin_dlprof.run_metadata.messages import Headline, ProfileMetadata
 from tests.run_metadata.reading import parsed, read_event_file, read_events
+from tests.waiting import PATIENCE_S, wait_for
 
 
 def profile(name: str = "trace.dlprof_dldb.sqlite") -> ProfileMetadata:
@@ -105,22 +106,13 @@ def tensorboard(logdir: Path, load_fast: str, errors: Path) -> Iterator[Fetch]:
         url = wait_for(lambda: re.search(r"http://localhost:\d+/", errors.read_text(errors="replace")))
 
         def fetch(path: str) -> Any:
-            with urllib.request.urlopen(url.group() + path, timeout=30) as answer:
+            with urllib.request.urlopen(url.group() + path, timeout=PATIENCE_S) as answer:
                 return json.load(answer)
 
         yield fetch
     finally:
         server.terminate()
-        server.wait(timeout=30)
-
-
-def wait_for(question: Callable[[], Any], seconds: float = 60) -> Any:
-    """The first true answer."""
-    deadline = time.monotonic() + seconds
-    while not (answer := question()):
-        assert time.monotonic() < deadline, "TensorBoard did not show it in time"
-        time.sleep(0.2)
-    return answer
+        server.wait(PATIENCE_S)
 
 
 @pytest.mark.parametrize("load_fast", ["true", "false"])
@@ -161,6 +153,6 @@ def test_the_data_provider_lists_the_metadata(tmp_path: Path, mode: str) -> None
     for name in names:
         write_event_file(run, profile(name))
     command = [sys.executable, str(Path(__file__).with_name("list_metadata.py")), str(tmp_path), mode]
-    listed = json.loads(subprocess.run(command, check=True, capture_output=True, timeout=90).stdout)
+    listed = json.loads(subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE_S).stdout)
     contents = {tag: parsed(bytes.fromhex(content)) for tag, content in listed["run"].items()}
     assert contents == {f"dlprof/{name}": profile(name) for name in names}

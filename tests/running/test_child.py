@@ -8,13 +8,13 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.running.child import run_child
+from tests.waiting import PATIENCE_S, wait_for
 
 PARENT = """
 import sys
@@ -60,11 +60,9 @@ def test_signals_are_passed_on_and_the_end_is_awaited(number: int, told_to_end: 
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as parent:
-        deadline = time.monotonic() + 30
-        while not ready.exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_for(ready.exists)
         os.kill(parent.pid, number)
-        output, _ = parent.communicate(timeout=30)
+        output, _ = parent.communicate(timeout=PATIENCE_S)
     assert output == f"child got {int(number)}\n7 {told_to_end}\n"
 
 
@@ -96,9 +94,7 @@ def test_ctrl_c_on_a_terminal_reaches_the_command_once(tmp_path: Path) -> None:
     if process == 0:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.execv(sys.executable, [sys.executable, "-c", PARENT, child, str(ready)])
-    deadline = time.monotonic() + 30
-    while not ready.exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_for(ready.exists)
     os.write(terminal, b"\x03")
     output = b""
     with contextlib.suppress(OSError):  # Linux ends the reading of a closed terminal so.

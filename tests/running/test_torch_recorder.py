@@ -13,6 +13,7 @@ import pytest
 from tensorboard_plugin_dlprof.running import torch_recorder
 from tensorboard_plugin_dlprof.running.torch_recorder import parse, step_counts, step_range
 from tests.running.recording import events, record, spans, steps
+from tests.waiting import PATIENCE_S
 
 TRAIN = """
 import sys
@@ -89,7 +90,7 @@ def test_a_range_that_means_nothing_is_refused(text: str) -> None:
 def test_without_torch_one_sentence_says_how_to_go_on(tmp_path: Path) -> None:
     """``-S`` hides what is installed."""
     command = [sys.executable, "-S", torch_recorder.__file__, "program.py"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert ended.returncode == 1
     assert "has no PyTorch: install it there (pip install torch), or install Nsight Systems" in ended.stderr
     assert ended.stderr.count("\n") == 1

@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.runs.hints import Hint
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
 from tensorboard_plugin_dlprof.runs.scan import Root
 from tests.imports.traces import write_trace
-from tests.routes.serving import wait_for
+from tests.waiting import wait_for
 
 
 def listed(catalog: Catalog) -> list[FoundProfile]:

@@ -26,7 +26,7 @@ from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.imports.traces import write_trace
 from tests.queries.profiles import ignore
-from tests.routes.serving import wait_for
+from tests.waiting import PATIENCE_S, wait_for
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 API = "/data/plugin/dlprof"
@@ -41,7 +41,7 @@ class Viewer:
 
     def ask(self, path: str, method: str = "GET", body: Any = None, **headers: str) -> tuple[int, dict[str, str], str]:
         """Status, headers and text of an answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         with closing(connection):
             text = None if body is None else json.dumps(body)
             connection.request(method, path, text, {name.replace("_", "-"): value for name, value in headers.items()})
@@ -93,7 +93,7 @@ def viewing(path: Path, *arguments: str) -> Iterator[Viewer]:
             yield Viewer(int(match.group(1)))
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(20)
+            process.wait(PATIENCE_S)
 
 
 @pytest.fixture(scope="module")
@@ -267,7 +267,9 @@ def test_a_file_that_is_deleted_meanwhile(database: Path, tmp_path: Path) -> Non
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     """One that ends by itself."""
-    return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=60, check=False, cwd=REPOSITORY)
+    return subprocess.run(
+        command(*arguments), capture_output=True, text=True, timeout=PATIENCE_S, check=False, cwd=REPOSITORY
+    )
 
 
 def test_a_port_that_is_taken(database: Path) -> None:
