@@ -12,14 +12,19 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.metadata import EVENT_FILE_NAME, PLUGIN_NAME
 from tensorboard_plugin_dlprof.naming import event_file_name
-from tensorboard_plugin_dlprof.run_metadata.messages import ProfileMetadata, first_event, metadata_event
 from tensorboard_plugin_dlprof.run_metadata.records import record
+
+if TYPE_CHECKING:
+    from tensorboard.compat.proto.event_pb2 import Event
+
+    from tensorboard_plugin_dlprof.run_metadata.dlprof_plugin_pb2 import ProfileMetadata
 
 
 class ScalarSeries(msgspec.Struct, frozen=True):
@@ -51,7 +56,7 @@ def write_event_file(folder: Path, metadata: ProfileMetadata, scalars: Sequence[
         try:
             with unfinished.open("wb") as file:
                 for event in _events(metadata, scalars):
-                    file.write(record(event))
+                    file.write(record(event.SerializeToString()))
                 file.flush()
                 os.fsync(file.fileno())
             unfinished.replace(path)
@@ -70,16 +75,45 @@ def find_event_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob(f"{EVENT_FILE_NAME}*") if path.is_file())
 
 
-def _events(metadata: ProfileMetadata, scalars: Sequence[ScalarSeries]) -> Iterator[bytes]:
+def _events(metadata: ProfileMetadata, scalars: Sequence[ScalarSeries]) -> Iterator[Event]:
+    from tensorboard.compat.proto.event_pb2 import Event, SourceMetadata
+    from tensorboard.compat.proto.summary_pb2 import DATA_CLASS_TENSOR, Summary, SummaryMetadata
+    from tensorboard.compat.proto.tensor_pb2 import TensorProto
+    from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
+    from tensorboard.compat.proto.types_pb2 import DT_STRING
+
     # Of now, not of the capture: the earliest time in a run is the run's place in TensorBoard's list.
     now = time.time()
-    yield first_event(now)
-    yield metadata_event(now, metadata_tag(metadata.database_name), metadata)
+    yield Event(
+        wall_time=now, file_version="brain.Event:2", source_metadata=SourceMetadata(writer="tensorboard_plugin_dlprof")
+    )
+    name = TensorProto(
+        dtype=DT_STRING, tensor_shape=TensorShapeProto(), string_val=[metadata.database_name.encode("utf-8", "replace")]
+    )
+    # The slow reader loses the data of all runs over a tag of this class without a value, so there is one.
+    yield Event(
+        wall_time=now,
+        step=0,
+        summary=Summary(
+            value=[
+                Summary.Value(
+                    tag=metadata_tag(metadata.database_name),
+                    metadata=SummaryMetadata(
+                        plugin_data=SummaryMetadata.PluginData(
+                            plugin_name=PLUGIN_NAME, content=metadata.SerializeToString()
+                        ),
+                        data_class=DATA_CLASS_TENSOR,
+                    ),
+                    tensor=name,
+                )
+            ]
+        ),
+    )
     if scalars:
         yield from _scalar_events(scalars, now)
 
 
-def _scalar_events(scalars: Sequence[ScalarSeries], wall_time: float) -> Iterator[bytes]:
+def _scalar_events(scalars: Sequence[ScalarSeries], wall_time: float) -> Iterator[Event]:
     import numpy as np
     from tensorboard.compat.proto.event_pb2 import Event
     from tensorboard.compat.proto.summary_pb2 import DATA_CLASS_SCALAR, Summary
@@ -93,4 +127,4 @@ def _scalar_events(scalars: Sequence[ScalarSeries], wall_time: float) -> Iterato
             point = Summary.Value(tag=series.tag, tensor=make_tensor_proto(np.float32(value)))
             if position == 0:
                 point.metadata.CopyFrom(about)
-            yield Event(wall_time=wall_time, step=step, summary=Summary(value=[point])).SerializeToString()
+            yield Event(wall_time=wall_time, step=step, summary=Summary(value=[point]))

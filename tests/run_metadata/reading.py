@@ -9,8 +9,7 @@ from tensorboard.backend.event_processing.event_file_loader import RawEventFileL
 from tensorboard.compat.proto.event_pb2 import Event
 
 from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
-from tensorboard_plugin_dlprof.run_metadata import dlprof_plugin_pb2
-from tensorboard_plugin_dlprof.run_metadata.messages import Headline, ProfileMetadata
+from tensorboard_plugin_dlprof.run_metadata.dlprof_plugin_pb2 import ProfileMetadata
 
 
 def read_event_file(path: Path) -> ProfileMetadata | None:
@@ -18,17 +17,8 @@ def read_event_file(path: Path) -> ProfileMetadata | None:
     for event in read_events(path):
         for value in event.summary.value:
             if value.metadata.plugin_data.plugin_name == PLUGIN_NAME:
-                return parsed(value.metadata.plugin_data.content)
+                return ProfileMetadata.FromString(value.metadata.plugin_data.content)
     return None
-
-
-def parsed(content: bytes) -> ProfileMetadata:
-    """The metadata in the content of a summary, as the protocol buffers library reads it."""
-    message = dlprof_plugin_pb2.ProfileMetadata.FromString(content)
-    values = {field.name: value for field, value in message.ListFields()}
-    if "headline" in values:
-        values["headline"] = Headline(**{field.name: value for field, value in message.headline.ListFields()})
-    return ProfileMetadata(**{**values, "gpu_names": list(message.gpu_names)})
 
 
 def read_events(path: Path) -> Iterator[Event]:
