@@ -7,6 +7,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation import kernels as of_kernels
 from tensorboard_plugin_dlprof.aggregation import ops as of_ops
 from tensorboard_plugin_dlprof.aggregation import resources
+from tensorboard_plugin_dlprof.aggregation.group_tree import group_ops
 from tensorboard_plugin_dlprof.aggregation.grouping import counted, summed
 from tensorboard_plugin_dlprof.aggregation.instance_times import instance_rows, instance_times
 from tensorboard_plugin_dlprof.aggregation.selection import (
@@ -71,7 +72,7 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
         parts_ns=window_parts.sum(axis=0),
         devices=_devices(profile, parts, in_use, kernel),
         op_nodes=nodes,
-        group_ops=of_ops.group_ops(profile, nodes, times, iteration, aggregated, len(candidate.values)),
+        group_ops=group_ops(profile, nodes, times, iteration, aggregated, len(candidate.values)),
         op_types=of_ops.op_types(profile, nodes),
         kernel_summaries=of_kernels.kernel_summaries(profile, nodes, kernel),
         iteration_ops=in_iterations,

@@ -1,0 +1,172 @@
+"""The tree of groups: what the paths of ops have in common (DLProf database reference, section 7.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.grouping import Groups, codes, sort_bytes
+from tensorboard_plugin_dlprof.aggregation.instance_times import InstanceTimes
+from tensorboard_plugin_dlprof.aggregation.metrics import (
+    added_times,
+    appended_times,
+    chosen_times,
+    no_time_metrics,
+    time_metrics,
+)
+from tensorboard_plugin_dlprof.aggregation.portions import by_op
+from tensorboard_plugin_dlprof.aggregation.tables import Bools, GroupOps, OpNodes, TimeMetrics
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.profile.tables import Profile
+
+
+def group_ops(
+    profile: Profile, nodes: OpNodes, times: InstanceTimes, iteration: Int64s, aggregated: Bools, iterations: int
+) -> GroupOps:
+    """The groups of the paths, and the ops below them.
+
+    Args:
+        profile: the raw tables.
+        nodes: the aggregated ops.
+        times: of all instances.
+        iteration: row of the iteration of each instance.
+        aggregated: which instances count.
+        iterations: how many rows of iterations there are.
+    """
+    names = [profile.ops[op].name for op in nodes.op.tolist()]
+    tree = _Tree(names)
+    of_groups, of_ops = _times(tree, profile, nodes, times, iteration, aggregated, iterations)
+    in_order = np.array(sorted(range(len(tree.paths)), key=lambda row: sort_bytes(tree.paths[row])), np.int64)
+    paths = [tree.paths[row] for row in in_order.tolist()]
+
+    def counted(of_op: Int64s) -> Int64s:
+        return np.concatenate([tree.total(of_op)[in_order], of_op])
+
+    return GroupOps(
+        is_group=np.concatenate([np.ones(len(paths), np.bool_), np.zeros(len(names), np.bool_)]),
+        full_id=paths + [profile.ops[op].op_id for op in nodes.op.tolist()],
+        full_name=paths + names,
+        level=np.array([path.count("/") for path in paths] + [name.count("/") + 1 for name in names], np.int64),
+        num_op_instances=counted(nodes.num_calls),
+        num_supported_leaf_ops=counted(nodes.eligible.astype(np.int64)),
+        num_tc_leaf_ops=counted(nodes.using_tensor_cores.astype(np.int64)),
+        times=appended_times(chosen_times(of_groups, in_order), of_ops),
+    )
+
+
+def _times(
+    tree: _Tree,
+    profile: Profile,
+    nodes: OpNodes,
+    times: InstanceTimes,
+    iteration: Int64s,
+    aggregated: Bools,
+    iterations: int,
+) -> tuple[TimeMetrics, TimeMetrics]:
+    """Of all groups and of all ops; a sample is what one of them took in one iteration."""
+    position = np.zeros(len(profile.ops), np.int64)
+    position[nodes.op] = np.arange(len(nodes.op))
+    of_ops, below = no_time_metrics(len(nodes.op)), [_no_samples()]
+    for (some,) in by_op(len(profile.ops), profile.instances.op):
+        instance = np.flatnonzero(aggregated[some]) + some.start
+        of_op = _samples(
+            position[profile.instances.op[instance]], iteration[instance], times.columns(instance), iterations
+        )
+        # An op is in one portion alone, of which the others' metrics are 0.
+        of_ops = added_times(of_ops, _metrics_of(of_op, len(nodes.op)))
+        # There are many times fewer groups than ops.
+        below.append(_of_innermost(tree, of_op, iterations))
+    of_groups = _metrics_of(_add_up(tree, _joined(below), iterations), len(tree.paths))
+    return of_groups, of_ops
+
+
+class _Tree:
+    """The groups: every proper prefix of a path that begins and ends with a slash."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.paths: list[str] = []
+        self.parent: list[int] = []
+        """Row of the enclosing group; -1 for the root."""
+        self.depth: list[int] = []
+        self._rows: dict[str, int] = {}
+        self.group_of_op = np.array([self._row(_enclosing(name)) for name in names], np.int64)
+        """Row of the innermost group of each op, -1 where its name is no path."""
+
+    def _row(self, path: str) -> int:
+        if not path:
+            return -1
+        new: list[str] = []
+        while path and path not in self._rows:
+            new.append(path)
+            path = _enclosing(path)
+        row = self._rows[path] if path else -1
+        for missing in reversed(new):
+            self.paths.append(missing)
+            self.parent.append(row)
+            self.depth.append(self.depth[row] + 1 if row >= 0 else 0)
+            row = self._rows[missing] = len(self.paths) - 1
+        return row
+
+    def total(self, of_op: Int64s) -> Int64s:
+        """Sum over the ops below each group. A parent always has a smaller row than its children."""
+        totals = [0] * len(self.paths)
+        for group, value in zip(self.group_of_op.tolist(), of_op.tolist(), strict=True):
+            if group >= 0:
+                totals[group] += value
+        for row in range(len(totals) - 1, 0, -1):
+            if self.parent[row] >= 0:
+                totals[self.parent[row]] += totals[row]
+        return np.array(totals, np.int64)
+
+
+def _enclosing(path: str) -> str:
+    """``/a/b`` and ``/a/b/`` lie in ``/a/``; ``/`` and what is no path in nothing."""
+    return path[: path.rfind("/", 0, len(path) - 1) + 1] if path.startswith("/") else ""
+
+
+_Samples = tuple[Int64s, Int64s, list[Int64s]]
+"""Row of an op or group, row of the iteration, and the five sums: each pair of rows once."""
+
+
+def _samples(owner: Int64s, iteration: Int64s, columns: list[Int64s], iterations: int) -> _Samples:
+    number, first = codes(owner * iterations + iteration)
+    groups = Groups.of(number, len(first))
+    return owner[first], iteration[first], [groups.sum(column) for column in columns]
+
+
+def _no_samples() -> _Samples:
+    none = np.zeros(0, np.int64)
+    return none, none, [none] * 5
+
+
+def _joined(samples: list[_Samples]) -> _Samples:
+    return (
+        np.concatenate([some[0] for some in samples]),
+        np.concatenate([some[1] for some in samples]),
+        [np.concatenate(columns) for columns in zip(*(some[2] for some in samples), strict=True)],
+    )
+
+
+def _of_innermost(tree: _Tree, of_op: _Samples, iterations: int) -> _Samples:
+    """Samples of ops as those of the groups that they lie in."""
+    op, iteration, sums = of_op
+    group = tree.group_of_op[op]
+    inside = np.flatnonzero(group >= 0)
+    return _samples(group[inside], iteration[inside], [column[inside] for column in sums], iterations)
+
+
+def _add_up(tree: _Tree, innermost: _Samples, iterations: int) -> _Samples:
+    """Samples of all groups, from the deepest level to the root: each passes its sums on to its parent."""
+    depth, parent = np.array(tree.depth, np.int64), np.array(tree.parent, np.int64)
+    finished, below = [_no_samples()], _no_samples()
+    group, iteration, sums = innermost
+    for level in range(int(depth.max(initial=-1)), -1, -1):
+        here = np.flatnonzero(depth[group] == level)
+        passed = (parent[below[0]], below[1], below[2])
+        owner, of, columns = _joined([(group[here], iteration[here], [column[here] for column in sums]), passed])
+        below = _samples(owner, of, columns, iterations)
+        finished.append(below)
+    return _joined(finished)
+
+
+def _metrics_of(samples: _Samples, size: int) -> TimeMetrics:
+    return time_metrics(Groups.of(samples[0], size), samples[2])

@@ -1,0 +1,74 @@
+"""Metrics of rows: made of groups of samples, chosen, added, put one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.grouping import Groups
+from tensorboard_plugin_dlprof.aggregation.tables import Metrics, TimeMetrics
+from tensorboard_plugin_dlprof.events.tables import Int64s
+
+
+def no_metrics(size: int) -> Metrics:
+    """Of rows without samples."""
+    return Metrics(*(np.zeros(size, np.int64) for _ in range(4)))
+
+
+def no_time_metrics(size: int) -> TimeMetrics:
+    """Of rows without samples."""
+    return TimeMetrics(*(no_metrics(size) for _ in range(5)))
+
+
+def time_metrics(groups: Groups, columns: list[Int64s]) -> TimeMetrics:
+    """The five metrics of each group of rows."""
+    cpu, gpu, api, overhead, idle = (groups.metrics(column) for column in columns)
+    return TimeMetrics(cpu, gpu, api, overhead, idle)
+
+
+def chosen(metrics: Metrics, rows: Int64s) -> Metrics:
+    """Some rows, in the order asked for."""
+    return Metrics(metrics.count[rows], metrics.max[rows], metrics.min[rows], metrics.sum[rows])
+
+
+def chosen_times(times: TimeMetrics, rows: Int64s) -> TimeMetrics:
+    """Some rows, in the order asked for."""
+    return TimeMetrics(
+        chosen(times.cpu, rows),
+        chosen(times.gpu, rows),
+        chosen(times.api, rows),
+        chosen(times.cpu_overhead, rows),
+        chosen(times.gpu_idle, rows),
+    )
+
+
+def added(one: Metrics, other: Metrics) -> Metrics:
+    """Of the same rows, each of which has samples in one of them alone."""
+    return _made(one, other, np.add)
+
+
+def added_times(one: TimeMetrics, other: TimeMetrics) -> TimeMetrics:
+    """Of the same rows, each of which has samples in one of them alone."""
+    return _by_column(one, other, np.add)
+
+
+def appended_times(one: TimeMetrics, other: TimeMetrics) -> TimeMetrics:
+    """The rows of both."""
+    return _by_column(one, other, lambda first, second: np.concatenate([first, second]))
+
+
+def _by_column(one: TimeMetrics, other: TimeMetrics, made: Callable[[Int64s, Int64s], Int64s]) -> TimeMetrics:
+    return TimeMetrics(
+        _made(one.cpu, other.cpu, made),
+        _made(one.gpu, other.gpu, made),
+        _made(one.api, other.api, made),
+        _made(one.cpu_overhead, other.cpu_overhead, made),
+        _made(one.gpu_idle, other.gpu_idle, made),
+    )
+
+
+def _made(one: Metrics, other: Metrics, made: Callable[[Int64s, Int64s], Int64s]) -> Metrics:
+    return Metrics(
+        made(one.count, other.count), made(one.max, other.max), made(one.min, other.min), made(one.sum, other.sum)
+    )
