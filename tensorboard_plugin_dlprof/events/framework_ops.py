@@ -42,7 +42,7 @@ def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozens
     launching = links.call_place[links.work_call[links.work_call >= 0]]
     chosen = choose(nesting, roles(capture, nesting), launching)
     rest()
-    namer = Namer(capture, nesting, chosen, counters)
+    namer = Namer(capture, nesting, chosen, counters, launching)
     rest()
     places = np.flatnonzero(chosen.instance)
     of_call, launches = _owners(chosen, places, links)

@@ -18,7 +18,8 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
-from tensorboard_plugin_dlprof.events import names
+from tensorboard_plugin_dlprof.events import many_names
+from tensorboard_plugin_dlprof.events.many_names import ManyNames
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s, RangeKind
@@ -44,9 +45,9 @@ def roles(capture: Capture, nesting: Nesting) -> Int8s:
     for kind in RangeKind:
         rows = ranges.kind == kind
         name = ranges.name[rows]
+        texts = distinct_values(name)
         of_name = np.zeros(len(strings), np.int8)
-        for text in distinct_values(name).tolist():
-            of_name[text] = names.role(kind, strings[text])
+        of_name[texts] = many_names.roles(kind, ManyNames(strings.some(texts)))
         of_row[rows] = of_name[name]
     return of_row[nesting.row]
 

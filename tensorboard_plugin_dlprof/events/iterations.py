@@ -14,11 +14,12 @@ from collections import Counter
 import numpy as np
 
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
-from tensorboard_plugin_dlprof.events import names
+from tensorboard_plugin_dlprof.events import many_names, names
+from tensorboard_plugin_dlprof.events.annotation_names import Annotations, annotations_of, families_of, repeats_of
 from tensorboard_plugin_dlprof.events.combining import combine
-from tensorboard_plugin_dlprof.events.names import Role
+from tensorboard_plugin_dlprof.events.many_names import ManyNames
 from tensorboard_plugin_dlprof.events.nesting import rows_by_value
-from tensorboard_plugin_dlprof.events.resources import DATA_LOADER
+from tensorboard_plugin_dlprof.events.resources import loader_texts
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind, Ranges
 from tensorboard_plugin_dlprof.events.trees import Flags
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -50,12 +51,13 @@ def find_iterations(capture: Capture, start_ns: int, end_ns: int) -> list[Iterat
     """
     ranges = capture.ranges
     rows = np.flatnonzero(are_among(ranges.kind, _KINDS))
-    families = _families(capture, rows)
+    annotations = annotations_of(capture, rows)
+    families = families_of(annotations)
     launches = _Launches(capture, end_ns)
     found = [
         *_profiler_steps(capture, np.flatnonzero(ranges.kind == RangeKind.ITERATION)),
         *_numbered(capture, rows, families, launches),
-        *_repeated(capture, rows, families, launches),
+        *_repeated(capture, rows, annotations, families, launches),
         *_optimizer_steps(capture, end_ns),
         *_data_loader(capture, end_ns),
     ]
@@ -127,24 +129,13 @@ def _profiler_steps(capture: Capture, rows: Int64s) -> list[IterationCandidate |
     return [_merged(capture, "profiler_step", f"{base}#N", rows, numbers)]
 
 
-def _families(capture: Capture, rows: Int64s) -> dict[str, dict[int, int]]:
-    """Bases of names that end in a number -> {text id: number}."""
-    families: dict[str, dict[int, int]] = {}
-    for text in distinct_values(capture.ranges.name[rows]).tolist():
-        name = names.without_arguments(capture.strings[text])
-        base, number = names.split_number(name)
-        if number >= 0 and base and names.role(RangeKind.ANNOTATION, name) == Role.ANNOTATION:
-            families.setdefault(base, {})[text] = number
-    return families
-
-
 def _numbered(
     capture: Capture, rows: Int64s, families: dict[str, dict[int, int]], launches: _Launches
 ) -> list[IterationCandidate | None]:
     """Ranges that differ in a trailing number only, and whose name speaks of steps."""
     found: list[tuple[bool, int, IterationCandidate]] = []
     for base, numbers in families.items():
-        if not names.counts_steps(base) or len(numbers) < 2:
+        if len(numbers) < 2 or not names.counts_steps(base):
             continue
         members = rows[are_among(capture.ranges.name[rows], numbers)]
         values = np.array([numbers[text] for text in capture.ranges.name[members].tolist()], np.int64)
@@ -155,21 +146,17 @@ def _numbered(
 
 
 def _repeated(
-    capture: Capture, rows: Int64s, families: dict[str, dict[int, int]], launches: _Launches
+    capture: Capture,
+    rows: Int64s,
+    annotations: Annotations,
+    families: dict[str, dict[int, int]],
+    launches: _Launches,
 ) -> list[IterationCandidate | None]:
     """Ranges of one name that repeat and hold most of the work; of names that differ in numbers where they tell of
     steps (``step[DECODE bs=32]``)."""
     ranges = capture.ranges
-    numbered = {text for base, family in families.items() if names.counts_steps(base) for text in family}
-    groups: dict[str, int] = {}
     group_of_text = np.full(len(capture.strings), -1, np.int32)
-    for text in distinct_values(ranges.name[rows]).tolist():
-        name = names.without_arguments(capture.strings[text])
-        if text in numbered or names.role(RangeKind.ANNOTATION, name) != Role.ANNOTATION or DATA_LOADER.match(name):
-            continue
-        shared = names.template(name) if names.tells_of_steps(name) else name
-        group_of_text[text] = groups.setdefault(shared, len(groups))
-    labels = list(groups)
+    group_of_text[annotations.texts], labels = repeats_of(annotations, families)
     rows = rows[group_of_text[ranges.name[rows]] >= 0]
     rows = rows[launches.are_enough(ranges, rows, group_of_text[ranges.name[rows]])]
     found: list[tuple[bool, int, IterationCandidate]] = []
@@ -222,21 +209,23 @@ class _Launches:
 
 def _optimizer_steps(capture: Capture, end_ns: int) -> list[IterationCandidate | None]:
     """Each iteration ends where an optimizer step ends."""
-    return [_until(capture, "optimizer_step", _OPTIMIZER_STEP, end_ns, ends=True)]
+    texts = distinct_values(capture.ranges.name)
+    many = ManyNames(capture.strings.some(texts))
+    steps = many_names.matching(many, _OPTIMIZER_STEP, many.beginning_with((b"Optimizer.step",)))
+    return [_until(capture, "optimizer_step", texts[steps], end_ns, ends=True)]
 
 
 def _data_loader(capture: Capture, end_ns: int) -> list[IterationCandidate | None]:
     """Each iteration begins where a batch is fetched."""
-    return [_until(capture, "data_loader", DATA_LOADER, end_ns, ends=False)]
+    return [_until(capture, "data_loader", loader_texts(capture), end_ns, ends=False)]
 
 
-def _until(capture: Capture, source: str, pattern: Expression, end_ns: int, ends: bool) -> IterationCandidate | None:
+def _until(capture: Capture, source: str, texts: Int64s, end_ns: int, ends: bool) -> IterationCandidate | None:
     ranges = capture.ranges
-    texts = [i for i in distinct_values(ranges.name).tolist() if pattern.match(capture.strings[i])]
     usable = (RangeKind.ANNOTATION, RangeKind.OP, RangeKind.SPAN)
-    if not texts:
+    if not len(texts):
         return None
-    rows = np.flatnonzero(are_among(ranges.name, texts))
+    rows = np.flatnonzero(are_among(ranges.name, texts.tolist()))
     rows = rows[are_among(ranges.kind[rows], usable)]
     if len(rows) < 2:
         return None

@@ -69,6 +69,10 @@ _BACKWARD = Expression(
 )
 _ARGUMENTS = Expression(r", (?:seq|op_id|sizes|input_op_ids|inputs|Inputs)\s*=.*", re.DOTALL)
 _NUMBER = Expression(r"(?P<base>.*?\S?)(?P<gap>[\s_#:=\-.]*)(?P<number>\d+)(?P<close>[\])]?)\Z", re.DOTALL)
+_GAP = " \t\n\r\f\v\x1c\x1d\x1e\x1f_#:=-."
+"""What may stand between a name and its number."""
+_MOST_DIGITS = 18
+"""Of a number that fits 64 bits."""
 _ADDRESS = Expression(r"\b0x[0-9a-fA-F]{4,}\b")
 _COUNT = Expression(r"#\d+\b")
 _INSTANCE = Expression(r"_\d+\Z")
@@ -120,11 +124,24 @@ def without_counters(name: str) -> str:
     return _COUNT.sub("", bare).strip() if "#" in bare else bare
 
 
-@lru_cache(maxsize=1 << 16)
 def split_number(name: str) -> tuple[str, int]:
     """``("Batch", 17)`` for ``Batch 17`` or ``Batch[17]``; the number is -1 where the name ends in none."""
+    if not name.isascii():
+        return _split_any_number(name)
+    opened = name[:-1] if name.endswith(("]", ")")) else name
+    base = opened.rstrip("0123456789")
+    number = opened[len(base) :]
+    if not base and len(number) > 1:
+        base, number = number[0], number[1:]
+    if not number or len(number) > _MOST_DIGITS:
+        return name, -1
+    return base.rstrip(_GAP).rstrip(" _#:=-.[("), int(number)
+
+
+def _split_any_number(name: str) -> tuple[str, int]:
+    """The same with digits and blanks of any script."""
     found = _NUMBER.match(name)
-    if found is None or len(found["number"]) > 18:
+    if found is None or len(found["number"]) > _MOST_DIGITS:
         return name, -1
     return found["base"].rstrip(" _#:=-.[("), int(found["number"])
 
@@ -232,17 +249,33 @@ _STEP_WORD = Expression(
     frozenset(("step", "batch", "epoch", "it")),
 )
 _STEP_CAMEL = Expression(r".*(?:Step|Batch|Iter|Iteration|Epoch)\Z")
-_STEP_HINTS: Final = ("step", "iter", "batch", "epoch", "execute", "decode", "prefill", "generat", "request")
-_PART_WORDS: Final = (
+STEP_HINTS: Final = ("step", "iter", "batch", "epoch", "execute", "decode", "prefill", "generat", "request")
+PART_WORDS: Final = (
     *("layer", "block", "stage", "head", "expert", "rank", "gpu", "device", "bucket", "worker", "stream", "chunk"),
     *("micro", "module", "conv", "linear"),
 )
 
 
-@lru_cache(maxsize=1 << 16)
+_STEP_ENDINGS: Final = (
+    "step",
+    "steps",
+    "batch",
+    "batches",
+    "epoch",
+    "epochs",
+    "it",
+    "iter",
+    "iters",
+    "iteration",
+    "iterations",
+)
+
+
 def counts_steps(base: str) -> bool:
     """Whether a numbered name counts time (``step``, ``Batch``, ``train_iter``), not parts of a model (``layer``)."""
-    if _holds(base, _PART_WORDS):
+    if base.isascii() and not base.lower().endswith(_STEP_ENDINGS):
+        return False
+    if _holds(base, PART_WORDS):
         return False
     return _STEP_WORD.match(base) is not None or _STEP_CAMEL.match(base) is not None
 
@@ -250,7 +283,7 @@ def counts_steps(base: str) -> bool:
 @lru_cache(maxsize=1 << 16)
 def tells_of_steps(name: str) -> bool:
     """Whether a name speaks of something that a program does again and again, rather than of a part of the model."""
-    return _holds(name, _STEP_HINTS) and not _holds(name, _PART_WORDS)
+    return _holds(name, STEP_HINTS) and not _holds(name, PART_WORDS)
 
 
 def _holds(name: str, words: tuple[str, ...]) -> bool:

@@ -37,10 +37,13 @@ _NAMED_BY_USER = (Role.ANNOTATION, Role.OPTIMIZER, Role.MODULE)
 class Namer:
     """Names the op instances of one capture."""
 
-    def __init__(self, capture: Capture, nesting: Nesting, chosen: Chosen, counters: frozenset[str]) -> None:
+    def __init__(
+        self, capture: Capture, nesting: Nesting, chosen: Chosen, counters: frozenset[str], launching: Int64s
+    ) -> None:
         self._strings = capture.strings
         self._role, self._owner = chosen.role, chosen.owner
-        self._paths = Paths(capture, nesting, chosen.role, counters)
+        wanted = np.append(np.flatnonzero(chosen.instance), launching[launching >= 0])
+        self._paths = Paths(capture, nesting, chosen.role, counters, wanted)
         capture.spill.rest()
         backward = backward_ranges(capture, nesting, chosen.role)
         self._in_backward: Flags = nesting.inherit(backward) >= 0

@@ -14,8 +14,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.events import names
+from tensorboard_plugin_dlprof.events import many_names, names
 from tensorboard_plugin_dlprof.events.instances import has_role
+from tensorboard_plugin_dlprof.events.many_names import ManyNames
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s
@@ -31,7 +32,9 @@ Labels = tuple[str, ...]
 class Paths:
     """The path of each place, as an index of ``texts``. Index 0 is the empty path."""
 
-    def __init__(self, capture: Capture, nesting: Nesting, role: Int8s, counters: frozenset[str]) -> None:
+    def __init__(
+        self, capture: Capture, nesting: Nesting, role: Int8s, counters: frozenset[str], wanted: Int64s
+    ) -> None:
         """Builds all paths.
 
         Args:
@@ -39,13 +42,16 @@ class Paths:
             nesting: Their ranges.
             role: Roles by place.
             counters: Names of annotations that only number the iterations; no part of a path.
+            wanted: Places of annotations that paths are asked for, beside all places that are none.
         """
         self._capture, self._nesting = capture, nesting
         self.texts: list[str] = [""]
         self._ids = {"": 0}
         annotations = has_role(role, Role.ANNOTATION, Role.OPTIMIZER)
         varying = self._varying(annotations)
-        self._of_annotation, chains, _ = self._chains(annotations, lambda name: _annotation(name, counters, varying))
+        self._of_annotation, chains, _ = self._chains(
+            self._around(annotations, wanted), lambda name: _annotation(name, counters, varying)
+        )
         self._of_module, modules, first_calls = self._chains(role == Role.MODULE, names.module_instance)
         self._annotation_ids = self._intern(["".join(f"/{label}" for label in chain) for chain in chains])
         self._module_ids = self._intern(_module_texts(_rerooted(modules), first_calls))
@@ -62,21 +68,26 @@ class Paths:
         """By the modules around them, without any by the annotations."""
         return np.where(self.in_module(places), self._module_ids[self._of_module[places]], self.by_annotation(places))
 
+    def _around(self, annotations: Flags, wanted: Int64s) -> Flags:
+        """The annotations around places that paths are asked for: most of a million may hold no op and no launch."""
+        asked = ~annotations
+        asked[wanted] = True
+        own = np.flatnonzero(annotations)
+        before = np.searchsorted(places := np.flatnonzero(asked), own)
+        kept = np.zeros(len(annotations), np.bool_)
+        kept[own] = np.searchsorted(places, self._nesting.stop[own]) > before
+        return kept
+
     def _varying(self, annotations: Flags) -> frozenset[str]:
         """Templates of names that hold a counter: many names that differ in numbers only, each used once."""
         name = self._capture.ranges.name[self._nesting.row[annotations]]
         distinct, uses = np.unique(name, return_counts=True)
-        total: Counter[str] = Counter()
-        once: Counter[str] = Counter()
-        hints: set[str] = set()
-        for text, count in zip(distinct.tolist(), uses.tolist(), strict=True):
-            bare = names.without_counters(self._capture.strings[text])
-            template = names.template(bare)
-            if template != bare:
-                total[template] += 1
-                once[template] += count == 1
-                if names.tells_of_steps(bare):
-                    hints.add(template)
+        bare = ManyNames(many_names.without_counters(ManyNames(self._capture.strings.some(distinct))))
+        found = np.array(many_names.templates(bare), np.object_)
+        varies = found != np.array(bare.texts, np.object_)
+        total = Counter(found[varies].tolist())
+        once = Counter(found[varies & (uses == 1)].tolist())
+        hints = set(found[varies & many_names.tell_of_steps(bare)].tolist())
         many = {item for item, count in total.items() if count > _MANY_NAMES and once[item] > count / 2}
         return frozenset(many | {item for item in hints if total[item] > 1})
 

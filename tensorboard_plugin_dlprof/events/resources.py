@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 import numpy as np
 
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
+from tensorboard_plugin_dlprof.events.many_names import Flags, ManyNames, matching
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import TimeSpans
@@ -18,11 +20,28 @@ DATA_LOADER = Expression(
 )
 """Names of ranges in which a batch is fetched: PyTorch's, DLProf's markers, ``tf.data``, DALI."""
 
+_BEGINNINGS: Final = (
+    b"enumerate(dataloader)#", b"dataloader", b"tf.data", b"tf_data", b"iteratorgetnext", b"iterator::", b"dali",
+    b"nvidia.dali", b"[dali]", b"tensordataset", b"dataload", b"data_load",
+)  # fmt: skip
+"""How all of them begin, in lower case."""
+
+
+def are_of_loader(many: ManyNames) -> Flags:
+    """Which names are of ranges in which a batch is fetched."""
+    return matching(many, DATA_LOADER, many.beginning_with(_BEGINNINGS, lowered=True))
+
+
+def loader_texts(capture: Capture) -> Int64s:
+    """Ids of the names of ranges in which a batch is fetched."""
+    texts = distinct_values(capture.ranges.name)
+    return texts[are_of_loader(ManyNames(capture.strings.some(texts)))]
+
 
 def data_loader_spans(capture: Capture) -> TimeSpans:
     """Ranges in which the program waits for or makes a batch, of every thread but pool threads of DALI and tf.data."""
     ranges = capture.ranges
-    texts = [i for i in distinct_values(ranges.name).tolist() if DATA_LOADER.match(capture.strings[i])]
+    texts = loader_texts(capture).tolist()
     if not texts:
         return _spans(np.zeros(0, np.int64), np.zeros(0, np.int64))
     kinds = (RangeKind.ANNOTATION, RangeKind.OP, RangeKind.SPAN, RangeKind.DLPROF_OP)
@@ -40,7 +59,7 @@ def io_spans(capture: Capture) -> TimeSpans:
     if not len(calls.start_ns):
         return _spans(np.zeros(0, np.int64), np.zeros(0, np.int64))
     ranges = capture.ranges
-    texts = [i for i in distinct_values(ranges.name).tolist() if DATA_LOADER.match(capture.strings[i])]
+    texts = loader_texts(capture).tolist()
     loading = ranges.thread[are_among(ranges.name, texts)]
     threads = distinct_values(np.concatenate((capture.calls.thread, loading)))
     rows = np.flatnonzero(are_among(calls.thread, threads))

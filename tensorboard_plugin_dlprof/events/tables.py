@@ -41,11 +41,27 @@ class Strings:
             self._texts.append(text)
         return found
 
+    def intern_all(self, texts: Iterable[str]) -> list[int]:
+        """The ids of some texts."""
+        ids, known = self._ids, self._texts
+        found = []
+        for text in texts:
+            number = ids.get(text)
+            if number is None:
+                number = ids[text] = len(known)
+                known.append(text)
+            found.append(number)
+        return found
+
     def __getitem__(self, index: int) -> str:
         return self._texts[index]
 
     def __len__(self) -> int:
         return len(self._texts)
+
+    def some(self, indices: npt.NDArray[np.integer]) -> list[str]:
+        """The texts of some ids."""
+        return list(map(self._texts.__getitem__, indices.tolist()))
 
     def texts(self) -> list[str]:
         """All texts, in the order of their ids. Do not change the list."""

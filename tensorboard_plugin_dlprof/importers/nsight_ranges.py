@@ -13,7 +13,7 @@ from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, RangeKind, R
 from tensorboard_plugin_dlprof.importers.nsight_columns import Parts, mapped, possible
 from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Batch, Column, Export, Tally
 from tensorboard_plugin_dlprof.importers.nsight_ids import ID_BITS, ID_MASK, Names, Threads
-from tensorboard_plugin_dlprof.importers.nsight_markers import Marker, cut, may_be_shared, read_marker
+from tensorboard_plugin_dlprof.importers.nsight_markers import Marker, cut, may_be_shared, read_marker, telling_texts
 
 _PUSH_POP, _START_END = (59, 70), (60, 71)
 """``eventType`` of ranges; 70 and 71 were imported from a text file of NVTX."""
@@ -193,15 +193,35 @@ class RangeReader:
         return rows
 
     def _read_in_domain(self, domain: int, texts: Sequence[_Text]) -> list[int]:
-        if not self._remembers:
-            return self._read_new({}, domain, texts)
-        known = self._known.setdefault(domain, {})
+        known = self._known.setdefault(domain, {}) if self._remembers else {}
         rows: list[Any] = list(map(known.get, texts))
-        return self._read_new(known, domain, texts) if None in rows else rows
+        if None not in rows:
+            return rows
+        new = [text for text, row in zip(texts, rows, strict=True) if row is None] if known else texts
+        telling = telling_texts(new, self._strings[domain])
+        if telling is not None and not telling:
+            self._read_annotations(known, new)
+            return [known[text] for text in texts]
+        return self._read_new(known, domain, texts, telling)
 
-    def _read_new(self, known: dict[_Text, int], domain: int, texts: Sequence[_Text]) -> list[int]:
+    def _read_annotations(self, known: dict[_Text, int], texts: Sequence[_Text]) -> None:
+        """New texts that are nothing but names: a program may write another one for each range."""
+        distinct = dict.fromkeys(texts)
+        first = len(self._readings)
+        known.update(zip(distinct, range(first, first + len(distinct)), strict=True))
+        ids = self._strings.intern_all(map(self._decoded, distinct))
+        new = np.full((len(ids), 4), (int(RangeKind.ANNOTATION), 0, 0, -1), np.int64)
+        new[:, 1] = ids
+        self._readings.add(new.reshape(-1))
+
+    def _decoded(self, text: _Text) -> str:
+        return self._strings[text] if isinstance(text, int) else text.decode("utf-8", "replace")
+
+    def _read_new(
+        self, known: dict[_Text, int], domain: int, texts: Sequence[_Text], telling: set[_Text] | None
+    ) -> list[int]:
         """The rows of texts of which some are new: in a capture of autograd all of them, so nothing is called twice."""
-        strings, ops = self._strings, self._ops
+        strings, ops, annotation = self._strings, self._ops, int(RangeKind.ANNOTATION)
         rows: list[int] = []
         new: list[int] = []
         row = len(self._readings)
@@ -209,8 +229,10 @@ class RangeReader:
             found = known.get(key)
             if found is None:
                 text = strings[key].encode() if isinstance(key, int) else key
-                parts = None if domain else cut(text)
-                if parts is not None and parts[0] in ops:
+                parts, sequence = None, -1
+                if telling is not None and key not in telling:
+                    entry = annotation, strings.intern(text.decode("utf-8", "replace")), 0
+                elif not domain and (parts := cut(text)) is not None and parts[0] in ops:
                     shared, sequence = parts
                     entry = ops[shared]
                 else:
@@ -223,7 +245,7 @@ class RangeReader:
                 found = known[key] = row
                 row += 1
             rows.append(found)
-        self._readings.add(new)
+        self._readings.add(np.array(new, np.int64))
         return rows
 
     def _texts(self, batch: Batch) -> Sequence[_Text]:
@@ -246,9 +268,9 @@ class _Readings:
     def __len__(self) -> int:
         return len(self._values) // 4
 
-    def add(self, values: list[int]) -> None:
+    def add(self, values: Int64s) -> None:
         """New rows, one after the other."""
-        self._values.fromlist(values)
+        self._values.frombytes(values.tobytes())
 
     def clear(self) -> None:
         """Forgets all of them."""

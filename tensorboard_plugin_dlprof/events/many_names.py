@@ -1,0 +1,167 @@
+"""What the names of many ranges say, all looked through at once: as ``names`` does one by one, with the same answers.
+
+A program may write another text for each of a million ranges. Asking each some ten questions takes tens of
+microseconds; so they stand side by side in one text of bytes, in which a word is found at the speed of memory. Only
+names that have one of the words of a rule are then asked one by one, and those with other letters than ASCII, some of
+which regular expressions take for ASCII's where case does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.events import names
+from tensorboard_plugin_dlprof.events.names import Role
+from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s, RangeKind
+from tensorboard_plugin_dlprof.expressions import Expression
+
+Flags = npt.NDArray[np.bool_]
+
+_WIDTH: Final = 8
+"""Bytes of a beginning that are compared: as many as an integer has."""
+
+_LINE: Final = ord("\n")
+_DIGITS: Final = Expression(r"\d+")
+_FROM_BRACKET: Final = Expression(r"[\[({].*")
+
+
+class ManyNames:
+    """Names, side by side. All questions have one answer for each of them."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts: Final = texts
+        self.odd: Final[Flags] = np.zeros(len(texts), np.bool_)
+        """Names that only regular expressions know: they hold other letters than ASCII, or more than one line."""
+        joined = "\n".join(texts)
+        if not joined.isascii() or joined.count("\n") >= max(len(texts), 1):
+            self.odd[:] = [not text.isascii() or "\n" in text for text in texts]
+            joined = "\n".join(["" if odd else text for text, odd in zip(texts, self.odd.tolist(), strict=True)])
+        self._text: Final = (joined + "\n").encode() if len(texts) else b""
+        self._codes: Final = np.frombuffer(self._text, np.uint8)
+        self._stop: Final[Int64s] = np.flatnonzero(self._codes == _LINE)
+        self._start: Final[Int64s] = np.append(0, self._stop + 1)[: len(texts)]
+
+    @cached_property
+    def _lowered(self) -> bytes:
+        return self._text.lower()
+
+    def holding(self, *words: bytes, lowered: bool = False) -> Flags:
+        """Which may hold one of some words; ``lowered``: whatever their case, the words in lower case."""
+        text = self._lowered if lowered else self._text
+        places: list[int] = []
+        for word in words:
+            behind = 0
+            while (place := text.find(word, behind)) >= 0:
+                places.append(place)
+                behind = text.find(b"\n", place)
+        found: Flags = self.odd.copy()
+        found[np.searchsorted(self._stop, np.array(places, np.int64))] = True
+        return found
+
+    def beginning_with(self, beginnings: Iterable[bytes], *, lowered: bool = False) -> Flags:
+        """Which may begin so; only the first eight bytes are compared."""
+        text = np.frombuffer((self._lowered if lowered else self._text) + bytes(_WIDTH), np.uint8)
+        windows = np.lib.stride_tricks.sliding_window_view(text, _WIDTH)
+        heads = np.ascontiguousarray(windows[self._start]).view(np.uint64).reshape(-1)
+        found: Flags = self.odd.copy()
+        for beginning in {beginning[:_WIDTH] for beginning in beginnings}:
+            mask, wanted = (
+                np.frombuffer(value.ljust(_WIDTH, b"\0"), np.uint64)[0]
+                for value in (b"\xff" * len(beginning), beginning)
+            )
+            found |= heads & mask == wanted
+        return found
+
+    def ending_in_number(self) -> Flags:
+        """Which may end in a digit, or in one and a closing bracket."""
+        last, before = (self._codes[np.maximum(self._stop - back, 0)] for back in (1, 2))
+        closed = (last == ord("]")) | (last == ord(")"))
+        found: Flags = self.odd | _are_digits(last) | closed & _are_digits(before)
+        return found
+
+
+def _are_digits(codes: npt.NDArray[np.uint8]) -> Flags:
+    found: Flags = (codes >= ord("0")) & (codes <= ord("9"))
+    return found
+
+
+def roles(kind: RangeKind, many: ManyNames) -> Int8s:
+    """``names.role`` of each."""
+    plain = names.role(kind, "")
+    found = np.full(len(many.texts), plain, np.int8)
+    if plain not in (Role.OP, Role.ANNOTATION):
+        return found
+    telling = many.beginning_with(_TELLING_BEGINNINGS) | many.holding(*_TELLING_WORDS)
+    if kind == RangeKind.OP:
+        telling |= many.beginning_with(_SCRIPT_BEGINNINGS)
+    for row in np.flatnonzero(telling).tolist():
+        found[row] = names.role(kind, many.texts[row])
+    return found
+
+
+def matching(many: ManyNames, pattern: Expression, possible: Flags) -> Flags:
+    """Which of the possible ones a pattern matches."""
+    found = np.zeros(len(many.texts), np.bool_)
+    rows = np.flatnonzero(possible)
+    found[rows] = [pattern.match(many.texts[row]) is not None for row in rows.tolist()]
+    return found
+
+
+_TELLING_WORDS: Final = (b"cudagraph", b"CUDAGraph")
+_TELLING_BEGINNINGS: Final = (
+    b"autograd::engine", b"c10d", b"_c10d", b"nccl", b"pnccl", b"gloo:", b"mpi:", b"ucc:", b"xccl:", b"hccl:",
+    b"record_param_comms", b"FSDP::", b"symm_mem::", b"_symm_mem::", b"aten::symm_mem::", b"aten::_symm_mem::",
+    b"Optimizer.", b"ProfilerStep", b"[memory]", b"PyTorch Profiler", b"profiler::_record_function", b"Torch-Compiled",
+    b"## Call CompiledFxGraph", b"CompiledFxGraph", b"Call CompiledFxGraph", b"inductor::", b"torch::autograd::",
+    b"AOTDispatcher ", b"TorchDynamo ", b"Pregraph ", b"CompiledFunction", b"CheckpointFunction", b"UnpackSavedTensor",
+    b"PrologueFunction", b"Stateful", b"Stateless", b"PartitionedCall", b"If: ", b"While: ", b"Case: ",
+)  # fmt: skip
+"""How all names begin that a pattern of ``names`` takes, but for those with the words above."""
+
+_SCRIPT_BEGINNINGS: Final = (b"forward", b"fallback_function", b"<forward op>", b"<backward op>")
+
+
+def without_arguments(many: ManyNames) -> list[str]:
+    """``names.without_arguments`` of each."""
+    found = [text.strip() for text in many.texts]
+    for row in np.flatnonzero(many.holding(b", ")).tolist():
+        found[row] = names.without_arguments(many.texts[row])
+    return found
+
+
+def without_counters(many: ManyNames) -> list[str]:
+    """``names.without_counters`` of each."""
+    found = [text.strip() for text in many.texts]
+    for row in np.flatnonzero(many.holding(b", ", b"0x", b"#")).tolist():
+        found[row] = names.without_counters(many.texts[row])
+    return found
+
+
+def tell_of_steps(many: ManyNames) -> Flags:
+    """``names.tells_of_steps`` of each."""
+    found = many.holding(*_STEP_HINTS, lowered=True)
+    if found.any():
+        found &= ~many.holding(*_PART_WORDS, lowered=True)
+    for row in np.flatnonzero(many.odd).tolist():
+        found[row] = names.tells_of_steps(many.texts[row])
+    return found
+
+
+_STEP_HINTS: Final = tuple(word.encode() for word in names.STEP_HINTS)
+_PART_WORDS: Final = tuple(word.encode() for word in names.PART_WORDS)
+
+
+def templates(many: ManyNames) -> list[str]:
+    """``names.template`` of each."""
+    plain = ["" if odd else text for text, odd in zip(many.texts, many.odd.tolist(), strict=True)]
+    heads = _FROM_BRACKET.sub("", "\n".join(plain)).split("\n")
+    heads = [head.strip(" _:-") or text for head, text in zip(heads, plain, strict=False)]
+    found = _DIGITS.sub("N", "\n".join(heads)).split("\n")[: len(plain)]
+    for row in np.flatnonzero(many.odd).tolist():
+        found[row] = names.template(many.texts[row])
+    return found
