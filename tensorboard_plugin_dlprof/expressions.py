@@ -27,6 +27,7 @@ class Expression:
         self.pattern: Final = pattern
         self._flags: Final = flags
         self._words = words
+        self._shortest: tuple[str, ...] | None = None
         self._compiled: re.Pattern[str] | None = None
 
     @property
@@ -50,6 +51,24 @@ class Expression:
     def search(self, text: str) -> re.Match[str] | None:
         """``re.search``."""
         return self.compiled().search(text) if self._may_be_in(text) else None
+
+    def search_lowered(self, text: str, lowered: str) -> re.Match[str] | None:
+        """``search`` in one of many long texts: words are looked for first, also once the expression is compiled.
+
+        Args:
+            text: Where to search.
+            lowered: The same in lower case; empty where it is not ASCII.
+        """
+        if self._shortest is None:
+            # A word that holds another one tells no more than that.
+            self._shortest = tuple(word for word in self.words if not any(part in word for part in self.words - {word}))
+        if lowered and self._shortest:
+            for word in self._shortest:
+                if word in lowered:
+                    break
+            else:
+                return None
+        return self.compiled().search(text)
 
     def match(self, text: str) -> re.Match[str] | None:
         """``re.match``."""

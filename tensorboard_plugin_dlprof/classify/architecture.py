@@ -24,17 +24,20 @@ _GENERATION: Final[dict[str, str]] = {
     "kepler": "35", "maxwell": "50", "pascal": "60", "volta": "70", "turing": "75", "ampere": "80", "ada": "89",
     "hopper": "90", "blackwell": "100",
 }  # fmt: skip
-_NAMED = Expression(rf"(?:^|_|::|\b)(?i:({'|'.join(_GENERATION)}))(?=_|\b)")
-_AMD = Expression(r"(?<![a-z])gfx(\d{3,4}|90[a-c]|9[0-9a-f]{2})(?![0-9a-z])|_ISA(?!0+_)(\d{3,4}|90[a-c])(?=_|$)")
+_NAMED = Expression(rf"(?:^|_|::|\b)(?i:({'|'.join(_GENERATION)}))(?=_|\b)", words=frozenset(_GENERATION))
+_AMD = Expression(
+    r"(?<![a-z])gfx(\d{3,4}|90[a-c]|9[0-9a-f]{2})(?![0-9a-z])|_ISA(?!0+_)(\d{3,4}|90[a-c])(?=_|$)",
+    words=frozenset(("gfx", "_isa")),
+)
 
 
 def architecture_of(name: KernelName) -> str:
     """``sm_90``, ``gfx942``; empty where the name does not say."""
-    amd = _AMD.search(name.text)
+    amd = _AMD.search_lowered(name.text, name.lowered)
     if amd:
         return f"gfx{amd[1] or amd[2]}"
-    numbered = _NUMBERED.search(name.text)
+    numbered = _NUMBERED.search_lowered(name.text, name.lowered)
     if numbered:
         return f"sm_{next(filter(None, numbered.groups()))}"
-    named = _NAMED.search(name.head) or _NAMED.search(name.text)
+    named = _NAMED.search_lowered(name.head, name.lowered) or _NAMED.search_lowered(name.text, name.lowered)
     return f"sm_{_GENERATION[named[1].lower()]}" if named else ""

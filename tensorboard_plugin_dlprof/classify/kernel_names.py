@@ -9,6 +9,7 @@ import msgspec
 from tensorboard_plugin_dlprof.expressions import Expression
 
 _ANONYMOUS = Expression(r"(?:\(anonymous namespace\)|<unnamed>|\{anonymous\}|_GLOBAL__N_\d*)::")
+_ANONYMOUS_MARKS: Final = ("anonymous", "<unnamed>", "_GLOBAL__N_")
 _NOISE = Expression(r"^(?:static |inline |__global__ |void |auto )+")
 _ITANIUM_WORD = Expression(r"(\d+)")
 _RETURN_TYPE = Expression(r"^(?:typename )?std::enable_if.*?::type (?=\w)")
@@ -31,18 +32,29 @@ class KernelName(msgspec.Struct, frozen=True):
     """Qualified function name without return type, template arguments and parameters: ``at::native::reduce_kernel``."""
     text: str
     """The whole name, without anonymous namespaces."""
+    lowered: str = ""
+    """``text`` in lower case; empty where letters have a case that ``str.lower`` and ``re`` see differently."""
 
 
 def parse(name: str) -> KernelName:
     """Takes a demangled, mangled or plain kernel name apart. Never fails."""
-    text = _SUFFIXES.sub("", name.strip()[:_MAXIMUM_LENGTH])
+    text = name.strip()[:_MAXIMUM_LENGTH]
+    if text.endswith((".kd", "]")):
+        text = _SUFFIXES.sub("", text)
     if len(text) > _LONGEST_WORD:
         text = _ENDLESS_WORD.sub(r"\1", text)
     if text.startswith("_Z"):
-        return KernelName(_mangled_head(text), text)
-    text = _ANONYMOUS.sub("", _RETURN_TYPE.sub("", _NOISE.sub("", text)))
+        return KernelName(_mangled_head(text), text, lowered(text))
+    text = _RETURN_TYPE.sub("", _NOISE.sub("", text))
+    if any(mark in text for mark in _ANONYMOUS_MARKS):
+        text = _ANONYMOUS.sub("", text)
     ends = [index for mark in _ENDS_HEAD if (index := text.find(mark)) > 0]
-    return KernelName(text[: min(ends)].strip() if ends else text, text)
+    return KernelName(text[: min(ends)].strip() if ends else text, text, lowered(text))
+
+
+def lowered(text: str) -> str:
+    """``text`` in lower case; empty where letters have a case that ``str.lower`` and ``re`` see differently."""
+    return text.lower() if text.isascii() else ""
 
 
 def _mangled_head(text: str) -> str:

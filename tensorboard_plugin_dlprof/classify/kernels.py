@@ -9,7 +9,7 @@ from typing import Final
 from tensorboard_plugin_dlprof.classify.accumulator import accumulator_of
 from tensorboard_plugin_dlprof.classify.architecture import architecture_of
 from tensorboard_plugin_dlprof.classify.classes import KernelClass, MatrixUnit
-from tensorboard_plugin_dlprof.classify.kernel_names import KernelName, library_of, parse
+from tensorboard_plugin_dlprof.classify.kernel_names import KernelName, library_of, lowered, parse
 from tensorboard_plugin_dlprof.classify.precision import DECODERS
 from tensorboard_plugin_dlprof.classify.rules import RULES
 from tensorboard_plugin_dlprof.classify.rules.rule import LazyRule, Rule, RulesByWord
@@ -55,9 +55,8 @@ class Classifier:
 
     def _decide(self, text: str) -> KernelClass:
         name = parse(text)
-        lowered = _lowered(name.text)
         # The last rule has no patterns, so that one always applies.
-        rule = next(each.rule for each in self._candidates(name.head) if each.fits_text(name.text, lowered))
+        rule = next(each.rule for each in self._candidates(name.head) if each.fits_text(name.text, name.lowered))
         return KernelClass(
             rule.matrix_unit,
             rule.family,
@@ -71,17 +70,12 @@ class Classifier:
     def _possible(self, head: str) -> tuple[LazyRule, ...]:
         """The rules that a function name leaves possible, in order."""
         candidates = []
-        for each in self._rules.possible(_lowered(head)):
+        for each in self._rules.possible(lowered(head)):
             if each.fits_head(head) and _is_believed(each.rule, head):
                 candidates.append(each)
                 if not each.needs_text:
                     break
         return tuple(candidates)
-
-
-def _lowered(text: str) -> str:
-    """``text`` in lower case; empty where letters have a case that ``str.lower`` and ``re`` see differently."""
-    return text.lower() if text.isascii() else ""
 
 
 def _is_believed(rule: Rule, head: str) -> bool:

@@ -101,10 +101,10 @@ _TYPE_PATTERNS: Final = tuple((precision, Expression(pattern)) for precision, pa
 
 def of_types(name: KernelName) -> str:
     """From the C++ types of template arguments and parameters; the narrowest, since accumulators are wider."""
-    atom = _ATOM.search(name.text)
+    atom = _ATOM.search_lowered(name.text, name.lowered)
     if atom:
         return _narrowest(_WORD_PRECISIONS[word.lower()] for word in _ONE_WORD.findall(atom.group(1)))
-    found = {precision for precision, pattern in _TYPE_PATTERNS if pattern.search(name.text)}
+    found = {precision for precision, pattern in _TYPE_PATTERNS if pattern.search_lowered(name.text, name.lowered)}
     if {"bf16", "fp16"} <= found:
         return "mixed"
     return _narrowest(found)

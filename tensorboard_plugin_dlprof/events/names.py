@@ -257,17 +257,8 @@ PART_WORDS: Final = (
 
 
 _STEP_ENDINGS: Final = (
-    "step",
-    "steps",
-    "batch",
-    "batches",
-    "epoch",
-    "epochs",
-    "it",
-    "iter",
-    "iters",
-    "iteration",
-    "iterations",
+    *("step", "steps", "batch", "batches", "epoch", "epochs"),
+    *("it", "iter", "iters", "iteration", "iterations"),
 )
 
 

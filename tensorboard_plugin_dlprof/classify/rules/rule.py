@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -50,17 +51,18 @@ class LazyRule:
         rule: One of ours. A user's rule may use expressions that ``required_words`` does not read: ``compile_now``.
     """
 
-    __slots__ = ("_head", "_text", "rule")
+    __slots__ = ("_head", "_is_known", "_text", "rule")
 
     def __init__(self, rule: Rule) -> None:
         self.rule: Final = rule
         self._head: re.Pattern[str] | None = None
         self._text: re.Pattern[str] | None = None
+        self._is_known = True
 
     @property
     def words(self) -> Words:
         """One of them stands in each function name that the rule takes; empty where nothing is known of it."""
-        return frozenset() if self._head else required_words(self.rule.head)
+        return required_words(self.rule.head) if self._is_known else frozenset()
 
     @property
     def needs_text(self) -> bool:
@@ -90,33 +92,49 @@ class LazyRule:
         """
         self._head = re.compile(self.rule.head)
         self._text = re.compile(self.rule.text)
+        self._is_known = False
         return self
 
 
 class RulesByWord:
-    """Rules, and which of them the words in a name leave possible: a look for each word, not for those of each rule."""
+    """Rules, and which of them the words in a name leave possible.
+
+    There are a thousand words: only those are looked for that begin with three letters which stand side by side in the
+    name.
+    """
 
     def __init__(self, rules: Sequence[LazyRule]) -> None:
         self._rules: Final = rules
-        self._anywhere: list[int] = []
-        self._by_word: defaultdict[str, list[int]] = defaultdict(list)
+        self._anywhere = 0
+        """Places of rules, as bits: those without words."""
+        by_word: defaultdict[str, int] = defaultdict(int)
         for place, rule in enumerate(rules):
             words = rule.words
             for word in words:
-                self._by_word[word].append(place)
+                by_word[word] |= 1 << place
             if not words:
-                self._anywhere.append(place)
+                self._anywhere |= 1 << place
+        self._by_beginning: defaultdict[tuple[str, ...], list[tuple[str, int]]] = defaultdict(list)
+        """First letters of words -> words, and the places of their rules."""
+        for word, places in by_word.items():
+            self._by_beginning[tuple(word[:3])].append((word, places))
+        self._beginnings: Final = frozenset(self._by_beginning)
+        self._at = lru_cache(maxsize=65_536)(self._rules_at)
 
-    def possible(self, lowered: str) -> Iterator[LazyRule]:
+    def possible(self, lowered: str) -> Sequence[LazyRule]:
         """The rules that may take a function name, in order.
 
         Args:
             lowered: The name in lower case; empty where it is not ASCII, and words may be written otherwise.
         """
         if not lowered:
-            return iter(self._rules)
-        places = set(self._anywhere)
-        for word, of_word in self._by_word.items():
-            if word in lowered:
-                places.update(of_word)
-        return map(self._rules.__getitem__, sorted(places))
+            return self._rules
+        places = self._anywhere
+        for beginning in self._beginnings.intersection(zip(lowered, lowered[1:], lowered[2:], strict=False)):
+            for word, of_word in self._by_beginning[beginning]:
+                if word in lowered:
+                    places |= of_word
+        return self._at(places)
+
+    def _rules_at(self, places: int) -> tuple[LazyRule, ...]:
+        return tuple(rule for place, rule in enumerate(self._rules) if places >> place & 1)
