@@ -47,3 +47,13 @@ def test_an_expression_is_compiled_once_and_only_for_a_text_that_holds_a_word() 
 def test_without_words_it_is_looked_for_in_every_text() -> None:
     """Nothing is known of what it needs."""
     assert Expression(r"[ab]\d").search("xa1") is not None
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_search_in_a_text_whose_lower_case_is_known(text: str) -> None:
+    """It finds what ``re`` finds, whether the text is ASCII or not."""
+    for flags in (0, re.IGNORECASE):
+        found = Expression(PATTERN, flags).search_lowered(text, text.lower() if text.isascii() else "")
+        expected = re.search(PATTERN, text, flags)
+        assert (found and found.span()) == (expected and expected.span())
+    assert Expression(r"[ab]\d").search_lowered("xa1", "xa1") is not None
