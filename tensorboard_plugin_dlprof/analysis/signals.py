@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +12,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools, Par
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.gaps import Idle, exposed, exposed_copies, idle_time
 from tensorboard_plugin_dlprof.analysis.origin import Framework, framework_of, uses_torch_compile, uses_xla
-from tensorboard_plugin_dlprof.analysis.tables import Evidence, Pool
+from tensorboard_plugin_dlprof.analysis.tables import Pool
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
@@ -22,13 +21,7 @@ from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS
 from tensorboard_plugin_dlprof.events.tables import Device, Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
-from tensorboard_plugin_dlprof.profile.tables import Op, Profile
-
-_LIBRARY = Expression(
-    r"site-packages|dist-packages|/torch/|^torch/|<frozen|<built-in|<string>|/lib/python|contextlib|nn\.Module|"
-    r"autograd/|/transformers/|importlib|threading\.py|^<|profiler\.py"
-)
-
+from tensorboard_plugin_dlprof.profile.tables import Profile
 
 _MADE_FOR = Expression(r"(?:\b|_)sm_?(\d{2,3})(?=_|\b)|\bnvjet_(?!sm)")
 """The architecture that a kernel was compiled for, which the GPU has or is newer than. Hopper's nvjet does not name
@@ -88,17 +81,6 @@ class Signals:
         instances = self.profile.instances
         waited = covered(gaps, instances.cpu_start, instances.cpu_stop)
         return np.bincount(instances.op, weights=waited, minlength=len(self.profile.ops)).astype(np.int64)
-
-    def idle_evidence(self, idle_of_op: Int64s) -> tuple[Evidence, ...]:
-        """The ops in which the host was while the GPU waited, and their lines before them."""
-        rows = np.flatnonzero(idle_of_op > 0)
-        rows = rows[np.argsort(-idle_of_op[rows], kind="stable")]
-        calls = np.bincount(self.profile.instances.op, minlength=len(self.profile.ops))
-        shown = [(row, int(idle_of_op[row]), int(calls[row])) for row in rows.tolist()]
-        return self.line_evidence(shown) + tuple(
-            Evidence("op", self.profile.ops[row].op_id, time, count)
-            for row, time, count in shown[: thresholds.EVIDENCE_ROWS]
-        )
 
     @property
     def marked(self) -> bool:
@@ -331,62 +313,3 @@ class Signals:
     def backward(self) -> bool:
         """Whether the profile holds a backward pass."""
         return any(op.direction == "bprop" for op in self.profile.ops)
-
-    def op_evidence(self, rows: Sequence[int] | Int64s, times: Int64s | None = None) -> tuple[Evidence, ...]:
-        """The ops with the most kernel time among rows of ``OpNodes``; ``times`` by the same rows."""
-        nodes, kernel_ns = self.aggregation.op_nodes, self.efficiency.ops.kernel_ns
-        chosen = np.asarray(rows, np.int64)
-        time = kernel_ns[chosen] if times is None else np.asarray(times, np.int64)
-        order = np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS]
-        return tuple(
-            Evidence(
-                "op",
-                self.profile.ops[int(nodes.op[chosen[at]])].op_id,
-                int(time[at]),
-                int(nodes.num_calls[chosen[at]]),
-                self.detail(int(chosen[at])),
-            )
-            for at in order.tolist()
-        )
-
-    def detail(self, row: int) -> str:
-        """What stands beside an op: the length of its largest product that does not fit, else all, else its path."""
-        wrong, size = self.efficiency.ops.misaligned[row], self.efficiency.ops.size[row]
-        if wrong:
-            return f"{wrong.dimension}: {wrong.length:,} -> {wrong.padded:,}"
-        path = self.profile.ops[int(self.aggregation.op_nodes.op[row])].name
-        return size or (path if path.count("/") > 1 else "")
-
-    def kernel_evidence(self, chosen: Bools) -> tuple[Evidence, ...]:
-        """The kernel names with the most time among the aggregated kernels."""
-        names, number = np.unique(self.profile.kernels.name[self.kernel[chosen]], return_inverse=True)
-        number = number.reshape(-1)
-        time = np.bincount(number, weights=self.duration[chosen], minlength=len(names))
-        count = np.bincount(number, minlength=len(names))
-        order = np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS]
-        return tuple(
-            Evidence("kernel", self.profile.strings[int(names[at])], int(time[at]), int(count[at]))
-            for at in order.tolist()
-        )
-
-    def line_evidence(self, ops: Iterable[tuple[int, int, int]]) -> tuple[Evidence, ...]:
-        """Source lines of (row of ``Profile.ops``, time, count), most time first."""
-        found: dict[str, tuple[int, int]] = {}
-        lines: dict[str, str] = {}
-        for op, time, count in ops:
-            stack = self.profile.ops[op].stack_trace
-            if stack not in lines:
-                lines[stack] = source_line(self.profile.ops[op])
-            line = lines[stack]
-            if line:
-                before = found.get(line, (0, 0))
-                found[line] = (before[0] + time, before[1] + count)
-        ordered = sorted(found.items(), key=lambda item: -item[1][0])[: thresholds.EVIDENCE_ROWS]
-        return tuple(Evidence("line", line, time, count) for line, (time, count) in ordered)
-
-
-def source_line(op: Op) -> str:
-    """The innermost frame of the user's own code; empty where none was recorded."""
-    frames = [frame for frame in op.stack_trace.split("\n") if frame]
-    own = [frame for frame in frames if not _LIBRARY.search(frame)]
-    return own[-1] if own else ""

@@ -9,8 +9,9 @@ import pytest
 from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.analysis.dlprof_detectors import Feedback
 from tensorboard_plugin_dlprof.analysis.engine import feedback, judge
+from tensorboard_plugin_dlprof.analysis.evidence import source_line
 from tensorboard_plugin_dlprof.analysis.rules import RULES, Rule
-from tensorboard_plugin_dlprof.analysis.signals import Signals, source_line
+from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import (
     Claim,
     Confidence,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
+from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, op_evidence
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.rules.fusing import op_rows
 from tensorboard_plugin_dlprof.analysis.signals import Signals
@@ -52,7 +53,7 @@ def written(signals: Signals) -> Finding | Lacks | None:
             "products_ns": signals.per_gpu(products),
             "share_fraction": signals.share(signals.on_gpu(time)),
         },
-        signals.op_evidence(op_rows(signals, found.between | found.products)),
+        op_evidence(signals, op_rows(signals, found.between | found.products)),
         kernel_gain(
             signals, {Pool.OTHER_KERNELS: (0.5 * time, time), Pool.PRODUCTS: (0, 0.3 * products)},
             "The kernels between the products go, at best with the part of the products that moves the scores; in "
@@ -93,7 +94,7 @@ def older_kernels(signals: Signals) -> Finding | Lacks | None:
             "package": 'FlashAttention 3 (in Transformers: attn_implementation="flash_attention_3")'
             if hopper else "FlashAttention 4",
         },
-        signals.kernel_evidence(chosen),
+        kernel_evidence(signals, chosen),
         kernel_gain(
             signals, {Pool.PRODUCTS: (_FASTER[0] * time, _FASTER[1] * time)},
             "Such kernels are 1.2 to 2.1 times as fast on an H100 in the paper about FlashAttention 3: least for "

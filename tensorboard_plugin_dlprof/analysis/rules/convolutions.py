@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, op_evidence
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
@@ -36,7 +37,7 @@ def layout(signals: Signals) -> Finding | Lacks | None:
             "transposes_ns": signals.per_gpu(time),
             "share_fraction": signals.share(signals.on_gpu(time)),
         },
-        signals.kernel_evidence(chosen),
+        kernel_evidence(signals, chosen),
         kernel_gain(
             signals, {Pool.LAYOUT: (0.5 * time, time), Pool.OTHER_KERNELS: (0, 0.2 * time)},
             "The kernels themselves; some may stay at the edges of the network, while normalisations in NHWC are "
@@ -88,7 +89,7 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
             tensorflow=", as TensorFlow does unless TF_CUDNN_USE_AUTOTUNE=0 or deterministic ops are set.",
         ),
         {"ops": len(slow), "convolutions_ns": signals.per_gpu(time)},
-        signals.op_evidence(slow),
+        op_evidence(signals, slow),
         kernel_gain(
             signals, {Pool.PRODUCTS: (0, min(max(time - ideal / 0.6, 0.0), 0.5 * time))},
             "At best these convolutions take half the time, and reach no more than 60 % of the rate; the search may "
@@ -114,5 +115,5 @@ def _as_recorded(signals: Signals, rows: Int64s) -> Finding | None:
         "Let the library search for the fastest algorithm: torch.backends.cudnn.benchmark = True, where shapes are "
         "stable.",
         {"ops": len(rows)},
-        signals.op_evidence(rows),
+        op_evidence(signals, rows),
     )

@@ -9,6 +9,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.intervals import length, subtract, union
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, op_evidence
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain, wall_gain
 from tensorboard_plugin_dlprof.analysis.origin import Framework
 from tensorboard_plugin_dlprof.analysis.signals import Signals
@@ -61,7 +62,7 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
             "kernel_ns": signals.per_iteration(time),
             "name": _optimizer_name(signals, chosen),
         },
-        signals.op_evidence(op_rows(signals, chosen)),
+        op_evidence(signals, op_rows(signals, chosen)),
         wall_gain(
             signals,
             {Pool.LAUNCH: (0.7 * waiting, waiting), Pool.OTHER_KERNELS: (0, 0.65 * min(time, span))},
@@ -92,7 +93,7 @@ def zero_grad(signals: Signals) -> Finding | Lacks | None:
         "Gradients are set to zero by {kernels} kernels in each iteration, which take {span_ns}.",
         "Drop them instead: optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0.",
         {"kernels": signals.per_iteration(count), "span_ns": signals.per_iteration(span)},
-        signals.op_evidence(op_rows(signals, chosen)),
+        op_evidence(signals, op_rows(signals, chosen)),
         wall_gain(
             signals,
             {Pool.LAUNCH: (0, max(span - time, 0)), Pool.OTHER_KERNELS: (0.9 * time, time)},
@@ -180,7 +181,7 @@ def _unfused(signals: Signals, detector: str, problem: str, recommendation: str,
             "kernels_ns": signals.per_gpu(time),
             "share_fraction": share,
         },
-        signals.kernel_evidence(chosen),
+        kernel_evidence(signals, chosen),
         kernel_gain(
             signals, {Pool.OTHER_KERNELS: (FUSED[0] * time, FUSED[1] * time)},
             "Two neighbours in one kernel move half of what they moved; compilers fuse a third to nearly all of them.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.evidence import idle_evidence, kernel_evidence, line_evidence
 from tensorboard_plugin_dlprof.analysis.gains import wall_gain
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Pool, Severity
@@ -108,7 +109,7 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
     for at in order.tolist():
         op, name = divmod(int(distinct[at]), len(signals.profile.strings) + 1)
         rows.append((op, name, int(spent[at]), int(count[at])))
-    lines = signals.line_evidence((op, time_ns, called) for op, _, time_ns, called in rows)
+    lines = line_evidence(signals, ((op, time_ns, called) for op, _, time_ns, called in rows))
     ops = tuple(
         Evidence("op", signals.profile.ops[op].op_id, time_ns, called, signals.profile.strings[name])
         for op, name, time_ns, called in rows
@@ -184,7 +185,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
             "short_fraction": float(short.mean()),
             "kernels": signals.per_iteration(count),
         },
-        signals.idle_evidence(of_op) + signals.kernel_evidence(short)[:5],
+        idle_evidence(signals, of_op) + kernel_evidence(signals, short)[:5],
         wall_gain(
             signals, {Pool.LAUNCH: (0.4 * time, 0.95 * time)},
             "A replayed graph launches everything in one call, so that the GPU does not wait between kernels; what the "
@@ -216,7 +217,7 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
         "setting "
         "up that happens once. Move the first to the GPU or a thread, and leave the last out of the profile.",
         {"idle_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
-        signals.idle_evidence(signals.idle_of_op(signals.idle.host_gaps)),
+        idle_evidence(signals, signals.idle_of_op(signals.idle.host_gaps)),
         wall_gain(signals, {Pool.HOST: (0.2 * time if signals.marked else 0, 0.8 * time)}, reasoning),
     )
 
@@ -241,7 +242,7 @@ def setting_up(signals: Signals) -> Finding | Lacks | None:
             tensorflow=", and let TensorFlow take the memory at once: without set_memory_growth.",
         ),
         {"idle_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
-        signals.idle_evidence(signals.idle_of_op(signals.idle.setup_gaps)),
+        idle_evidence(signals, signals.idle_of_op(signals.idle.setup_gaps)),
         wall_gain(signals, {Pool.SETUP: (0.5 * time, time)}, "A loop that has warmed up makes no such calls."),
         signals.advice(
             "https://pytorch.org/docs/stable/notes/cuda.html#memory-management",

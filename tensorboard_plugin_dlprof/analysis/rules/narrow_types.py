@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, op_evidence
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.origin import Framework
 from tensorboard_plugin_dlprof.analysis.precision_gain import Saving, saving
@@ -57,7 +58,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
             "LossScaleOptimizer around an optimizer of your own for float16.",
         ),
         numbers,
-        signals.op_evidence(rows),
+        op_evidence(signals, rows),
         kernel_gain(
             signals, {Pool.PRODUCTS: (low, high), Pool.OTHER_KERNELS: (0, 0.4 * others)},
             ("Each product from its FLOPs, bytes and the device's published rates, of which kernels reach 20 to 60 %, "
@@ -98,7 +99,7 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
             "products_ns": signals.per_gpu(time),
             "share_fraction": signals.share(signals.on_gpu(time)),
         },
-        signals.op_evidence(rows),
+        op_evidence(signals, rows),
         kernel_gain(
             signals, {Pool.PRODUCTS: (low, high)},
             "Each product from its FLOPs, bytes and the device's published TF32 rate, of which kernels reach 20 to "
@@ -127,7 +128,7 @@ def double_precision(signals: Signals) -> Finding | Lacks | None:
         "Look for float64 tensors: NumPy's default type, Python scalars on tensors of integers, linspace and arange; "
         "cast them to float32 where they are made.",
         {"kernels_ns": signals.per_gpu(time), "share_fraction": signals.share(signals.on_gpu(time))},
-        signals.kernel_evidence(chosen),
+        kernel_evidence(signals, chosen),
         kernel_gain(
             signals,
             {
@@ -170,7 +171,7 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
             "products_ns": signals.per_gpu(time),
             "share_fraction": signals.share(signals.on_gpu(time)),
         },
-        signals.op_evidence(rows),
+        op_evidence(signals, rows),
         kernel_gain(
             signals, {Pool.PRODUCTS: (0.1 * time, 0.35 * time)},
             "Twice the rate, less what casting and scaling cost: reports of training give 1.1 to 1.5 times.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.evidence import op_evidence
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
@@ -119,7 +120,7 @@ def graphs_as_a_whole(signals: Signals) -> Finding | Lacks | None:
             "graph_ns": launches.graph_ns,
             "graph_fraction": launches.graph_ns / total,
         },
-        signals.op_evidence(launching, nodes.times.gpu.sum[launching]),
+        op_evidence(signals, launching, nodes.times.gpu.sum[launching]),
         link="https://docs.nvidia.com/nsight-systems/UserGuide/index.html#cuda-graph-trace",
     )
 

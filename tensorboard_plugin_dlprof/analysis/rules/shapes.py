@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.evidence import op_evidence
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
@@ -65,7 +66,7 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
             "padded": first.padded,
             "unit": "Matrix Cores" if signals.is_amd else "Tensor Cores",
         },
-        signals.op_evidence(rows),
+        op_evidence(signals, rows),
         kernel_gain(
             signals,
             {Pool.PRODUCTS: (0.05 * (time - lost) + 0.5 * lost, 0.4 * (time - lost) + 0.85 * lost)},

@@ -6,6 +6,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools, Part
 from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, line_evidence
 from tensorboard_plugin_dlprof.analysis.gains import wall_gain
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Pool, Severity
@@ -197,7 +198,7 @@ def communication(signals: Signals) -> Finding | Lacks | None:
             "share_fraction": signals.share(time),
             "hidden_fraction": max(0.0, 1 - time / total) if total else 0.0,
         },
-        signals.kernel_evidence(chosen),
+        kernel_evidence(signals, chosen),
         wall_gain(
             signals, {Pool.COMMUNICATION: (0.2 * min(time, signals.aggregation.busy_ns - time), 0.9 * time)},
             "What is hidden behind other kernels costs nothing, and there are only so many of them (the lower end); at "
@@ -243,4 +244,4 @@ def _copying_ops(signals: Signals, chosen: Bools) -> tuple[Evidence, ...]:
     order = np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS]
     rows = [(int(ops[at]), int(time[at]), int(count[at])) for at in order.tolist()]
     found = tuple(Evidence("op", signals.profile.ops[op].op_id, spent, calls) for op, spent, calls in rows)
-    return signals.line_evidence(rows) + found
+    return line_evidence(signals, rows) + found
