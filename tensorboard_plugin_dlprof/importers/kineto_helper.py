@@ -35,8 +35,13 @@ _RELIEVED_EVERY = 16
 _MOST_WAITING = 2
 """Pieces that the helper has and is not done with: while it decodes one, the next is there."""
 
-_SLOT_BYTES = 1 << 20
-"""The longest piece that is offered; others are four times shorter, unless one event is very long."""
+_PROVIDED_FROM, _SLOTS = 16, 64
+"""Pieces after which the helper gets as many as it has room for, 40 to 80 ms of work, so that the reading process can
+do something else meanwhile."""
+
+_SLOT_BYTES = 1 << 19
+"""The longest piece that is offered; others are half as long, unless one event is very long. What no piece was
+written to takes no memory."""
 
 _LENGTH = struct.Struct("<Q")
 
@@ -74,8 +79,9 @@ class Helper:
         self._spill = Spill(options.memory_bytes, options.folder)
         self._meanwhile = options.meanwhile
         self._fork: Fork | None = None
-        self._slots = mmap.mmap(-1, _MOST_WAITING * _SLOT_BYTES)
+        self._slots = mmap.mmap(-1, _SLOTS * _SLOT_BYTES)
         self._waiting = 0
+        self._most_waiting = _MOST_WAITING
         self.counts: list[list[int]] = []
         """What the reading process had when it gave a piece away: ``EventTables.counts``, for each piece."""
 
@@ -91,9 +97,12 @@ class Helper:
             if self._fork is None:
                 self._fork = Fork(lambda pipe, out: _help(pipe, out, self._slots, clock, self._spill))
             fork = self._fork
-            while self._waiting and select.select([fork.from_], [], [], 0)[0]:
-                self._hear(fork)
-            if self._waiting >= _MOST_WAITING:
+            self._hear_what_came(fork)
+            if self._waiting == _SLOTS:
+                self._most_waiting = _MOST_WAITING
+                self._meanwhile()
+                self._hear_what_came(fork)
+            if self._waiting >= self._most_waiting:
                 return False
             begin = _begin_of_slot(len(self.counts))
             self._slots[begin : begin + len(piece)] = piece
@@ -102,8 +111,8 @@ class Helper:
             raise Refused from error
         self._waiting += 1
         self.counts.append(self._tables.counts())
-        if len(self.counts) == _MOST_WAITING:
-            self._meanwhile()
+        if len(self.counts) == _PROVIDED_FROM:
+            self._most_waiting = _SLOTS
         return True
 
     def handover(self) -> tuple[Handover, IO[bytes]]:
@@ -123,6 +132,10 @@ class Helper:
         except (EOFError, OSError) as error:
             raise Refused from error
 
+    def _hear_what_came(self, fork: Fork) -> None:
+        while self._waiting and select.select([fork.from_], [], [], 0)[0]:
+            self._hear(fork)
+
     def _hear(self, fork: Fork) -> None:
         if fork.from_.read(1) != _TAKEN:
             raise Refused
@@ -141,7 +154,7 @@ class Helper:
 
 def _begin_of_slot(piece: int) -> int:
     """Where the piece of a number lies: its slot is free, as no more than those in the others are waiting."""
-    return piece % _MOST_WAITING * _SLOT_BYTES
+    return piece % _SLOTS * _SLOT_BYTES
 
 
 def _help(pipe: IO[bytes], out: IO[bytes], slots: mmap.mmap, clock: Clock, spill: Spill) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import zip_longest
 from typing import IO, Any, TypeVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from tensorboard_plugin_dlprof.events.tables import Strings
 from tensorboard_plugin_dlprof.forking import receive_into
 from tensorboard_plugin_dlprof.importers.kineto_helper import Handover, Refused
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
+from tensorboard_plugin_dlprof.importers.kineto_times import blocks
 from tensorboard_plugin_dlprof.spilling import Spill
 
 _TEXTS = ("name", "shapes", "dtypes", "parameters", "stack", "group")
@@ -67,16 +69,14 @@ def merge(tables: EventTables, counts: list[list[int]], found: Handover, pipe: I
         for table, columns, own, helpers in zip(
             tables.columns(), found.columns, own_turns[:rows], helper_turns[:rows], strict=True
         ):
-            to_own, from_own, to_helper, from_helper = _places(own, helpers)
+            in_order = _in_order(own, helpers)
             for name, dtype in columns:
-                first, second = table[name], receive_into(pipe, np.empty(helpers[-1][1], dtype))
+                halves = table[name], receive_into(pipe, np.empty(helpers[-1][1], dtype))
                 if name in ids:
-                    first, second = ids[name][0][first], ids[name][1][second]
-                merged_column = table[name] = spill.empty(len(first) + len(second), first.dtype)
-                for to, source in zip(to_own, from_own, strict=True):
-                    merged_column[to] = first[source]
-                for to, source in zip(to_helper, from_helper, strict=True):
-                    merged_column[to] = second[source]
+                    halves = _renumbered(halves[0], ids[name][0]), _renumbered(halves[1], ids[name][1])
+                whole = table[name] = spill.empty(sum(map(len, halves)), halves[0].dtype)
+                if in_order:
+                    np.concatenate([halves[reader][rows] for reader, rows in in_order], out=whole)
     except EOFError as error:
         raise Refused from error
 
@@ -110,16 +110,14 @@ def _numbered(
     return list(places), (first, second)
 
 
-def _places(own: _Cuts, helpers: _Cuts) -> tuple[list[slice], list[slice], list[slice], list[slice]]:
-    """Where the rows of the reading process go and come from, then those of the helper; turns without rows left out."""
-    to_own, from_own, to_helper, from_helper = list[slice](), list[slice](), list[slice](), list[slice]()
-    for turn, (begin, end) in enumerate(own):
-        place = begin + (helpers[turn - 1][1] if turn else 0)
-        if begin < end:
-            to_own.append(slice(place, place + end - begin))
-            from_own.append(slice(begin, end))
-        if turn < len(helpers) and helpers[turn][0] < helpers[turn][1]:
-            first, last = helpers[turn]
-            to_helper.append(slice(end + first, end + last))
-            from_helper.append(slice(first, last))
-    return to_own, from_own, to_helper, from_helper
+def _renumbered(column: npt.NDArray[np.int32], ids: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    found = np.empty(len(column), np.int32)
+    for rows in blocks(len(column)):
+        found[rows] = ids[column[rows]]
+    return found
+
+
+def _in_order(own: _Cuts, helpers: _Cuts) -> list[tuple[int, slice]]:
+    """Who read each run of rows (0: the reading process, 1: the helper), and which of its rows they are."""
+    turns = zip_longest(own, helpers, fillvalue=(0, 0))
+    return [(reader, slice(begin, end)) for turn in turns for reader, (begin, end) in enumerate(turn) if begin < end]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -22,7 +22,7 @@ NEGATIVE_DURATION = "events with a negative duration"
 _DAY_US = 86_400e6
 
 _BLOCK = 1 << 16
-"""Rows at a time, which stay in the processor's cache."""
+"""Rows."""
 
 Mask = npt.NDArray[np.bool_]
 Rows = TypeVar("Rows", bound=SpanRows)
@@ -43,13 +43,9 @@ class Kept(Generic[Rows]):
     def __init__(self, rows: Rows, middle_us: float, skipped: Counter[str]) -> None:
         start = np.frombuffer(rows.start_us, np.float64)
         duration = np.frombuffer(rows.duration_us, np.float64)
-        started = usable_start(start, middle_us)
-        negative = duration < 0
-        lasted = np.isfinite(duration) & (duration < MAX_US)
-        skipped[NO_START] += int(np.count_nonzero(~started))
-        skipped[NO_DURATION] += int(np.count_nonzero(started & ~lasted & ~negative))
-        skipped[NEGATIVE_DURATION] += int(np.count_nonzero(started & negative))
-        keep = started & lasted & ~negative
+        keep = np.empty(len(start), np.bool_)
+        for block in blocks(len(start)):
+            keep[block] = _usable(start[block], duration[block], middle_us, skipped)
         self.mask: Mask | None = None if keep.all() else keep
         self.count = int(np.count_nonzero(keep))
         self.rows = rows
@@ -59,6 +55,25 @@ class Kept(Generic[Rows]):
         values = np.asarray(getattr(self.rows, name))
         setattr(self.rows, name, values[:0].copy())
         return values if self.mask is None else values[self.mask]
+
+
+def blocks(count: int) -> Iterator[slice]:
+    """Rows at a time, which stay in the processor's cache: memory for all of them would be fetched from the system."""
+    return (slice(low, low + _BLOCK) for low in range(0, count, _BLOCK))
+
+
+def _usable(
+    start_us: npt.NDArray[np.float64], duration_us: npt.NDArray[np.float64], middle_us: float, skipped: Counter[str]
+) -> Mask:
+    started = usable_start(start_us, middle_us)
+    negative = duration_us < 0
+    lasted = np.isfinite(duration_us) & (duration_us < MAX_US)
+    keep: Mask = started & lasted & ~negative
+    if not keep.all():
+        skipped[NO_START] += int(np.count_nonzero(~started))
+        skipped[NO_DURATION] += int(np.count_nonzero(started & ~lasted & ~negative))
+        skipped[NEGATIVE_DURATION] += int(np.count_nonzero(started & negative))
+    return keep
 
 
 def usable_start(start_us: npt.NDArray[np.float64], middle_us: float) -> Mask:
@@ -95,8 +110,7 @@ class Times:
         """Start and end of the rows. Durations are rounded for themselves, so that their sum is the trace's."""
         start_us, duration_us = kept.column("start_us"), kept.column("duration_us")
         start, end = spill.empty(kept.count, np.int64), spill.empty(kept.count, np.int64)
-        for low in range(0, kept.count, _BLOCK):
-            rows = slice(low, low + _BLOCK)
+        for rows in blocks(kept.count):
             start[rows] = self.points(start_us[rows])
             end[rows] = start[rows] + nanoseconds(duration_us[rows])
             self.end_ns = max(self.end_ns, int(end[rows].max()))
