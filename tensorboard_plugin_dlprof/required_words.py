@@ -67,6 +67,38 @@ def required_words(pattern: str) -> Words:
     return frozenset(_any_of([*alternatives, max(best, last, key=_rank)])[1])
 
 
+def can_match(pattern: str, lowered: str) -> bool:
+    """Whether an ASCII text has all the words that ``pattern`` needs, in each group one of its alternatives.
+
+    It rules out more than ``required_words``, whose answer serves all texts, and takes a tenth of compiling.
+
+    Args:
+        pattern: As ``required_words`` takes it.
+        lowered: The text, in lower case.
+    """
+    outer: list[tuple[bool, bool, bool]] = []  # of the groups around: as below, and whether they only look
+    earlier, so_far = False, True  # whether an alternative before has its words; whether this one has, up to here
+    last = True  # the same of the item before, which the next token may make optional
+    looks = False
+    for token in filter(None, _TOKEN.findall(pattern.lower())):
+        first = token[0]
+        if first in "?*{":
+            last = True
+            continue
+        so_far, last = so_far and last, True
+        if first == "|":
+            earlier, so_far = earlier or so_far, True
+        elif first == "(":
+            outer.append((earlier, so_far, looks))
+            earlier, so_far, looks = False, True, token in _LOOKS
+        elif first == ")":
+            last = looks or earlier or so_far
+            earlier, so_far, looks = outer.pop()
+        elif so_far:
+            last = token in lowered
+    return earlier or (so_far and last)
+
+
 def _any_of(alternatives: list[_Choice]) -> _Choice:
     if len(alternatives) == 1:
         return alternatives[0]

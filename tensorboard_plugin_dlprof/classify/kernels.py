@@ -70,8 +70,9 @@ class Classifier:
     def _possible(self, head: str) -> tuple[LazyRule, ...]:
         """The rules that a function name leaves possible, in order."""
         candidates = []
-        for each in self._rules.possible(lowered(head)):
-            if each.fits_head(head) and _is_believed(each.rule, head):
+        in_lower_case = lowered(head)
+        for each in self._rules.possible(in_lower_case):
+            if each.fits_head(head, in_lower_case) and _is_believed(each.rule, head):
                 candidates.append(each)
                 if not each.needs_text:
                     break

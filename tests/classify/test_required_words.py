@@ -8,7 +8,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.classify.kernel_names import parse
 from tensorboard_plugin_dlprof.classify.rules import RULES
-from tensorboard_plugin_dlprof.required_words import required_words
+from tensorboard_plugin_dlprof.required_words import can_match, required_words
 from tests.classify.test_kernels import CORPUS
 
 
@@ -44,6 +44,26 @@ def test_words_of_each_construct(pattern: str, words: set[str]) -> None:
     assert required_words(pattern) == words
 
 
+@pytest.mark.parametrize(
+    ("pattern", "text", "can"),
+    [
+        ("", "", True),
+        (r"^cutlass\w*_simt_", "cutlass_80_simt_sgemm", True),
+        (r"^cutlass\w*_simt_", "cutlass_80_tensorop_sgemm", False),
+        (r"(?:volta|turing)_\w*(?:fprop|dgrad)", "volta_sgemm_dgrad", True),
+        (r"(?:volta|turing)_\w*(?:fprop|dgrad)", "volta_sgemm", False),
+        (r"(?:volta|turing)_\w*(?:fprop|\d)", "volta_4", True),
+        (r"(?:volta)?_sgemm(?:_(?:fprop))*", "_sgemm", True),
+        (r"(?!.*gemm)reduce(?=_kernel)", "reduce", True),
+        (r"cufft|regular_(?:fft|radix)", "regular_elementwise", False),
+        (r"cufft|regular_(?:fft|radix)|vector", "vectorized_elementwise", True),
+    ],
+)
+def test_a_text_needs_a_word_of_each_group(pattern: str, text: str, can: bool) -> None:
+    """Of each alternative all words; none of what is optional, and none of what is only looked at."""
+    assert can_match(pattern, text) is can
+
+
 def test_no_rule_is_missed() -> None:
     """Wherever a rule's expression is found in a name of the corpora, the name holds one of its words."""
     names = [parse(expected.name) for expected in CORPUS]
@@ -54,6 +74,10 @@ def test_no_rule_is_missed() -> None:
                 text for text in texts if found.search(text) and words and not any(w in text.lower() for w in words)
             ]
             assert not missed, (rule.name, missed[:3])
+            ruled_out = [
+                text for text in texts if found.search(text) and text.isascii() and not can_match(pattern, text.lower())
+            ]
+            assert not ruled_out, (rule.name, ruled_out[:3])
 
 
 def test_most_rules_are_spared() -> None:

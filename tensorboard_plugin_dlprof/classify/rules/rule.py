@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
-from tensorboard_plugin_dlprof.required_words import Words, required_words
+from tensorboard_plugin_dlprof.required_words import Words, can_match, required_words
 
 NO = MatrixUnit.NO
 YES = MatrixUnit.YES
@@ -44,6 +44,9 @@ class Rule(msgspec.Struct, frozen=True):
     the word that another rule looks for."""
 
 
+_MOST_LOOKS: Final = 16
+
+
 class LazyRule:
     """A rule whose expressions are compiled when they are first looked for.
 
@@ -51,13 +54,14 @@ class LazyRule:
         rule: One of ours. A user's rule may use expressions that ``required_words`` does not read: ``compile_now``.
     """
 
-    __slots__ = ("_head", "_is_known", "_text", "rule")
+    __slots__ = ("_head", "_is_known", "_looks", "_text", "rule")
 
     def __init__(self, rule: Rule) -> None:
         self.rule: Final = rule
         self._head: re.Pattern[str] | None = None
         self._text: re.Pattern[str] | None = None
         self._is_known = True
+        self._looks = 0
 
     @property
     def words(self) -> Words:
@@ -69,20 +73,26 @@ class LazyRule:
         """Whether the function's name alone does not decide."""
         return bool(self.rule.text)
 
-    def fits_head(self, head: str) -> bool:
-        """Whether the pattern of the function's name is found."""
+    def fits_head(self, head: str, lowered: str) -> bool:
+        """Whether the pattern of the function's name is found; ``lowered`` is the name in lower case, if ASCII."""
         if self._head is None:
+            if self._is_ruled_out(self.rule.head, lowered):
+                return False
             self._head = re.compile(self.rule.head)
         return self._head.search(head) is not None
 
     def fits_text(self, text: str, lowered: str) -> bool:
         """Whether the pattern of the whole name is found, or there is none; ``lowered`` is ``text``, if ASCII."""
         if self._text is None:
-            words = required_words(self.rule.text)
-            if lowered and words and not any(word in lowered for word in words):
+            if self._is_ruled_out(self.rule.text, lowered):
                 return False
             self._text = re.compile(self.rule.text)
         return self._text.search(text) is not None
+
+    def _is_ruled_out(self, pattern: str, lowered: str) -> bool:
+        """Whether words are missing. Where that was asked often, an answer takes longer than the compiled pattern's."""
+        self._looks += 1
+        return bool(lowered) and self._looks <= _MOST_LOOKS and not can_match(pattern, lowered)
 
     def compile_now(self) -> LazyRule:
         """Compiles the patterns, and looks for them in every name.
