@@ -19,7 +19,7 @@ from tensorboard_plugin_dlprof.mapped_files import files_used_again
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.aggregation import Selection
     from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
-    from tensorboard_plugin_dlprof.analysis.dlprof_detectors import Feedback
+    from tensorboard_plugin_dlprof.analysis.tables import Feedback
     from tensorboard_plugin_dlprof.classify.rules.rule import Rule
     from tensorboard_plugin_dlprof.database.advice_rows import Advice
     from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
@@ -161,7 +161,6 @@ def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback],
 
     With DLProf's markers its table holds what its own detectors say, as it would; elsewhere our findings.
     """
-    from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
     from tensorboard_plugin_dlprof.analysis.engine import feedback, judge
     from tensorboard_plugin_dlprof.database.advice_rows import Advice
     from tensorboard_plugin_dlprof.efficiency.measure import measure
@@ -169,8 +168,11 @@ def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback],
 
     found = efficiency(profile, measure(profile), aggregation)
     verdict = judge(profile, aggregation, found)
-    rows = detect(profile, aggregation) if profile.dlprof_markers else feedback(verdict)
-    return rows, Advice(found, verdict)
+    if not profile.dlprof_markers:
+        return feedback(verdict), Advice(found, verdict)
+    from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
+
+    return detect(profile, aggregation), Advice(found, verdict)
 
 
 class Choice(msgspec.Struct, frozen=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gzip
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -187,6 +188,32 @@ def test_an_import_loads_no_module_for_nothing(tmp_path: Path) -> None:
     loaded = loaded_by(f"import {PACKAGE}.cli.main; assert not {PACKAGE}.cli.main.main({words})")
     assert list(tmp_path.glob("*.sqlite"))
     assert not loaded & {"numpy.ma", "numpy.random", "numpy.fft", "numpy.polynomial", "pandas", "ctypes.util"}
+
+
+def test_a_plain_trace_loads_no_archives_and_no_rules_for_markers(tmp_path: Path) -> None:
+    """A terminal's width, temporary files, gzip and what only other profiles need: together a twentieth of the start."""
+    packed = max((ROOT / "samples").rglob("*.pt.trace.json.gz"), key=lambda path: path.stat().st_size)
+    trace = tmp_path / "plain.pt.trace.json"
+    trace.write_bytes(gzip.decompress(packed.read_bytes()))
+    words = ["import", str(trace), "-o", str(tmp_path), "--force"]
+    loaded = loaded_by(f"import {PACKAGE}.cli.main; assert not {PACKAGE}.cli.main.main({words})")
+    assert list(tmp_path.glob("*.sqlite"))
+    ours = {f"{PACKAGE}.{name}" for name in ("analysis.dlprof_detectors", "cli.renewing", "importers.looks_like")}
+    unneeded = {"shutil", "tempfile", "gzip", "bz2", "lzma", "secrets", "getpass"}
+    assert not loaded & (ours | unneeded)
+
+
+def test_an_import_compiles_few_regular_expressions(tmp_path: Path) -> None:
+    """Each takes 0.1 ms. Of 600 most are of kernels of other libraries, or for names that no trace here holds."""
+    trace = max((ROOT / "samples").rglob("*.pt.trace.json.gz"), key=lambda path: path.stat().st_size)
+    words = ["import", str(trace), "-o", str(tmp_path), "--force"]
+    statement = (
+        "import re; compile_ = re.compile; made = []; "
+        "re.compile = lambda *given, **named: made.append(given) or compile_(*given, **named); "
+        f"import {PACKAGE}.cli.main; assert not {PACKAGE}.cli.main.main({words}); sys.modules[str(len(made))] = re"
+    )
+    (compiled,) = (int(name) for name in loaded_by(statement) if name.isdecimal())
+    assert compiled < 230
 
 
 def test_the_entry_point_imports_nothing_that_could_stop_tensorboard_from_starting() -> None:

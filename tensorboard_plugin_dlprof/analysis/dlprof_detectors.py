@@ -7,9 +7,8 @@ was never published, ours is named and explained. What we say ourselves of any c
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Part
+from tensorboard_plugin_dlprof.analysis.tables import Feedback
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.units import percent
 
@@ -26,17 +25,6 @@ it was seen to fire at 87.3 %. PyTorch's profiler warns above 5 %."""
 
 _AMP_URL = "https://developer.nvidia.com/automatic-mixed-precision"
 _DALI_URL = "https://developer.nvidia.com/DALI"
-
-
-class Feedback(NamedTuple):
-    """A row of ``expert_systems_feedback``."""
-
-    detector: str
-    problem: str
-    recommendation: str
-    javascript_function: str = ""
-    """Action of DLProf's viewer."""
-    javascript_args: str = ""
 
 
 def detect(profile: Profile, aggregation: Aggregation) -> list[Feedback]:

@@ -9,11 +9,10 @@ import msgspec
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.dlprof_detectors import Feedback
 from tensorboard_plugin_dlprof.analysis.gains import together
 from tensorboard_plugin_dlprof.analysis.rules import RULES, Rule
 from tensorboard_plugin_dlprof.analysis.signals import Signals
-from tensorboard_plugin_dlprof.analysis.tables import Evidence, Finding, Lacks, Severity, Undecided, Verdict
+from tensorboard_plugin_dlprof.analysis.tables import Evidence, Feedback, Finding, Lacks, Severity, Undecided, Verdict
 from tensorboard_plugin_dlprof.analysis.wording import percentage
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.profile.tables import Profile

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import msgspec
 
 from tensorboard_plugin_dlprof.analysis.wording import Number, filled
+
+
+class Feedback(NamedTuple):
+    """A row of ``expert_systems_feedback``, DLProf's table of findings."""
+
+    detector: str
+    problem: str
+    recommendation: str
+    javascript_function: str = ""
+    """Action of DLProf's viewer."""
+    javascript_args: str = ""
 
 
 class Severity(enum.IntEnum):

@@ -53,8 +53,8 @@ EPILOG = "Exit codes: 0 all done, 1 nothing done, 2 wrong usage, 3 some of sever
 class _Help(argparse.RawDescriptionHelpFormatter):
     """As wide as the terminal. ``argparse`` makes one for each option, to see whether it could be shown."""
 
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=terminal_columns() - 2)
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog, **{"width": terminal_columns() - 2, **options})
 
 
 def command(name: str) -> Command:

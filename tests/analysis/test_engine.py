@@ -7,7 +7,6 @@ import json
 import pytest
 
 from tensorboard_plugin_dlprof.aggregation import aggregate
-from tensorboard_plugin_dlprof.analysis.dlprof_detectors import Feedback
 from tensorboard_plugin_dlprof.analysis.engine import feedback, judge
 from tensorboard_plugin_dlprof.analysis.evidence import source_line
 from tensorboard_plugin_dlprof.analysis.rules import RULES, Rule
@@ -16,6 +15,7 @@ from tensorboard_plugin_dlprof.analysis.tables import (
     Claim,
     Confidence,
     Evidence,
+    Feedback,
     Finding,
     Gain,
     Lacks,
