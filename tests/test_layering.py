@@ -191,7 +191,7 @@ def test_an_import_loads_no_module_for_nothing(tmp_path: Path) -> None:
 
 
 def test_a_plain_trace_loads_no_archives_and_no_rules_for_markers(tmp_path: Path) -> None:
-    """A terminal's width, temporary files, gzip and what only other profiles need: together a twentieth of the start."""
+    """A terminal's width, temporary files, gzip, what only other profiles need: together a twentieth of the start."""
     packed = max((ROOT / "samples").rglob("*.pt.trace.json.gz"), key=lambda path: path.stat().st_size)
     trace = tmp_path / "plain.pt.trace.json"
     trace.write_bytes(gzip.decompress(packed.read_bytes()))

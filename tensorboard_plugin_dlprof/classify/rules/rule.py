@@ -84,13 +84,16 @@ class LazyRule:
     def fits_text(self, text: str, lowered: str) -> bool:
         """Whether the pattern of the whole name is found, or there is none; ``lowered`` is ``text``, if ASCII."""
         if self._text is None:
+            words = required_words(self.rule.text)
+            if lowered and words and not any(word in lowered for word in words):
+                return False
             if self._is_ruled_out(self.rule.text, lowered):
                 return False
             self._text = re.compile(self.rule.text)
         return self._text.search(text) is not None
 
     def _is_ruled_out(self, pattern: str, lowered: str) -> bool:
-        """Whether words are missing. Where that was asked often, an answer takes longer than the compiled pattern's."""
+        """Whether other words are missing. Asked often, that takes longer than compiling the pattern and looking for it."""
         self._looks += 1
         return bool(lowered) and self._looks <= _MOST_LOOKS and not can_match(pattern, lowered)
 
