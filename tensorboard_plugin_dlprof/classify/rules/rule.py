@@ -93,7 +93,7 @@ class LazyRule:
         return self._text.search(text) is not None
 
     def _is_ruled_out(self, pattern: str, lowered: str) -> bool:
-        """Whether other words are missing. Asked often, that takes longer than to compile the pattern and look for it."""
+        """Whether other words are missing. Asked often, that takes longer than to compile the pattern and search it."""
         self._looks += 1
         return bool(lowered) and self._looks <= _MOST_LOOKS and not can_match(pattern, lowered)
 
