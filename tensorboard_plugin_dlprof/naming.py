@@ -10,6 +10,9 @@ from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB, DATABASE_SUFFIX, E
 SOURCE_SUFFIXES = (".gz", ".json", ".trace", ".pt", ".sqlite", ".sqlite3", ".db", ".nsys-rep")
 """Endings that say what a source is, not which: removed one after the other from the end of its name."""
 
+REPORT_SUFFIXES = (".nsys-rep", ".qdrep", ".xplane.pb", ".ncu-rep", ".rpd")
+"""Of Nsight Systems before the export, TensorFlow and JAX, Nsight Compute, ROCm."""
+
 CANDIDATE_SUFFIXES = (".json", ".gz", ".sqlite", ".sqlite3", ".db")
 """Of the files in a folder only these are opened; a file that is named itself may be called anything."""
 
@@ -28,6 +31,11 @@ def is_database_name(name: str) -> bool:
 def is_trace_name(name: str) -> bool:
     """Whether a file of this name must be a profiler's trace: if it cannot be read, the user wants to know why."""
     return _TRACE_PART in name
+
+
+def is_report_name(name: str) -> bool:
+    """Whether a file of this name is a report of another tool, which is not read as it is."""
+    return name.lower().endswith(REPORT_SUFFIXES)
 
 
 def is_candidate_name(name: str) -> bool:

@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError,
 from tensorboard_plugin_dlprof.imports.reaggregation import QueueFull
 from tensorboard_plugin_dlprof.routes.answers import Answer, Answers, compressed
 from tensorboard_plugin_dlprof.routes.requests import Forbidden, TooLarge
+from tensorboard_plugin_dlprof.routes.revalidation import conditional
 
 if TYPE_CHECKING:
     from werkzeug.wrappers import Request, Response
@@ -113,9 +114,7 @@ def unchanged(request: Request, tag: str) -> Response | None:
     """An empty 304 answer where the browser has the content of this tag already."""
     if not request.if_none_match.contains_weak(hashed(tag)):
         return None
-    response = _tagged(Respond(request, "", "application/json"), tag)
-    response.make_conditional(request)
-    return response
+    return conditional(request, _tagged(Respond(request, "", "application/json"), tag))
 
 
 def failure(request: Request, error: ProfileError, allowed: str = "") -> Response:

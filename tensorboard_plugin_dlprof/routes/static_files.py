@@ -11,6 +11,7 @@ from tensorboard.backend.http_util import Respond
 from werkzeug.security import safe_join
 
 from tensorboard_plugin_dlprof.errors import NotFound
+from tensorboard_plugin_dlprof.routes.revalidation import conditional
 
 if TYPE_CHECKING:
     from werkzeug.wrappers import Request, Response
@@ -52,5 +53,4 @@ def serve(request: Request, folder: Path = STATIC_FOLDER) -> Response:
     response: Response = Respond(request, path.read_bytes(), content_type, expires=_YEAR_S if hashed_name else 0)
     response.set_etag(f"{status.st_size:x}-{status.st_mtime_ns:x}", weak=True)
     response.headers["Vary"] = "Accept-Encoding"
-    response.make_conditional(request)
-    return response
+    return conditional(request, response)

@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.naming import is_database_name, is_trace_name
 from tensorboard_plugin_dlprof.runs.hints import HintReader
 from tensorboard_plugin_dlprof.runs.profile import Facts, FoundProfile, assemble
 from tensorboard_plugin_dlprof.runs.recognise import Recogniser, relative_message
-from tensorboard_plugin_dlprof.runs.scan import File, Refusal, Root, Scan, scan
+from tensorboard_plugin_dlprof.runs.scan import File, Root, Scan, Seen, scan
 
 _LOG = logging.getLogger(__name__)
 
@@ -36,7 +36,8 @@ class Snapshot(msgspec.Struct, frozen=True):
     """The list at one moment. ``finished_at`` is in seconds since 1970, 0 before the end of the first scan."""
 
     profiles: tuple[FoundProfile, ...] = ()
-    refused: tuple[Refusal, ...] = ()
+    refused: tuple[Seen, ...] = ()
+    reports: tuple[Seen, ...] = ()
     directories: int = 0
     truncated: bool = False
     finished_at: float = 0.0
@@ -164,7 +165,12 @@ class Catalog:
     def _publish(self, found: Scan, profiles: list[FoundProfile]) -> None:
         self._by_id = {profile.profile_id: profile for profile in profiles}
         self._snapshot = Snapshot(
-            tuple(profiles), tuple(found.refused), found.directories, found.truncated, time.time()
+            tuple(profiles),
+            tuple(found.refused),
+            tuple(found.reports),
+            found.directories,
+            found.truncated,
+            time.time(),
         )
         self._any_found = bool(profiles)
 

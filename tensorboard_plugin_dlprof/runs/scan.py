@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from tensorboard_plugin_dlprof.naming import is_candidate_name, is_database_name, is_trace_name
+from tensorboard_plugin_dlprof.naming import is_candidate_name, is_database_name, is_report_name, is_trace_name
 from tensorboard_plugin_dlprof.opening.regular_file import shown, unmoved
 
 MAX_NAMED = 10_000
@@ -21,7 +21,8 @@ MAX_UNNAMED = 10_000
 
 MAX_DIRECTORIES = 100_000
 MAX_DEPTH = 12
-MAX_REFUSALS = 100
+MAX_SEEN = 100
+"""Links and reports that are told of."""
 
 
 class Root(msgspec.Struct, frozen=True):
@@ -78,8 +79,8 @@ class File(msgspec.Struct, frozen=True):
         return unmoved(self.path, self.real)
 
 
-class Refusal(msgspec.Struct, frozen=True):
-    """A symbolic link that was not followed."""
+class Seen(msgspec.Struct, frozen=True):
+    """What is not listed as a profile: a symbolic link that was not followed, or the report of another tool."""
 
     run: str
     name: str
@@ -89,7 +90,10 @@ class Scan(msgspec.Struct):
     """What one walk found."""
 
     files: list[File] = msgspec.field(default_factory=list)
-    refused: list[Refusal] = msgspec.field(default_factory=list)
+    refused: list[Seen] = msgspec.field(default_factory=list)
+    """Symbolic links that were not followed."""
+    reports: list[Seen] = msgspec.field(default_factory=list)
+    """Reports of other tools, which have to be converted."""
     directories: int = 0
     truncated: bool = False
     seconds: float = 0.0
@@ -171,6 +175,12 @@ class _Walk:
             self._consider_link(folder, entry)
         elif folder.root.takes(entry.name):
             self._add(folder, entry, os.path.join(folder.real, entry.name))  # noqa: PTH118
+        elif is_report_name(entry.name):
+            self._tell(self.result.reports, folder, entry)
+
+    def _tell(self, seen: list[Seen], folder: _Folder, entry: os.DirEntry[str]) -> None:
+        if len(seen) < MAX_SEEN:
+            seen.append(Seen(folder.root.run(folder.relative), entry.name))
 
     def _consider_link(self, folder: _Folder, entry: os.DirEntry[str]) -> None:
         is_folder = entry.is_dir()
@@ -178,8 +188,7 @@ class _Walk:
             return
         real = os.path.realpath(entry.path)
         if not any(real == root or real.startswith(root.rstrip(os.sep) + os.sep) for root in self._allowed):
-            if len(self.result.refused) < MAX_REFUSALS:
-                self.result.refused.append(Refusal(folder.root.run(folder.relative), entry.name))
+            self._tell(self.result.refused, folder, entry)
         elif is_folder:
             self._enqueue(folder, entry, real, self.linked)
         else:

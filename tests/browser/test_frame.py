@@ -207,3 +207,14 @@ def test_an_empty_log_directory_says_how_to_record(page: Page, empty: TensorBoar
     expect(main).to_contain_text("No GPU profile in the log directory")
     expect(main.get_by_role("heading", level=3)).to_have_text(["PyTorch profiler", "Nsight Systems", "DLProf"])
     expect(main.get_by_role("button", name=re.compile("^Copy"))).to_have_count(3)
+
+
+def test_a_report_that_has_to_be_converted_is_told_of(page: Page, tmp_path: Path) -> None:
+    """Who put a report of Nsight Systems into the log directory learns what makes it a profile."""
+    (tmp_path / "logs" / "run").mkdir(parents=True)
+    (tmp_path / "logs" / "run" / "report1.nsys-rep").write_bytes(b"report")
+    with running(tmp_path / "logs", tmp_path / "cache") as server:
+        page.goto(server.page())
+        main = page.get_by_role("main")
+        expect(main).to_contain_text("run/report1.nsys-rep: a report of Nsight Systems")
+        expect(main.locator("code").first).to_have_text("nsys export --type sqlite")

@@ -198,6 +198,7 @@ def test_an_unchanged_answer_is_not_sent_again(server: Server, logdir: Path) -> 
     tag = server.get(path).headers["ETag"]
     again = server.get(path, headers={"If-None-Match": tag})
     assert (again.status_code, again.data) == (304, b"")
+    assert again.headers["Content-Type"] == "application/json"
     assert server.get(f"{path}&aggregation=1", headers={"If-None-Match": tag}).status_code == 200
     os.utime(logdir / "run" / "a" / DATABASE)
     assert server.get(path, headers={"If-None-Match": tag}).status_code == 200
@@ -313,7 +314,9 @@ def test_the_frontend_is_served(static_server: Server) -> None:
     assert (entry.status_code, entry.mimetype) == (200, "text/javascript")
     assert "max-age" not in entry.headers["Cache-Control"]
     assert entry.headers["X-Content-Type-Options"] == "nosniff"
-    assert static_server.get("/static/index.js", headers={"If-None-Match": entry.headers["ETag"]}).status_code == 304
+    known = static_server.get("/static/index.js", headers={"If-None-Match": entry.headers["ETag"]})
+    assert (known.status_code, known.data) == (304, b"")
+    assert known.headers["Content-Type"] == entry.headers["Content-Type"]  # TensorBoard warns of answers without.
     assert "max-age=31536000" in static_server.get("/static/assets/chart-Bx3_k9aZ.js").headers["Cache-Control"]
 
 

@@ -71,6 +71,18 @@ def test_links_out_of_the_log_directory_are_refused_and_listed(tmp_path: Path) -
     assert found(logdir, (outside,)) == [(".", "file.json"), ("run/folder", "secret.json")]
 
 
+def test_reports_of_other_tools_are_told_of(tmp_path: Path) -> None:
+    """They are no profiles as they are, but who put them there expects to see them."""
+    for name in ("run/report1.nsys-rep", "jax/host.xplane.pb", "run/notes.txt", "run/.hidden.nsys-rep"):
+        touch(tmp_path / name)
+    result = scan([Root(tmp_path)])
+    assert result.files == []
+    assert [(seen.run, seen.name) for seen in result.reports] == [
+        ("jax", "host.xplane.pb"),
+        ("run", "report1.nsys-rep"),
+    ]
+
+
 def test_a_folder_whose_name_begins_like_the_log_directory_is_outside(tmp_path: Path) -> None:
     """``logs-private`` is not below ``logs``."""
     touch(tmp_path / "logs-private" / "a.json")

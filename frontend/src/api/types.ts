@@ -47,6 +47,8 @@ export interface ProfilesResponse {
     truncated: boolean;
     /** Links out of the log directory that were not followed. */
     refused: { run: string; name: string }[];
+    /** Reports of other tools, which are not read as they are. */
+    reports: { run: string; name: string }[];
     /** Log directories on remote storage, which are not searched. */
     remote: string[];
   };

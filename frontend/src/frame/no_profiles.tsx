@@ -1,5 +1,7 @@
 import type { ProfilesResponse } from "../api/types";
 import { Message, Snippet } from "../components/message";
+import { formatCount } from "../format/number";
+import { reportGroups } from "../model/reports";
 
 const PYTORCH = `from torch.profiler import profile, schedule, tensorboard_trace_handler as handler
 with profile(schedule=schedule(wait=1, warmup=2, active=5), on_trace_ready=handler(LOGDIR), record_shapes=True) as profiler:
@@ -13,9 +15,12 @@ const DLPROF = `import nvidia_dlprof_pytorch_nvtx; nvidia_dlprof_pytorch_nvtx.in
 dlprof --mode=pytorch --output_path=LOGDIR python train.py
 tensorboard --logdir LOGDIR`;
 
+/** Of one kind. */
+const FILES_NAMED = 3;
+
 /** The log directory holds nothing of ours: how to record something. */
 export function NoProfiles({ scan }: { scan: ProfilesResponse["scan"] }) {
-  const { directories, refused, remote } = scan;
+  const { directories, refused, remote, reports } = scan;
   return (
     <Message icon="search" title="No GPU profile in the log directory">
       <p>
@@ -25,6 +30,17 @@ export function NoProfiles({ scan }: { scan: ProfilesResponse["scan"] }) {
         PyTorch profiler traces, Nsight Systems exports and DLProf databases. A new profile shows up here by itself
         after Refresh. Three ways to record one:
       </p>
+      {reportGroups(reports).map(({ what, files, advice, command }) => (
+        <p key={what}>
+          <strong>{files.slice(0, FILES_NAMED).join(", ")}</strong>
+          {files.length > FILES_NAMED && ` and ${formatCount(files.length - FILES_NAMED)} more`}: {what}. {advice}{" "}
+          {command !== "" && (
+            <>
+              <code>{command}</code>.
+            </>
+          )}
+        </p>
+      ))}
       {refused.length > 0 && (
         <p>
           Not followed, because they lead out of the log directory:{" "}

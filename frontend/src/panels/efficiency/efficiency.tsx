@@ -7,7 +7,7 @@ import { PrecisionBreakdown } from "../../components/precision_breakdown";
 import { DataTable } from "../../components/table/data_table";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
-import { hasKernels } from "../../model/headline";
+import { hasGpuWork, hasKernels } from "../../model/headline";
 import { kernelNs } from "../../model/kernel_time";
 import { unknownSentence } from "../../model/precisions";
 import { Causes } from "./causes";
@@ -68,10 +68,18 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
   if (rates.precisions.length === 0)
     return (
       <Message title="Nothing is known of the efficiency of ops">
-        <p>{hasKernels(data) ? "The kernels here cannot be rated." : "This recording holds no kernels."}</p>
+        <p>
+          {hasKernels(data)
+            ? "The kernels here cannot be rated."
+            : hasGpuWork(data)
+              ? "The GPUs copied and set memory, and ran no kernel: nothing was computed that could be rated."
+              : "This recording holds no kernels."}
+        </p>
         <p>
           {!hasKernels(data)
-            ? "Record them: ProfilerActivity.CUDA (PyTorch), -t cuda,nvtx (Nsight Systems)."
+            ? hasGpuWork(data)
+              ? "Kernels that were expected here ran outside of the recording, or on the CPU."
+              : "Record them: ProfilerActivity.CUDA (PyTorch), -t cuda,nvtx (Nsight Systems)."
             : rates.hint !== ""
               ? rates.hint
               : "Record ops beside the kernels: NVTX ranges, or the PyTorch profiler's CPU activities."}

@@ -112,7 +112,7 @@ function Loaded({ data, iterations, allowed, measure, width, busy, whole }: Load
           <button type="button" class="button toggle" aria-pressed={all} onClick={() => zoom.show(whole)}>
             All iterations
           </button>
-          {profiled !== null && (
+          {profiled !== null && (profiled.from > whole.from || profiled.to < whole.to) && (
             <button type="button" class="button toggle" aria-pressed={nowProfiled} onClick={() => zoom.show(profiled)}>
               Profiled iterations
             </button>

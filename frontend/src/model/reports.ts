@@ -1,0 +1,58 @@
+/** Reports of other tools that lie in the log directory: what they are, and how their profiles get here. */
+
+export interface ReportKind {
+  what: string;
+  /** What to do, with the command last where there is one. */
+  advice: string;
+  command: string;
+}
+
+const NSIGHT: ReportKind = {
+  what: "a report of Nsight Systems",
+  advice: "Export it; the database that this makes opens here:",
+  command: "nsys export --type sqlite",
+};
+
+const KINDS: readonly (readonly [ending: string, kind: ReportKind])[] = [
+  [".nsys-rep", NSIGHT],
+  [".qdrep", NSIGHT],
+  [
+    ".xplane.pb",
+    {
+      what: "a profile of TensorFlow or JAX (XPlane), which is not read yet",
+      advice: "Record the program with Nsight Systems, and export the report:",
+      command: "nsys profile -t cuda,nvtx,cudnn,cublas",
+    },
+  ],
+  [
+    ".ncu-rep",
+    {
+      what: "a report of Nsight Compute: counters of kernels, no profile of the program",
+      advice: "Give its table as counters beside a profile:",
+      command: "dlprof import --counters",
+    },
+  ],
+  [
+    ".rpd",
+    {
+      what: "a profile of ROCm's rpd, which is not read",
+      advice: "Record the program with the PyTorch profiler.",
+      command: "",
+    },
+  ],
+];
+
+export interface ReportGroup extends ReportKind {
+  files: string[];
+}
+
+/** The files by kind, in the order in which the kinds are found. */
+export function reportGroups(reports: readonly { run: string; name: string }[]): ReportGroup[] {
+  const groups = new Map<ReportKind, string[]>();
+  for (const { run, name } of reports) {
+    const kind = KINDS.find(([ending]) => name.toLowerCase().endsWith(ending))?.[1];
+    if (kind === undefined) continue;
+    groups.set(kind, [...(groups.get(kind) ?? []), run === "." ? name : `${run}/${name}`]);
+  }
+  return [...groups].map(([kind, files]) => ({ ...kind, files }));
+}
