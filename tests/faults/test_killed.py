@@ -49,10 +49,11 @@ def test_an_import_that_is_killed(tmp_path: Path) -> None:
     source = medium_trace(tmp_path / "warm")
     whole = seconds_of(start_command("import", str(source)))
     chance = random.Random(6)
-    killed = 0
+    started = killed = 0
     source = medium_trace(tmp_path / "logs")
     database = tmp_path / "logs" / "a.dlprof_dldb.sqlite"
-    for _ in range(KILLS):
+    while started < KILLS or killed < KILLS // 4:
+        started += 1
         # Most of it is the start of Python; what counts is at the end.
         process = start_command("import", str(source), "--force", "--scalars")
         time.sleep(whole * chance.uniform(0.3, 0.98))
@@ -71,7 +72,6 @@ def test_an_import_that_is_killed(tmp_path: Path) -> None:
             assert_whole(database)
         for path in find_event_files(tmp_path / "logs"):
             assert read_event_file(path) is not None
-    assert killed >= KILLS // 4, "the moments were not those of an import"
     done = run_command("import", str(source), "--force")
     assert (done.returncode, done.stderr) == (0, "")
     assert_whole(database)
