@@ -254,9 +254,14 @@ class App:
         if known is not None:
             return known
         name = shown(Path(profile.name))
-        with self._heavy_place(), self._databases.borrow(path, name) as borrowed:
-            wanted = unmeasured(borrowed.connection, parameters, measures)
-            found = body(borrowed, profile, parameters) if wanted is None else None
+        with self._heavy_place():
+            # Several may ask the same at once: most of them need not ask again what they waited for.
+            known = responses.kept(request, tag, self._answers)
+            if known is not None:
+                return known
+            with self._databases.borrow(path, name) as borrowed:
+                wanted = unmeasured(borrowed.connection, parameters, measures)
+                found = body(borrowed, profile, parameters) if wanted is None else None
         if wanted is not None:
             measured = self._advisor.measured(path, *wanted)
             tag = f"{tag}\0{'' if measured is None else identity(measured)}"

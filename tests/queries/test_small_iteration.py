@@ -19,6 +19,7 @@ from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.queries import small_iteration
 from tensorboard_plugin_dlprof.queries.iteration_tables import kernels_of_iteration, kernels_of_iteration_op
 from tensorboard_plugin_dlprof.queries.pages import count, page, stream
 from tensorboard_plugin_dlprof.queries.scope import find_scope
@@ -97,6 +98,20 @@ def test_every_kernel_is_stored(connection: UntrustedConnection) -> None:
     assert SmallIteration.find(connection, 1, max(row[0] for row in rows) + 1) is None
     assert SmallIteration.find(connection, 1, min(row[0] for row in rows) - 1) is None
     assert SmallIteration.find(connection, 2, rows[0][0]) is None
+
+
+def test_the_last_iterations_are_kept(connection: UntrustedConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For their next pages; no more of them than may be."""
+    low, high = iterations(connection)
+    (kernels,) = connection.execute(
+        "SELECT count(*) FROM kernel_iteration_node WHERE iter_value = ?", (low,)
+    ).fetchone()
+    monkeypatch.setattr(small_iteration, "_MOST_KEPT_KERNELS", kernels + 1)
+    for _ in range(2):
+        for iteration in (low, high):
+            for offset in (0, 100):
+                assert_same(connection, TABLE, Request(offset=offset, links={"iteration": str(iteration)}))
+            assert list(connection.kept["small_iterations"]) == [(1, iteration)]
 
 
 @pytest.mark.parametrize("direction", ["", "-"])

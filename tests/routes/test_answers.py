@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
 from tensorboard_plugin_dlprof.routes.answers import Answer, Answers
-from tests.routes.serving import Server
+from tensorboard_plugin_dlprof.routes.turns import Turns
+from tests.routes.serving import Server, wait_for
 
 DATABASE = "made.dlprof_dldb.sqlite"
 
@@ -54,6 +56,22 @@ def test_the_second_answer_is_the_first(server: Server, path: str) -> None:
     assert gzip.decompress(packed[0].data) == gzip.decompress(packed[1].data) == plain[0].data
     assert all(answer.headers["Content-Type"] == "application/json" for answer in (*plain, *packed))
     assert server.client.head(address).data == b""
+
+
+def test_who_waited_for_the_same_answer_is_given_it(server: Server) -> None:
+    """Eight who open a profile at once do not ask its database eight times, one after the other."""
+    address = f"/groups?profile={server.profile(DATABASE)['id']}"
+    server.get(address)
+    (key, answer), *_ = server.app._answers._kept.items()
+    server.app._answers, server.app._turns = Answers(), Turns(1, 60)
+    given: list[bytes] = []
+    with server.app._turns.turn():
+        waiting = threading.Thread(target=lambda: given.append(server.get(address).data))
+        waiting.start()
+        wait_for(lambda: server.app._turns._waiting or given)
+        server.app._answers.keep(key, Answer(b'"of another"', answer.encoding))
+    waiting.join(60)
+    assert given == [b'"of another"']
 
 
 def test_the_database_is_asked_once(server: Server, logdir: Path) -> None:
