@@ -107,6 +107,7 @@ def test_the_last_iterations_are_kept(connection: UntrustedConnection, monkeypat
         "SELECT count(*) FROM kernel_iteration_node WHERE iter_value = ?", (low,)
     ).fetchone()
     monkeypatch.setattr(small_iteration, "_MOST_KEPT_KERNELS", kernels + 1)
+    connection.kept.pop("small_iterations", None)
     for _ in range(2):
         for iteration in (low, high):
             for offset in (0, 100):
