@@ -158,3 +158,24 @@ def test_threads_may_have_names_for_numbers(tmp_path: Path) -> None:
     capture = read(trace(*(x("cpu_op", "a", 1, 1, track) for track in tracks)), tmp_path)
     assert [thread.name for thread in capture.threads] == ["loader", "trainer"]
     assert len({thread.thread_id for thread in capture.threads}) == 2
+
+
+def test_thousands_of_instants_without_a_category(tmp_path: Path) -> None:
+    """2021: memory events fill whole pieces of a trace; what lies among them is read as anywhere."""
+
+    def instant(number: int, **args: Any) -> dict[str, Any]:
+        return {"ph": "i", "s": "t", "name": "[memory]", **MAIN, "ts": number, "args": {"Device Type": 1} | args}
+
+    instants = [instant(number, Bytes=number, **{"Device Id": number % 2}) for number in range(15_000)]
+    others = [
+        instant(7_500),
+        {"ph": "i", "name": "Iteration Start", **MAIN, "ts": 7_500},
+        {"ph": "M", "name": "thread_name", **MAIN, "args": {"name": "trainer"}},
+        {"ph": "B", "name": "unknown", **MAIN, "ts": 7_500},
+    ]
+    capture = read(trace(op(ts=3), *instants[:7_000], *others, *instants[7_000:]), tmp_path)
+    assert capture.memory.num_bytes.tolist() == list(range(15_000))
+    assert capture.memory.time_ns.tolist() == list(range(0, 15_000_000, 1_000))
+    assert capture.memory.device.tolist() == [0, 1] * 7_500
+    assert [thread.name for thread in capture.threads] == ["trainer"]
+    assert capture.skipped == {"memory events without a size": 1, "events without a category": 1}
