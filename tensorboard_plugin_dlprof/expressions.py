@@ -88,10 +88,14 @@ class Expression:
 
     def _may_be_in(self, text: str) -> bool:
         """False where no word is there. Letters beyond ASCII have a case that ``lower`` and ``re`` see differently."""
-        if not self.words or not text.isascii():
+        words = self.words
+        if not words or not text.isascii():
             return True
         lowered = text.lower()
-        return any(word in lowered for word in self.words)
+        for word in words:  # noqa: SIM110  half the time of any()
+            if word in lowered:
+                return True
+        return False
 
 
 _METHODS: Final = ("search", "match", "fullmatch", "findall", "sub")

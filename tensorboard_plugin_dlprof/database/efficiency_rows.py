@@ -11,6 +11,8 @@ from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.database.rows import Value, insert_rows
 from tensorboard_plugin_dlprof.efficiency.tables import (
+    Bound,
+    Cause,
     DevicePeaks,
     Efficiency,
     Floats,
@@ -125,6 +127,10 @@ _OP_COLUMNS = (
     "size", "occupancy_fraction", "achieved_fraction", "waves", "tail_fraction",
 )  # fmt: skip
 
+# Python 3.11 takes a microsecond for each ``.value``.
+_BOUNDS = {bound: bound.value for bound in Bound}
+_CAUSES = {cause: cause.value for cause in Cause}
+
 
 def _op_rows(aggr_id: int, op_ids: Int64s, profile: Profile, ops: OpEfficiency) -> Iterator[tuple[Value, ...]]:
     """One row per op that launched a kernel, or of which the work is known."""
@@ -144,7 +150,7 @@ def _op_rows(aggr_id: int, op_ids: Int64s, profile: Profile, ops: OpEfficiency) 
         yield (
             aggr_id, int(op_ids[op]), _there(device), ops.family[row], kernel_ns, measured_ns, _there(flops),
             _there(products), masked, _there(moved), ops.precision[row], unit, peak_flops, peak_bytes, ideal, best,
-            ops.bound[row].value, _eligibility(profile, op, unit), ops.cause[row].value,
+            _BOUNDS[ops.bound[row]], _eligibility(profile, op, unit), _CAUSES[ops.cause[row]],
             wrong.dimension if wrong else None, wrong.length if wrong else None, wrong.padded if wrong else None,
             wrong.padded_shape if wrong else None,
             ops.size[row], occupancy, achieved, waves, tail,

@@ -27,11 +27,10 @@ class MetricTable:
         )
         number, first = codes(count, high, low, total)
         in_order_of_use = np.argsort(first)
+        rows = first[in_order_of_use]
+        keys = zip(*(column[rows].tolist() for column in (count, high, low, total)), strict=True)
         new = np.empty(len(first), np.int64)
-        for code in in_order_of_use.tolist():
-            row = first[code]
-            key = (int(count[row]), int(high[row]), int(low[row]), int(total[row]))
-            new[code] = self._known.setdefault(key, self._last + len(self._known) + 1)
+        new[in_order_of_use] = [self._known.setdefault(key, self._last + len(self._known) + 1) for key in keys]
         ids = new[number].reshape(-1, len(columns))
         return [ids[:, column] for column in range(len(columns))]
 

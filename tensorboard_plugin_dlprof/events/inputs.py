@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
+from typing import Final
 
 import msgspec
 
@@ -18,6 +19,8 @@ NULL = "null\n"
 """DLProf's text for nothing."""
 
 _MAX_TEXT = 1 << 20
+
+_JSON: Final = msgspec.json.Decoder()
 
 
 class Tensor(msgspec.Struct, frozen=True):
@@ -113,11 +116,23 @@ def recorded_list(text: str) -> list[object]:
     """A list of shapes, types or values as the source wrote it; empty where it cannot be read."""
     if not text or len(text) > _MAX_TEXT:
         return []
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return []
+    value = parsed_json(text)
     return value if isinstance(value, list) else []
+
+
+def parsed_json(text: str) -> object:
+    """The value that a JSON text holds, as ``json`` reads it; None where it cannot be read.
+
+    ``msgspec`` takes a fifth of the time, and refuses what only ``json`` takes: NaN, infinity, halves of surrogates.
+    """
+    try:
+        return _JSON.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        pass
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _values(parameters: str) -> list[object] | None:
@@ -127,10 +142,7 @@ def _values(parameters: str) -> list[object] | None:
     values: list[object] = []
     for value in recorded_list(parameters):
         if isinstance(value, str):
-            try:
-                value = json.loads(value) if value else None
-            except (ValueError, RecursionError):
-                value = None
+            value = parsed_json(value) if value else None
         values.append(value)
     return values
 

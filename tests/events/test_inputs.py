@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tensorboard_plugin_dlprof.events.formats import Convolution, formats, output_shapes
-from tensorboard_plugin_dlprof.events.inputs import describe, tensors
+from tensorboard_plugin_dlprof.events.inputs import describe, parsed_json, tensors
 from tests.events.building import build, instance_text, op
 
 CONV = {
@@ -138,3 +138,21 @@ def test_output_of_a_dilated_strided_convolution() -> None:
     """(32 + 2*2 - 2*(3 - 1) - 1) // 3 + 1 = 11 in height; (30 + 0 - 1*(5 - 1) - 1) // 1 + 1 = 26 in width."""
     parameters = Convolution([3, 1], [2, 0], [2, 1], 1)
     assert output_shapes("conv2d", "fprop", [[2, 3, 32, 30], [4, 3, 3, 5]], parameters) == [[2, 4, 11, 26]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("[1, 2.5, -3, true, null]", "[123456789012345678901234567890]", "[NaN, Infinity]", "[1E400]", '["\\ud800"]'),
+        *(" [0.1, -0.0] ", '"text"', "null", "[[], [[1]]]"),
+    ],
+)
+def test_json_is_read_as_the_standard_library_reads_it(text: str) -> None:
+    """What the faster decoder refuses as well."""
+    assert repr(parsed_json(text)) == repr(json.loads(text))
+
+
+@pytest.mark.parametrize("text", ["", "[1,]", "[01]", "[1]x", "\ud800", "[" * 100_000])
+def test_what_is_no_json_is_nothing(text: str) -> None:
+    """Broken, no text at all, or nested too deep."""
+    assert parsed_json(text) is None
