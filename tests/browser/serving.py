@@ -94,9 +94,9 @@ def running(logdir: Path, cache: Path, *flags: str) -> Iterator[TensorBoard]:
 
 
 @contextlib.contextmanager
-def viewing(profile: Path, cache: Path, *flags: str) -> Iterator[Viewer]:
-    """``dlprofviewer`` on a file or folder, ended afterwards."""
-    command = [sys.executable, "-m", "tensorboard_plugin_dlprof.viewer", "-p", "0", *flags, str(profile)]
+def viewing(profile: Path, cache: Path, *flags: str, python: Path | None = None) -> Iterator[Viewer]:
+    """``dlprofviewer`` on a file or folder, ended afterwards; in another Python, where one is given."""
+    command = [str(python or sys.executable), "-m", "tensorboard_plugin_dlprof.viewer", "-p", "0", *flags, str(profile)]
     with _started(command, {"XDG_CACHE_HOME": str(cache)}) as (address, process_id):
         yield Viewer(address, process_id)
 

@@ -17,7 +17,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OTHER_SAMPLES, sample
 from tests.browser.serving import VIEWS, Viewer, viewing
-from tests.imports.traces import write_long_trace
+from tests.imports.holding import Held
+from tests.imports.traces import write_trace
 
 IMPORTED_WITHIN_MS = 90_000
 
@@ -116,7 +117,8 @@ def test_a_file_that_is_no_profile(page: Page, tmp_path: Path) -> None:
 
 def test_an_import_is_cancelled(page: Page, tmp_path: Path) -> None:
     """Cancel ends an import, the page offers it again, and it is not started by itself."""
-    with viewing(write_long_trace(tmp_path / "long.json"), tmp_path / "cache") as viewer:
+    held = Held(tmp_path / "held")
+    with viewing(write_trace(tmp_path / "logs" / "a.json"), tmp_path / "cache", python=held.python) as viewer:
         page.goto(viewer.address)
         expect(page.get_by_role("progressbar", name=re.compile("^Importing"))).to_be_visible()
         page.get_by_role("button", name="Cancel").click()
@@ -124,6 +126,7 @@ def test_an_import_is_cancelled(page: Page, tmp_path: Path) -> None:
         expect(button).to_be_visible()
         page.get_by_role("button", name="Refresh").click()
         expect(button).to_be_visible()
+        held.release()
         button.click()
         expect(page.get_by_role("region", name="Performance Summary")).to_be_visible(timeout=IMPORTED_WITHIN_MS)
 

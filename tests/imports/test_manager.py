@@ -15,6 +15,7 @@ import pytest
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.manager import ImportManager, Source, Status
+from tests.imports.holding import Held, hold_workers
 from tests.imports.traces import write_long_trace, write_trace
 from tests.waiting import wait_for
 
@@ -46,7 +47,7 @@ def failed(manager: ImportManager, profile: str = "p") -> Status:
 
 
 def running(manager: ImportManager) -> int:
-    """Process id of the worker, once it reports progress."""
+    """Process id of the worker, which is held, once it reports progress."""
     wait_for(lambda: (status := manager.status("p")) is not None and status.fraction > 0)
     process_id = manager.process_id()
     assert process_id is not None
@@ -125,9 +126,10 @@ def test_a_source_that_cannot_be_read_says_why(tmp_path: Path) -> None:
 
 
 @posix
-def test_cancelling_ends_the_process_and_leaves_nothing(tmp_path: Path) -> None:
+def test_cancelling_ends_the_process_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It can be started again afterwards."""
-    source = source_of(write_long_trace(tmp_path / "long.json"))
+    source = source_of(write_trace(tmp_path / "a.json"))
+    hold_workers(monkeypatch, tmp_path / "held")
     manager = ImportManager(Cache(tmp_path / "cache"))
     manager.start(source)
     process_id = running(manager)
@@ -158,21 +160,24 @@ def test_what_waits_can_be_cancelled(tmp_path: Path) -> None:
 
 
 @posix
-def test_a_killed_process_is_started_once_more(tmp_path: Path) -> None:
+def test_a_killed_process_is_started_once_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another program may have taken the memory: the second attempt succeeds."""
-    source = source_of(write_long_trace(tmp_path / "long.json"))
+    source = source_of(write_trace(tmp_path / "a.json"))
+    held = hold_workers(monkeypatch, tmp_path / "held")
     manager = ImportManager(Cache(tmp_path / "cache"))
     manager.start(source)
     os.kill(running(manager), signal.SIGKILL)
+    held.release()
     wait_for(lambda: is_settled(manager))
     assert manager.status("p") is None
     assert cached(manager, source) is not None
 
 
 @posix
-def test_a_process_that_dies_twice_has_failed(tmp_path: Path) -> None:
+def test_a_process_that_dies_twice_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the reason in a sentence, and nothing half-made in the cache."""
-    source = source_of(write_long_trace(tmp_path / "long.json"))
+    source = source_of(write_trace(tmp_path / "a.json"))
+    hold_workers(monkeypatch, tmp_path / "held")
     manager = ImportManager(Cache(tmp_path / "cache"))
     manager.start(source)
     first = running(manager)
@@ -208,9 +213,10 @@ def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 @posix
 def test_the_process_does_not_outlive_the_server(tmp_path: Path) -> None:
     """The server is killed without a chance to tell the worker."""
-    write_long_trace(tmp_path / "long.json")
+    write_trace(tmp_path / "a.json")
+    python = Held(tmp_path / "held").python
     server = subprocess.Popen(
-        [sys.executable, "-c", _SERVER, str(tmp_path / "long.json"), str(tmp_path / "cache")],
+        [sys.executable, "-c", _SERVER, str(tmp_path / "a.json"), str(tmp_path / "cache"), str(python)],
         stdout=subprocess.PIPE,
         text=True,
         cwd=Path(__file__).resolve().parents[2],
@@ -228,7 +234,7 @@ import sys, time
 from pathlib import Path
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.manager import ImportManager, Source
-path = Path(sys.argv[1])
+path, sys.executable = Path(sys.argv[1]), sys.argv[3]
 status = path.stat()
 manager = ImportManager(Cache(Path(sys.argv[2])))
 manager.start(Source("p", path, status.st_size, status.st_mtime_ns, path.name))

@@ -45,7 +45,7 @@ def write_trace(path: Path, steps: int = 3, adds_per_step: int = 2, rank: int | 
 
 
 def write_long_trace(path: Path) -> Path:
-    """A trace whose import takes some seconds, so that a test can do something to it meanwhile."""
+    """A trace of 80,000 kernels, whose import needs more than a few megabytes."""
     return write_trace(path, steps=200, adds_per_step=400)
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
-from tests.imports.traces import write_long_trace, write_trace
+from tests.imports.holding import Held, hold_workers
+from tests.imports.traces import write_trace
 from tests.queries.profiles import ignore
 from tests.routes.serving import OURS, Server
 from tests.shared_data import shared_data
@@ -211,59 +211,58 @@ def test_it_can_be_switched_off(logdir: Path, tmp_path: Path) -> None:
     assert viewer.server.get("/profiles").json["reaggregate_mode"] == "off"
 
 
-@pytest.fixture(scope="module")
-def long_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """80,000 kernels, so that a job takes some seconds."""
-    folder = tmp_path_factory.mktemp("long")
-    source = write_long_trace(folder / "long.json")
-    import_source(source, folder / database_name(source.name), ImportOptions(), ignore)
-    return folder / database_name(source.name)
+@pytest.fixture
+def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Held:
+    """Holds the workers in the middle of their work."""
+    return hold_workers(monkeypatch, tmp_path / "held")
 
 
 @pytest.fixture
-def slow(long_database: Path, tmp_path: Path) -> Iterator[Viewer]:
-    """Looks at a profile whose aggregation takes some seconds."""
+def slow(made_database: Path, held: Held, tmp_path: Path) -> Iterator[Viewer]:
+    """Looks at a profile whose aggregation stands still."""
     (tmp_path / "slow").mkdir()
-    shutil.copyfile(long_database, tmp_path / "slow" / long_database.name)
+    shutil.copyfile(made_database, tmp_path / "slow" / DATABASE)
     server = Server(tmp_path / "slow", tmp_path / "cache")
-    yield Viewer(server, long_database.name)
+    yield Viewer(server, DATABASE)
+    held.release()
     server.app.close()
 
 
-def running(viewer: Viewer) -> int:
-    """Process id of the worker, once there is progress."""
-    wait_for(lambda: any(job["progress"] and job["progress"]["fraction"] > 0 for job in viewer.jobs()))
+def running(viewer: Viewer, held: Held) -> int:
+    """Process id of the worker, once it stands still."""
+    held.wait()
     process_id = viewer.server.services.aggregations.process_id()
     assert process_id is not None
     return process_id
 
 
-def test_progress_is_seen_by_all_and_nothing_is_disturbed(slow: Viewer) -> None:
+def test_progress_is_seen_by_all_and_nothing_is_disturbed(slow: Viewer, held: Held) -> None:
     """Asking twice gives one job; the pages answer meanwhile; a reload of the page finds the job again."""
     first = slow.post("/aggregate", iter_start=1).json["job"]
     assert slow.post("/aggregate", iter_start=1).json["job"]["id"] == first["id"]
-    running(slow)
+    running(slow, held)
     (job,) = Viewer(slow.server, slow.server.profiles()[0]["name"]).jobs()
     assert (job["state"], set(job["progress"])) == ("running", {"stage", "fraction", "elapsed_s"})
     assert slow.aggregations() == [1]
     slow.post("/cancel_aggregation", job=first["id"])
 
 
-def test_a_database_that_goes_while_it_is_aggregated(slow: Viewer, tmp_path: Path) -> None:
+def test_a_database_that_goes_while_it_is_aggregated(slow: Viewer, held: Held, tmp_path: Path) -> None:
     """Such as one that a full cache lets go: the sentence says so, however far the worker had come."""
     answer = slow.post("/aggregate", iter_start=1)
-    wait_for(lambda: slow.jobs()[0]["state"] == "running")
+    held.wait()
     next((tmp_path / "slow").iterdir()).unlink()
+    held.release()
     wait_for(lambda: slow.server.services.aggregations.jobs(slow.profile)[0].finished_at)
     (job,) = slow.server.services.aggregations.jobs(slow.profile)
     assert (job.job_id, job.state) == (answer.json["job"]["id"], "failed")
     assert job.message == "The database of this profile is gone; reload the list of profiles."
 
 
-def test_cancelling(slow: Viewer, tmp_path: Path) -> None:
+def test_cancelling(slow: Viewer, held: Held, tmp_path: Path) -> None:
     """Ends the process and leaves nothing; what waits never starts."""
     first, second = (slow.post("/aggregate", iter_start=number) for number in (1, 2))
-    running(slow)
+    running(slow, held)
     for answer in (second, first):
         slow.post("/cancel_aggregation", job=answer.json["job"]["id"])
         assert slow.ended(answer)["state"] == "cancelled"
@@ -273,10 +272,10 @@ def test_cancelling(slow: Viewer, tmp_path: Path) -> None:
 
 
 @posix
-def test_a_killed_process_is_started_once_more_and_then_has_failed(slow: Viewer) -> None:
+def test_a_killed_process_is_started_once_more_and_then_has_failed(slow: Viewer, held: Held) -> None:
     """With a sentence, and nothing half-made."""
     answer = slow.post("/aggregate", iter_start=1)
-    first = running(slow)
+    first = running(slow, held)
     os.kill(first, signal.SIGKILL)
     aggregations = slow.server.services.aggregations
     os.kill(wait_for(lambda: (found := aggregations.process_id()) != first and found), signal.SIGKILL)

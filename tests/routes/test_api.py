@@ -14,7 +14,8 @@ import msgspec
 import pytest
 
 from tensorboard_plugin_dlprof.routes import app as app_module
-from tests.imports.traces import write_long_trace, write_trace
+from tests.imports.holding import hold_workers
+from tests.imports.traces import write_trace
 from tests.routes.serving import OURS, Server
 from tests.waiting import wait_for
 
@@ -79,9 +80,12 @@ def test_the_second_open_is_served_from_the_cache(server: Server, logdir: Path, 
     assert Server(logdir, tmp_path / "other").profile(SOURCE)["state"] == "not_imported"
 
 
-def test_progress_is_shown_and_an_import_can_be_cancelled(server: Server, logdir: Path) -> None:
+def test_progress_is_shown_and_an_import_can_be_cancelled(
+    server: Server, logdir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Then it waits to be imported again, and says that it was cancelled."""
-    write_long_trace(logdir / "long.pt.trace.json")
+    hold_workers(monkeypatch, tmp_path / "held")
+    write_trace(logdir / "long.pt.trace.json")
     server.rescan()
     profile = server.profile("long.pt.trace.json")["id"]
     server.change("/import", profile)
