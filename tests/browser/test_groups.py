@@ -249,3 +249,14 @@ def test_the_graph_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("complementary")).to_be_visible()
     expect(page.locator(".graph-node.selected")).to_have_count(1)
+
+
+def test_without_a_gpu_nothing_is_said_of_tensor_core_use(page: Page, tensorboard: TensorBoard) -> None:
+    """A recording of the CPU alone tells which ops are eligible, and not that none of them uses Tensor Cores."""
+    page.goto(tensorboard.page(run="cpu", view="groups"))
+    heads = page.get_by_role("treegrid").get_by_role("columnheader")
+    expect(heads.filter(has_text="TC Eligible")).to_have_count(1)
+    expect(heads.filter(has_text="Using TC")).to_have_count(0)
+    page.goto(tensorboard.page(run="cpu", view="graph"))
+    expect(page.get_by_role("list", name="What the nodes' edges mean")).to_contain_text("no kernels were recorded")
+    expect(page.locator(".graph-node .node-words").first).to_contain_text(re.compile(r"^\d+ eligible · CPU \d"))

@@ -7,6 +7,7 @@ import { DetailsPane } from "../components/details_pane";
 import { TooltipLayer } from "../components/tooltip";
 import { connectToHost, nameFrame, watchTheme, type HostMessages, type Theme } from "../host/tensorboard";
 import { chosenAggregation } from "../model/aggregation";
+import { hasGpuWork } from "../model/headline";
 import { allRuns, chooseProfile, runLabel } from "../model/picker";
 import { forOtherProfile, withValues } from "../model/url_state";
 import { useConnection } from "./connection";
@@ -106,7 +107,8 @@ export function App() {
       navigate({ profile: selected.id, run: selected.run, capture: selected.name });
   }, [selected, url.profile]);
 
-  const shown = data === null ? null : JSON.stringify([data.aggregation, data.domain, data.matrix_unit]);
+  const shown =
+    data === null ? null : JSON.stringify([data.aggregation, data.domain, data.matrix_unit, hasGpuWork(data)]);
   const scope = useMemo(
     (): Scope | null =>
       data === null
@@ -117,6 +119,7 @@ export function App() {
             domain: data.domain,
             round,
             matrixUnit: data.matrix_unit,
+            onGpu: hasGpuWork(data),
             title: `${runLabel(data.profile.run)} · ${data.profile.name}`,
           },
     // eslint-disable-next-line react-hooks/exhaustive-deps -- `shown` says when anything of it has changed

@@ -9,6 +9,8 @@ export interface Scope extends ProfileScope {
   round: number;
   /** `Tensor Core`, or `Matrix Core` on AMD GPUs. */
   matrixUnit: string;
+  /** Whether the recording holds any work of a GPU; without, which ops use the matrix unit is not known. */
+  onGpu: boolean;
   /** Run and file, the heading of what is copied and printed. */
   title: string;
 }

@@ -58,10 +58,6 @@ export function compatibilityOf({ values }: TreeRow): Compatibility {
   return values.eligible_ops > 0 ? "not_using" : "not_eligible";
 }
 
-/** Whether any kernel of the tree was recorded: else which ops use matrix units is not known. */
-export const hasGpuTime = ({ roots }: Pick<Rows, "roots">): boolean =>
-  roots.some(({ values }) => values.gpu_time_ns > 0);
-
 /** In words: `3 of 5 use TC`; `5 eligible` where it is not known which use them. */
 export function compatibilityText(row: TreeRow, core: string, known: boolean): string {
   const { using_ops: using, eligible_ops: eligible } = row.values;

@@ -7,6 +7,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { formatCount } from "../../format/number";
+import { useScope } from "../../frame/scope";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, inUnit, readableAndExact, unitsBeside, type TimeUnit } from "../../format/time";
 import { causesTip } from "../../model/causes";
@@ -27,16 +28,25 @@ const ROW_HEIGHT = 28;
 /** Rows drawn beyond those in view. */
 const MARGIN = 12;
 
-const columnsFor = (unit: string, core: string, limited: boolean): TreeColumn[] => [
+/** Without GPU work in the recording it is not known which ops use the units. */
+const columnsFor = (unit: string, core: string, limited: boolean, onGpu: boolean): TreeColumn[] => [
   { key: "name", label: "Module", about: "Levels of the model: modules and name scopes, their ops at the end." },
   { key: "calls", label: "Calls", about: "Calls of the ops below.", tier: 1 },
   { key: "eligible_ops", label: `${core} Eligible`, about: `Ops below that could use ${unit}s.` },
-  { key: "using_ops", label: `Using ${core}`, about: `Ops below of which at least one kernel uses ${unit}s.` },
-  {
-    key: "share",
-    label: "Share of Eligible",
-    about: `Ops using ${unit}s over eligible ops; an op that uses them counts as eligible.`,
-  },
+  ...(onGpu
+    ? [
+        {
+          key: "using_ops" as const,
+          label: `Using ${core}`,
+          about: `Ops below of which at least one kernel uses ${unit}s.`,
+        },
+        {
+          key: "share" as const,
+          label: "Share of Eligible",
+          about: `Ops using ${unit}s over eligible ops; an op that uses them counts as eligible.`,
+        },
+      ]
+    : []),
   ...(limited
     ? [
         {
@@ -90,10 +100,16 @@ function nextSort(current: string, key: string): string {
 export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
   const scroller = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600, width: 1200 });
+  const { onGpu } = useScope();
   const [focus, setFocus] = useState<string | null>(null);
   const wantsFocus = useRef(false);
   const shown = tree.rows.visible(tree.isOpen);
-  const all = columnsFor(matrixUnit, matrixUnit === "Tensor Core" ? "TC" : "MC", tree.rows.tree.causes.length > 0);
+  const all = columnsFor(
+    matrixUnit,
+    matrixUnit === "Tensor Core" ? "TC" : "MC",
+    tree.rows.tree.causes.length > 0,
+    onGpu,
+  );
   const columns = fittingColumns(all, tree.sort, view.width);
   const leftOut = all.filter((column) => !columns.includes(column)).map(({ label }) => label);
   const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);

@@ -8,16 +8,7 @@ import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tr
 import { useWidth } from "../../components/use_width";
 import { useScope } from "../../frame/scope";
 import { chainOf, nothingShown } from "../../model/group_tree";
-import {
-  fitted,
-  graphNeighbour,
-  hasGpuTime,
-  layOut,
-  NODE,
-  scaled,
-  type GraphNode,
-  type Place,
-} from "../../model/graph_layout";
+import { fitted, graphNeighbour, layOut, NODE, scaled, type GraphNode, type Place } from "../../model/graph_layout";
 import { NodeBox, NodePatterns } from "./node_box";
 import { NodePane } from "./node_pane";
 import { usePlace } from "./use_place";
@@ -25,7 +16,7 @@ import { usePlace } from "./use_place";
 const SCREEN_NODES = 24;
 
 export function Graph() {
-  const { matrixUnit } = useScope();
+  const { matrixUnit, onGpu } = useScope();
   const { tree, query } = useGroupTree({ name: "graph", screen: SCREEN_NODES, foldAtFirst: true });
   if (tree === null)
     return query.error === null ? <Loading what="the graph" /> : <ErrorBox error={query.error} retry={query.reload} />;
@@ -39,9 +30,9 @@ export function Graph() {
         {tree.rows.roots.length === 0 ? (
           <p class="nothing">{nothingShown(tree.filter)}</p>
         ) : (
-          <Drawing tree={tree} matrixUnit={matrixUnit} />
+          <Drawing tree={tree} matrixUnit={matrixUnit} onGpu={onGpu} />
         )}
-        <Legend matrixUnit={matrixUnit} onGpu={hasGpuTime(tree.rows)} />
+        <Legend matrixUnit={matrixUnit} onGpu={onGpu} />
       </section>
       {tree.selected !== null && (
         <NodePane row={tree.selected} tree={tree} onClose={() => tree.change({ row: null })} />
@@ -73,7 +64,7 @@ function Legend({ matrixUnit, onGpu }: { matrixUnit: string; onGpu: boolean }) {
 
 const HEIGHT_BELOW = 285;
 
-function Drawing({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
+function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: string; onGpu: boolean }) {
   const [measure, width] = useWidth(900);
   const [height, setHeight] = useState(() => Math.max(window.innerHeight - HEIGHT_BELOW, 320));
   const [focus, setFocus] = useState<string | null>(null);
@@ -91,7 +82,6 @@ function Drawing({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) 
   const [place, show] = usePlace(fitted(graph, width, height));
   const chain = new Set(chainOf(tree.selected));
   const core = matrixUnit === "Tensor Core" ? "TC" : "MC";
-  const onGpu = hasGpuTime(tree.rows);
   const focused = graph.nodes.find(({ row }) => row.key === (focus ?? tree.selected?.key)) ?? graph.nodes[0];
 
   useLayoutEffect(() => {

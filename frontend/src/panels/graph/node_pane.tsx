@@ -11,7 +11,7 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { currentUrl, navigate } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { causeAbout } from "../../model/causes";
-import { compatibilityOf, hasGpuTime } from "../../model/graph_layout";
+import { compatibilityOf } from "../../model/graph_layout";
 import { pathOf, tensorCoreShare, type TreeRow } from "../../model/group_tree";
 import { shortKernelName } from "../../model/kernel_name";
 
@@ -52,7 +52,7 @@ export function NodePane({ row, tree, onClose }: NodePaneProps) {
             ],
             ["Calls", formatCount(values.calls)],
             ["Eligible ops", formatCount(values.eligible_ops)],
-            [`Using ${unit}s`, formatCount(values.using_ops)],
+            [`Using ${unit}s`, formatCount(scope.onGpu ? values.using_ops : null)],
           ] as const
         ).map(([term, value]) => (
           <div key={term}>
@@ -63,7 +63,7 @@ export function NodePane({ row, tree, onClose }: NodePaneProps) {
       </dl>
       <Kernels links={op === null ? { group: path } : { op }} first={row.members.length > 1} />
       <h3>{unit}s here</h3>
-      {hasGpuTime(tree.rows) ? (
+      {scope.onGpu ? (
         <Advice row={row} unit={unit} />
       ) : (
         <p class="muted">No kernels were recorded, so that nothing tells whether {unit}s were used.</p>
