@@ -95,14 +95,17 @@ def test_the_second_time_it_is_there_at_once(tmp_path: Path) -> None:
     assert cached(second, source) is not None
 
 
-def test_one_import_runs_at_a_time(tmp_path: Path) -> None:
+def test_one_import_runs_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The others wait in the order of asking."""
+    held = hold_workers(monkeypatch, tmp_path / "held")
     manager = ImportManager(Cache(tmp_path / "cache"))
     sources = [source_of(write_trace(tmp_path / f"{number}.json"), str(number)) for number in range(3)]
     for source in sources:
         manager.start(source)
-    states = {status.state for number in "12" if (status := manager.status(number)) is not None}
-    assert "queued" in states
+    held.wait()
+    states = [status.state for number in "012" if (status := manager.status(number)) is not None]
+    assert states == ["importing", "queued", "queued"]
+    held.release()
     wait_for(lambda: is_settled(manager))
     assert all(cached(manager, source) for source in sources)
 

@@ -19,6 +19,7 @@ from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.opening.locking import exclusive
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.imports.traces import write_trace
+from tests.waiting import PATIENCE_S
 
 SERVER = """
 import sys, threading, time
@@ -75,7 +76,7 @@ def test_no_aggregation_of_two_processes_is_lost(tmp_path: Path, database: Path)
         assert server.stdin is not None
         server.stdin.write("go\n")
         server.stdin.flush()
-    said = [server.communicate(timeout=120)[0].split() for server in servers]
+    said = [server.communicate(timeout=PATIENCE_S)[0].split() for server in servers]
     assert [words[0] for words in said] == ["done", "done"]
     assert {words[1] for words in said} == {"2", "3"}
     with closing(open_database(Cache(cache).newest(database))) as con:
@@ -109,7 +110,7 @@ def test_the_lock_is_held_across_processes(tmp_path: Path) -> None:
 def _says_held(*processes: subprocess.Popen[str]) -> subprocess.Popen[str]:
     import select
 
-    ready, _, _ = select.select([process.stdout for process in processes], [], [], 60)
+    ready, _, _ = select.select([process.stdout for process in processes], [], [], PATIENCE_S)
     return next(process for process in processes if process.stdout in ready)
 
 
