@@ -99,6 +99,44 @@ def temporary_folder() -> str:
     return tempfile.gettempdir()
 
 
+_MAPPINGS: list[weakref.ref[mmap.mmap]] = []
+"""Of all files that hold columns."""
+_LOCK = threading.Lock()
+
+
+def note(mapping: mmap.mmap) -> None:
+    """Has a mapping let go of its memory with the others."""
+    with _LOCK:
+        _MAPPINGS.append(weakref.ref(mapping))
+
+
+def let_go() -> None:
+    """Lets go of the memory of all columns in files. Call it where much of them was read or written.
+
+    Nothing is lost: what was written stays in the file, and is read again from there when it is touched.
+    """
+    with _LOCK:
+        live = [mapping for found in _MAPPINGS if (mapping := found()) is not None]
+        _MAPPINGS[:] = map(weakref.ref, live)
+    if hasattr(mmap, "MADV_DONTNEED"):  # Linux: a shared mapping keeps what was written to it
+        for mapping in live:
+            mapping.madvise(mmap.MADV_DONTNEED)
+
+
+_MUCH_BYTES = 256 << 20
+_MEMORY_OF_PROCESS = Path("/proc/self/statm")
+
+
+def let_go_of_much() -> None:
+    """``let_go`` where what lies in files takes much of the memory: to read it again takes time."""
+    try:
+        in_files = int(_MEMORY_OF_PROCESS.read_bytes().split()[2]) * mmap.PAGESIZE
+    except OSError:  # not Linux
+        return
+    if in_files > _MUCH_BYTES:
+        let_go()
+
+
 def in_file(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A copy of a contiguous column, in a file."""
     shelf = _SHELF.get()
@@ -110,6 +148,7 @@ def in_file(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
             column.tofile(file)
             file.flush()
             mapping = mmap.mmap(file.fileno(), column.nbytes)
+            note(mapping)
     memory = _Memory(mapping, column)
     if shelf is not None:
         weakref.finalize(memory, shelf.give_back, mapping).atexit = False

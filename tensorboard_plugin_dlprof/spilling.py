@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import weakref
 from array import array
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
-from tensorboard_plugin_dlprof.mapped_files import in_file, is_in_file, temporary_file, temporary_folder
+from tensorboard_plugin_dlprof.mapped_files import in_file, is_in_file, let_go, note, temporary_file, temporary_folder
 
 _SMALL_BYTES = 1 << 20
 """Shorter columns stay in memory."""
@@ -52,7 +51,6 @@ class Spill:
         """Whether the columns were too long for the memory."""
         self._in_memory_bytes = 0
         """Of columns that are complete."""
-        self._maps: list[weakref.ref[mmap.mmap]] = []
 
     def relieve(self, tables: Iterable[dict[str, Any]]) -> None:
         """Moves what was read so far to files, where all columns together take too much.
@@ -110,11 +108,8 @@ class Spill:
 
     def rest(self) -> None:
         """Lets go of the memory of what lies in files. Call it where much of it was read or written."""
-        mappings = [mapping for found in self._maps if (mapping := found()) is not None]
-        self._maps = list(map(weakref.ref, mappings))
-        for mapping in mappings:
-            if hasattr(mmap, "MADV_DONTNEED"):  # Linux: a shared mapping keeps what was written to it
-                mapping.madvise(mmap.MADV_DONTNEED)
+        if self._has_begun:
+            let_go()
 
     def _fits(self, count: int, dtype: npt.DTypeLike) -> bool:
         return not self._has_begun or count * np.dtype(dtype).itemsize < _SMALL_BYTES
@@ -141,7 +136,7 @@ class Spill:
     def _mapped(self, file: IO[bytes], dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
         file.flush()
         mapping = mmap.mmap(file.fileno(), 0)
-        self._maps.append(weakref.ref(mapping))
+        note(mapping)
         return np.frombuffer(mapping, dtype, count)
 
 

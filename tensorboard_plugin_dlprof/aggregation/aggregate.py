@@ -26,6 +26,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import (
 )
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.mapped_files import let_go_of_much
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
 from tensorboard_plugin_dlprof.spilling import keep_columns, spilled
 from tensorboard_plugin_dlprof.typical_iterations import typical_range
@@ -45,6 +46,7 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
     rows = instance_rows(profile)
     keep_columns(rows)
     times = instance_times(profile, rows)
+    let_go_of_much()
 
     iteration = iteration_of(profile.instances.cpu_start, candidate)
     aggregated = (iteration >= 0) & chosen[iteration]
@@ -54,6 +56,7 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
     memcpy, memset = (np.flatnonzero(aggregated[work]) for work in (rows.memcpys, rows.memsets))
 
     nodes = of_ops.op_nodes(profile, times, aggregated, kernel_aggregated)
+    let_go_of_much()
     in_iterations, iteration_kernels = of_kernels.iteration_ops(
         profile,
         times,
@@ -62,6 +65,7 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
         kernel,
         rows.kernels,
     )
+    let_go_of_much()
     parts = resources.device_parts(profile, candidate.start_ns[chosen], candidate.stop_ns[chosen])
     in_use = resources.devices_in_use(profile)
     window_parts = resources.mean_parts(parts, in_use)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.aggregation.intervals import are_shared, union_lengths
 from tensorboard_plugin_dlprof.aggregation.portions import by_op
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
+from tensorboard_plugin_dlprof.mapped_files import let_go_of_much
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.spilling import spilled
 
@@ -82,6 +83,7 @@ def instance_times(profile: Profile, rows: InstanceRows) -> InstanceTimes:
         gpu[some] = union_lengths(instance, start, stop, some.stop - some.start)
         idle[some] = _spans(instance, start, stop, some.stop - some.start) - gpu[some]
     gpu, idle = spilled(gpu), spilled(idle)
+    let_go_of_much()
 
     api = np.zeros(count, np.int64)
     calls: list[_Work] = [

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.mapped_files import let_go_of_much
 from tensorboard_plugin_dlprof.spilling import spilled
 
 _BLOCK = 1 << 18
@@ -52,6 +53,8 @@ def union_of(pieces: Sequence[Piece]) -> Intervals:
             np.compress(kept, first, out=starts[count:end])
             np.compress(kept, last, out=stops[count:end])
             count = end
+        if len(start) > _BLOCK:
+            let_go_of_much()
     starts, stops = starts[:count], stops[:count]
     # Each sorted for itself: as many intervals have ended before the next one starts as have begun where none is open.
     starts.sort()

@@ -151,14 +151,19 @@ def _write_instances(con: sqlite3.Connection, profile: Profile, text: Int64s) ->
             "cpu_stop": instances.cpu_stop,
             "process_id": instances.process_id,
             "thread_id": instances.thread_id,
-            "input_names_id": text[instances.input_names],
-            "input_shapes_id": text[instances.input_shapes],
-            "output_names_id": text[instances.output_names],
-            "output_shapes_id": text[instances.output_shapes],
-            "parameters_id": text[instances.parameters],
+            "input_names_id": _ids(text, instances.input_names),
+            "input_shapes_id": _ids(text, instances.input_shapes),
+            "output_names_id": _ids(text, instances.output_names),
+            "output_shapes_id": _ids(text, instances.output_shapes),
+            "parameters_id": _ids(text, instances.parameters),
         },
         len(instances.op),
     )
+
+
+def _ids(text: Int64s, column: Int32s) -> Int64s | int:
+    """The stored ids of texts, one number where one of them stands for all (``distinct.steady``)."""
+    return int(text[column[0]]) if len(column) and column.strides == (0,) else text[column]
 
 
 def _write_kernels(con: sqlite3.Connection, kernels: Kernels, text: Int64s) -> None:

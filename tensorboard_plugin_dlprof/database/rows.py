@@ -15,12 +15,17 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.mapped_files import let_go_of_much
+
 Value: TypeAlias = "int | float | str | bytes | None"
 
 ROWS_A_STATEMENT = 32
 """More is no faster. Times the columns it stays below the 999 variables that any SQLite allows."""
 
 _ROWS_A_CHUNK = 4_096
+
+_ROWS_TO_LET_GO = 1 << 19
+"""Columns in files take no more memory than for so many rows."""
 
 
 def insert_integers(
@@ -42,6 +47,8 @@ def insert_integers(
             varying[name] = column
     one, several = (_statement(table, tuple(varying), rows, same) for rows in (1, ROWS_A_STATEMENT))
     for begin in range(0, count, _ROWS_A_CHUNK):
+        if begin % _ROWS_TO_LET_GO == 0 and begin:
+            let_go_of_much()
         rows = min(_ROWS_A_CHUNK, count - begin)
         chunk = np.empty((rows, len(varying)), np.int64)
         for position, column in enumerate(varying.values()):

@@ -24,6 +24,7 @@ from tensorboard_plugin_dlprof.efficiency.tables import (
     OpEfficiency,
 )
 from tensorboard_plugin_dlprof.events.tables import Device, Int64s
+from tensorboard_plugin_dlprof.mapped_files import let_go_of_much
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.spilling import keep_columns, spilled
 
@@ -34,7 +35,9 @@ def efficiency(profile: Profile, work: InstanceWork, aggregation: Aggregation) -
     rows = spilled(instance_rows(profile).kernels)
     keep_columns(work)
     keep_columns(kernels)
+    let_go_of_much()
     ops = op_efficiency(profile, work, aggregation, kernels, rows)
+    let_go_of_much()
     return Efficiency(
         ops=ops,
         kernels=_of_kernels(profile, aggregation, kernels),

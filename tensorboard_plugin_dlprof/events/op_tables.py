@@ -10,6 +10,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.ops import eligibility
+from tensorboard_plugin_dlprof.distinct import steady
 from tensorboard_plugin_dlprof.events.drafts import Drafts, OpKey
 from tensorboard_plugin_dlprof.events.formats import Formats
 from tensorboard_plugin_dlprof.events.inputs import NULL, Described
@@ -27,7 +28,7 @@ class OpTables(msgspec.Struct):
     instances: Instances
     op_of_draft: Int64s
     """Row of ``ops``."""
-    instance_of_draft: Int64s
+    instance_of_draft: Int32s
     """Number among the instances of its op, from 0."""
 
 
@@ -124,11 +125,14 @@ def _rank(order: Int64s) -> Int64s:
     return rank
 
 
-def _numbers_within(rows: Int64s, op: Int64s) -> Int64s:
+def _numbers_within(rows: Int64s, op: Int64s) -> Int32s:
     ordered = op[rows]
     heads = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(rows) else rows
-    numbers = np.empty(len(rows), np.int64)
-    numbers[rows] = np.arange(len(rows)) - np.repeat(heads, np.diff(np.append(heads, len(rows))))
+    lengths = np.diff(np.append(heads, len(rows)))
+    inside = np.arange(len(rows), dtype=np.int32)
+    inside -= np.repeat(heads.astype(np.int32), lengths)
+    numbers = np.empty(len(rows), np.int32)
+    numbers[rows] = inside
     return numbers
 
 
@@ -137,14 +141,14 @@ def _instances(drafts: Drafts, rows: Int64s, op: Int64s, texts: DraftTexts, stri
 
     def column(read: Callable[[Described], str]) -> Int32s:
         ids = np.array([strings.intern(read(item)) for item in texts.distinct], np.int32)
-        return ids[index]
+        return np.broadcast_to(ids[:1], index.shape) if (ids == ids[0]).all() else ids[index]
 
     return Instances(
         op=op[rows].astype(np.int32),
         cpu_start=drafts.start_ns[rows],
         cpu_stop=drafts.end_ns[rows],
-        process_id=drafts.process_id[rows],
-        thread_id=drafts.thread_id[rows],
+        process_id=steady(drafts.process_id[rows]),
+        thread_id=steady(drafts.thread_id[rows]),
         input_names=column(lambda item: item.input_names),
         input_shapes=column(lambda item: item.input_shapes),
         output_names=column(lambda item: item.output_names),

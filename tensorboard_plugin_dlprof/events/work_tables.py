@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
 from tensorboard_plugin_dlprof.classify.kernels import Classifier
-from tensorboard_plugin_dlprof.distinct import numbered
+from tensorboard_plugin_dlprof.distinct import numbered, steady
 from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.drafts import Owners
 from tensorboard_plugin_dlprof.events.linking import Links
@@ -171,8 +171,9 @@ def syncs_and_calls(placed: Placed) -> tuple[Syncs, Calls]:
     syncs = np.flatnonzero((record >= 0) & ~has_rows)
     plain = np.flatnonzero((record < 0) & ~has_rows)
     sync_rows, sync_columns = _call_columns(placed, syncs)
-    _, call_columns = _call_columns(placed, plain)
     record = record[sync_rows]
+    del has_rows, sync_rows
+    _, call_columns = _call_columns(placed, plain)
     return (
         Syncs(
             **sync_columns,
@@ -189,6 +190,8 @@ def _call_columns(placed: Placed, rows: Int64s) -> tuple[Int64s, dict[str, Any]]
     drafts = placed.owners.of_call[rows]
     order = placed.sorted(rows, drafts, capture.calls.name[rows], capture.calls.start_ns[rows])
     rows, drafts = rows[order], drafts[order]
+    del order
+    capture.spill.rest()
     thread_ids = np.array([thread.thread_id for thread in capture.threads], np.int64)
     return rows, {
         "op": placed.op(drafts),
@@ -196,8 +199,8 @@ def _call_columns(placed: Placed, rows: Int64s) -> tuple[Int64s, dict[str, Any]]
         "name": capture.calls.name[rows],
         "api_start": capture.calls.start_ns[rows],
         "api_stop": capture.calls.end_ns[rows],
-        "process_id": placed.links.call_process[rows],
-        "thread_id": thread_ids[capture.calls.thread[rows]] if len(rows) else np.zeros(0, np.int64),
+        "process_id": steady(placed.links.call_process[rows]),
+        "thread_id": steady(thread_ids[capture.calls.thread[rows]]) if len(rows) else np.zeros(0, np.int64),
     }
 
 
