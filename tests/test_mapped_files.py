@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tensorboard_plugin_dlprof.mapped_files import files_used_again, in_file, is_in_file
+from tensorboard_plugin_dlprof.mapped_files import files_used_again, in_file, is_in_file, let_go, let_go_of_much
 
 COLUMN = np.arange(5_000)
 
@@ -69,3 +69,13 @@ def test_columns_outlive_the_block() -> None:
         other = in_file(-COLUMN)
     assert np.array_equal(kept, COLUMN)
     assert np.array_equal(other, -COLUMN)
+
+
+def test_columns_stay_when_their_memory_is_let_go() -> None:
+    """What was written is read from the file again."""
+    column = in_file(np.arange(1 << 16))
+    column[7] = -1
+    let_go()
+    let_go_of_much()
+    assert column[7] == -1
+    assert int(column[8:].sum()) == sum(range(8, 1 << 16))
