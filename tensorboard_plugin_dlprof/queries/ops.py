@@ -157,13 +157,18 @@ OPS = Table(
 )
 
 
+_NO_GPU_WORK = " AND ".join(
+    f"NOT EXISTS (SELECT 1 FROM {work})" for work in ("read_only_kernels", "read_only_memcpys", "read_only_memsets")
+)
+
 USING_OR_UNKNOWN = (
-    "CASE WHEN node.using_tc THEN 1 WHEN node.read_only_ops_id IN (SELECT read_only_ops_id FROM ext_graph_launches) "
+    f"CASE WHEN node.using_tc THEN 1 WHEN ({_NO_GPU_WORK}) "
+    "OR node.read_only_ops_id IN (SELECT read_only_ops_id FROM ext_graph_launches) "
     "OR EXISTS (SELECT 1 FROM ext_op_efficiency AS rate WHERE rate.aggr_id = node.aggr_id "
     "AND rate.read_only_ops_id = node.read_only_ops_id AND rate.matrix_unit = 2) THEN NULL ELSE 0 END"
 )
 """Of ``op_nodes AS node`` in a database of ours: empty where most of the op's time is in kernels that no rule can tell,
-or where it launches CUDA graphs that were recorded as a whole."""
+where it launches CUDA graphs that were recorded as a whole, or where no GPU was recorded."""
 
 
 def of_ours(table: Table) -> Table:

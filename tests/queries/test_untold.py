@@ -163,6 +163,19 @@ def test_whether_an_op_uses_tensor_cores_may_be_unknown(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(("work", "using"), [([], None), (_work(1, "gpu_memcpy", "Memcpy HtoD", 1_020, 40, 0), False)])
+def test_without_a_gpu_nobody_knows_whether_ops_use_tensor_cores(
+    tmp_path: Path, work: list[dict[str, Any]], using: bool | None
+) -> None:
+    """A recording of the CPU alone; where copies were recorded, kernels would have been."""
+    source = tmp_path / "trace.json"
+    events = [_event("cpu_op", "aten::mm", 1_000, 150, 1), *work]
+    source.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    import_source(source, tmp_path / "dldb.sqlite", ImportOptions(), ignore)
+    with closing(open_database(tmp_path / "dldb.sqlite")) as file:
+        assert list(using_of_ops(file).values()) == [{using}]
+
+
 def test_whether_graphs_recorded_as_a_whole_use_tensor_cores_is_unknown(tmp_path: Path) -> None:
     """Nobody knows their kernels."""
     with closing(open_database(database_of("nsight/a100_cuda_graphs/result_2_7B_compile_ro.sqlite", tmp_path))) as file:
