@@ -8,14 +8,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-NUMPY_SETTINGS = {
-    "OPENBLAS_NUM_THREADS": "1",
-    "NUMPY_MADVISE_HUGEPAGE": "0",
-}
-"""Of processes that import or aggregate: environment variables that are read when NumPy is loaded. It would start
-threads for what it is not asked to do, and want huge pages for long columns. Linux stops a process to make room for
-each of these, which can take a tenth of the time, and they gain nothing for what is written once and read twice."""
-
 _KEPT_BYTES = 16 << 20
 
 _TRIM_THRESHOLD, _MMAP_MAX = -1, -4
@@ -23,12 +15,6 @@ _TRIM_THRESHOLD, _MMAP_MAX = -1, -4
 
 _SETTINGS = {"MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_MMAP_MAX_", "GLIBC_TUNABLES"}
 """By which users choose for themselves."""
-
-
-def settle_numpy() -> None:
-    """Puts ``NUMPY_SETTINGS`` that the user has not chosen into the environment. Call it before NumPy is loaded."""
-    for name, value in NUMPY_SETTINGS.items():
-        os.environ.setdefault(name, value)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Memory that is freed stays with the process that wants it so, and NumPy is told what to do before it is loaded."""
+"""Memory that is freed stays with the process that wants it so."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import subprocess
 import sys
 
 import pytest
-
-from tensorboard_plugin_dlprof.many_objects import NUMPY_SETTINGS
 
 _PROGRAM = """
 import re, sys
@@ -43,31 +41,3 @@ def test_freed_memory_is_kept_unless_the_user_has_chosen(how: str, environment: 
     command = [sys.executable, "-c", _PROGRAM, how]
     found = subprocess.run(command, env={**own, **environment}, capture_output=True, text=True, check=True)
     assert found.stdout.strip() == str(kept)
-
-
-_WATCH = """
-import os, sys
-
-class Watch:
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        if name == "numpy":
-            print(os.environ.get("NUMPY_MADVISE_HUGEPAGE"), os.environ.get("OPENBLAS_NUM_THREADS"))
-
-sys.meta_path.insert(0, Watch)
-from tensorboard_plugin_dlprof.cli.main import main
-main(sys.argv[1:])
-import numpy
-"""
-
-
-@pytest.mark.parametrize("command", ["import", "aggregate"])
-@pytest.mark.parametrize(("environment", "found"), [({}, "0 1"), ({"NUMPY_MADVISE_HUGEPAGE": "1"}, "1 1")])
-def test_numpy_is_settled_before_it_is_loaded(command: str, environment: dict[str, str], found: str) -> None:
-    """It reads its settings once. What the user has chosen stays."""
-    own = {name: value for name, value in os.environ.items() if name not in NUMPY_SETTINGS}
-    done = subprocess.run(
-        [sys.executable, "-c", _WATCH, command, "missing.sqlite"],
-        env={**own, **environment}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout.split("\n")[0] == found

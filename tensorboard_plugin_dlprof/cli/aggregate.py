@@ -15,7 +15,6 @@ from pathlib import Path
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, tell
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists
-from tensorboard_plugin_dlprof.many_objects import keep_freed_memory, settle_numpy
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,9 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Aggregates, and prints the database with the id of the aggregation."""
-    settle_numpy()
     from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
     from tensorboard_plugin_dlprof.importers import is_source
+    from tensorboard_plugin_dlprof.many_objects import keep_freed_memory
     from tensorboard_plugin_dlprof.pipeline import Choice, aggregate_database
 
     keep_freed_memory()

@@ -9,6 +9,7 @@ anew, with its aggregations and its title; any other is replaced only with --for
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +20,6 @@ from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, say_bug, tell
 from tensorboard_plugin_dlprof.cli.sources import find_sources
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists, ProfileError
-from tensorboard_plugin_dlprof.many_objects import settle_numpy
 from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.outputs import make_folder
 
@@ -74,7 +74,7 @@ def _gigabytes(text: str) -> float:
 
 def run(arguments: argparse.Namespace) -> int:
     """Imports one source after the other; one line for each on stdout, what went wrong on stderr."""
-    settle_numpy()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads for what it is not asked to do
     from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
     from tensorboard_plugin_dlprof.importers.importer import ReadOptions
     from tensorboard_plugin_dlprof.masking import mask_arguments

@@ -14,8 +14,6 @@ from typing import IO, Any
 
 import msgspec
 
-from tensorboard_plugin_dlprof.many_objects import NUMPY_SETTINGS
-
 TERMINATE_SECONDS = 3.0
 MAX_LINE_LETTERS = 1 << 20
 MAX_ERROR_BYTES = 64 << 10
@@ -132,6 +130,6 @@ def _environment() -> dict[str, str]:
         **os.environ,
         "PYTHONPATH": os.pathsep.join(dict.fromkeys([package, *folders])),
         "PYTHONUNBUFFERED": "1",
+        "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
-        **NUMPY_SETTINGS,
     }
