@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import getpass
 import platform
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -127,16 +127,10 @@ def _run(con: sqlite3.Connection, script: str) -> None:
 
 
 def _user() -> str:
-    """As ``getpass`` finds it, which loads what asks for passwords."""
-    named = next(filter(None, map(os.environ.get, ("LOGNAME", "USER", "LNAME", "USERNAME"))), None)
-    if named is None:
-        try:
-            import pwd
-
-            named = pwd.getpwuid(os.getuid()).pw_name
-        except (KeyError, OSError, ImportError):  # a container's user without a name; a system without users' numbers
-            return ""
-    return storable(named)
+    try:
+        return storable(getpass.getuser())
+    except (KeyError, OSError, ImportError):  # a container's user without a name
+        return ""
 
 
 def _expected_bytes(profile: Profile) -> int:
