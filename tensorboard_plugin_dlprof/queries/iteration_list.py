@@ -145,10 +145,13 @@ def iterations(extended: bool) -> Table:
         return ITERATIONS
     fractions = {"gpu_time_fraction": _BUSY, "tensor_core_time_fraction": "part.tc_duration"}
     of_parts = {"duration_ns": _PARTS} | {key: f"{time} * 1.0 / nullif({_PARTS}, 0)" for key, time in fractions.items()}
+    quotients = {key: (time, _PARTS) for key, time in fractions.items()}
     columns = []
     for column in ITERATIONS.columns:
         if column.key in of_parts:
-            column = msgspec.structs.replace(column, sql=of_parts[column.key], joins=())
+            column = msgspec.structs.replace(
+                column, sql=of_parts[column.key], joins=(), quotient=quotients.get(column.key)
+            )
         if column.key == "start_ns":
             column = msgspec.structs.replace(column, order="part.iter_value")
         elif column.joins == ("stats",):
@@ -160,4 +163,4 @@ def iterations(extended: bool) -> Table:
         columns.append(column)
     total = "SELECT iter_aggregated FROM model_summary WHERE aggr_id = :aggregation AND domain_id = :domain"
     joins = MappingProxyType({**ITERATIONS.joins, "stats": _STATS_IN_STEP})
-    return msgspec.structs.replace(ITERATIONS, columns=tuple(columns), joins=joins, total=total)
+    return msgspec.structs.replace(ITERATIONS, columns=tuple(columns), joins=joins, total=total, in_order=_IN_ORDER)

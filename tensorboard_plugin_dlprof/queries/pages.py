@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, MutableMapping, Sequence
 
 from tensorboard_plugin_dlprof.queries.large_iteration import LargeIteration
 from tensorboard_plugin_dlprof.queries.launch_cells import read_kernel_rows
+from tensorboard_plugin_dlprof.queries.number_columns import NumberColumns
 from tensorboard_plugin_dlprof.queries.packed import StoredOrders
 from tensorboard_plugin_dlprof.queries.rows import IDS_AT_ONCE, Row, read_rows
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -52,6 +53,10 @@ def page(
         if request.limit and request.offset < filtered:
             rows = asked.rows(stored.page(query.question, request.offset, request.limit))
         return Page(rows, total, filtered, query.sort)
+    found = asked.in_columns()
+    if found is not None:
+        ids, filtered = found
+        return Page(asked.rows(ids), asked.count(False), filtered, query.sort)
     few = asked.few()
     total = asked.count(False)
     filtered = asked.count(True) if query.is_filtered else total
@@ -76,7 +81,8 @@ def count(
     stored = asked.stored() if asked.query.is_filtered else None
     if stored is not None:
         return asked.stored_count(stored)
-    return asked.count(asked.query.is_filtered)
+    found = asked.in_columns() if asked.query.is_filtered else None
+    return asked.count(asked.query.is_filtered) if found is None else found[1]
 
 
 def stream(connection: sqlite3.Connection, table: Table, scope: Scope, request: Request) -> Iterator[Row]:
@@ -105,6 +111,7 @@ class _Asked:
         counts: MutableMapping[CountKey, int] | None,
     ) -> None:
         self._connection, self._table, self._scope, self._counts = connection, table, scope, counts
+        self._request = request
         self._fill: Callable[[Row], None] | None = None
         self.query = TableQuery(table, scope, request)
 
@@ -128,6 +135,13 @@ class _Asked:
         if total > SmallIteration.few and (small := SmallIteration.find(*asked)) is not None:
             return small if small.suits(self.query.question) else None
         return LargeIteration.find(*asked) if total > LargeIteration.few else None
+
+    def in_columns(self) -> tuple[list[int], int] | None:
+        """The ids of the page and how many rows pass, where the rows are so many that columns are read whole."""
+        if not self._table.in_order:
+            return None
+        columns = NumberColumns.find(self._connection, self.query, self.count(False))
+        return None if columns is None else columns.page(self._request.offset, self._request.limit)
 
     def stored_count(self, found: StoredOrders) -> int:
         """How many rows pass."""

@@ -42,6 +42,8 @@ class Column(msgspec.Struct, frozen=True):
     """In place of the table's, where rows are sorted by this column."""
     alone: tuple[str, str] | None = None
     """Another base, and an expression of it, that give the same ids in the same order where nothing is filtered."""
+    quotient: tuple[str, str] | None = None
+    """Expressions of two whole numbers of which the first is divided by the second; unknown where that is 0."""
 
 
 class Launches(msgspec.Struct, frozen=True):
@@ -84,6 +86,9 @@ class Table(msgspec.Struct, frozen=True):
     """Name -> JOIN clause, in the order in which they are joined. None may add or drop rows."""
     links: tuple[str, ...] = ()
     """Parameters that a request must give, bound as texts."""
+    in_order: str = ""
+    """In place of ``base``, where all rows are read in the order of their ids; only of tables of whole numbers and
+    quotients, of which pages are found in whole columns where there are many rows."""
     rows_base: str = ""
     """In place of ``base``, where the rows of some ids are read."""
     total: str = ""

@@ -53,7 +53,7 @@ class TableQuery:
     """
 
     def __init__(self, table: Table, scope: Scope, request: Request) -> None:
-        self._table = table
+        self.table = table
         self.values: dict[str, Value] = {"aggregation": scope.aggregation, "domain": scope.domain}
         """What statements are bound to."""
         for link in table.links:
@@ -63,14 +63,17 @@ class TableQuery:
         self.scope_values = dict(self.values)
         """Those of them that do not depend on search, filters and page."""
         self.sort = request.sort or table.default_sort
-        self._sorted_by = table.column(self.sort.removeprefix("-"))
-        if not self._sorted_by.sortable:
-            raise BadRequest(f"The column {self._sorted_by.key} cannot be sorted by.")
-        self._direction = "DESC" if self.sort.startswith("-") else "ASC"
+        self.sorted_by = table.column(self.sort.removeprefix("-"))
+        if not self.sorted_by.sortable:
+            raise BadRequest(f"The column {self.sorted_by.key} cannot be sorted by.")
+        self.is_descending = self.sort.startswith("-")
+        self._direction = "DESC" if self.is_descending else "ASC"
         self._conditions: list[list[_Alternative]] = []
         self._ranges: list[TimeRange] = []
         self._of_launches: list[list[_Alternative]] = []
         self._filter_joins: set[str] = set()
+        self.numbers: list[tuple[Column, Condition]] | None = []
+        """All that is wanted of the rows, where it is about numbers alone."""
         self._add_search(request.search.strip())
         for key, text in request.filters.items():
             self._add_filter(table.column(key), text)
@@ -83,10 +86,10 @@ class TableQuery:
 
     def counting(self, filtered: bool) -> tuple[str, CountKey]:
         """How rows are counted, of the scope or of those that pass, and by what their number is known."""
-        if self._table.total and not filtered:
-            sql = self._table.total
+        if self.table.total and not filtered:
+            sql = self.table.total
         else:
-            joined = self._table.source(self._filter_joins if filtered else ())
+            joined = self.table.source(self._filter_joins if filtered else ())
             sql = f"SELECT count(*) FROM {joined} WHERE {self._where(filtered, True)}"
         return sql, self._key(sql, self.values if filtered else self.scope_values)
 
@@ -105,7 +108,7 @@ class TableQuery:
             few: those that pass are few: they are found first, then sorted; else in the order of an index.
             paged: those of the page alone.
         """
-        column, table = self._sorted_by, self._table
+        column, table = self.sorted_by, self.table
         base = column.base
         value, joins = (column.order, ()) if column.order else (column.sql, column.joins)
         if column.alone is not None and not self._conditions:
@@ -121,7 +124,7 @@ class TableQuery:
         plus = "+" if few and self._conditions else ""
         order = f"{unknown_last}{plus}({value}) {self._direction}, {table.row_id} {self._direction}"
         sql = (
-            f"SELECT {table.row_id} AS id FROM {self._table.source(self._filter_joins.union(joins), base)} "
+            f"SELECT {table.row_id} AS id FROM {self.table.source(self._filter_joins.union(joins), base)} "
             f"WHERE {self._where(True, few)} ORDER BY {order}"
         )
         return f"{sql} LIMIT :limit OFFSET :offset" if paged else sql
@@ -129,21 +132,21 @@ class TableQuery:
     @cached_property
     def question(self) -> Question:
         """The request as one about the stored orders."""
-        launches, column = self._table.launches, self._sorted_by
+        launches, column = self.table.launches, self.sorted_by
         if launches is None:
-            raise ValueError(f"The orders of {self._table.name} are not stored.")
+            raise ValueError(f"The orders of {self.table.name} are not stored.")
         conditions = [" OR ".join(part.text(True) for part in parts) or "0" for parts in self._of_launches]
         where = [launches.where, *conditions]
         order = launches.orders.get(column.key, "")
         return Question(
             launches=""
             if where == ["1"]
-            else f"SELECT {launches.row_id} AS id FROM {self._table.source_of_launches(self._filter_joins)} "
+            else f"SELECT {launches.row_id} AS id FROM {self.table.source_of_launches(self._filter_joins)} "
             f"WHERE {' AND '.join(f'({part})' for part in where)}",
             sorted_launches=""
             if order
             else f"SELECT {launches.row_id} AS id, ({column.sql}) AS value "
-            f"FROM {self._table.source_of_launches(column.joins)}",
+            f"FROM {self.table.source_of_launches(column.joins)}",
             order_of_launches=f"ORDER BY value IS NULL, value {self._direction}",
             launch_id=launches.row_id,
             order=order,
@@ -154,8 +157,9 @@ class TableQuery:
 
     def _add_search(self, text: str) -> None:
         if text:
+            self.numbers = None
             holds = self._named(containing(text))
-            found = [self._contains(column, holds) for column in self._table.columns if column.searchable]
+            found = [self._contains(column, holds) for column in self.table.columns if column.searchable]
             self._conditions.append(found)
             self._of_launches.append(found)
 
@@ -166,13 +170,17 @@ class TableQuery:
             return
         found = condition(column.key, column.type, text)
         sql = self._named(found)
+        if column.type in TEXT_TYPES or column.type == "boolean":
+            self.numbers = None
+        elif self.numbers is not None:
+            self.numbers.append((column, found))
         if column.type in TEXT_TYPES:
             self._conditions.append([self._contains(column, sql)])
             self._of_launches.append(self._conditions[-1])
             return
         self._filter_joins.update(column.joins)
         self._conditions.append([_Alternative(sql.format(f"({column.sql})"))])
-        launches = self._table.launches
+        launches = self.table.launches
         if launches is not None and column.key in launches.orders:
             self._ranges.append(time_range(launches.orders[column.key], column.sql, found))
         else:
@@ -199,7 +207,7 @@ class TableQuery:
         return f":{name}"
 
     def _where(self, filtered: bool, few: bool) -> str:
-        parts = [self._table.where]
+        parts = [self.table.where]
         for alternatives in self._conditions if filtered else ():
             parts.append(" OR ".join(alternative.text(few) for alternative in alternatives) or "0")
         return " AND ".join(f"({part})" for part in parts)
