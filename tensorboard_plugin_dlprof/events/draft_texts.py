@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Final
 
 import numpy as np
 
@@ -52,6 +53,10 @@ def _kinds(drafts: Drafts) -> tuple[Int64s, list[tuple[str, str]]]:
     return np.array(ids, np.int64), list(kinds)
 
 
+_FRAME: Final = int(RangeKind.FRAME)
+"""Attributes of enumerations take long to find in Python 3.11."""
+
+
 class Stacks:
     """Stack traces of drafts: the frames around them, or what the source recorded with the op."""
 
@@ -71,17 +76,18 @@ class Stacks:
 
     def _frames(self, place: int) -> str:
         """The frames around a place, each chain made once."""
+        known, parent = self._known, self._nesting.parent
         chain: list[int] = []
-        while place >= 0 and place not in self._known:
+        while place >= 0 and place not in known:
             chain.append(place)
-            place = int(self._nesting.parent[place])
-        stack = self._known.get(place, "")
-        for inner in reversed(chain):
-            row = self._nesting.row[inner]
-            if self._capture.ranges.kind[row] == RangeKind.FRAME:
-                frame = _frame(self._capture.strings[int(self._capture.ranges.name[row])])
-                stack = "\n".join(filter(None, (stack, frame)))
-            self._known[inner] = stack
+            place = int(parent[place])
+        stack = known.get(place, "")
+        rows = self._nesting.row[chain]
+        kinds, texts = self._capture.ranges.kind[rows].tolist(), self._capture.ranges.name[rows].tolist()
+        for inner, kind, text in zip(reversed(chain), reversed(kinds), reversed(texts), strict=True):
+            if kind == _FRAME and (frame := _frame(self._capture.strings[text])):
+                stack = f"{stack}\n{frame}" if stack else frame
+            known[inner] = stack
         return stack
 
 

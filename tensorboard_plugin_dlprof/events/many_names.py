@@ -99,9 +99,28 @@ def roles(kind: RangeKind, many: ManyNames) -> Int8s:
     telling = many.beginning_with(_TELLING_BEGINNINGS) | many.holding(*_TELLING_WORDS)
     if kind == RangeKind.OP:
         telling |= many.beginning_with(_SCRIPT_BEGINNINGS)
-    for row in np.flatnonzero(telling).tolist():
-        found[row] = names.role(kind, many.texts[row])
+    of_shape = _RolesOfShapes(kind)
+    rows = np.flatnonzero(telling)
+    found[rows] = [of_shape[_shape(many.texts[row])] for row in rows.tolist()]
     return found
+
+
+class _RolesOfShapes(dict[str, Role]):
+    """Shape of a name -> ``names.role``."""
+
+    def __init__(self, kind: RangeKind) -> None:
+        super().__init__()
+        self._kind = kind
+
+    def __missing__(self, shape: str) -> Role:
+        role = self[shape] = names.role(self._kind, shape)
+        return role
+
+
+def _shape(name: str) -> str:
+    """``name`` with 0 for the number that it ends in: to all patterns of ``names`` any number there is as good."""
+    base = name.rstrip("0123456789")
+    return name if len(base) == len(name) else f"{base}0"
 
 
 def matching(many: ManyNames, pattern: Expression, possible: Flags) -> Flags:

@@ -64,13 +64,38 @@ class Nesting(msgspec.Struct):
                 places[rows] = np.where(started > 0, here.start - 1 + started, -1)
         # What is open then is the last range that has started, or around it.
         pending = np.flatnonzero(places >= 0)
-        while len(pending):
+        for _ in range(trees.STEPS_UP):
             found, time = places[pending], time_ns[pending]
             end = self.end_ns[found]
             closed = (end < time) | (end == time) & (self.start_ns[found] < end)
             pending = pending[closed]
             places[pending] = self.parent[found[closed]]
             pending = pending[places[pending] >= 0]
+            if not len(pending):
+                return places
+        for index, rows in rows_by_value(thread[pending]):
+            places[pending[rows]] = self._around(self.threads[index], time_ns[pending[rows]])
+        return places
+
+    def _around(self, here: slice, time_ns: Int64s) -> Int64s:
+        """The places of one thread that are innermost around some times, which stand between them like instants."""
+        order = np.argsort(time_ns, kind="stable")
+        time = time_ns[order]
+        start, end = self.start_ns[here], self.end_ns[here]
+        count = len(start)
+        range_at = np.arange(count) + np.searchsorted(time, start, side="left")
+        time_at = np.arange(len(time)) + np.searchsorted(start, time, side="right")
+        within = np.where(
+            start < end, np.searchsorted(time, end, side="left"), np.searchsorted(time, end, side="right")
+        )
+        stop = np.empty(count + len(time), np.int32)
+        stop[range_at] = self.stop[here] - here.start + within
+        stop[time_at] = time_at + 1
+        place_at = np.full(len(stop), -1, np.int64)
+        place_at[range_at] = np.arange(here.start, here.stop)
+        parent = trees.parents(trees.depths(stop))[time_at]
+        places = np.empty(len(time), np.int64)
+        places[order] = np.where(parent >= 0, place_at[parent], -1)
         return places
 
     def inherit(self, own: npt.NDArray[np.bool_], values: Int32s | None = None) -> Int32s:

@@ -44,7 +44,7 @@ def find_sub_ops(
     if not len(calls):
         return no_sub_ops()
     is_op = ((ranges.kind == RangeKind.OP) & (ranges.shapes > 0))[nesting.row]
-    place = nearest_of(links.call_place[calls], is_op, nesting.parent)
+    place = nearest_of(links.call_place[calls], is_op, nesting.parent, nesting.stop)
     inside = place >= drafts.place[draft]
     return _described(capture, nesting, tables, place[inside], draft[inside])
 

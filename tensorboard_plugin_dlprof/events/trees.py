@@ -15,6 +15,10 @@ from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 BLOCK = 1 << 18
 """Places at a time, where what is made of them takes more memory than they do."""
 
+STEPS_UP = 64
+"""From parent to parent, for some places at once, before all places are looked at: ranges of programs lie in a few
+others, those of strangers in as many as they like."""
+
 Flags = npt.NDArray[np.bool_]
 
 
@@ -75,13 +79,17 @@ def nearest(own: Flags, parent: Int32s, stop: Int32s) -> Int32s:
     return spread(places, outline(places, stop)[0], places, stop)
 
 
-def nearest_of(places: Int64s, own: Flags, parent: Int32s) -> Int64s:
+def nearest_of(places: Int64s, own: Flags, parent: Int32s, stop: Int32s) -> Int64s:
     """As ``nearest``, for some places only; -1 stays -1."""
     found: Int64s = places.copy()
     pending = np.flatnonzero(found >= 0)
-    while len(pending := pending[~own[found[pending]]]):
+    for _ in range(STEPS_UP):
+        pending = pending[~own[found[pending]]]
+        if not len(pending):
+            return found
         found[pending] = parent[found[pending]]
         pending = pending[found[pending] >= 0]
+    found[pending] = nearest(own, parent, stop)[found[pending]]
     return found
 
 

@@ -77,8 +77,8 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     args: Args = _NO_ARGS
 
 
-_decode_events = msgspec.json.Decoder(list[Event]).decode
-_decode_event = msgspec.json.Decoder(Event).decode
+_decode_events = msgspec.json.Decoder(list[Event], strict=False).decode
+_decode_event = msgspec.json.Decoder(Event, strict=False).decode
 
 FIELDS: dict[type[msgspec.Struct], tuple[msgspec.structs.FieldInfo, ...]] = {
     struct: msgspec.structs.fields(struct) for struct in (Event, Args)

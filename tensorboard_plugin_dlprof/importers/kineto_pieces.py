@@ -111,7 +111,7 @@ class PieceDecoder:
         for category in new:
             self._categories[category] = _class_of(category)
         any_event = functools.reduce(operator.or_, self._categories.values())
-        self._decoder = msgspec.json.Decoder(list[any_event])  # type: ignore[valid-type]
+        self._decoder = msgspec.json.Decoder(list[any_event], strict=False)  # type: ignore[valid-type]
 
 
 def _decoded(decoder: msgspec.json.Decoder[Any], text: bytes) -> list[Event] | None:
@@ -132,7 +132,7 @@ def _uncategorized() -> msgspec.json.Decoder[Any]:
     ]
     fields[0] = ("ph", Literal["i", "I", "M"], msgspec.field())
     event = msgspec.defstruct("Event", fields, namespace={"kind": Kind.UNNAMED}, frozen=True, gc=False, kw_only=True)
-    return msgspec.json.Decoder(list[event])  # type: ignore[valid-type]
+    return msgspec.json.Decoder(list[event], strict=False)  # type: ignore[valid-type]
 
 
 def _class_of(category: str) -> type[msgspec.Struct]:

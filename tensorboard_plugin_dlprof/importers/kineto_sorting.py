@@ -35,6 +35,8 @@ COUNTER_RANGES = (
     "counters of kernels, which PyTorch recorded in place of their times: give this file as --counters beside a "
     "profile without them"
 )
+_TOLD_CATEGORIES = 20
+"""Unknown categories that are told by name, the most frequent ones; the others are told together."""
 
 _CPU_TRACK, _GPU_TRACK = "CPU functions", "CUDA functions"
 """Process names in traces of ``torch.autograd.profiler`` of that time, whose events have no category."""
@@ -135,10 +137,17 @@ class EventTables:
 
     def finish(self) -> None:
         """Joins begin and end events, and counts what no table wanted."""
+        joined: defaultdict[tuple[Kind, type], list[Event]] = defaultdict(list)
         for kind, event in self._joined_halves():
-            self._add_ranges(kind, [event])
-        for category, count in self.categories.items():
+            joined[kind, type(event)].append(event)
+        for (kind, _), events in joined.items():
+            self._add_ranges(kind, events)
+        told = self.categories.most_common(_TOLD_CATEGORIES)
+        for category, count in told:
             self.skipped[f"events of the unknown category {category[:60]!r}"] += count
+        if others := len(self.categories) - len(told):
+            count = self.categories.total() - sum(count for _, count in told)
+            self.skipped[f"events of {others:,} other unknown categories"] += count
 
     def is_empty(self) -> bool:
         """Whether there is no event of use."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tensorboard_plugin_dlprof.events.nesting import NESTABLE, Nesting, nest
 from tensorboard_plugin_dlprof.events.tables import RangeKind, Ranges
+from tensorboard_plugin_dlprof.events.trees import STEPS_UP
 from tests.timeline import draw
 
 Drawn = list[tuple[int, int, int, RangeKind]]
@@ -212,6 +213,20 @@ def check_shape(nesting: Nesting) -> None:
 @given(RANGES, st.lists(st.tuples(st.integers(0, 2), TIMES), max_size=10))
 def test_innermost_equals_the_slow_reference(drawn: Drawn, points: list[tuple[int, int]]) -> None:
     """The innermost range around a time is the last that started among those still open."""
+    check_innermost(drawn, points)
+
+
+@settings(deadline=None, max_examples=100)
+@given(RANGES, st.lists(st.tuples(st.integers(0, 1), TIMES), min_size=1, max_size=10))
+def test_innermost_behind_many_that_have_ended(drawn: Drawn, points: list[tuple[int, int]]) -> None:
+    """However many ranges stop between the last start and a time, the answer is the same as ever."""
+    count = 2 * STEPS_UP
+    many = [(0, row - count, 1_000 * (count - row), RangeKind.MODULE) for row in range(count)]
+    check_innermost([*many, *drawn], points)
+
+
+def check_innermost(drawn: Drawn, points: list[tuple[int, int]]) -> None:
+    """``points`` are threads and times."""
     nesting = nest(table(drawn))
     repaired = slow_nesting(drawn)
     places = nesting.innermost(

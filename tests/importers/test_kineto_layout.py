@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.importers import kineto_text
-from tests.importers.kineto_traces import op, read, spans, texts, trace
+from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
+from tensorboard_plugin_dlprof.importers.kineto_pieces import PieceDecoder
+from tests.importers.kineto_traces import kernel, op, read, spans, texts, trace
 from tests.imports.traces import write_trace
 
 
@@ -168,6 +170,24 @@ def test_a_bad_event_costs_only_itself(tmp_path: Path, oddity: str, bad: str, re
     assert texts(capture, capture.ranges.name) == ["aten::mm"] * 2000, oddity
     assert sum(capture.skipped.values()) == 1
     assert reason is None or capture.skipped == {reason: 1}
+
+
+def test_unknown_categories_without_number_are_told_together(tmp_path: Path) -> None:
+    """A program may give each event a category of its own: the most frequent are told by name."""
+    odd = [{**op(), "cat": f"own {number}"} for number in range(100) for _ in range(2 if number < 20 else 1)]
+    skipped = read(trace(op(), *odd), tmp_path).skipped
+    told = {f"events of the unknown category 'own {number}'": 2 for number in range(20)}
+    assert skipped == told | {"events of 80 other unknown categories": 80}
+
+
+@pytest.mark.parametrize("stamp", ["5.25", "1712195495519689", "1712195495519689.25"])
+def test_times_written_as_text_are_decoded_by_the_piece(stamp: str) -> None:
+    """A trace may have text in place of all its times: to read each event for itself takes ten times as long."""
+    piece = json.dumps([op(ts=stamp, dur="0.5"), kernel(ts=stamp, dur="0.25")]).encode()
+    clock = Clock(piece)
+    events = PieceDecoder().decode(piece, clock)
+    assert events is not None
+    assert [(clock.origin_us + event.ts, event.dur) for event in events] == [(float(stamp), 0.5), (float(stamp), 0.25)]
 
 
 @pytest.mark.parametrize(

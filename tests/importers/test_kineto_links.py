@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,12 @@ def test_begin_and_end_events_make_ranges(tmp_path: Path) -> None:
         {"ph": "B", "cat": "user_annotation", "name": "inner", **MAIN, "ts": 2},
         {"ph": "E", **MAIN, "ts": 3},
         {"ph": "E", "cat": "cpu_op", "name": "outer", **MAIN, "ts": 5},
+        {"ph": "B", "cat": "cpu_op", "name": "odd", **MAIN, "ts": 6, "args": {"bandwidth": math.nan}},
+        {"ph": "E", **MAIN, "ts": 8},
     ]
     capture = read(trace(*events), tmp_path)
-    assert sorted(spans(capture)) == [("inner", 1000, 2000), ("outer", 0, 4000)]
-    assert sorted(texts(capture, capture.ranges.shapes)) == ["", "[[2]]"]
+    assert sorted(spans(capture)) == [("inner", 1000, 2000), ("odd", 5000, 7000), ("outer", 0, 4000)]
+    assert sorted(texts(capture, capture.ranges.shapes)) == ["", "", "[[2]]"]
 
 
 @pytest.mark.parametrize(
