@@ -1,22 +1,18 @@
-"""A range of iterations in as many bars as a chart can draw, summed by SQLite."""
+"""A range of iterations in as many bars as a chart can draw."""
 
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.errors import BadRequest
-from tensorboard_plugin_dlprof.queries.iteration_sums import (
-    BLOCKS,
-    SINGLE,
-    Bar,
-    block_width,
-    sums,
-    sums_by_number,
-)
+from tensorboard_plugin_dlprof.queries.iteration_blocks import bars_by_number, stored_blocks
+from tensorboard_plugin_dlprof.queries.iteration_sums import Bar, sums_by_number
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import performance
+from tensorboard_plugin_dlprof.queries.whole_numbers import NotWholeNumbers
 
 DEFAULT_BINS = 1_000
 MAX_BINS = 2_000
@@ -72,13 +68,14 @@ def iteration_bars(
     else:
         low, high = max(first, first if start is None else start), min(last, last if stop is None else stop)
         size = max(-(-(high - low + 1) // bins), 1)
-    width = block_width(connection, scope)
-    rows: list[Bar] = []
-    if width and size >= width:
+    rows: list[Bar] | None = None
+    blocks = stored_blocks(connection, scope)
+    if blocks is not None and size >= blocks.width:
         # Whole blocks, counted from where the first of them begins.
-        size = -(-(high - low // width * width + 1) // (bins * width)) * width
-        rows = _rows_of_blocks(connection, scope, low, high, size, width)
-    elif size:
+        size = -(-(high - low // blocks.width * blocks.width + 1) // (bins * blocks.width)) * blocks.width
+        with suppress(NotWholeNumbers):
+            rows = bars_by_number(connection, scope, blocks, low, high, size)
+    if size and rows is None:
         rows = sums_by_number(connection, scope, low, high, size, are_all=(low, high) == (first, last))
     return {
         "first": first,
@@ -91,30 +88,5 @@ def iteration_bars(
         "to": high if size else None,
         "bin_size": max(size, 1),
         "binned": size > 1,
-        "rows": rows,
+        "rows": rows or [],
     }
-
-
-def _rows_of_blocks(
-    connection: sqlite3.Connection, scope: Scope, low: int, high: int, size: int, width: int
-) -> list[Bar]:
-    """Bars of whole stored blocks, and of single iterations where the range begins and ends within one."""
-    first, behind = -(-low // width), (high + 1) // width
-    single = f"SELECT *, NULL FROM ({SINGLE} AND iteration.iter_value"
-    return sums(
-        connection,
-        scope,
-        f"{BLOCKS} AND block >= :first AND block < :behind "
-        f"UNION ALL {single} BETWEEN :low AND min(:high, :first * :width - 1)) "
-        f"UNION ALL {single} BETWEEN max(:low, :first * :width, :behind * :width) AND :high)",
-        "(first_value - :origin) / :size",
-        {
-            "low": low,
-            "high": high,
-            "size": size,
-            "origin": low - low % width,
-            "width": width,
-            "first": first,
-            "behind": behind,
-        },
-    )

@@ -1,4 +1,4 @@
-"""Sums of neighbouring iterations, which charts draw as one bar: worked out by SQLite, from single ones or blocks.
+"""Sums of neighbouring iterations, which charts draw as one bar: worked out by SQLite from single ones.
 
 A sum never holds aggregated iterations and others, nor others from both sides of the aggregated ones.
 """
@@ -9,7 +9,6 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.queries.extension import extension_tables
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import RESOURCE_COLUMNS, RESOURCES
@@ -51,25 +50,16 @@ SINGLE = (
 )
 """The iterations of ``:aggregation``, as blocks of one."""
 
-BLOCKS = (
-    "SELECT first_value, last_value, iterations, start_ns, duration_ns, shortest_ns, longest_ns, is_aggregated, "
-    f"{', '.join(f'{resource}_ns' for resource in RESOURCES)}, position FROM ext_iteration_blocks "
-    "WHERE aggr_id = :aggregation"
-)
-"""Stored sums of the iterations with one ``iter_value / width``, with their number in order."""
-
 _BEHIND = "first_value > :last_aggregated"
 """Tells iterations behind the aggregated ones from those before them, where both are in one bar."""
 
 
-def block_width(connection: sqlite3.Connection, scope: Scope) -> int:
-    """How many numbers there are in each stored block of iterations; 0 where there are no blocks."""
-    if "ext_iteration_blocks" not in extension_tables(connection):
-        return 0
-    row = connection.execute(
-        "SELECT width FROM ext_iteration_blocks WHERE aggr_id = ? LIMIT 1", (scope.aggregation,)
-    ).fetchone()
-    return (whole(row[0]) or 0) if row else 0
+def last_aggregated(connection: sqlite3.Connection, scope: Scope) -> int:
+    """The number of the last iteration that is aggregated; 0 where none is."""
+    ((last,),) = connection.execute(
+        "SELECT max(iter_value) FROM iteration_aggregation_list WHERE aggr_id = ?", (scope.aggregation,)
+    ).fetchall()
+    return whole(last) or 0
 
 
 def single_iterations(connection: sqlite3.Connection, scope: Scope, low: int, high: int) -> list[Bar]:
@@ -82,24 +72,21 @@ def single_iterations(connection: sqlite3.Connection, scope: Scope, low: int, hi
 
 
 def sums(connection: sqlite3.Connection, scope: Scope, source: str, bar: str, values: Mapping[str, int]) -> list[Bar]:
-    """Sums of blocks, in order.
+    """Sums of iterations, in order.
 
     Args:
         connection: where they are.
         scope: of which aggregation.
-        source: statement that gives them, such as ``SINGLE`` or ``BLOCKS``.
+        source: statement that gives them, such as ``SINGLE``.
         bar: expression of what those have in common that are summed.
         values: what both are bound to beside ``:aggregation``.
     """
-    ((last,),) = connection.execute(
-        "SELECT max(iter_value) FROM iteration_aggregation_list WHERE aggr_id = ?", (scope.aggregation,)
-    ).fetchall()
     parts = ", ".join(f"sum({resource}_ns)" for resource in RESOURCES)
     cursor = connection.execute(
         "SELECT min(first_value), max(last_value), sum(iterations), min(start_ns), sum(duration_ns), "
         f"min(shortest_ns), max(longest_ns), is_aggregated, {parts} FROM ({source}) "
         f"GROUP BY {bar}, is_aggregated, {_BEHIND} ORDER BY min(first_value)",
-        {"aggregation": scope.aggregation, "last_aggregated": whole(last) or 0, **values},
+        {"aggregation": scope.aggregation, "last_aggregated": last_aggregated(connection, scope), **values},
     )
     return [_of_row(row) for row in cursor.fetchmany(MOST_SUMS)]
 

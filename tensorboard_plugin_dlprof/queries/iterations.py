@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.iteration_blocks import bars_by_position, stored_blocks
 from tensorboard_plugin_dlprof.queries.iteration_sums import (
-    BLOCKS,
     SINGLE,
     Bar,
-    block_width,
     single_iterations,
     sums,
     sums_by_number,
 )
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.whole_numbers import NotWholeNumbers
 from tensorboard_plugin_dlprof.typical_iterations import typical_range
 
 MAX_ROWS = 1_000
@@ -79,11 +80,10 @@ def iteration_rows(connection: sqlite3.Connection, scope: Scope) -> tuple[list[I
 
 
 def _all_iterations(connection: sqlite3.Connection, scope: Scope) -> tuple[list[Bar], bool]:
-    if block_width(connection, scope):
-        ((last,),) = connection.execute(
-            "SELECT max(position) FROM ext_iteration_blocks WHERE aggr_id = ?", (scope.aggregation,)
-        ).fetchall()
-        return sums(connection, scope, BLOCKS, "position / :size", {"size": _bin_size(last + 1)}), True
+    blocks = stored_blocks(connection, scope)
+    if blocks is not None:
+        with suppress(NotWholeNumbers):
+            return bars_by_position(connection, scope, blocks, _bin_size(len(blocks.columns["block"]))), True
     first, last, count = connection.execute(
         "SELECT min(iter_value), max(iter_value), count(*) FROM iteration_list WHERE aggr_id = ?", (scope.aggregation,)
     ).fetchone()

@@ -23,6 +23,7 @@ from tensorboard_plugin_dlprof.queries.chosen import Flags, Places
 from tensorboard_plugin_dlprof.queries.filters import Condition
 from tensorboard_plugin_dlprof.queries.table import Column
 from tensorboard_plugin_dlprof.queries.table_query import TableQuery, Value
+from tensorboard_plugin_dlprof.queries.whole_numbers import NotWholeNumbers, read_columns
 
 FEW_ROWS = 1_000
 """Of so many rows SQLite finds a page in a millisecond."""
@@ -36,8 +37,6 @@ _KEPT_BYTES = 16 << 20
 _ROWS_AT_ONCE = 65_536
 """Their text is far shorter than the longest value that is read (``opening.sqlite_file``)."""
 
-_OF_WHOLE_NUMBERS = b"0123456789-,"
-
 Numbers: TypeAlias = "npt.NDArray[Any]"
 """Whole numbers, or doubles that are not a number where they are unknown."""
 
@@ -46,10 +45,6 @@ _SIZES = (np.int8, np.int16, np.int32, np.int64)
 _COMPARISONS: Mapping[str, Callable[[Numbers, float], Any]] = MappingProxyType(
     {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le, "=": operator.eq}
 )
-
-
-class _Damaged(Exception):
-    """A column holds what is no whole number, or has none for some rows."""
 
 
 class NumberColumns:
@@ -91,7 +86,7 @@ class NumberColumns:
         try:
             places = self._passing()
             keys = self._column(self._query.sorted_by, is_order=True)
-        except _Damaged:
+        except NotWholeNumbers:
             return None
         if places is not None:
             keys = keys[places]
@@ -139,29 +134,18 @@ class NumberColumns:
     def _read(self, source: str, expressions: Sequence[str]) -> list[Numbers]:
         """Values of all rows, in the order of their ids."""
         table = self._query.table
-        names = [f"value{number}" for number in range(len(expressions))]
-        values = ", ".join(f"{sql} AS {name}" for sql, name in zip(expressions, names, strict=True))
-        # In one row: for every row, threads may have to wait for each other.
-        statement = (
-            f"SELECT {', '.join(f'CAST(group_concat({name}) AS BLOB)' for name in names)} "
-            f"FROM (SELECT {values} FROM {source} WHERE ({table.where}) "
-            f"AND {table.row_id} BETWEEN :first AND :last ORDER BY {table.row_id})"
+        rows = (
+            f"FROM {source} WHERE ({table.where}) AND {table.row_id} BETWEEN :first AND :last ORDER BY {table.row_id}"
         )
-        parts: list[list[Numbers]] = [[] for _ in expressions]
-        for row in range(0, self._rows, _ROWS_AT_ONCE):
-            count = min(_ROWS_AT_ONCE, self._rows - row)
-            first = self._first + row
-            asked: dict[str, Value] = {**self._query.scope_values, "first": first, "last": first + count - 1}
-            for part, text in zip(parts, self._connection.execute(statement, asked).fetchone(), strict=True):
-                part.append(_parsed(text, count))
-        return [_narrow(np.concatenate(part)) for part in parts]
-
-
-def _parsed(text: bytes | None, count: int) -> npt.NDArray[np.int64]:
-    """So many numbers with a comma between them."""
-    if not text or text.translate(None, _OF_WHOLE_NUMBERS) or text.count(b",") != count - 1:
-        raise _Damaged
-    return np.fromstring(text, np.int64, sep=",")
+        parts: list[list[Numbers]] = []
+        for first in range(self._first, self._first + self._rows, _ROWS_AT_ONCE):
+            last = min(first + _ROWS_AT_ONCE, self._first + self._rows) - 1
+            asked: dict[str, Value] = {**self._query.scope_values, "first": first, "last": last}
+            parts.append([*read_columns(self._connection, expressions, rows, asked)])
+        found = [np.concatenate(columns) for columns in zip(*parts, strict=True)]
+        if len(found[0]) != self._rows:
+            raise NotWholeNumbers
+        return [_narrow(numbers) for numbers in found]
 
 
 def _narrow(numbers: npt.NDArray[np.int64]) -> Numbers:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 
@@ -17,6 +18,7 @@ from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.iteration_bins import iteration_bars
+from tensorboard_plugin_dlprof.queries.iteration_blocks import stored_blocks
 from tensorboard_plugin_dlprof.queries.iteration_list import ITERATIONS, iterations
 from tensorboard_plugin_dlprof.queries.iteration_sums import Bar, single_iterations
 from tensorboard_plugin_dlprof.queries.iterations import MAX_ROWS, IterationRow, iteration_rows
@@ -95,6 +97,37 @@ def test_bars_of_a_range(
     shortest = min(row["duration_ns"] or 0 for row in inside)
     assert max(bar["longest_ns"] or 0 for bar in found["rows"]) == longest
     assert min(bar["shortest_ns"] or 0 for bar in found["rows"]) == shortest
+
+
+def test_blocks_are_read_once(opened: tuple[sqlite3.Connection, Scope, list[Bar]]) -> None:
+    """What a connection keeps of them gives the same bars again."""
+    con, scope, _ = opened
+    assert iteration_rows(con, scope) == iteration_rows(con, scope)
+    kept = stored_blocks(con, scope)
+    assert kept is not None
+    assert kept is stored_blocks(con, scope)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "SET duration_ns = 'long' WHERE position = 7",
+        "SET duration_ns = 9223372036854775807",
+        "SET width = width + (position = 7)",
+        "SET block = 100000 WHERE position = 7",
+    ],
+)
+def test_damaged_blocks_are_not_read(database: Path, change: str, tmp_path: Path) -> None:
+    """The iterations themselves are added up then."""
+    damaged = tmp_path / "damaged.sqlite"
+    copyfile(database, damaged)
+    with closing(sqlite3.connect(damaged)) as con, con:
+        con.execute(f"UPDATE ext_iteration_blocks {change}")
+    with closing(open_database(damaged)) as con:
+        scope = find_scope(con)
+        single = single_iterations(con, scope, 0, 10**9)
+        check_sums(iteration_rows(con, scope)[0], single)
+        check_sums(iteration_bars(con, scope)["rows"], single)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,147 @@
+"""Stored sums of neighbouring iterations, added up to bars of more; a connection keeps them for the next chart."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Mapping
+
+import msgspec
+import numpy as np
+
+from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.iteration_sums import SINGLE, Bar, last_aggregated
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.summary import RESOURCES
+from tensorboard_plugin_dlprof.queries.whole_numbers import NotWholeNumbers, Numbers, read_columns
+
+_KEPT = 4
+"""Aggregations, each of a megabyte or two."""
+
+_PARTS = tuple(f"{resource}_ns" for resource in RESOURCES)
+
+_SUMMED = {
+    **dict.fromkeys(("first_value", "start_ns", "shortest_ns"), np.minimum),
+    **dict.fromkeys(("last_value", "longest_ns"), np.maximum),
+    **dict.fromkeys(("iterations", "duration_ns", *_PARTS), np.add),
+}
+
+_COLUMNS = (*_SUMMED, "is_aggregated")
+
+_LARGEST_SUM = 2**62
+"""Of damaged databases alone."""
+
+
+class Blocks(msgspec.Struct, frozen=True):
+    """Sums of iterations, in order, column by column."""
+
+    columns: Mapping[str, Numbers]
+    """Those of ``ext_iteration_blocks``. Parts are 0 where the iterations are not aggregated."""
+    width: int
+    """How many numbers there are in each block."""
+
+    def between(self, first: int, behind: int) -> Mapping[str, Numbers]:
+        """The blocks numbered from one to before another, by ``iter_value / width``."""
+        begin, end = np.searchsorted(self.columns["block"], (first, behind))
+        return {name: values[begin:end] for name, values in self.columns.items()}
+
+
+def stored_blocks(connection: sqlite3.Connection, scope: Scope) -> Blocks | None:
+    """The blocks of an aggregation; nothing where there are none, or where they are damaged."""
+    if "ext_iteration_blocks" not in extension_tables(connection):
+        return None
+    kept: OrderedDict[int, Blocks | None] = getattr(connection, "kept", {}).setdefault("blocks", OrderedDict())
+    if scope.aggregation not in kept:
+        kept[scope.aggregation] = _read(connection, scope)
+        if len(kept) > _KEPT:
+            kept.popitem(last=False)
+    return kept[scope.aggregation]
+
+
+def _read(connection: sqlite3.Connection, scope: Scope) -> Blocks | None:
+    names = (*_COLUMNS, "block", "width", "position")
+    rows = "FROM ext_iteration_blocks WHERE aggr_id = :aggregation ORDER BY position"
+    try:
+        found = read_columns(connection, names, rows, {"aggregation": scope.aggregation})
+    except NotWholeNumbers:
+        return None
+    columns = dict(zip(names, found, strict=True))
+    width, position = columns.pop("width"), columns.pop("position")
+    is_sound = (
+        len(width) > 0
+        and width[0] > 0
+        and bool((width == width[0]).all())
+        and bool((position == np.arange(len(position))).all())
+        and bool((np.diff(columns["block"]) >= 0).all())
+    )
+    return Blocks(columns, int(width[0])) if is_sound else None
+
+
+def bars_by_position(connection: sqlite3.Connection, scope: Scope, blocks: Blocks, size: int) -> list[Bar]:
+    """Sums of all blocks, ``size`` of them in each.
+
+    Raises:
+        NotWholeNumbers: they are damaged.
+    """
+    count = len(blocks.columns["block"])
+    return _added(connection, scope, blocks.columns, np.arange(count) // size)
+
+
+def bars_by_number(
+    connection: sqlite3.Connection, scope: Scope, blocks: Blocks, low: int, high: int, size: int
+) -> list[Bar]:
+    """Sums of the iterations numbered ``low`` to ``high``, each of those with ``size`` numbers.
+
+    ``size`` is a multiple of the width: whole blocks are added up, and single iterations where the range begins and
+    ends within one.
+
+    Raises:
+        NotWholeNumbers: they are damaged.
+    """
+    width = blocks.width
+    first, behind = -(-low // width), (high + 1) // width
+    edges = (low, min(high, first * width - 1)), (max(low, first * width, behind * width), high)
+    before, after = (_single(connection, scope, *edge) for edge in edges)
+    inside = blocks.between(first, behind)
+    columns = {name: np.concatenate((before[name], inside[name], after[name])) for name in _COLUMNS}
+    return _added(connection, scope, columns, (columns["first_value"] - (low - low % width)) // size)
+
+
+def _single(connection: sqlite3.Connection, scope: Scope, low: int, high: int) -> Mapping[str, Numbers]:
+    """Iterations of these numbers as blocks of one."""
+    values = [f"ifnull({name}, 0)" if name in _PARTS else name for name in _COLUMNS]
+    rows = f"FROM ({SINGLE} AND iteration.iter_value BETWEEN :low AND :high) ORDER BY first_value"
+    asked = {"aggregation": scope.aggregation, "low": low, "high": high}
+    return dict(zip(_COLUMNS, read_columns(connection, values, rows, asked), strict=True))
+
+
+def _added(connection: sqlite3.Connection, scope: Scope, columns: Mapping[str, Numbers], bar: Numbers) -> list[Bar]:
+    """Sums of the blocks of each bar, in order."""
+    if not len(bar):
+        return []
+    if any(max(-int(column.min()), int(column.max())) > _LARGEST_SUM // len(bar) for column in columns.values()):
+        raise NotWholeNumbers
+    first, is_aggregated = columns["first_value"], columns["is_aggregated"] != 0
+    # Those behind the aggregated iterations apart from those before them.
+    key = bar * 4 + is_aggregated * 2 + (first > last_aggregated(connection, scope))
+    order = np.argsort(key, kind="stable")
+    heads = np.flatnonzero(np.append(True, np.diff(key[order]) != 0))
+    sums = {name: how.reduceat(columns[name][order], heads) for name, how in _SUMMED.items()}
+    in_order = np.argsort(sums["first_value"], kind="stable")
+    shown = {name: values[in_order].tolist() for name, values in sums.items()}
+    parts = zip(*(shown[name] for name in _PARTS), strict=True)
+    profiled = is_aggregated[order][heads][in_order].tolist()
+    return [
+        Bar(
+            iteration=shown["first_value"][row],
+            stop_iteration=shown["last_value"][row],
+            count=shown["iterations"][row],
+            start_ns=shown["start_ns"][row],
+            duration_ns=shown["duration_ns"][row],
+            shortest_ns=shown["shortest_ns"][row],
+            longest_ns=shown["longest_ns"][row],
+            profiled=profiled[row],
+            parts=dict(zip(RESOURCES, times, strict=True)) if profiled[row] else None,
+        )
+        for row, times in enumerate(parts)
+    ]
