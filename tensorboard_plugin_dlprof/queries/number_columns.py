@@ -38,7 +38,7 @@ _ROWS_AT_ONCE = 65_536
 """Their text is far shorter than the longest value that is read (``opening.sqlite_file``)."""
 
 Numbers: TypeAlias = "npt.NDArray[Any]"
-"""Whole numbers, or doubles that are not a number where they are unknown."""
+"""Whole numbers, or doubles of which some are unknown."""
 
 _SIZES = (np.int8, np.int16, np.int32, np.int64)
 
@@ -85,7 +85,7 @@ class NumberColumns:
         """The ids of the rows of a page, and how many rows pass; nothing where a column is damaged."""
         try:
             places = self._passing()
-            keys = self._column(self._query.sorted_by, is_order=True)
+            keys = self._keys()
         except NotWholeNumbers:
             return None
         if places is not None:
@@ -104,19 +104,21 @@ class NumberColumns:
             flags = found if flags is None else flags & found
         return None if flags is None else np.flatnonzero(flags)
 
-    def _column(self, column: Column, *, is_order: bool = False) -> Numbers:
-        """All its values; or what gives the same order."""
+    def _keys(self) -> Numbers:
+        """What the rows are sorted by: what is unknown comes last in both directions."""
+        column = self._query.sorted_by
+        if column.order:
+            return self._whole_numbers(self._query.table.in_order, [column.order])[0]
+        return self._column(column, unknown=-math.inf if self._query.is_descending else math.inf)
+
+    def _column(self, column: Column, unknown: float = math.nan) -> Numbers:
+        """All its values."""
         table = self._query.table
-        if column.alone is not None:
-            source, sql = column.alone
-        elif is_order and column.order:
-            source, sql = table.in_order, column.order
-        else:
-            source, sql = table.source(column.joins, table.in_order), column.sql
+        source, sql = column.alone or (table.source(column.joins, table.in_order), column.sql)
         if column.quotient is None:
             return self._whole_numbers(source, [sql])[0]
         above, below = self._whole_numbers(source, column.quotient)
-        found: Numbers = np.divide(above, below, out=np.full(len(below), np.nan), where=below != 0)
+        found: Numbers = np.divide(above, below, out=np.full(len(below), unknown), where=below != 0)
         return found
 
     def _whole_numbers(self, source: str, expressions: Sequence[str]) -> list[Numbers]:
@@ -179,20 +181,16 @@ def _compared(numbers: Numbers, name: str, limit: float) -> Flags:
 def ranked(keys: Numbers, offset: int, limit: int, *, is_descending: bool) -> Places:
     """Where the keys of a page are, in order: the ``limit`` of them behind the first ``offset``.
 
-    Equal ones are in the order of their places, or in its reverse where the order is descending; what is unknown is
-    last. Only those between the first and the last of the page are sorted.
+    Equal ones are in the order of their places, or in its reverse where the order is descending. Only those between the
+    first and the last of the page are sorted.
     """
     limit = min(limit, len(keys) - offset)
     if limit <= 0:
         return np.empty(0, np.int64)
-    if is_descending:
-        # What is the last place now is the first one of equal keys; ~ is - for whole numbers, of which one has none.
-        keys = (-keys if keys.dtype.kind == "f" else ~keys)[::-1]
-    if keys.dtype.kind == "f":
-        keys = np.where(np.isnan(keys), np.inf, keys)
-    ends = [offset, offset + limit - 1]
+    first = len(keys) - offset - limit if is_descending else offset
+    ends = [first, first + limit - 1]
     low, high = np.partition(keys, ends)[ends]
     between = np.flatnonzero((keys >= low) & (keys <= high))
-    before = int(np.count_nonzero(keys < low))
-    places = between[np.argsort(keys[between], kind="stable")][offset - before : offset - before + limit]
-    return len(keys) - 1 - places if is_descending else places
+    first -= int(np.count_nonzero(keys < low))
+    places = between[np.argsort(keys[between], kind="stable")][first : first + limit]
+    return places[::-1] if is_descending else places
