@@ -7,12 +7,10 @@ take several times as long where a column has ids or repeats itself.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-_Column = TypeVar("_Column", bound=npt.NDArray[Any])
 
 _BLOCK = 1 << 18
 """Values at a time, where what is made of them takes more memory than they do."""
@@ -38,7 +36,11 @@ def numbered(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArr
         distinct = distinct_values(values)
         number = np.zeros(int(distinct[-1] - distinct[0]) + 1, np.int64)
         number[distinct - distinct[0]] = np.arange(len(distinct))
-        return distinct, number[np.subtract(values, distinct[0], dtype=np.int64)]
+        index = np.empty(len(values), np.int64)
+        for first in range(0, len(values), _BLOCK):
+            block = slice(first, first + _BLOCK)
+            index[block] = number[np.subtract(values[block], distinct[0], dtype=np.int64)]
+        return distinct, index
     distinct, index = np.unique(values, return_inverse=True)
     return distinct.astype(np.int64), index.reshape(-1).astype(np.int64)
 
@@ -50,12 +52,6 @@ def are_among(values: npt.NDArray[Any], wanted: Iterable[int]) -> npt.NDArray[np
     table[[value - low for value in wanted if low <= value <= high]] = True
     found: npt.NDArray[np.bool_] = table[np.subtract(values, low, dtype=np.int64) if low else values]
     return found
-
-
-def steady(values: _Column) -> _Column:
-    """The column; where all values are the same, one of them that stands for all, takes no memory and cannot be
-    written to. Most captures have one process and no shapes."""
-    return np.broadcast_to(values[:1].copy(), values.shape) if len(values) and (values == values[0]).all() else values  # type: ignore[return-value]
 
 
 def are_dense(values: npt.NDArray[Any]) -> bool:

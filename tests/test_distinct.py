@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorboard_plugin_dlprof.distinct import are_among, distinct_values, numbered, steady
+from tensorboard_plugin_dlprof.distinct import are_among, distinct_values, numbered
 
 IDS = st.lists(st.integers(-1, 50))
 WIDE = st.lists(st.integers(-(1 << 62), 1 << 62))
@@ -38,16 +38,3 @@ def test_nothing_has_no_values(kind: type[np.integer]) -> None:
     nothing = np.zeros(0, kind)
     assert not len(distinct_values(nothing))
     assert not len(are_among(nothing, [1]))
-
-
-@given(st.lists(st.integers(0, 2), max_size=6))
-def test_one_number_stands_for_a_steady_column(values: list[int]) -> None:
-    """The values stay; where they are all the same nothing is kept of the column that they came from."""
-    column = np.array(values, np.int64)
-    found = steady(column)
-    assert found.tolist() == values
-    if len(set(values)) == 1:
-        assert found.strides == (0,)
-        assert not np.shares_memory(found, column)
-    else:
-        assert found is column

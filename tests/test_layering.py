@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 EVERYWHERE = frozenset(
     {
         *("distinct", "errors", "expressions", "forking", "many_objects", "mapped_files", "masking", "metadata"),
-        *("naming", "outputs", "packing", "progress", "required_words", "spilling", "typical_iterations", "units"),
+        *("naming", "ordering", "outputs", "packing", "progress", "required_words", "spilling", "steady"),
+        *("typical_iterations", "units"),
     }
 )
 """Constants and pure functions that anyone may use."""
@@ -36,11 +37,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "masking": set(),
     "metadata": set(),
     "naming": set(),
+    "ordering": set(),
     "outputs": set(),
     "packing": set(),
     "progress": set(),
     "required_words": set(),
     "spilling": set(),
+    "steady": set(),
     "typical_iterations": set(),
     "units": set(),
     "opening": set(),

@@ -18,6 +18,9 @@ from tensorboard_plugin_dlprof.aggregation.tables import Bools, GroupOps, OpNode
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
+_INSTANCES = 1 << 18
+"""At a time."""
+
 
 def group_ops(
     profile: Profile, nodes: OpNodes, times: InstanceTimes, iteration: Int64s, aggregated: Bools, iterations: int
@@ -67,10 +70,13 @@ def _times(
     position[nodes.op] = np.arange(len(nodes.op))
     of_ops, below = no_time_metrics(len(nodes.op)), [_no_samples()]
     for (some,) in by_op(len(profile.ops), profile.instances.op):
-        instance = np.flatnonzero(aggregated[some]) + some.start
-        of_op = _samples(
-            position[profile.instances.op[instance]], iteration[instance], times.columns(instance), iterations
-        )
+        # One op may have millions of instances, of which the samples are few.
+        blocks = []
+        for begin in range(some.start, some.stop, _INSTANCES):
+            instance = np.flatnonzero(aggregated[begin : min(begin + _INSTANCES, some.stop)]) + begin
+            op = position[profile.instances.op[instance]]
+            blocks.append(_samples(op, iteration[instance], times.columns(instance), iterations))
+        of_op = blocks[0] if len(blocks) == 1 else _samples(*_joined([_no_samples(), *blocks]), iterations)
         # An op is in one portion alone, of which the others' metrics are 0.
         of_ops = added_times(of_ops, _metrics_of(of_op, len(nodes.op)))
         # There are many times fewer groups than ops.

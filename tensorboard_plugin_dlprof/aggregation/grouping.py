@@ -9,10 +9,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.aggregation.portions import are_ascending
 from tensorboard_plugin_dlprof.aggregation.tables import Metrics
 from tensorboard_plugin_dlprof.distinct import are_dense, distinct_values, numbered
 from tensorboard_plugin_dlprof.events.tables import Int64s, Strings
+from tensorboard_plugin_dlprof.ordering import are_ascending
 from tensorboard_plugin_dlprof.spilling import spilled
 
 _BLOCK = 1 << 18

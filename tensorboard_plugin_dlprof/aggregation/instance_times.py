@@ -12,8 +12,12 @@ from tensorboard_plugin_dlprof.aggregation.intervals import are_shared, union_le
 from tensorboard_plugin_dlprof.aggregation.portions import by_op
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.mapped_files import let_go_of_much
+from tensorboard_plugin_dlprof.ordering import are_ascending
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.spilling import spilled
+
+_INSTANCES = 1 << 18
+"""Of one op, at a time."""
 
 
 class InstanceTimes(msgspec.Struct):
@@ -56,7 +60,9 @@ def instance_rows(profile: Profile) -> InstanceRows:
     first = np.searchsorted(profile.instances.op, np.arange(len(profile.ops)))
 
     def rows(op: Int32s, instance: Int32s) -> Int64s:
-        return (first[op] + instance).astype(np.int64)
+        row = first[op].astype(np.int64, copy=False)
+        row += instance
+        return row
 
     return InstanceRows(
         kernels=rows(profile.kernels.op, profile.kernels.instance),
@@ -109,11 +115,28 @@ def _portions(profile: Profile, tables: Sequence[_Work]) -> Iterator[tuple[slice
     """Some instances; and which of these, counted from 0, each row of their work belongs to, its start and stop."""
     ops = [profile.instances.op, *(table[0] for table in tables)]
     for some, *slices in by_op(len(profile.ops), *ops):
-        instance, start, stop = (
-            np.concatenate([table[column][part] for table, part in zip(tables, slices, strict=True)])
-            for column in (1, 2, 3)
-        )
-        yield some, instance - some.start, start, stop
+        work = [
+            (rows[part], start[part], stop[part]) for (_, rows, start, stop), part in zip(tables, slices, strict=True)
+        ]
+        # One op may have millions of instances: a call of the driver, again and again.
+        is_long = some.stop - some.start > 2 * _INSTANCES
+        if is_long:
+            work = [_by_instance(*columns) for columns in work]
+        for begin in range(some.start, some.stop, _INSTANCES if is_long else some.stop - some.start):
+            end = min(begin + _INSTANCES, some.stop) if is_long else some.stop
+            parts = [slice(*np.searchsorted(rows, (begin, end))) if is_long else slice(None) for rows, _, _ in work]
+            instance, start, stop = (
+                np.concatenate([columns[number][part] for columns, part in zip(work, parts, strict=True)])
+                for number in range(3)
+            )
+            yield slice(begin, end), instance - begin, start, stop
+
+
+def _by_instance(rows: Int64s, start: Int64s, stop: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+    if are_ascending(rows):
+        return rows, start, stop
+    order = np.argsort(rows, kind="stable")
+    return rows[order], start[order], stop[order]
 
 
 def _spans(segment: npt.NDArray[np.integer], start: Int64s, stop: Int64s, segments: int) -> Int64s:

@@ -6,7 +6,7 @@ Everything is sorting and searching: no function loops over its rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -73,11 +73,11 @@ def length(intervals: Intervals) -> int:
 
 def intersect(one: Intervals, other: Intervals) -> Intervals:
     """The time covered by both."""
-    if not len(one.start) or not len(other.start):
-        return Intervals(one.start[:0], one.stop[:0])
+    few, many = (one, other) if len(one.start) <= len(other.start) else (other, one)
     parts = [
-        _intersect(one.start[begin : begin + _BLOCK], one.stop[begin : begin + _BLOCK], other)
-        for begin in range(0, len(one.start), _BLOCK)
+        part
+        for begin in range(0, len(few.start), _BLOCK)
+        for part in _intersect(few.start[begin : begin + _BLOCK], few.stop[begin : begin + _BLOCK], many)
     ]
     if len(parts) == 1:
         return parts[0]
@@ -89,18 +89,23 @@ def intersect(one: Intervals, other: Intervals) -> Intervals:
     return Intervals(start, spilled(np.concatenate([empty, *stops])))
 
 
-def _intersect(start: Int64s, stop: Int64s, other: Intervals) -> Intervals:
+def _intersect(start: Int64s, stop: Int64s, other: Intervals) -> Iterator[Intervals]:
     first = np.searchsorted(other.stop, start, side="right")
     last = np.searchsorted(other.start, stop, side="left")
-    # Each interval of one meets those of other from first to last; both lists are disjoint, so all
-    # meetings together are at most as many as both have intervals.
-    meetings = last - first
-    mine = np.repeat(np.arange(len(start)), meetings)
-    theirs = np.arange(len(mine)) - np.repeat(np.cumsum(meetings) - meetings, meetings) + first[mine]
-    return Intervals(
-        np.maximum(start[mine], other.start[theirs]),
-        np.minimum(stop[mine], other.stop[theirs]),
-    )
+    # Each interval meets those of other from first to last; both lists are disjoint, so all
+    # meetings together are at most as many as both have intervals. One may have nearly all of them.
+    after = np.cumsum(last - first)
+    before = after - (last - first)
+    for begin in range(0, int(after[-1]), _BLOCK):
+        end = min(begin + _BLOCK, int(after[-1]))
+        low, high = np.searchsorted(after, (begin, end - 1), side="right").tolist()
+        meeting = slice(low, high + 1)
+        meetings = np.minimum(after[meeting], end) - np.maximum(before[meeting], begin)
+        theirs = np.arange(begin, end) + np.repeat((first - before)[meeting], meetings)
+        yield Intervals(
+            np.maximum(np.repeat(start[meeting], meetings), other.start[theirs]),
+            np.minimum(np.repeat(stop[meeting], meetings), other.stop[theirs]),
+        )
 
 
 def subtract(one: Intervals, other: Intervals) -> Intervals:
@@ -114,14 +119,21 @@ def subtract(one: Intervals, other: Intervals) -> Intervals:
 
 def covered(intervals: Intervals, start: Int64s, stop: Int64s) -> Int64s:
     """Nanoseconds of ``intervals`` within each window from ``start[i]`` to ``stop[i]``; windows may overlap."""
-    lengths: Int64s = np.maximum(_covered_before(intervals, stop) - _covered_before(intervals, start), 0)
+    lengths = np.zeros(len(start), np.int64)
+    if not len(intervals.start):
+        return lengths
+    total = np.zeros(len(intervals.start) + 1, np.int64)
+    np.subtract(intervals.stop, intervals.start, out=total[1:])
+    np.cumsum(total, out=total)
+    for begin in range(0, len(start), _BLOCK):
+        some = slice(begin, begin + _BLOCK)
+        covered_within = _covered_before(intervals, total, stop[some]) - _covered_before(intervals, total, start[some])
+        np.maximum(covered_within, 0, out=lengths[some])
     return lengths
 
 
-def _covered_before(intervals: Intervals, time: Int64s) -> Int64s:
-    if not len(intervals.start):
-        return np.zeros(len(time), np.int64)
-    total = np.concatenate(([0], np.cumsum(intervals.stop - intervals.start)))
+def _covered_before(intervals: Intervals, total: Int64s, time: Int64s) -> Int64s:
+    """``total`` is what the first so many intervals cover."""
     begun = np.searchsorted(intervals.start, time, side="right")
     still_to_come = np.maximum(intervals.stop[begun - 1] - time, 0)
     return np.where(begun > 0, total[begun] - still_to_come, 0)

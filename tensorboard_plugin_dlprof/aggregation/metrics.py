@@ -53,6 +53,24 @@ def added_times(one: TimeMetrics, other: TimeMetrics) -> TimeMetrics:
     return _by_column(one, other, np.add)
 
 
+def merged_times(one: TimeMetrics, other: TimeMetrics) -> TimeMetrics:
+    """Of the same rows, which may have samples in both."""
+    return TimeMetrics(
+        _merged(one.cpu, other.cpu),
+        _merged(one.gpu, other.gpu),
+        _merged(one.api, other.api),
+        _merged(one.cpu_overhead, other.cpu_overhead),
+        _merged(one.gpu_idle, other.gpu_idle),
+    )
+
+
+def _merged(one: Metrics, other: Metrics) -> Metrics:
+    in_one, in_other = one.count > 0, other.count > 0
+    largest = np.where(in_one & in_other, np.maximum(one.max, other.max), one.max + other.max)
+    smallest = np.where(in_one & in_other, np.minimum(one.min, other.min), one.min + other.min)
+    return Metrics(one.count + other.count, largest, smallest, one.sum + other.sum)
+
+
 def appended_times(one: TimeMetrics, other: TimeMetrics) -> TimeMetrics:
     """The rows of both."""
     return _by_column(one, other, lambda first, second: np.concatenate([first, second]))

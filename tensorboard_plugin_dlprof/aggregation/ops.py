@@ -8,9 +8,9 @@ from tensorboard_plugin_dlprof.aggregation.grouping import Groups, sort_bytes
 from tensorboard_plugin_dlprof.aggregation.instance_times import InstanceTimes
 from tensorboard_plugin_dlprof.aggregation.metrics import (
     added,
-    added_times,
     chosen,
     chosen_times,
+    merged_times,
     no_metrics,
     no_time_metrics,
     time_metrics,
@@ -26,6 +26,9 @@ TENSOR_CORE_TYPES = frozenset(
 )  # fmt: skip
 """Types that Tensor Cores multiply as they are. ``float32`` is cut to TF32 only where the user allows it, and the
 FP64 units of A100 and later are no reason to compute in ``float64``: in both cases the advice is another type."""
+
+_INSTANCES = 1 << 18
+"""At a time: one op may have millions."""
 
 
 def op_nodes(profile: Profile, times: InstanceTimes, aggregated: Bools, kernel_aggregated: Bools) -> OpNodes:
@@ -59,11 +62,10 @@ def op_nodes(profile: Profile, times: InstanceTimes, aggregated: Bools, kernel_a
 def _times_of_ops(profile: Profile, times: InstanceTimes, aggregated: Bools) -> TimeMetrics:
     """Of all ops of the profile, also of those without an aggregated instance."""
     found = no_time_metrics(len(profile.ops))
-    for (some,) in by_op(len(profile.ops), profile.instances.op):
-        instance = np.flatnonzero(aggregated[some]) + some.start
+    for begin in range(0, len(aggregated), _INSTANCES):
+        instance = np.flatnonzero(aggregated[begin : begin + _INSTANCES]) + begin
         of_op = Groups.of(profile.instances.op[instance], len(profile.ops))
-        # An op is in one portion alone, of which the others' metrics are 0.
-        found = added_times(found, time_metrics(of_op, times.columns(instance)))
+        found = merged_times(found, time_metrics(of_op, times.columns(instance)))
     return found
 
 

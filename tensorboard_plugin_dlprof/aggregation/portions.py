@@ -11,13 +11,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.ordering import are_ascending
+
 _ROWS = 1 << 18
-
-
-def are_ascending(keys: npt.NDArray[np.integer]) -> bool:
-    """Whether no key is smaller than the one before it."""
-    blocks = (keys[begin : begin + _ROWS + 1] for begin in range(0, len(keys), _ROWS))
-    return all(bool((block[1:] >= block[:-1]).all()) for block in blocks)
 
 
 def by_op(ops: int, *columns: npt.NDArray[np.integer]) -> Iterator[Sequence[slice]]:

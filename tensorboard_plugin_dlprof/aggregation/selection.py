@@ -14,6 +14,9 @@ from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
 KEY_OP = "key_op"
 """``IterationCandidate.source`` of iterations that end where an instance of a key op ends."""
 
+_BLOCK = 1 << 18
+"""Times at a time."""
+
 
 class Selection(msgspec.Struct, frozen=True):
     """What the user chose; ``None`` is the default."""
@@ -99,10 +102,14 @@ def fitting(profile: Profile, selection: Selection) -> tuple[Selection, list[str
 
 def iteration_of(time: Int64s, candidate: IterationCandidate) -> Int64s:
     """Row of the iteration that each time lies in, -1 outside all. Half-open, only the last one is closed."""
-    row = np.searchsorted(candidate.start_ns, time, side="right") - 1
-    end = candidate.stop_ns[row]
-    inside = (row >= 0) & ((time < end) | ((row == len(candidate.values) - 1) & (time == end)))
-    return np.where(inside, row, -1).astype(np.int64)
+    rows = np.empty(len(time), np.int64)
+    for begin in range(0, len(time), _BLOCK):
+        some = time[begin : begin + _BLOCK]
+        row = np.searchsorted(candidate.start_ns, some, side="right") - 1
+        end = candidate.stop_ns[row]
+        inside = (row >= 0) & ((some < end) | ((row == len(candidate.values) - 1) & (some == end)))
+        rows[begin : begin + _BLOCK] = np.where(inside, row, -1)
+    return rows
 
 
 def _cut_at_key_op(profile: Profile, key_op: str) -> IterationCandidate:

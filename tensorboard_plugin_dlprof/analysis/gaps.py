@@ -50,6 +50,9 @@ _RETURN_NS = 20_000
 
 DEVICE_TO_HOST = 2
 
+_BLOCK = 1 << 18
+"""Gaps at a time: where a program calls the driver by the million, there are as many between the calls."""
+
 
 class Waits(msgspec.Struct):
     """Calls that waited for the GPU, of all tables, by start."""
@@ -105,7 +108,7 @@ def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
         loaded = subtract(idle, loader)
         rest = subtract(loaded, io)
         outside = _outside(busy, windows) if unmarked else Intervals(busy.start[:0], busy.start[:0])
-        setup = union(np.append(setting_up.start, outside.start), np.append(setting_up.stop, outside.stop))
+        setup = union_of([(setting_up.start, setting_up.stop), (outside.start, outside.stop)])
         after = subtract(rest, setup)
         caused = _behind(after, busy, waits, behind)
         gaps = Intervals(after.start[~caused], after.stop[~caused])
@@ -163,13 +166,17 @@ def _behind(rest: Intervals, busy: Intervals, waits: Waits, behind: Int64s) -> B
         return caused
     order = np.argsort(waits.stop_ns, kind="stable")
     stops = waits.stop_ns[order]
-    last = np.searchsorted(stops, rest.stop, side="right") - 1
-    found = np.maximum(last, 0)
-    wait = order[found]
-    began = waits.start_ns[wait] <= rest.start + _RETURN_NS
-    works_again = rest.stop <= int(busy.start[-1])
-    caused = (last >= 0) & (stops[found] >= rest.start - _RETURN_NS) & began & works_again
-    np.add.at(behind, wait[caused], (rest.stop - rest.start)[caused])
+    for begin in range(0, len(caused), _BLOCK):
+        some = slice(begin, begin + _BLOCK)
+        start, stop = rest.start[some], rest.stop[some]
+        last = np.searchsorted(stops, stop, side="right") - 1
+        found = np.maximum(last, 0)
+        wait = order[found]
+        began = waits.start_ns[wait] <= start + _RETURN_NS
+        works_again = stop <= int(busy.start[-1])
+        by_wait = (last >= 0) & (stops[found] >= start - _RETURN_NS) & began & works_again
+        np.add.at(behind, wait[by_wait], (stop - start)[by_wait])
+        caused[some] = by_wait
     return caused
 
 
@@ -194,11 +201,14 @@ def _late(gaps: Intervals, host: Intervals, start: Int64s, returned: Int64s) -> 
     """
     if not len(start):
         return intersect(gaps, host)
-    next_work = np.minimum(np.searchsorted(start, gaps.stop), len(start) - 1)
-    answer = np.where(start[next_work] == gaps.stop, returned[next_work], -1)
-    unknown = intersect(Intervals(gaps.start[answer < 0], gaps.stop[answer < 0]), host)
-    late = answer > gaps.start
-    return union(np.append(gaps.start[late], unknown.start), np.append(gaps.stop[late], unknown.stop))
+    unanswered, late = np.zeros(len(gaps.start), np.bool_), np.zeros(len(gaps.start), np.bool_)
+    for begin in range(0, len(gaps.start), _BLOCK):
+        some = slice(begin, begin + _BLOCK)
+        next_work = np.minimum(np.searchsorted(start, gaps.stop[some]), len(start) - 1)
+        answer = np.where(start[next_work] == gaps.stop[some], returned[next_work], -1)
+        unanswered[some], late[some] = answer < 0, answer > gaps.start[some]
+    unknown = intersect(Intervals(gaps.start[unanswered], gaps.stop[unanswered]), host)
+    return union_of([(gaps.start, gaps.stop, late), (unknown.start, unknown.stop)])
 
 
 def _waits(profile: Profile) -> Waits:

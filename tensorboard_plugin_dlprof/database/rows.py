@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import TypeAlias
@@ -45,17 +46,61 @@ def insert_integers(
             same[name] = int(column[0])
         else:
             varying[name] = column
-    one, several = (_statement(table, tuple(varying), rows, same) for rows in (1, ROWS_A_STATEMENT))
     for begin in range(0, count, _ROWS_A_CHUNK):
         if begin % _ROWS_TO_LET_GO == 0 and begin:
             let_go_of_much()
         rows = min(_ROWS_A_CHUNK, count - begin)
-        chunk = np.empty((rows, len(varying)), np.int64)
-        for position, column in enumerate(varying.values()):
-            chunk[:, position] = column[begin : begin + rows]
-        whole = rows - rows % ROWS_A_STATEMENT
-        con.executemany(several, chunk[:whole].reshape(-1, ROWS_A_STATEMENT * len(varying)).tolist())
-        con.executemany(one, chunk[whole:].tolist())
+        _insert_chunk(con, table, {name: column[begin : begin + rows] for name, column in varying.items()}, same, rows)
+
+
+def _insert_chunk(
+    con: sqlite3.Connection,
+    table: str,
+    columns: Mapping[str, npt.NDArray[np.integer]],
+    same: Mapping[str, int],
+    rows: int,
+) -> None:
+    """Rows lie by op, so that many columns have one value in thousands of them, or count: a statement then gets one
+    value for all its rows."""
+    whole = rows - rows % ROWS_A_STATEMENT
+    if whole:
+        steps = {name: _step(column[:whole]) for name, column in columns.items()}
+        following = {name: step for name, step in steps.items() if step is not None}
+        free = [name for name in columns if name not in following]
+        values = np.empty((whole // ROWS_A_STATEMENT, len(following) + ROWS_A_STATEMENT * len(free)), np.int64)
+        for position, name in enumerate(following):
+            values[:, position] = columns[name][:whole:ROWS_A_STATEMENT]
+        for position, name in enumerate(free, len(following)):
+            values[:, position :: len(free)] = columns[name][:whole].reshape(-1, ROWS_A_STATEMENT)
+        statement = _following_statement(table, tuple(following.items()), tuple(free), tuple(same.items()))
+        con.executemany(statement, values.tolist())
+    if whole < rows:
+        last = np.stack([column[whole:] for column in columns.values()], axis=1)
+        con.executemany(_statement(table, tuple(columns), 1, same), last.tolist())
+
+
+@lru_cache(maxsize=64)
+def _following_statement(
+    table: str, following: tuple[tuple[str, int], ...], free: tuple[str, ...], same: tuple[tuple[str, int], ...]
+) -> str:
+    """The values of the first row of columns that follow from it, then those of the other columns row by row."""
+
+    def row(number: int) -> str:
+        first = 1 + len(following) + number * len(free)
+        known = [f"?{place} + {number}" if step else f"?{place}" for place, (_, step) in enumerate(following, 1)]
+        values = [*known, *(f"?{first + place}" for place in range(len(free))), *(str(value) for _, value in same)]
+        return f"({', '.join(values)})"
+
+    names = [*(name for name, _ in following), *free, *(name for name, _ in same)]
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES {', '.join(map(row, range(ROWS_A_STATEMENT)))}"
+
+
+def _step(column: npt.NDArray[np.integer]) -> int | None:
+    """From each value to the next, 0 or 1; nothing where that differs."""
+    step = int(column[1]) - int(column[0]) if len(column) > 1 else None
+    if step not in (0, 1) or int(column[-1]) - int(column[0]) != step * (len(column) - 1):
+        return None
+    return step if (column[1:] == column[:-1] + step).all() else None
 
 
 def insert_rows(con: sqlite3.Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> None:

@@ -12,6 +12,9 @@ from tensorboard_plugin_dlprof.events.tables import Int64s
 
 _LIMIT = 1 << 62
 
+_BLOCK = 1 << 18
+"""Rows at a time."""
+
 
 def combine(*columns: npt.NDArray[Any]) -> Int64s:
     """One number per row that orders rows as the columns do, the first column first."""
@@ -20,19 +23,21 @@ def combine(*columns: npt.NDArray[Any]) -> Int64s:
         return combined
     size = 1
     for column in columns:
-        values = column.astype(np.int64)
-        low, high = int(values.min()), int(values.max())
+        values, low, high = column, int(column.min()), int(column.max())
         if high - low >= _LIMIT // size:
-            values, width = _dense(values)
-            if width >= _LIMIT // size:
+            values, count = _dense(values)
+            low, high = 0, count - 1
+            if count >= _LIMIT // size:
                 combined, size = _dense(combined)
-        else:
-            values, width = values - low, high - low + 1
-        combined = combined * width + values
+        width = high - low + 1
+        for begin in range(0, len(combined), _BLOCK) if width > 1 else ():
+            block = combined[begin : begin + _BLOCK]
+            block *= width
+            block += np.subtract(values[begin : begin + _BLOCK], low, dtype=np.int64)
         size *= width
     return combined
 
 
-def _dense(values: Int64s) -> tuple[Int64s, int]:
+def _dense(values: npt.NDArray[Any]) -> tuple[Int64s, int]:
     distinct, dense = numbered(values)
     return dense, len(distinct)

@@ -26,6 +26,7 @@ from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.op_naming import Namer
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind, WorkKind
 from tensorboard_plugin_dlprof.events.trees import Flags
+from tensorboard_plugin_dlprof.steady import joined_steady, steady
 
 
 def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozenset[str]) -> tuple[Drafts, Owners]:
@@ -81,8 +82,8 @@ def _range_drafts(capture: Capture, nesting: Nesting, chosen: Chosen, namer: Nam
     return Drafts(
         start_ns=ranges.start_ns[rows],
         end_ns=ranges.end_ns[rows],
-        process_id=_process_ids(capture)[thread],
-        thread_id=_thread_ids(capture)[thread],
+        process_id=steady(_process_ids(capture)[thread]),
+        thread_id=steady(_thread_ids(capture)[thread]),
         key=key,
         place=places,
         described_by=_typed_ranges(capture, nesting, chosen)[places].astype(np.int64),
@@ -111,8 +112,8 @@ def _with_launches(
     return Drafts(
         start_ns=np.append(drafts.start_ns, calls.start_ns[launches]),
         end_ns=np.append(drafts.end_ns, calls.end_ns[launches]),
-        process_id=np.append(drafts.process_id, _process_ids(capture)[thread]),
-        thread_id=np.append(drafts.thread_id, _thread_ids(capture)[thread]),
+        process_id=joined_steady(drafts.process_id, steady(_process_ids(capture)[thread])),
+        thread_id=joined_steady(drafts.thread_id, steady(_thread_ids(capture)[thread])),
         key=np.append(drafts.key, key + len(drafts.keys)),
         place=np.append(drafts.place, nowhere),
         described_by=np.append(drafts.described_by, nowhere),

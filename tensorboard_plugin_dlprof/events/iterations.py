@@ -23,6 +23,7 @@ from tensorboard_plugin_dlprof.events.resources import loader_texts
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind, Ranges
 from tensorboard_plugin_dlprof.events.trees import Flags
 from tensorboard_plugin_dlprof.expressions import Expression
+from tensorboard_plugin_dlprof.ordering import are_ascending
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
 
 _KINDS = (RangeKind.ANNOTATION, RangeKind.SPAN, RangeKind.ITERATION)
@@ -178,7 +179,9 @@ class _Launches:
     names whose ranges could be iterations."""
 
     def __init__(self, capture: Capture, end_ns: int) -> None:
-        self._start_ns = np.sort(capture.calls.start_ns[capture.calls.correlation > 0])
+        self._start_ns = capture.calls.start_ns[capture.calls.correlation > 0]
+        if not are_ascending(self._start_ns):
+            self._start_ns.sort()
         self._end_ns = end_ns
 
     def are_enough(self, ranges: Ranges, rows: Int64s, group: Int32s) -> Flags:

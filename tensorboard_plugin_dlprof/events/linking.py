@@ -11,6 +11,10 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s
+from tensorboard_plugin_dlprof.steady import steady, taken
+
+_BLOCK = 1 << 18
+"""Calls at a time."""
 
 
 class Links(msgspec.Struct):
@@ -30,7 +34,7 @@ def link(capture: Capture, nesting: Nesting) -> Links:
     """Finds all links of a capture."""
     calls, work, syncs = capture.calls, capture.work, capture.syncs
     process_of_thread = np.array([thread.process_id for thread in capture.threads], np.int64)
-    call_process = process_of_thread[calls.thread] if len(calls.thread) else np.zeros(0, np.int64)
+    call_process = steady(taken(process_of_thread, calls.thread)) if len(calls.thread) else np.zeros(0, np.int64)
     one_process = not work.process.any() and not syncs.process.any()
     process = np.broadcast_to(np.int64(0), len(call_process)) if one_process else call_process
     work_call, sync_call = _matched(
@@ -47,10 +51,14 @@ def link(capture: Capture, nesting: Nesting) -> Links:
 def _matched(capture: Capture, process: Int64s, *tables: tuple[Int32s, Int64s]) -> list[Int64s]:
     """For each row of some tables of processes and correlations the call with the same ones; -1 for none."""
     correlation = capture.calls.correlation
-    callers = np.flatnonzero(correlation > 0)
     rows = [np.flatnonzero(other > 0) for _, other in tables]
     matched = [np.full(len(other), -1, np.int64) for _, other in tables]
-    if not len(callers) or not any(map(len, rows)):
+    if not any(map(len, rows)):
+        return matched
+    callers = _with_one_of(
+        correlation, np.concatenate([table[1][some] for table, some in zip(tables, rows, strict=True)])
+    )
+    if not len(callers):
         return matched
     keys = _pair(
         np.concatenate([process[callers], *(table[0][some] for table, some in zip(tables, rows, strict=True))]),
@@ -64,6 +72,24 @@ def _matched(capture: Capture, process: Int64s, *tables: tuple[Int32s, Int64s]) 
         hit = (place >= 0) & (own[place] == sought)
         found[some[hit]] = callers[place[hit]]
     return matched
+
+
+def _with_one_of(correlation: Int64s, wanted: Int64s) -> Int64s:
+    """Rows of the calls that may have a wanted correlation: of a hundred calls perhaps one launches something."""
+    low, high = int(wanted.min()), int(wanted.max())
+    is_dense = high - low <= 2 * len(correlation)
+    # The last place is that of all numbers outside.
+    is_wanted = np.zeros(high - low + 2 if is_dense else 0, np.bool_)
+    if is_dense:
+        is_wanted[wanted - low] = True
+    found = [np.zeros(0, np.int64)]
+    for begin in range(0, len(correlation), _BLOCK):
+        block = correlation[begin : begin + _BLOCK]
+        inside = (block >= low) & (block <= high)
+        if is_dense:
+            inside = is_wanted[np.where(inside, block - low, -1)]
+        found.append(np.flatnonzero(inside) + begin)
+    return np.concatenate(found)
 
 
 def _preferred_last(capture: Capture, callers: Int64s, keys: Int64s) -> tuple[Int64s, Int64s]:

@@ -56,6 +56,13 @@ class Nesting(msgspec.Struct):
 
     def innermost(self, thread: Int32s, time_ns: Int64s) -> Int64s:
         """The place of the innermost range around each time on a thread, -1 where there is none."""
+        places = np.empty(len(thread), np.int64)
+        for low in range(0, len(thread), BLOCK):
+            block = slice(low, low + BLOCK)
+            places[block] = self._innermost(thread[block], time_ns[block])
+        return places
+
+    def _innermost(self, thread: Int32s, time_ns: Int64s) -> Int64s:
         places = np.full(len(thread), -1, np.int64)
         for index, rows in rows_by_value(thread):
             here = self.threads.get(index)

@@ -12,7 +12,8 @@ import numpy as np
 from tensorboard_plugin_dlprof.distinct import numbered
 from tensorboard_plugin_dlprof.events.drafts import Drafts, OpKey, Owners
 from tensorboard_plugin_dlprof.events.linking import Links
-from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, WorkKind
+from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, WorkKind
+from tensorboard_plugin_dlprof.steady import joined_steady, taken
 
 
 def add_unassociated(capture: Capture, links: Links, drafts: Drafts, owners: Owners) -> tuple[Drafts, Owners]:
@@ -20,7 +21,7 @@ def add_unassociated(capture: Capture, links: Links, drafts: Drafts, owners: Own
     calls = np.flatnonzero(owners.of_call < 0)
     works = np.flatnonzero((owners.of_work < 0) & (links.work_call < 0))
     of_call = owners.of_call.copy()
-    of_call[calls] = len(drafts.start_ns) + np.arange(len(calls))
+    of_call[calls] = np.arange(len(drafts.start_ns), len(drafts.start_ns) + len(calls))
     of_work = owners.of_work.copy()
     launched = np.flatnonzero((owners.of_work < 0) & (links.work_call >= 0))
     of_work[launched] = of_call[links.work_call[launched]]
@@ -34,15 +35,16 @@ def add_unassociated(capture: Capture, links: Links, drafts: Drafts, owners: Own
     ]
     process_of_thread = np.array([thread.process_id for thread in capture.threads], np.int64)
     id_of_thread = np.array([thread.thread_id for thread in capture.threads], np.int64)
-    thread = capture.calls.thread[calls]
+    thread = taken(capture.calls.thread, calls)
     work_start = capture.work.start_ns[works]
+    key += len(drafts.keys)
     return (
         Drafts(
-            start_ns=np.concatenate((drafts.start_ns, capture.calls.start_ns[calls], work_start)),
-            end_ns=np.concatenate((drafts.end_ns, capture.calls.end_ns[calls], work_start)),
-            process_id=np.concatenate((drafts.process_id, process_of_thread[thread], capture.work.process[works])),
-            thread_id=np.concatenate((drafts.thread_id, id_of_thread[thread], np.zeros(len(works), np.int64))),
-            key=np.append(drafts.key, key + len(drafts.keys)),
+            start_ns=_behind(drafts.start_ns, capture.calls.start_ns, calls, work_start),
+            end_ns=_behind(drafts.end_ns, capture.calls.end_ns, calls, work_start),
+            process_id=joined_steady(drafts.process_id, taken(process_of_thread, thread), capture.work.process[works]),
+            thread_id=joined_steady(drafts.thread_id, taken(id_of_thread, thread), np.zeros(len(works), np.int64)),
+            key=np.append(drafts.key, key),
             place=drafts.place,
             described_by=drafts.described_by,
             stack_of=drafts.stack_of,
@@ -52,9 +54,19 @@ def add_unassociated(capture: Capture, links: Links, drafts: Drafts, owners: Own
     )
 
 
-def _call_names(capture: Capture, links: Links) -> Int64s:
+def _behind(first: Int64s, of_calls: Int64s, calls: Int64s, last: Int64s) -> Int64s:
+    """A column, that of some calls, and another, without one more copy of what may be millions of calls."""
+    column = np.empty(len(first) + len(calls) + len(last), np.int64)
+    column[: len(first)] = first
+    # "clip", which never happens here, fills the column in place.
+    np.take(of_calls, calls, out=column[len(first) : len(column) - len(last)], mode="clip")
+    column[len(column) - len(last) :] = last
+    return column
+
+
+def _call_names(capture: Capture, links: Links) -> Int32s:
     """The name under which each call is known: its kernel's where it launched one kernel, else its own."""
-    name = capture.calls.name.astype(np.int64)
+    name: Int32s = capture.calls.name.copy()
     work = np.flatnonzero(links.work_call >= 0)
     launches = np.bincount(links.work_call[work], minlength=len(name)) if len(work) else np.zeros(len(name), np.int64)
     single = work[(launches[links.work_call[work]] == 1) & (capture.work.kind[work] == WorkKind.KERNEL)]
@@ -62,7 +74,8 @@ def _call_names(capture: Capture, links: Links) -> Int64s:
     return name
 
 
-def _work_names(capture: Capture) -> Int64s:
+def _work_names(capture: Capture) -> Int32s:
     work = capture.work
     kernel = (work.kind == WorkKind.KERNEL) & (work.short_name > 0)
-    return np.where(kernel, work.short_name, work.name).astype(np.int64)
+    named: Int32s = np.where(kernel, work.short_name, work.name)
+    return named

@@ -16,13 +16,15 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
 from tensorboard_plugin_dlprof.classify.kernels import Classifier
-from tensorboard_plugin_dlprof.distinct import numbered, steady
+from tensorboard_plugin_dlprof.distinct import numbered
 from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.drafts import Owners
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.op_tables import OpTables
 from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s, Strings, WorkKind
+from tensorboard_plugin_dlprof.ordering import are_ascending, stable_order
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Kernels, Syncs
+from tensorboard_plugin_dlprof.steady import steady, taken
 
 
 class Placed(msgspec.Struct):
@@ -43,9 +45,13 @@ class Placed(msgspec.Struct):
 
     def sorted(self, rows: Int64s, drafts: Int64s, name: Int32s, api_start: Int64s, *more: Int64s) -> Int64s:
         """The order of rows by op, name, API start."""
-        rank = name_ranks(self.capture.strings, name)
+        if not len(rows):
+            return rows
+        op_and_name = combine(self.op(drafts), name_ranks(self.capture.strings, name))
+        if not more and are_ascending(api_start):
+            return stable_order(op_and_name)
         # Times are in order mostly, which sorting them for themselves makes use of.
-        return np.lexsort((*more[::-1], api_start, combine(self.op(drafts), rank))) if len(rows) else rows
+        return np.lexsort((*more[::-1], api_start, op_and_name))
 
     def api(self, rows: Int64s) -> tuple[Int64s, Int64s, Int64s, Int64s]:
         """API start, stop, process and thread of device work."""
@@ -199,8 +205,8 @@ def _call_columns(placed: Placed, rows: Int64s) -> tuple[Int64s, dict[str, Any]]
         "name": capture.calls.name[rows],
         "api_start": capture.calls.start_ns[rows],
         "api_stop": capture.calls.end_ns[rows],
-        "process_id": steady(placed.links.call_process[rows]),
-        "thread_id": steady(thread_ids[capture.calls.thread[rows]]) if len(rows) else np.zeros(0, np.int64),
+        "process_id": steady(taken(placed.links.call_process, rows)),
+        "thread_id": steady(taken(thread_ids, taken(capture.calls.thread, rows))) if len(rows) else rows,
     }
 
 

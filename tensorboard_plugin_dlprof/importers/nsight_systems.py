@@ -124,7 +124,7 @@ def _rebase(info: TargetInfo, *tables: Ranges | Calls | DeviceWork | Syncs) -> i
 def _last(*tables: Ranges | Calls | DeviceWork | Syncs) -> int:
     """End of the last event; a range without an end counts with its start."""
     return max(
-        (int(np.maximum(table.end_ns, table.start_ns).max()) for table in tables if len(table.start_ns)), default=0
+        (int(max(table.end_ns.max(), table.start_ns.max())) for table in tables if len(table.start_ns)), default=0
     )
 
 

@@ -28,11 +28,3 @@ def test_rows_that_do_not_lie_by_op_are_one_portion() -> None:
     """As NVIDIA's databases may have them."""
     found = list(portions.by_op(3, np.array([0, 1, 2], np.int32), np.array([2, 0], np.int32)))
     assert found == [[slice(0, 3), slice(0, 2)]]
-
-
-@given(st.lists(st.integers(-3, 30), max_size=40))
-def test_ascending_is_told_across_blocks(keys: list[int]) -> None:
-    """Equal keys may follow each other."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(portions, "_ROWS", 4)
-        assert portions.are_ascending(np.array(keys, np.int64)) == (keys == sorted(keys))

@@ -110,3 +110,22 @@ def test_links_of_nothing() -> None:
     links = link(capture, nest(capture.ranges))
     assert all(len(column) == 0 for column in (links.work_call, links.sync_call, links.call_place))
     assert links.call_process.dtype == np.int64
+
+
+@given(st.lists(st.sampled_from([1, 2, 3, 900, 1 << 50]), max_size=12), st.lists(st.integers(0, 5), max_size=12))
+def test_calls_that_launch_nothing_are_in_nobodys_way(launching: list[int], others: list[int]) -> None:
+    """Whether the correlations lie close together or far apart."""
+    correlations = list(dict.fromkeys(launching))
+    lines = [
+        f"main call {10 * row}-{10 * row + 5} call_{number} ; corr={number}" for row, number in enumerate(correlations)
+    ]
+    lines += [
+        f"main call {1000 + 10 * row}-{1000 + 10 * row + 5} other_{row} ; corr={5000 + number}"
+        for row, number in enumerate(others)
+    ]
+    lines += [
+        f"gpu0 kernel {2000 + 10 * row}-{2000 + 10 * row + 5} k ; corr={number}"
+        for row, number in enumerate(reversed(correlations))
+    ]
+    calls, _ = linked(draw("\n".join(lines)))
+    assert calls == [f"call_{number}" for number in reversed(correlations)]
