@@ -7,9 +7,11 @@ Most rules are of libraries that a trace does not use, and a look for ``winograd
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import chain
-from typing import Final
+from operator import and_
+from typing import Final, TypeVar
 
 _TOKEN = re.compile(
     r"([A-Za-z0-9_:]{3,}(?![?*{])"  # letters, all of them needed
@@ -41,30 +43,11 @@ def required_words(pattern: str) -> Words:
     Args:
         pattern: A regular expression without back references, conditions, comments and the verbose flag.
     """
-    outer: list[tuple[list[_Choice], _Choice, bool]] = []  # of the groups around: alternatives, best, only looks
-    alternatives: list[_Choice] = []
-    best = last = _NONE  # of the alternative so far; of the item before, which the next token may make optional
-    looks = False
-    for token in filter(None, _TOKEN.findall(pattern.lower())):
-        first = token[0]
-        if first in "?*{":
-            last = _NONE
-            continue
-        if last[0] > best[0] or (last[0] == best[0] and len(last[1]) < len(best[1])):
-            best = last
-        last = _NONE
-        if first == "|":
-            alternatives.append(best)
-            best = _NONE
-        elif first == "(":
-            outer.append((alternatives, best, looks))
-            alternatives, best, looks = [], _NONE, token in _LOOKS
-        elif first == ")":
-            last = _NONE if looks else _any_of([*alternatives, best])
-            alternatives, best, looks = outer.pop()
-        else:
-            last = (1 if token in _IN_MOST_NAMES else len(token), (token,))
-    return frozenset(_any_of([*alternatives, max(best, last, key=_rank)])[1])
+
+    def choice(word: str) -> _Choice:
+        return (1 if word in _IN_MOST_NAMES else len(word), (word,))
+
+    return frozenset(_folded(pattern, choice, _better, _any_of, _NONE)[1])
 
 
 def can_match(pattern: str, lowered: str) -> bool:
@@ -76,27 +59,43 @@ def can_match(pattern: str, lowered: str) -> bool:
         pattern: As ``required_words`` takes it.
         lowered: The text, in lower case.
     """
-    outer: list[tuple[bool, bool, bool]] = []  # of the groups around: as below, and whether they only look
-    earlier, so_far = False, True  # whether an alternative before has its words; whether this one has, up to here
-    last = True  # the same of the item before, which the next token may make optional
+    return _folded(pattern, lowered.__contains__, and_, any, True)
+
+
+_T = TypeVar("_T")
+
+
+def _folded(
+    pattern: str,
+    of_word: Callable[[str], _T],
+    both: Callable[[_T, _T], _T],
+    any_of: Callable[[list[_T]], _T],
+    unknown: _T,
+) -> _T:
+    """What ``pattern`` says: of a word ``of_word``, of a sequence ``both``, of alternatives ``any_of``; of what may be
+    absent, or is no word, ``unknown``."""
+    outer: list[tuple[list[_T], _T, bool]] = []  # of the groups around: alternatives, sequence, only looks
+    alternatives: list[_T] = []
+    sequence = last = unknown  # the alternative so far; the item before, which the next token may make optional
     looks = False
     for token in filter(None, _TOKEN.findall(pattern.lower())):
         first = token[0]
         if first in "?*{":
-            last = True
+            last = unknown
             continue
-        so_far, last = so_far and last, True
+        sequence, last = both(sequence, last), unknown
         if first == "|":
-            earlier, so_far = earlier or so_far, True
+            alternatives.append(sequence)
+            sequence = unknown
         elif first == "(":
-            outer.append((earlier, so_far, looks))
-            earlier, so_far, looks = False, True, token in _LOOKS
+            outer.append((alternatives, sequence, looks))
+            alternatives, sequence, looks = [], unknown, token in _LOOKS
         elif first == ")":
-            last = looks or earlier or so_far
-            earlier, so_far, looks = outer.pop()
-        elif so_far:
-            last = token in lowered
-    return earlier or (so_far and last)
+            last = unknown if looks else any_of([*alternatives, sequence])
+            alternatives, sequence, looks = outer.pop()
+        else:
+            last = of_word(token)
+    return any_of([*alternatives, both(sequence, last)])
 
 
 def _any_of(alternatives: list[_Choice]) -> _Choice:
@@ -106,6 +105,6 @@ def _any_of(alternatives: list[_Choice]) -> _Choice:
     return (least, tuple(chain.from_iterable([words for _, words in alternatives]))) if least else _NONE
 
 
-def _rank(choice: _Choice) -> tuple[int, int]:
+def _better(one: _Choice, other: _Choice) -> _Choice:
     """Words are better that rule more texts out: longer ones, then fewer."""
-    return (choice[0], -len(choice[1]))
+    return other if (other[0], -len(other[1])) > (one[0], -len(one[1])) else one

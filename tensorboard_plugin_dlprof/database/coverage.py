@@ -39,12 +39,12 @@ def coverage_rows(profile: Profile) -> list[_Row]:
         (
             "repaired_overlaps",
             coverage.repaired_overlaps,
-            f"{_events(coverage.repaired_overlaps, 'overlapping range')} cut, so that the ranges of each thread nest; "
+            f"{_ranges(coverage.repaired_overlaps)} cut, so that the ranges of each thread nest; "
             "the times of the source are rounded.",
         ),
     ]
     rows += [
-        (f"skipped: {reason}", count, f"{_events(count, 'event')} skipped: {reason}.")
+        (f"skipped: {reason}", count, f"{count:,} skipped: {reason}.")
         for reason, count in sorted(coverage.skipped.items())
     ]
     rows += broken_rows(coverage.broken_rules)
@@ -73,5 +73,5 @@ def _time_is(count: int, time_ns: int) -> str:
     return f"{'its' if count == 1 else 'their'} time ({short_duration(time_ns)}) is counted under unassociated ops"
 
 
-def _events(count: int, noun: str) -> str:
-    return f"{count:,} {noun} was" if count == 1 else f"{count:,} {noun}s were"
+def _ranges(count: int) -> str:
+    return f"{count:,} overlapping {'range was' if count == 1 else 'ranges were'}"

@@ -22,16 +22,16 @@ def cleaned(capture: Capture) -> Capture:
         backwards = table.end_ns < table.start_ns
         if not backwards.any():
             return table
-        skipped[f"{what} that ends before it starts"] = int(np.count_nonzero(backwards))
+        skipped[f"{what} that end before they start"] = int(np.count_nonzero(backwards))
         return rows_of(table, ~backwards, capture.spill)
 
     return msgspec.structs.replace(
         capture,
-        ranges=forward(capture.ranges, "host range"),
-        calls=forward(capture.calls, "API call"),
-        work=forward(capture.work, "device work"),
-        syncs=forward(capture.syncs, "synchronisation"),
-        os_calls=forward(capture.os_calls, "system call"),
+        ranges=forward(capture.ranges, "host ranges"),
+        calls=forward(capture.calls, "API calls"),
+        work=forward(capture.work, "pieces of device work"),
+        syncs=forward(capture.syncs, "synchronisations"),
+        os_calls=forward(capture.os_calls, "system calls"),
         skipped=skipped,
     )
 

@@ -26,7 +26,7 @@ from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
 from tensorboard_plugin_dlprof.profile.tables import ModelConfig
 
 _MAX_MARKER = 1 << 16
-_MALFORMED = "DLProf marker that is not readable"
+_MALFORMED = "DLProf markers that are not readable"
 
 _CONV2D = Formats("N,C,H,W;K,C,R,S", "N,K,P,Q", "SH,SW;PH,PW;DH,DW;G")
 _LINEAR = Formats("N,K;M,K", "N,M", "")

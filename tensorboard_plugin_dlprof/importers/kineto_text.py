@@ -33,7 +33,7 @@ MAX_METADATA_BYTES = 32 << 20
 TAIL_BYTES = 1 << 20
 """At the end of a file pieces are no longer offered: metadata there may look like events."""
 
-CUT_SHORT = "file cut short: the end of the event list is missing"
+CUT_SHORT = "the end of the event list, where the file is cut short"
 BROKEN_EVENT = "events that are broken JSON"
 NO_OBJECT = "entries of the event list that are no events"
 

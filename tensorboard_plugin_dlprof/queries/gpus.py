@@ -47,8 +47,17 @@ _BASIC = Table(
             "CASE WHEN gpu.compute_capability_major > 0 "
             "THEN gpu.compute_capability_major || '.' || gpu.compute_capability_minor END",
             nullable=True,
+            tier=1,
         ),
-        Column("sm_count", "SMs", "integer", "Multiprocessors of the GPU.", "nullif(gpu.sm_count, 0)", nullable=True),
+        Column(
+            "sm_count",
+            "SMs",
+            "integer",
+            "Multiprocessors of the GPU.",
+            "nullif(gpu.sm_count, 0)",
+            nullable=True,
+            tier=1,
+        ),
         Column(
             "memory_bytes",
             "Memory",
@@ -58,6 +67,7 @@ _BASIC = Table(
             "CASE WHEN (SELECT count(*) FROM read_only_gpu_infos) = 1 "
             "THEN nullif((SELECT max(memory.total) FROM gpu_memories AS memory), 0) END",
             nullable=True,
+            tier=1,
         ),
         Column(
             "in_use",

@@ -47,6 +47,7 @@ ITERATIONS = Table(
             "When the iteration started.",
             "iteration.start_time",
             ("iteration",),
+            tier=1,
         ),
         Column("duration_ns", "Duration", "duration_ns", "How long the iteration took.", _LENGTH, ("iteration",)),
         Column("kernels", "Total Kernels", "integer", "Kernels of the iteration.", "stats.total_count", ("stats",)),

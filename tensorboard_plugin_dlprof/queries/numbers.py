@@ -23,6 +23,11 @@ def flag(value: object) -> bool:
     return bool(number(value))
 
 
+def flag_or_unknown(value: object) -> bool | None:
+    """As ``flag``; NULL is unknown."""
+    return None if value is None else flag(value)
+
+
 def plus(*values: int | None) -> int | None:
     """The sum; unknown where a part is."""
     known = [value for value in values if value is not None]

@@ -7,9 +7,9 @@ from typing import TypedDict, cast
 
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.extension import is_extended
-from tensorboard_plugin_dlprof.queries.numbers import flag, number, whole
+from tensorboard_plugin_dlprof.queries.numbers import flag, flag_or_unknown, number, whole
 from tensorboard_plugin_dlprof.queries.op_work import op_iterations, sub_op_calls
-from tensorboard_plugin_dlprof.queries.ops import USING_OR_UNKNOWN
+from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, USING_OR_UNKNOWN
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
 MAX_VARIANTS = 50
@@ -28,9 +28,10 @@ class OpFacts(TypedDict):
     direction: str
     data_type: str
     data_format: str
-    eligible: bool
+    eligible: bool | None
+    """Unknown of CUDA graphs that were recorded as a whole."""
     using_tensor_cores: bool | None
-    """Unknown where no rule tells the kernels."""
+    """Unknown where no rule tells the kernels, too."""
     bad_data_type: bool
     calls: int | None
     kernel_calls: int | None
@@ -106,10 +107,12 @@ def op_detail(connection: sqlite3.Connection, scope: Scope, op_id: str) -> OpDet
     Raises:
         NotFound: the aggregation has no such op.
     """
-    using = USING_OR_UNKNOWN if is_extended(connection) else "node.using_tc"
+    ours = is_extended(connection)
+    eligible = ELIGIBLE_OR_UNKNOWN if ours else "node.tc_eligible OR node.using_tc"
+    using = USING_OR_UNKNOWN if ours else "node.using_tc"
     row = connection.execute(
         "SELECT op.id, op.op_id, op.op_name, type.string, direction.string, data_type.string, format.string, "
-        f"node.tc_eligible OR node.using_tc, {using}, node.is_bad_data_type, node.num_calls, node.kernel_calls, "
+        f"{eligible}, {using}, node.is_bad_data_type, node.num_calls, node.kernel_calls, "
         "op.stack_trace, node.node_time_metrics_id FROM op_nodes AS node "
         "JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
         "LEFT JOIN dictionary AS type ON type.id = op.op_type_id "
@@ -131,8 +134,8 @@ def op_detail(connection: sqlite3.Connection, scope: Scope, op_id: str) -> OpDet
             direction=texts[3],
             data_type=texts[4],
             data_format=texts[5],
-            eligible=flag(facts[6]),
-            using_tensor_cores=None if facts[7] is None else flag(facts[7]),
+            eligible=flag_or_unknown(facts[6]),
+            using_tensor_cores=flag_or_unknown(facts[7]),
             bad_data_type=flag(facts[8]),
             calls=whole(facts[9]),
             kernel_calls=whole(facts[10]),

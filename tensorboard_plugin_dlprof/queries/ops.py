@@ -9,7 +9,7 @@ from typing import TypedDict
 import msgspec
 
 from tensorboard_plugin_dlprof.queries.extension import is_extended
-from tensorboard_plugin_dlprof.queries.numbers import flag, number, whole
+from tensorboard_plugin_dlprof.queries.numbers import flag, flag_or_unknown, number, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
@@ -103,7 +103,7 @@ OPS = Table(
             searchable=True,
             tier=1,
         ),
-        Column("calls", "Calls", "integer", "How often the op was called.", "node.num_calls"),
+        Column("calls", "Calls", "integer", "How often the op was called.", "node.num_calls", tier=1),
         Column(
             "eligible",
             "TC Eligible",
@@ -170,6 +170,12 @@ USING_OR_UNKNOWN = (
 """Of ``op_nodes AS node`` in a database of ours: empty where most of the op's time is in kernels that no rule can tell,
 where it launches CUDA graphs that were recorded as a whole, or where no GPU was recorded."""
 
+ELIGIBLE_OR_UNKNOWN = (
+    "CASE WHEN node.tc_eligible <> 0 OR node.using_tc <> 0 THEN 1 "
+    "WHEN node.read_only_ops_id IN (SELECT read_only_ops_id FROM ext_graph_launches) THEN NULL ELSE 0 END"
+)
+"""As ``USING_OR_UNKNOWN``: empty where the op launches CUDA graphs that were recorded as a whole, products or none."""
+
 
 def of_ours(table: Table) -> Table:
     """A table of ops of a database of ours, which stores where the calls of each op begin, and what cannot be told."""
@@ -179,6 +185,13 @@ def of_ours(table: Table) -> Table:
 def _of_ours(column: Column) -> Column:
     if column.key == "input_shapes":
         return msgspec.structs.replace(column, sql=_shown_shapes(_SHAPES_OF_FIRST_CALL))
+    if column.key == "eligible":
+        return msgspec.structs.replace(
+            column,
+            sql=ELIGIBLE_OR_UNKNOWN,
+            description=f"{column.description} Empty where that cannot be told.",
+            nullable=True,
+        )
     if column.key == "using_tensor_cores":
         return msgspec.structs.replace(
             column,
@@ -199,9 +212,10 @@ class TopOp(TypedDict):
     gpu_time_ns: int | None
     gpu_time_fraction: float | None
     calls: int | None
-    eligible: bool
+    eligible: bool | None
+    """Unknown of CUDA graphs that were recorded as a whole."""
     using_tensor_cores: bool | None
-    """Unknown where no rule tells the kernels."""
+    """Unknown where no rule tells the kernels, too."""
 
 
 def top_ops(connection: sqlite3.Connection, scope: Scope, count: int = 10) -> list[TopOp]:
@@ -216,7 +230,8 @@ def top_ops(connection: sqlite3.Connection, scope: Scope, count: int = 10) -> li
         {"a": scope.aggregation, "d": scope.domain_name, "count": count},
     )
     rows = cursor.fetchmany(count)
-    untold = _untold(connection, scope, [str(row[0]) for row in rows])
+    told = _told(connection, scope, [str(row[0]) for row in rows])
+    units = [told.get(str(row[0]), (flag(row[7]), flag(row[8]))) for row in rows]
     return [
         TopOp(
             op_id=str(row[0]),
@@ -226,21 +241,26 @@ def top_ops(connection: sqlite3.Connection, scope: Scope, count: int = 10) -> li
             gpu_time_ns=whole(row[4]),
             gpu_time_fraction=number(row[5]),
             calls=whole(row[6]),
-            eligible=flag(row[7]),
-            using_tensor_cores=None if str(row[0]) in untold else flag(row[8]),
+            eligible=eligible,
+            using_tensor_cores=using,
         )
-        for row in rows
+        for row, (eligible, using) in zip(rows, units, strict=True)
     ]
 
 
-def _untold(connection: sqlite3.Connection, scope: Scope, op_ids: list[str]) -> set[str]:
-    """Those of the ops of which it cannot be told whether they use Tensor Cores."""
+def _told(
+    connection: sqlite3.Connection, scope: Scope, op_ids: list[str]
+) -> dict[str, tuple[bool | None, bool | None]]:
+    """Whether each of the ops is eligible for Tensor Cores and uses them, by its id; empty for NVIDIA's databases."""
     if not is_extended(connection):
-        return set()
+        return {}
     cursor = connection.execute(
-        "SELECT op.op_id FROM op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
-        f"WHERE node.aggr_id = ? AND op.domain_id = ? AND op.op_id IN ({', '.join('?' * len(op_ids))}) "
-        f"AND ({USING_OR_UNKNOWN}) IS NULL",
+        f"SELECT op.op_id, {ELIGIBLE_OR_UNKNOWN}, {USING_OR_UNKNOWN} "
+        "FROM op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
+        f"WHERE node.aggr_id = ? AND op.domain_id = ? AND op.op_id IN ({', '.join('?' * len(op_ids))})",
         (scope.aggregation, scope.domain, *op_ids),
     )
-    return {str(op_id) for (op_id,) in cursor.fetchmany(len(op_ids))}
+    return {
+        str(op_id): (flag_or_unknown(eligible), flag_or_unknown(using))
+        for op_id, eligible, using in cursor.fetchmany(len(op_ids))
+    }

@@ -145,7 +145,7 @@ def profile_of(
         ],
         model_config=ModelConfig(),
         gpu_memory_bytes=(0, 0),
-        coverage=Coverage(1, 7_000_000, 3, 9_500_000, skipped={"no time": 3}),
+        coverage=Coverage(1, 7_000_000, 3, 9_500_000, skipped={"events without a time": 3}),
         dlprof_markers=dlprof_markers,
     )
 

@@ -120,13 +120,27 @@ def test_inside_tensorboard(page: Page, tensorboard: TensorBoard) -> None:
     expect(frame.get_by_role("region", name="Performance Summary")).to_be_visible()
     expect(page.get_by_role("tab", name=re.compile("gpu summary", re.IGNORECASE)).first).to_be_visible()
     expect(frame.locator("html")).to_have_attribute("data-theme", "dark")
-    frame.get_by_role("button", name="Ops and Kernels").click()
+    frame.get_by_role("link", name="Ops and Kernels").click()
     expect(page).to_have_url(re.compile("p.dlprof.view=ops"))
     page.evaluate("document.body.classList.remove('dark-mode')")
     expect(frame.locator("html")).to_have_attribute("data-theme", "light")
     page.go_back()
     expect(frame.get_by_role("region", name="Performance Summary")).to_be_visible()
     expect(page.locator("iframe[title='GPU Summary']")).to_have_count(1)
+
+
+def test_a_view_opens_in_a_tab_of_its_own(page: Page, tensorboard: TensorBoard) -> None:
+    """Entries of the menu are links: with Ctrl the browser opens the view of the same profile elsewhere, in
+    TensorBoard, and this page stays."""
+    page.goto(tensorboard.tab(run="amp"))
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_role("region", name="Performance Summary")).to_be_visible()
+    with page.context.expect_page() as opened:
+        frame.get_by_role("link", name="Op Types").click(modifiers=["ControlOrMeta"])
+    there = opened.value.frame_locator("iframe")
+    expect(there.get_by_role("grid", name="Op Type Summary")).to_be_visible()
+    expect(there.locator(".picker-button")).to_contain_text("amp")
+    expect(frame.get_by_role("region", name="Performance Summary")).to_be_visible()
 
 
 def test_tensorboards_reload_asks_again(page: Page, tensorboard: TensorBoard) -> None:

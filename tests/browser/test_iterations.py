@@ -149,7 +149,7 @@ def test_reaggregation_survives_a_refresh(opened: Page, own: TensorBoard) -> Non
     expect(banner).to_be_visible()
     opened.reload()
     expect(banner).to_contain_text("Success!", timeout=JOB_WITHIN_MS)
-    opened.get_by_role("button", name="Dashboard", exact=True).click()
+    opened.get_by_role("link", name="Dashboard", exact=True).click()
     expect(banner).to_be_visible()
     banner.get_by_role("button", name="Show it").click()
     expect(banner).to_have_count(0)
@@ -214,7 +214,7 @@ def test_a_failure_says_why(opened: Page, own: TensorBoard) -> None:
     opened.get_by_role("dialog").get_by_role("button", name="Reaggregate").click()
     failure = opened.get_by_role("alert")
     expect(failure.first).to_contain_text("NO_SUCH_OP_1", timeout=JOB_WITHIN_MS)
-    opened.get_by_role("button", name="Dashboard", exact=True).click()
+    opened.get_by_role("link", name="Dashboard", exact=True).click()
     expect(opened.get_by_role("region", name="Performance Summary")).to_be_visible()
 
 

@@ -67,7 +67,7 @@ def test_an_iteration_opens(page: Page, tensorboard: TensorBoard) -> None:
     row = card(page, 0).locator("tbody tr").first.get_by_role("button")
     expect(row).to_contain_text("Iteration")
     row.click()
-    expect(page.get_by_role("button", name="Iterations", exact=True)).to_have_attribute("aria-current", "page")
+    expect(page.get_by_role("link", name="Iterations", exact=True)).to_have_attribute("aria-current", "page")
     page.go_back()
     expect(row).to_be_visible()
 

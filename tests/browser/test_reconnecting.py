@@ -46,14 +46,14 @@ def test_the_page_comes_back_with_the_server(page: Page, logdir: Path, tmp_path:
     page.get_by_role("button", name="Refresh").click()
     expect(lost).to_contain_text("tries again by itself")
     expect(page.get_by_role("grid", name="Ops", exact=True).locator("tbody tr").first).to_be_visible()
-    page.get_by_role("button", name="Op Types").click()
+    page.get_by_role("link", name="Op Types").click()
     expect(page.get_by_role("main").get_by_role("alert")).to_contain_text("does not answer")
-    page.get_by_role("button", name="Efficiency").click()
+    page.get_by_role("link", name="Efficiency").click()
     expect(page.get_by_role("main").get_by_role("alert")).to_contain_text("could not be loaded")
     with served(logdir, tmp_path, port):
         expect(page.get_by_role("heading", name="Roofline")).to_be_visible()
         expect(lost).to_have_count(0)
-        page.get_by_role("button", name="Op Types").click()
+        page.get_by_role("link", name="Op Types").click()
         expect(page.get_by_role("grid", name="Op Type Summary").locator("tbody tr").first).to_be_visible()
 
 

@@ -58,14 +58,14 @@ def test_a_database(page: Page, viewer: Viewer, database: Path) -> None:
     page.goto(viewer.address)
     expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
     expect(page.locator(".picker-button")).to_contain_text(database.name)
-    menu = page.get_by_role("navigation", name="Views").get_by_role("button")
+    menu = page.get_by_role("navigation", name="Views").get_by_role("link")
     expect(menu).to_have_count(len(VIEWS) - 1)  # GPUs only where there are several
     for number in range(len(VIEWS) - 1):
         menu.nth(number).click()
         expect(menu.nth(number)).to_have_attribute("aria-current", "page")
         expect(page.locator(".panel, .data-table").first).to_be_visible()
         expect(page.locator(".skeleton")).to_have_count(0)
-    page.get_by_role("button", name="GPU Summary: to the Dashboard").click()
+    page.get_by_role("link", name="GPU Summary: to the Dashboard").click()
     expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
 
 
@@ -148,7 +148,7 @@ def test_domains(page: Page, database: Path, tmp_path: Path) -> None:
         page.goto(viewer.address)
         menu = page.get_by_label("Domain")
         expect(menu.get_by_role("option")).to_have_text(["default-domain", "second-domain"])
-        page.get_by_role("button", name="Op Types").click()
+        page.get_by_role("link", name="Op Types").click()
         types = page.get_by_role("grid", name="Op Type Summary")
         expect(types.locator("tbody tr").first).to_be_visible()
         menu.select_option("second-domain")

@@ -26,8 +26,8 @@ def test_the_menu_opens_every_view(page: Page, tensorboard: TensorBoard) -> None
     page.goto(tensorboard.page(run="amp"))
     menu = page.get_by_role("navigation", name="Views")
     expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
-    expect(menu.get_by_role("button")).to_have_count(len(VIEWS) - 1)
-    expect(menu.get_by_role("button", name="GPUs")).to_have_count(0)
+    expect(menu.get_by_role("link")).to_have_count(len(VIEWS) - 1)
+    expect(menu.get_by_role("link", name="GPUs")).to_have_count(0)
     titles = {
         "Op Types": "Op Type Summary",
         "Group Ops": "Group Ops",
@@ -37,9 +37,9 @@ def test_the_menu_opens_every_view(page: Page, tensorboard: TensorBoard) -> None
         "Graph": "Compatibility Graph",
     }
     for entry, title in titles.items():
-        menu.get_by_role("button", name=entry, exact=True).click()
+        menu.get_by_role("link", name=entry, exact=True).click()
         expect(page.get_by_role("region", name=title, exact=True)).to_be_visible()
-        expect(menu.get_by_role("button", name=entry, exact=True)).to_have_attribute("aria-current", "page")
+        expect(menu.get_by_role("link", name=entry, exact=True)).to_have_attribute("aria-current", "page")
     page.go_back()
     expect(page.get_by_role("region", name="Iterations", exact=True)).to_be_visible()
 
@@ -116,7 +116,7 @@ def test_gpus(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
     page.goto(tensorboard.page(run=real_run))
     page.get_by_role("button", name="More about GPU Utilization").click()
     page.get_by_role("group", name="More about GPU Utilization").get_by_role("button", name="GPUs").click()
-    expect(page.get_by_role("navigation", name="Views").get_by_role("button", name="GPUs")).to_be_visible()
+    expect(page.get_by_role("navigation", name="Views").get_by_role("link", name="GPUs")).to_be_visible()
     expect(page.locator(".gpu-bar")).to_have_count(2)
     expect(grid(page, "GPUs").locator("tbody tr")).to_have_count(2)
     devices = tensorboard.dashboard(real_run)["gpu_utilization"]["devices"]

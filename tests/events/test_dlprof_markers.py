@@ -45,7 +45,7 @@ def test_malformed_markers_are_counted() -> None:
     """The other ops stand."""
     profile = build(f"main marker 0-10 {RELU}\nmain marker 20-30 {{'op'}}")
     assert list(ops(profile)) == ["RELU_1"]
-    assert profile.coverage.skipped == {"DLProf marker that is not readable": 1}
+    assert profile.coverage.skipped == {"DLProf markers that are not readable": 1}
 
 
 def test_ops_from_markers() -> None:
@@ -130,5 +130,5 @@ def test_too_many_markers_are_joined() -> None:
     assert calls(profile) == {"RELU_1": 2, "RELU_2": 1, "ADD_1": MAX_OPS}
     assert ops(profile)["RELU_1"][0] == "/module/Net::forward[2]/relu"
     assert ops(profile)["RELU_2"][0] == "/relu"
-    assert profile.coverage.skipped == {"DLProf marker that is not readable": 2}
+    assert profile.coverage.skipped == {"DLProf markers that are not readable": 2}
     assert profile.ops[0].stack_trace + profile.ops[1].stack_trace + profile.ops[2].stack_trace == "a.py:3\nb.py:9"

@@ -134,9 +134,9 @@ def test_events_that_end_before_they_start_are_dropped_and_counted() -> None:
         "gpu0 kernel 90-90 empty"
     )
     assert profile.coverage.skipped == {
-        "host range that ends before it starts": 1,
-        "API call that ends before it starts": 1,
-        "device work that ends before it starts": 1,
+        "host ranges that end before they start": 1,
+        "API calls that end before they start": 1,
+        "pieces of device work that end before they start": 1,
     }
     assert texts(profile, "kernels") == ["empty"]
 

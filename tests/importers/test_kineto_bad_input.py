@@ -45,7 +45,7 @@ from tests.importers.kineto_traces import kernel, op, read, read_path, texts, tr
         pytest.param(
             trace(op() | {"cat": "disabled-by-default-v8"}), "not of the PyTorch profiler", id="Chrome's own trace"
         ),
-        pytest.param(b"[" * 100_000, "no event that can be read: file cut short", id="100,000 brackets"),
+        pytest.param(b"[" * 100_000, "no event that can be read: the end of the event list", id="100,000 brackets"),
     ],
 )
 def test_what_is_no_trace_is_told_in_a_sentence(tmp_path: Path, content: bytes, sentence: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -127,15 +127,16 @@ def test_graphs_recorded_as_a_whole_stand_beside_the_kernels(tmp_path: Path) -> 
     assert times["total"] == {"time_ns": 78_270, "names": 2, "launches": 30}
 
 
-def using_of_ops(file: UntrustedConnection) -> dict[str, set[object]]:
-    """Name of an op -> what the table, the Dashboard and the op's own page say of its use of Tensor Cores."""
+def said_of_ops(file: UntrustedConnection, key: str) -> dict[str, set[object]]:
+    """Name of an op -> what the table, the Dashboard and the op's own page say of it under this key."""
     scope = find_scope(file)
     said: dict[str, set[object]] = {}
     for row in page(file, find_table("ops", extended=True), scope, Request(limit=100)).rows:
-        detail = op_detail(file, scope, str(row["op_id"]))["op"]
-        said[str(row["name"])] = {row["using_tensor_cores"], detail["using_tensor_cores"]}
+        detail: Mapping[str, object] = op_detail(file, scope, str(row["op_id"]))["op"]
+        said[str(row["name"])] = {row[key], detail[key]}
     for op in top_ops(file, scope, 100):
-        said[op["name"]].add(op["using_tensor_cores"])
+        facts: Mapping[str, object] = op
+        said[op["name"]].add(facts[key])
     return said
 
 
@@ -155,7 +156,7 @@ def test_whether_an_op_uses_tensor_cores_may_be_unknown(tmp_path: Path) -> None:
     source.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [gpu], "traceEvents": events}))
     import_source(source, tmp_path / "dldb.sqlite", ImportOptions(), ignore)
     with closing(open_database(tmp_path / "dldb.sqlite")) as file:
-        said = using_of_ops(file)
+        said = said_of_ops(file, "using_tensor_cores")
     assert {name.rsplit("/", 1)[-1]: using for name, using in said.items()} == {
         "mm": {None},
         "bmm": {True},
@@ -173,15 +174,16 @@ def test_without_a_gpu_nobody_knows_whether_ops_use_tensor_cores(
     source.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     import_source(source, tmp_path / "dldb.sqlite", ImportOptions(), ignore)
     with closing(open_database(tmp_path / "dldb.sqlite")) as file:
-        assert list(using_of_ops(file).values()) == [{using}]
+        assert list(said_of_ops(file, "using_tensor_cores").values()) == [{using}]
 
 
-def test_whether_graphs_recorded_as_a_whole_use_tensor_cores_is_unknown(tmp_path: Path) -> None:
-    """Nobody knows their kernels."""
+@pytest.mark.parametrize("key", ["eligible", "using_tensor_cores"])
+def test_whether_graphs_recorded_as_a_whole_can_use_tensor_cores_and_do_is_unknown(tmp_path: Path, key: str) -> None:
+    """Nobody knows their kernels; of the other ops it is known."""
     with closing(open_database(database_of("nsight/a100_cuda_graphs/result_2_7B_compile_ro.sqlite", tmp_path))) as file:
-        said = using_of_ops(file)
+        said = said_of_ops(file, key)
     assert {None} in said.values()
-    assert all(using == {None} for name, using in said.items() if "GraphLaunch" in name)
+    assert all((tells == {None}) == ("GraphLaunch" in name) for name, tells in said.items())
 
 
 def test_a_database_of_other_rules_for_kernels_says_so(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import { devicesInUse } from "../model/headline";
 import { AggregationMenu } from "./aggregation_menu";
 import { ProfilePicker } from "./profile_picker";
 import { currentUrl, navigate } from "./url";
+import { ViewLink } from "./view_link";
 import { VIEWS, type ViewId } from "./views";
 
 interface HeaderProps {
@@ -20,8 +21,6 @@ interface HeaderProps {
   onRefresh: () => void;
 }
 
-const openView = (view: ViewId): void => navigate({ view: view === "dashboard" ? null : view }, true);
-
 /** Never scrolls away: what is looked at on the first line, from which side on the second. */
 export function Header(props: HeaderProps) {
   const { view, data, busy, selected } = props;
@@ -31,15 +30,10 @@ export function Header(props: HeaderProps) {
   return (
     <header class="frame-header">
       <div class="frame-line">
-        <button
-          type="button"
-          class="brand"
-          onClick={() => openView("dashboard")}
-          aria-label="GPU Summary: to the Dashboard"
-        >
+        <ViewLink view="dashboard" class="brand" label="GPU Summary: to the Dashboard">
           <Logo />
           <span class="brand-name">GPU Summary</span>
-        </button>
+        </ViewLink>
         <ProfilePicker
           profiles={props.profiles}
           selected={selected}
@@ -88,9 +82,9 @@ export function Header(props: HeaderProps) {
       </div>
       <nav class="view-menu" aria-label="Views">
         {views.map(({ id, label }) => (
-          <button type="button" key={id} aria-current={id === view ? "page" : undefined} onClick={() => openView(id)}>
+          <ViewLink key={id} view={id} current={id === view}>
             {label}
-          </button>
+          </ViewLink>
         ))}
       </nav>
     </header>

@@ -1,7 +1,7 @@
 /** The one place that knows what is on screen: the URL. Components read it with `useUrl` and change it with `navigate`. */
 import { useLayoutEffect, useState } from "preact/hooks";
 
-import { onHostHash, readHostHash, writeHostHash } from "../host/tensorboard";
+import { hostAddress, onHostHash, readHostHash, writeHostHash } from "../host/tensorboard";
 import { readHash, withValues, writeHash, type UrlState } from "../model/url_state";
 
 let current: UrlState = readHash(readHostHash());
@@ -28,6 +28,11 @@ export function goTo(next: UrlState, push = false): void {
 /** Sets some values of the current state; null or an empty text removes one. */
 export function navigate(changes: Readonly<Record<string, string | null>>, push = false): void {
   goTo(withValues(current, changes), push);
+}
+
+/** The address at which `navigate` with these changes arrives, for a tab of its own. */
+export function addressOf(changes: Readonly<Record<string, string | null>>): string {
+  return hostAddress(writeHash(readHostHash(), withValues(current, changes)));
 }
 
 /** Changes that follow within this time belong to one step. */

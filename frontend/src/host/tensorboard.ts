@@ -18,6 +18,11 @@ export function readHostHash(): string {
   return host.location.hash;
 }
 
+/** The address of the whole page with another hash. */
+export function hostAddress(hash: string): string {
+  return `${host.location.origin}${host.location.pathname}${host.location.search}${hash}`;
+}
+
 /** Replaces the hash; `push` adds an entry to the history, so that Back returns to where the user was. */
 export function writeHostHash(hash: string, push: boolean): void {
   if (hash === host.location.hash) return;

@@ -9,6 +9,7 @@ import {
   sortDirection,
   tableChanges,
   chosenColumns,
+  withoutGpu,
 } from "./table_state";
 import { forOtherProfile, readHash, withValues, writeHash } from "./url_state";
 
@@ -119,4 +120,10 @@ it("columns are named after the GPU's matrix units", () => {
   expect(forUnit(columns, "Tensor Core")).toBe(columns);
   const [using] = forUnit(columns, "Matrix Core");
   expect([using?.label, using?.description]).toEqual(["Using MC", "Whether it uses Matrix Cores."]);
+});
+
+it("hides what a GPU did where none was recorded", () => {
+  const columns = ["name", "cpu_time_ns", "total_gpu_time_ns", "using_tensor_cores", "eligible", "kernel_calls"];
+  const shown = withoutGpu(columns.map((key) => column(key, "text"))).filter(({ hidden }) => !hidden);
+  expect(shown.map(({ key }) => key)).toEqual(["name", "cpu_time_ns", "eligible"]);
 });

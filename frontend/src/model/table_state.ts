@@ -102,6 +102,13 @@ export function forUnit(columns: readonly Column[], matrixUnit: string): readonl
   }));
 }
 
+const OF_GPU = /gpu|kernel|tensor_core/;
+
+/** The columns of a recording without GPU work: what a GPU did is not known, and zeros would say that it was idle. */
+export function withoutGpu(columns: readonly Column[]): Column[] {
+  return columns.map((column) => (OF_GPU.test(column.key) ? { ...column, hidden: true } : column));
+}
+
 /** The columns as a view wants them at first: only `first` where it names some, and none that stands in another's meter. */
 export function byDefault(
   columns: readonly Column[],

@@ -41,11 +41,14 @@ const lettersOf = (text: string): number =>
   text.length + CAPITAL * (text.match(/[A-Z]/g)?.length ?? 0) + WIDE * (text.match(/[mw]/gi)?.length ?? 0);
 const CELL_PADDING = 20;
 const WIDEST_TEXT = 220;
-/** Longer texts are cut before other columns are left out. */
+/** Longer texts are cut before other columns are left out, but for those that tell one row from the next. */
 const CUT_TEXT = 120;
 
 const textWidth = (letters: number): number =>
   Math.min(Math.max(Math.ceil(letters * LETTER_WIDTH) + CELL_PADDING, SIZES.text.least), WIDEST_TEXT);
+
+/** How much of a narrow page a path may claim, whose end tells most, before columns are left out for it. */
+const PATH_SHARE = 0.3;
 
 const BOLD_LETTER_WIDTH = 7.6;
 const SORT_ARROW = 14;
@@ -55,7 +58,8 @@ const UNIT = " (ms)";
 function labelWidth({ label, type }: Column): number {
   const words = (type === "duration_ns" ? label + UNIT : label).split(" ");
   const lines = words.map((_, i) => Math.max(words.slice(0, i).join(" ").length, words.slice(i).join(" ").length));
-  return Math.ceil(Math.min(...lines) * BOLD_LETTER_WIDTH) + CELL_PADDING + SORT_ARROW;
+  // The arrow of a centred label stands in the padding.
+  return Math.ceil(Math.min(...lines) * BOLD_LETTER_WIDTH) + CELL_PADDING + (type === "boolean" ? 0 : SORT_ARROW);
 }
 
 /** What tells one row from the next: the name of the kernel, else the path, else the table's own key. */
@@ -99,13 +103,16 @@ export function useColumnLayout(
       const length = lettersOf(String(row[column.key] ?? ""));
       if (length > (letters.current.get(column.key) ?? 0)) letters.current.set(column.key, length);
     }
+  const naming = namingColumn(data?.columns ?? [], data?.key ?? "");
   const sizeOf = (column: Column): Pick<ColumnSize, "least" | "ideal"> => {
     if (column.key in meters) return METER;
-    const { least, ideal } = SIZES[column.type];
+    const { ideal } = SIZES[column.type];
+    const least = Math.min(SIZES[column.type].least, column.type === "path" ? available * PATH_SHARE : Infinity);
     const label = labelWidth(column);
     if (column.type !== "text") return { least: Math.max(least, label), ideal: Math.max(ideal, label) };
     const text = textWidth(letters.current.get(column.key) ?? 0);
-    return { least: Math.max(Math.min(text, CUT_TEXT), label), ideal: Math.max(text, label) };
+    const shortest = column.key === naming ? text : Math.min(text, CUT_TEXT);
+    return { least: Math.max(shortest, label), ideal: Math.max(text, label) };
   };
   const sizes = (columns: readonly Column[], kept: readonly string[]): ColumnSize[] =>
     columns.map((column) => ({
@@ -117,7 +124,7 @@ export function useColumnLayout(
     }));
   return {
     fit: (columns, needed) => {
-      const shown = fitting(sizes(columns, [namingColumn(columns, data?.key ?? ""), ...needed]), available);
+      const shown = fitting(sizes(columns, [naming, ...needed]), available);
       return columns.filter((column) => shown.has(column.key));
     },
     widths: (columns) => {

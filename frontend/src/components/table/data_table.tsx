@@ -24,6 +24,7 @@ import {
   nextSort,
   readTableState,
   tableChanges,
+  withoutGpu,
   type TableState,
 } from "../../model/table_state";
 import { timeScales } from "../../model/time_columns";
@@ -106,7 +107,8 @@ export function DataTable(props: DataTableProps) {
 
   if (data === null) return error === null ? <Loading what={noun} /> : <ErrorBox error={error} retry={query.reload} />;
 
-  const known = byDefault(forUnit(data.columns, scope.matrixUnit), props.first, Object.values(meters));
+  const atFirst = byDefault(forUnit(data.columns, scope.matrixUnit), props.first, Object.values(meters));
+  const known = scope.onGpu ? atFirst : withoutGpu(atFirst);
   const inView = known.filter(({ hidden }) => !hidden);
   const chosen = chosenColumns(known, state.columns);
   const filters = Object.entries(state.where).flatMap(([key, filter]) => (filter === "" ? [] : [key]));

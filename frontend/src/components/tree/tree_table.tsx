@@ -28,7 +28,7 @@ const ROW_HEIGHT = 28;
 /** Rows drawn beyond those in view. */
 const MARGIN = 12;
 
-/** Without GPU work in the recording it is not known which ops use the units. */
+/** Without GPU work in the recording it is not known which ops use the units, and how long they take on a GPU. */
 const columnsFor = (unit: string, core: string, limited: boolean, onGpu: boolean): TreeColumn[] => [
   { key: "name", label: "Module", about: "Levels of the model: modules and name scopes, their ops at the end." },
   { key: "calls", label: "Calls", about: "Calls of the ops below.", tier: 1 },
@@ -56,20 +56,37 @@ const columnsFor = (unit: string, core: string, limited: boolean, onGpu: boolean
         },
       ]
     : []),
-  { key: "cpu_time_ns", label: "CPU Time", about: "Time that the calls took on the CPU.", tier: 1 },
-  { key: "gpu_time_ns", label: "GPU Time", about: "Time in which kernels, copies and sets of the ops were running." },
+  {
+    key: "cpu_time_ns",
+    label: "CPU Time",
+    about: "Time that the calls took on the CPU.",
+    tier: onGpu ? 1 : 0,
+  },
+  ...(onGpu
+    ? [
+        {
+          key: "gpu_time_ns" as const,
+          label: "GPU Time",
+          about: "Time in which kernels, copies and sets of the ops were running.",
+        },
+      ]
+    : []),
   {
     key: "cpu_overhead_ns",
     label: "CPU Overhead",
     about: "CPU time of the calls without the time in CUDA calls.",
     tier: 1,
   },
-  {
-    key: "gpu_idle_ns",
-    label: "GPU Idle",
-    about: "Time within the calls' work on the GPU in which none of it was running.",
-    tier: 1,
-  },
+  ...(onGpu
+    ? [
+        {
+          key: "gpu_idle_ns" as const,
+          label: "GPU Idle",
+          about: "Time within the calls' work on the GPU in which none of it was running.",
+          tier: 1,
+        },
+      ]
+    : []),
 ];
 
 const isTime = (key: TreeColumn["key"]): key is Measure => key.endsWith("_ns");

@@ -28,11 +28,11 @@ interface NodeBoxProps {
 
 const LETTERS = 22;
 
-/** Cut in the middle where an index stands at the end: that is what tells siblings apart. */
+/** Cut in the middle: siblings begin alike, and their ends tell them apart. */
 function shortened(text: string, letters: number): string {
   if (text.length <= letters) return text;
-  const end = /\[[^\]]{1,8}\]$/.exec(text)?.[0] ?? "";
-  return `${text.slice(0, Math.max(letters - 1 - end.length, 3))}…${end}`;
+  const end = Math.floor((letters - 1) / 2);
+  return `${text.slice(0, letters - 1 - end)}…${text.slice(-end)}`;
 }
 
 export function NodeBox({ node, core, onGpu, selected, focused, chained, onSelect, onToggle }: NodeBoxProps) {
