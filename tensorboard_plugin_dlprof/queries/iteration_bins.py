@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.errors import BadRequest
-from tensorboard_plugin_dlprof.queries.iteration_blocks import bars_by_number, stored_blocks
+from tensorboard_plugin_dlprof.queries.iteration_blocks import bars_by_number, iteration_blocks
 from tensorboard_plugin_dlprof.queries.iteration_sums import Bar, sums_by_number
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -69,10 +69,11 @@ def iteration_bars(
         low, high = max(first, first if start is None else start), min(last, last if stop is None else stop)
         size = max(-(-(high - low + 1) // bins), 1)
     rows: list[Bar] | None = None
-    blocks = stored_blocks(connection, scope)
+    blocks = iteration_blocks(connection, scope)
     if blocks is not None and size >= blocks.width:
         # Whole blocks, counted from where the first of them begins.
-        size = -(-(high - low // blocks.width * blocks.width + 1) // (bins * blocks.width)) * blocks.width
+        numbers = high - low // blocks.width * blocks.width + 1
+        size = max(-(-numbers // (bins * blocks.width)), 1) * blocks.width
         with suppress(NotWholeNumbers):
             rows = bars_by_number(connection, scope, blocks, low, high, size)
     if size and rows is None:

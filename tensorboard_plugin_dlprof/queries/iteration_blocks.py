@@ -1,4 +1,7 @@
-"""Stored sums of neighbouring iterations, added up to bars of more; a connection keeps them for the next chart."""
+"""Sums of neighbouring iterations that are added up to bars of more; a connection keeps them for the next chart.
+
+Where iterations are very many, the import stored them; where they are fewer, each iteration is one.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,9 @@ _SUMMED = {
 
 _COLUMNS = (*_SUMMED, "is_aggregated")
 
+MOST_SINGLE = 1 << 13
+"""Of more iterations the import stores sums (``database.iteration_blocks``)."""
+
 _LARGEST_SUM = 2**62
 """Of damaged databases alone."""
 
@@ -46,19 +52,31 @@ class Blocks(msgspec.Struct, frozen=True):
         return {name: values[begin:end] for name, values in self.columns.items()}
 
 
-def stored_blocks(connection: sqlite3.Connection, scope: Scope) -> Blocks | None:
-    """The blocks of an aggregation; nothing where there are none, or where they are damaged."""
-    if "ext_iteration_blocks" not in extension_tables(connection):
-        return None
+def iteration_blocks(connection: sqlite3.Connection, scope: Scope) -> Blocks | None:
+    """The blocks of an aggregation; nothing where there are none, or where they hold what is unknown or damaged."""
     kept: OrderedDict[int, Blocks | None] = getattr(connection, "kept", {}).setdefault("blocks", OrderedDict())
     if scope.aggregation not in kept:
-        kept[scope.aggregation] = _read(connection, scope)
+        stored = _stored(connection, scope) if "ext_iteration_blocks" in extension_tables(connection) else None
+        kept[scope.aggregation] = stored or _all_single(connection, scope)
         if len(kept) > _KEPT:
             kept.popitem(last=False)
     return kept[scope.aggregation]
 
 
-def _read(connection: sqlite3.Connection, scope: Scope) -> Blocks | None:
+def _all_single(connection: sqlite3.Connection, scope: Scope) -> Blocks | None:
+    count, low, high = connection.execute(
+        "SELECT count(*), min(iter_value), max(iter_value) FROM iteration_list WHERE aggr_id = ?", (scope.aggregation,)
+    ).fetchone()
+    if not 0 < count <= MOST_SINGLE:
+        return None
+    try:
+        columns = _single(connection, scope, low, high)
+    except NotWholeNumbers:
+        return None
+    return Blocks({**columns, "block": columns["first_value"]}, 1)
+
+
+def _stored(connection: sqlite3.Connection, scope: Scope) -> Blocks | None:
     names = (*_COLUMNS, "block", "width", "position")
     rows = "FROM ext_iteration_blocks WHERE aggr_id = :aggregation ORDER BY position"
     try:
@@ -101,15 +119,15 @@ def bars_by_number(
     width = blocks.width
     first, behind = -(-low // width), (high + 1) // width
     edges = (low, min(high, first * width - 1)), (max(low, first * width, behind * width), high)
-    before, after = (_single(connection, scope, *edge) for edge in edges)
-    inside = blocks.between(first, behind)
-    columns = {name: np.concatenate((before[name], inside[name], after[name])) for name in _COLUMNS}
+    pieces = [blocks.between(first, behind)]
+    pieces += [_single(connection, scope, begin, end) for begin, end in edges if begin <= end]
+    columns = {name: np.concatenate([piece[name] for piece in pieces]) for name in _COLUMNS}
     return _added(connection, scope, columns, (columns["first_value"] - (low - low % width)) // size)
 
 
 def _single(connection: sqlite3.Connection, scope: Scope, low: int, high: int) -> Mapping[str, Numbers]:
     """Iterations of these numbers as blocks of one."""
-    values = [f"ifnull({name}, 0)" if name in _PARTS else name for name in _COLUMNS]
+    values = [f"CASE WHEN is_aggregated THEN {name} ELSE 0 END" if name in _PARTS else name for name in _COLUMNS]
     rows = f"FROM ({SINGLE} AND iteration.iter_value BETWEEN :low AND :high) ORDER BY first_value"
     asked = {"aggregation": scope.aggregation, "low": low, "high": high}
     return dict(zip(_COLUMNS, read_columns(connection, values, rows, asked), strict=True))

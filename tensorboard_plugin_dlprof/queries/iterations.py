@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.queries.extension import extension_tables
-from tensorboard_plugin_dlprof.queries.iteration_blocks import bars_by_position, stored_blocks
+from tensorboard_plugin_dlprof.queries.iteration_blocks import bars_by_position, iteration_blocks
 from tensorboard_plugin_dlprof.queries.iteration_sums import (
     SINGLE,
     Bar,
@@ -80,10 +80,12 @@ def iteration_rows(connection: sqlite3.Connection, scope: Scope) -> tuple[list[I
 
 
 def _all_iterations(connection: sqlite3.Connection, scope: Scope) -> tuple[list[Bar], bool]:
-    blocks = stored_blocks(connection, scope)
+    blocks = iteration_blocks(connection, scope)
     if blocks is not None:
+        count = len(blocks.columns["block"])
+        is_binned = blocks.width > 1 or count > MAX_ROWS
         with suppress(NotWholeNumbers):
-            return bars_by_position(connection, scope, blocks, _bin_size(len(blocks.columns["block"]))), True
+            return bars_by_position(connection, scope, blocks, _bin_size(count) if is_binned else 1), is_binned
     first, last, count = connection.execute(
         "SELECT min(iter_value), max(iter_value), count(*) FROM iteration_list WHERE aggr_id = ?", (scope.aggregation,)
     ).fetchone()

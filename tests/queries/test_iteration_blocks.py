@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.iteration_bins import iteration_bars
-from tensorboard_plugin_dlprof.queries.iteration_blocks import stored_blocks
+from tensorboard_plugin_dlprof.queries.iteration_blocks import iteration_blocks
 from tensorboard_plugin_dlprof.queries.iteration_list import ITERATIONS, iterations
 from tensorboard_plugin_dlprof.queries.iteration_sums import Bar, single_iterations
 from tensorboard_plugin_dlprof.queries.iterations import MAX_ROWS, IterationRow, iteration_rows
@@ -103,9 +103,9 @@ def test_blocks_are_read_once(opened: tuple[sqlite3.Connection, Scope, list[Bar]
     """What a connection keeps of them gives the same bars again."""
     con, scope, _ = opened
     assert iteration_rows(con, scope) == iteration_rows(con, scope)
-    kept = stored_blocks(con, scope)
+    kept = iteration_blocks(con, scope)
     assert kept is not None
-    assert kept is stored_blocks(con, scope)
+    assert kept is iteration_blocks(con, scope)
 
 
 @pytest.mark.parametrize(
