@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import repeat
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +14,6 @@ from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.database.rows import Value, insert_rows
 from tensorboard_plugin_dlprof.efficiency.tables import (
-    Bound,
-    Cause,
     DevicePeaks,
     Efficiency,
     Floats,
@@ -127,46 +128,48 @@ _OP_COLUMNS = (
     "size", "occupancy_fraction", "achieved_fraction", "waves", "tail_fraction",
 )  # fmt: skip
 
-# Python 3.11 takes a microsecond for each ``.value``.
-_BOUNDS = {bound: bound.value for bound in Bound}
-_CAUSES = {cause: cause.value for cause in Cause}
+_VALUE = attrgetter("_value_")
+"""Of an enumeration; Python 3.11 takes a microsecond for each ``.value``."""
 
 
 def _op_rows(aggr_id: int, op_ids: Int64s, profile: Profile, ops: OpEfficiency) -> Iterator[tuple[Value, ...]]:
     """One row per op that launched a kernel, or of which the work is known."""
-    numbers = zip(
-        ops.op.tolist(), ops.device.tolist(), ops.kernel_ns.tolist(), ops.measured_ns.tolist(), ops.flops.tolist(),
-        ops.product_flops.tolist(), ops.masked_flops.tolist(), ops.min_bytes.tolist(), ops.matrix_unit.tolist(),
-        *map(_known, (ops.peak_flops, ops.peak_bytes, ops.ideal_ns, ops.best_ns)),
-        *map(_known, (ops.occupancy, ops.achieved, ops.waves, ops.tail)), strict=True,
+    rows = np.flatnonzero((ops.kernel_ns != 0) | (ops.flops >= 0) | (ops.min_bytes >= 0))
+    chosen = rows.tolist()
+
+    def texts(column: Sequence[Any]) -> list[Any]:
+        return [column[row] for row in chosen]
+
+    wrong = texts(ops.misaligned)
+    units = ops.matrix_unit[rows].tolist()
+    eligibility = [
+        _eligibility(profile.ops[op].eligibility, unit) for op, unit in zip(ops.op[rows].tolist(), units, strict=True)
+    ]
+    return zip(
+        repeat(aggr_id), op_ids[ops.op[rows]].tolist(), _there(ops.device[rows]), texts(ops.family),
+        ops.kernel_ns[rows].tolist(), ops.measured_ns[rows].tolist(), _there(ops.flops[rows]),
+        _there(ops.product_flops[rows]), ops.masked_flops[rows].tolist(), _there(ops.min_bytes[rows]),
+        texts(ops.precision), units,
+        *(_known(column[rows]) for column in (ops.peak_flops, ops.peak_bytes, ops.ideal_ns, ops.best_ns)),
+        map(_VALUE, texts(ops.bound)), eligibility, map(_VALUE, texts(ops.cause)),
+        [each and each.dimension for each in wrong], [each and each.length for each in wrong],
+        [each and each.padded for each in wrong], [each and each.padded_shape for each in wrong],
+        texts(ops.size), *(_known(column[rows]) for column in (ops.occupancy, ops.achieved, ops.waves, ops.tail)),
     )  # fmt: skip
-    for row, (
-        op, device, kernel_ns, measured_ns, flops, products, masked, moved, unit, peak_flops, peak_bytes, ideal, best,
-        occupancy, achieved, waves, tail,
-    ) in enumerate(numbers):  # fmt: skip
-        if not kernel_ns and flops < 0 and moved < 0:
-            continue
-        wrong = ops.misaligned[row]
-        yield (
-            aggr_id, int(op_ids[op]), _there(device), ops.family[row], kernel_ns, measured_ns, _there(flops),
-            _there(products), masked, _there(moved), ops.precision[row], unit, peak_flops, peak_bytes, ideal, best,
-            _BOUNDS[ops.bound[row]], _eligibility(profile, op, unit), _CAUSES[ops.cause[row]],
-            wrong.dimension if wrong else None, wrong.length if wrong else None, wrong.padded if wrong else None,
-            wrong.padded_shape if wrong else None,
-            ops.size[row], occupancy, achieved, waves, tail,
-        )  # fmt: skip
 
 
-def _eligibility(profile: Profile, op: int, unit: int) -> str:
+def _eligibility(status: int, unit: int) -> str:
     """``unknown`` for work that belongs to no op, and for ops that neither their type nor their kernels tell of."""
-    status = profile.ops[op].eligibility
     if status == Eligibility.ELIGIBLE or (status != Eligibility.UNASSOCIATED and unit == MatrixUnit.YES):
         return "eligible"
     return "unknown" if status == Eligibility.UNASSOCIATED or unit == MatrixUnit.UNKNOWN else "not_eligible"
 
 
-def _there(value: int) -> int | None:
-    return None if value < 0 else value
+def _there(values: Int64s) -> list[int | None]:
+    """Numbers; None for those below zero."""
+    there = values.astype(object)
+    there[values < 0] = None
+    return list(there.tolist())
 
 
 def _known(values: Floats) -> list[float | None]:

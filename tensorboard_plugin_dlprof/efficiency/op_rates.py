@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.grouping import Groups
 from tensorboard_plugin_dlprof.aggregation.selection import iteration_of
-from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
-from tensorboard_plugin_dlprof.efficiency import thresholds
 from tensorboard_plugin_dlprof.efficiency.by_time import heaviest, weighted_mean
 from tensorboard_plugin_dlprof.efficiency.calls import item_bytes
 from tensorboard_plugin_dlprof.efficiency.causes import PRECISION_OF_TYPE, Facts, cause, misaligned
 from tensorboard_plugin_dlprof.efficiency.measure import UNKNOWN, InstanceWork
 from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
-from tensorboard_plugin_dlprof.efficiency.tables import Bound, Cause, Floats, KernelFacts, Misaligned, OpEfficiency
+from tensorboard_plugin_dlprof.efficiency.roofs import roofs
+from tensorboard_plugin_dlprof.efficiency.tables import Cause, Floats, KernelFacts, Misaligned, OpEfficiency
 from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS, Work
 from tensorboard_plugin_dlprof.events.tables import Device, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -47,25 +46,8 @@ def op_efficiency(
     return _Ops(profile, work, aggregation, facts, rows).table()
 
 
-class _Sums(msgspec.Struct, frozen=True):
-    """What NumPy tells of an op."""
-
-    op: int
-    launched: bool
-    """Whether it has kernels: without, device, precision, family and unit mean nothing."""
-    device: int
-    shape: int
-    precision: int
-    family: int
-    unit: int
-    flops: int
-    measured_ns: int
-    kernel_ns: int
-    kernel_calls: int
-
-
 class _Ops:
-    """Builds the table of ops: sums by NumPy, then one pass over the ops."""
+    """Builds the table of ops: column by column, and the causes of eligible ops one by one."""
 
     def __init__(
         self, profile: Profile, work: InstanceWork, aggregation: Aggregation, facts: KernelFacts, rows: Int64s
@@ -114,60 +96,62 @@ class _Ops:
             self._work.flops, self._work.product_flops, self._work.masked_flops, self._work.min_bytes,
             self._work.elements,
         )]  # fmt: skip
-        out = _Rows(len(nodes.op))
         first_kernel = first_kernel[nodes.op]
         launched = first_kernel >= 0
-        device_of = np.where(launched, profile.kernels.device[first_kernel], -1) if launched.any() else first_kernel
-        sums = zip(
-            *(column.tolist() for column in (
-                nodes.op, launched, device_of, shape, precision, family, unit, columns[0], measured, kernel_ns,
-                nodes.kernel_calls,
-            )), strict=True,
-        )  # fmt: skip
-        for row, of_op in enumerate(_Sums(*row) for row in sums):
-            self._judge(out, row, of_op, columns)
+        device = np.where(launched, profile.kernels.device[first_kernel], -1) if launched.any() else first_kernel
+        device = np.where(np.isin(device, list(self._devices)), device, -1)
+        ops = [profile.ops[op] for op in nodes.op.tolist()]
+        works = [self._work.works[row] if row >= 0 else None for row in shape.tolist()]
+        named = _chosen(facts.precisions, precision, launched)
+        spelt = [name or PRECISION_OF_TYPE.get(op.data_type, "") for name, op in zip(named, ops, strict=True)]
+        families = [
+            work.family if work and family not in PRODUCTS else family
+            for work, family in zip(works, _chosen(facts.families, family, launched), strict=True)
+        ]
+        matrix = np.where(launched, unit, MatrixUnit.NO)
+        rates = self._rates(device, spelt, matrix, families)
+        moved = _bytes(columns[3], columns[4], spelt)
+        over = roofs(columns[0], moved, measured, nodes.kernel_calls, *rates)
+        mean_ns = kernel_ns / np.maximum(nodes.kernel_calls, 1)
+        eligible = launched & np.array([op.eligibility == Eligibility.ELIGIBLE for op in ops], np.bool_)
+        causes = [Cause.NONE] * len(ops)
+        wrong: list[Misaligned | None] = [None] * len(ops)
+        for row in np.flatnonzero(eligible).tolist():
+            described = spelt[row], int(matrix[row]), families[row], works[row]
+            judged = self._facts_of(int(nodes.op[row]), int(device[row]), float(mean_ns[row]), *described)
+            causes[row], wrong[row] = cause(judged), misaligned(judged.work, judged.precision)
         return OpEfficiency(
-            op=nodes.op, device=out.device, family=out.family, kernel_ns=kernel_ns, measured_ns=measured,
-            flops=columns[0], product_flops=columns[1], masked_flops=np.maximum(columns[2], 0), min_bytes=out.min_bytes,
-            precision=out.precision, matrix_unit=unit.astype(np.int8), peak_flops=out.peak_flops,
-            peak_bytes=out.peak_bytes, ideal_ns=out.ideal_ns, best_ns=out.best_ns, bound=out.bound, cause=out.cause,
-            dimensions=out.dimensions, size=out.size, misaligned=out.misaligned,
+            op=nodes.op, device=device, family=families, kernel_ns=kernel_ns, measured_ns=measured,
+            flops=columns[0], product_flops=columns[1], masked_flops=np.maximum(columns[2], 0), min_bytes=moved,
+            precision=spelt, matrix_unit=unit.astype(np.int8), peak_flops=rates[0], peak_bytes=rates[1],
+            ideal_ns=over.ideal_ns, best_ns=over.best_ns, bound=over.bound, cause=causes,
+            dimensions=[tuple(each.length for each in work.dimensions) if work else () for work in works],
+            size=[work.size if work else "" for work in works], misaligned=wrong,
             occupancy=self._mean(facts.occupancy)[nodes.op], achieved=self._mean(facts.achieved)[nodes.op],
             waves=self._mean(facts.waves)[nodes.op], tail=self._mean(facts.tail)[nodes.op],
         )  # fmt: skip
 
-    def _judge(self, out: _Rows, row: int, of: _Sums, columns: list[Int64s]) -> None:
-        """Fills one row."""
-        facts, op = self._facts, self._profile.ops[of.op]
-        device = self._devices.get(of.device) if of.launched else None
-        peaks = self._peaks.get(device.device_id) if device is not None else None
-        work = self._work.works[of.shape] if of.shape >= 0 else None
-        named = facts.precisions[of.precision] if of.launched else ""
-        spelt = named or PRECISION_OF_TYPE.get(op.data_type, "")
-        named_family = facts.families[of.family] if of.launched else ""
-        family = work.family if work and named_family not in PRODUCTS else named_family
-        matrix = _UNITS[of.unit] if of.launched else MatrixUnit.NO
-        out.device[row] = -1 if device is None else device.device_id
-        out.precision.append(spelt)
-        out.family.append(family)
-        out.roof(row, of, self._bytes(columns, row, spelt), peaks, _rate(peaks, spelt, matrix, family),
-                 family in PRODUCTS and spelt in ("fp32", "tf32"))  # fmt: skip
-        is_judged = of.launched and op.eligibility == Eligibility.ELIGIBLE
-        out.why(work, None if not is_judged else Facts(
-            spelt, matrix, _tf32(device, peaks), work, of.kernel_ns / max(of.kernel_calls, 1),
-            family in PRODUCTS or of.op in self._multiplying, of.op in self._transposing,
-            peaks is not None and spelt in peaks.matrix_flops, _has_units(device, peaks),
-        ))  # fmt: skip
+    def _facts_of(
+        self, op: int, device_id: int, mean_ns: float, precision: str, unit: int, family: str, work: Work | None
+    ) -> Facts:
+        """What decides on the cause of an eligible op."""
+        device, peaks = self._devices.get(device_id), self._peaks.get(device_id)
+        return Facts(
+            precision, _UNITS[unit], _tf32(device, peaks), work, mean_ns,
+            family in PRODUCTS or op in self._multiplying, op in self._transposing,
+            peaks is not None and precision in peaks.matrix_flops, _has_units(device, peaks),
+        )  # fmt: skip
+
+    def _rates(self, device: Int64s, precision: list[str], unit: Int64s, family: list[str]) -> Floats:
+        """Three rows of peaks: of operations, of the memory, of 16-bit products where the op is a wider one."""
+        keys = list(zip(device.tolist(), precision, unit.tolist(), family, strict=True))
+        rates = {key: _rates_of(self._peaks.get(key[0]), key[1], _UNITS[key[2]], key[3]) for key in set(keys)}
+        columns: Floats = np.array([rates[key] for key in keys], np.float64).reshape(-1, 3).T
+        return columns
 
     def _weights(self) -> Int64s:
         """Time, of products above all: what a convolution's transposes compute in does not matter."""
         return self._duration * np.where(self._facts.product[self._kernel], 1_000, 1)
-
-    def _bytes(self, columns: list[Int64s], row: int, precision: str) -> int:
-        if columns[3][row] >= 0:
-            return int(columns[3][row])
-        size = item_bytes(_ITEM.get(precision, ""))
-        return round(int(columns[4][row]) * size) if columns[4][row] >= 0 and size else UNKNOWN
 
     def _largest_shape(self) -> Int64s:
         shape = np.full(len(self._profile.ops), -1, np.int64)
@@ -182,59 +166,29 @@ class _Ops:
         return weighted_mean(self._of_op, values, self._kernel, self._duration)
 
 
-class _Rows:
-    """The columns that the pass over the ops fills."""
-
-    def __init__(self, count: int) -> None:
-        self.device = np.full(count, -1, np.int64)
-        self.min_bytes = np.full(count, UNKNOWN, np.int64)
-        self.peak_flops, self.peak_bytes, self.ideal_ns, self.best_ns = (np.full(count, np.nan) for _ in range(4))
-        self.family: list[str] = []
-        self.precision: list[str] = []
-        self.bound: list[Bound] = []
-        self.cause: list[Cause] = []
-        self.dimensions: list[tuple[int, ...]] = []
-        self.size: list[str] = []
-        self.misaligned: list[Misaligned | None] = []
-
-    def roof(
-        self, row: int, of: _Sums, moved: int, peaks: Peaks | None, rate: float | None, wide: bool
-    ) -> None:  # fmt: skip
-        """The roof over an op, and which part of it is the lower; ``wide`` products could compute in 16 bits."""
-        flops, measured_ns = of.flops, of.measured_ns
-        self.min_bytes[row] = moved
-        computing = moving = None
-        if peaks is not None:
-            self.peak_bytes[row] = peaks.bytes_per_second
-            moving = moved / peaks.bytes_per_second * 1e9 if moved >= 0 else None
-        if rate:
-            self.peak_flops[row] = rate
-            computing = flops / rate * 1e9 if flops >= 0 else None
-        bound = Bound.UNKNOWN
-        if measured_ns > 0 and moving is not None and (computing is not None or flops == 0):
-            roof = max(moving, computing or 0.0)
-            self.ideal_ns[row] = self.best_ns[row] = min(roof, measured_ns)
-            half = peaks.best_half() if peaks is not None and wide else None
-            if half:
-                self.best_ns[row] = min(max(moving / 2, flops / half * 1e9), self.ideal_ns[row])
-            small = measured_ns / max(of.kernel_calls, 1) < thresholds.LATENCY_KERNEL_NS
-            if small and roof < thresholds.LATENCY_ROOF_FRACTION * measured_ns:
-                bound = Bound.LATENCY
-            else:
-                bound = Bound.COMPUTE if (computing or 0.0) >= moving else Bound.MEMORY
-        self.bound.append(bound)
-
-    def why(self, work: Work | None, facts: Facts | None) -> None:
-        """The sizes of an op, and the cause of an eligible one, which has facts."""
-        self.cause.append(cause(facts) if facts else Cause.NONE)
-        self.size.append(work.size if work else "")
-        self.dimensions.append(tuple(each.length for each in work.dimensions) if work else ())
-        self.misaligned.append(misaligned(facts.work, facts.precision) if facts else None)
+def _chosen(texts: list[str], row: Int64s, known: Bools) -> list[str]:
+    """The texts of some rows; empty where a row means nothing."""
+    return [texts[each] if is_known else "" for each, is_known in zip(row.tolist(), known.tolist(), strict=True)]
 
 
-def _rate(peaks: Peaks | None, precision: str, matrix: MatrixUnit, family: str) -> float | None:
+def _bytes(min_bytes: Int64s, elements: Int64s, precision: list[str]) -> Int64s:
+    """What must be moved at least: as recorded, else elements of the size of a precision."""
+    size_of = {name: item_bytes(_ITEM.get(name, "")) or np.nan for name in set(precision)}
+    size = np.array([size_of[name] for name in precision], np.float64)
+    told = (min_bytes < 0) & (elements >= 0) & ~np.isnan(size)
+    return np.where(told, np.rint(np.where(told, elements * size, 0)).astype(np.int64), min_bytes)
+
+
+def _rates_of(peaks: Peaks | None, precision: str, matrix: MatrixUnit, family: str) -> tuple[float, float, float]:
+    if peaks is None:
+        return np.nan, np.nan, np.nan
+    half = peaks.best_half() if family in PRODUCTS and precision in ("fp32", "tf32") else None
+    return _rate(peaks, precision, matrix, family) or np.nan, peaks.bytes_per_second, half or np.nan
+
+
+def _rate(peaks: Peaks, precision: str, matrix: MatrixUnit, family: str) -> float | None:
     """The peak for an op: of matrix units where its products used them; unknown where that is."""
-    if peaks is None or not precision:
+    if not precision:
         return None
     if family not in PRODUCTS or matrix == MatrixUnit.NO:
         # 16-bit types without a rate of their own compute at FP32's.

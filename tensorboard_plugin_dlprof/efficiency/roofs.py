@@ -1,0 +1,51 @@
+"""The roof over each op: the time that it would take at the rates of its device, and which of them is the lower."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from tensorboard_plugin_dlprof.efficiency import thresholds
+from tensorboard_plugin_dlprof.efficiency.tables import Bound, Floats
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.units import NS_PER_S
+
+
+class Roofs(msgspec.Struct, frozen=True):
+    """One row per op; NaN unknown."""
+
+    ideal_ns: Floats
+    """At the peak rates of the device."""
+    best_ns: Floats
+    """Likewise in 16 bits on matrix units, for products that could compute so; else ``ideal_ns``."""
+    bound: list[Bound]
+
+
+def roofs(
+    flops: Int64s, moved_bytes: Int64s, measured_ns: Int64s, kernel_calls: Int64s,
+    flops_per_second: Floats, bytes_per_second: Floats, half_per_second: Floats,
+) -> Roofs:  # fmt: skip
+    """The roofs over some ops.
+
+    Args:
+        flops: Of the calls that are measured; -1 unknown, like ``moved_bytes``.
+        moved_bytes: The least that must be read and written.
+        measured_ns: Kernel time in calls whose work is known.
+        kernel_calls: All kernels of the op.
+        flops_per_second: The peak for the precision and unit of the op; NaN unknown.
+        bytes_per_second: The peak of the memory.
+        half_per_second: The peak of 16-bit products, for products that are wider; NaN for other ops.
+    """
+    moving = np.where(moved_bytes >= 0, moved_bytes, np.nan) / bytes_per_second * NS_PER_S
+    computing = np.where(flops >= 0, flops, np.nan) / flops_per_second * NS_PER_S
+    computing[(flops == 0) & np.isnan(computing)] = 0.0
+    roof = np.maximum(moving, computing)
+    ideal = np.where(measured_ns > 0, np.minimum(roof, measured_ns), np.nan)
+    best = np.fmin(np.maximum(moving / 2, flops / half_per_second * NS_PER_S), ideal)
+    small = measured_ns / np.maximum(kernel_calls, 1) < thresholds.LATENCY_KERNEL_NS
+    latency = small & (roof < thresholds.LATENCY_ROOF_FRACTION * measured_ns)
+    codes = np.select([np.isnan(ideal), latency, computing >= moving], [0, 1, 2], 3)
+    return Roofs(ideal, np.where(np.isnan(ideal), np.nan, best), [_BOUNDS[code] for code in codes.tolist()])
+
+
+_BOUNDS = (Bound.UNKNOWN, Bound.LATENCY, Bound.COMPUTE, Bound.MEMORY)
