@@ -25,8 +25,8 @@ _EXACT_BELOW_US = 1 << 43
 """Below, neighbouring doubles lie less than a nanosecond apart."""
 
 _KEPT_DIGITS = 12
-_KEPT_US = 10**_KEPT_DIGITS
-"""Timestamps are shortened to 12 digits (11 days) behind a leading 1."""
+LEAST_SHORT_US = 10**_KEPT_DIGITS
+"""Timestamps are shortened to 12 digits (11 days) behind a leading 1: all of these lie below twice this."""
 
 MAX_US = float((1 << 63) // NS_PER_US - 1)
 """Beyond, nanoseconds overflow 64 bits."""
@@ -46,7 +46,7 @@ class Clock:
             digits = found[2]
             if int(digits) >= _EXACT_BELOW_US:
                 leading = digits[:-_KEPT_DIGITS]
-                self.origin_us = int(leading) * _KEPT_US - _KEPT_US
+                self.origin_us = int(leading) * LEAST_SHORT_US - LEAST_SHORT_US
                 # Blanks in front keep the length of the text, so that it is replaced in half the time.
                 padding = b" " * (len(leading) - 1)
                 quote = found[1][-1:].strip(b": \t\r\n")
@@ -56,7 +56,7 @@ class Clock:
 
     @property
     def shortens(self) -> bool:
-        """Whether timestamps are shortened; then ``trusts`` must be asked about each decoded piece."""
+        """Whether timestamps are shortened; then none that was decoded may be below ``LEAST_SHORT_US`` or twice it."""
         return bool(self._long)
 
     def shorten(self, text: bytes) -> bytes:
@@ -64,9 +64,11 @@ class Clock:
         return text.replace(self._long, self._short) if self._long else text
 
     def trusts(self, decoded_us: list[float]) -> bool:
-        """Whether all of these values came from shortened text. A missing timestamp (NaN) is no objection."""
+        """Whether all of these values are as exact as they were written. A missing timestamp (NaN) is no objection."""
+        if not self.shortens:
+            return True
         stamps = np.array(decoded_us)
-        return not (stamps < _KEPT_US).any() and not (stamps >= 2 * _KEPT_US).any()
+        return not (stamps < LEAST_SHORT_US).any() and not (stamps >= 2 * LEAST_SHORT_US).any()
 
     def relative_us(self, stamp: object) -> float:
         """One timestamp of any type as microseconds since ``origin_us``; NaN where it is none."""

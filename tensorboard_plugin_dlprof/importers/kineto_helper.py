@@ -159,7 +159,7 @@ def _begin_of_slot(piece: int) -> int:
 
 def _help(pipe: IO[bytes], out: IO[bytes], slots: mmap.mmap, clock: Clock, spill: Spill) -> None:
     """What the helper does: decodes what comes, then hands over what it found."""
-    pieces, tables = PieceDecoder(), EventTables()
+    pieces, tables = PieceDecoder(clock), EventTables()
     counts: list[list[int]] = []
     while True:
         try:
@@ -170,7 +170,7 @@ def _help(pipe: IO[bytes], out: IO[bytes], slots: mmap.mmap, clock: Clock, spill
         piece = slots[begin : begin + length]
         if len(counts) % _RELIEVED_EVERY == 0:
             spill.relieve(tables.columns())
-        events = pieces.decode(piece, clock)
+        events = pieces.decode(piece)
         if events is not None:
             tables.add(events)
         if events is None or tables.has_halves:

@@ -13,12 +13,12 @@ import functools
 import math
 import operator
 from collections.abc import Iterable
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 
 from tensorboard_plugin_dlprof.importers.kineto_categories import Kind, kind_of_category
-from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
+from tensorboard_plugin_dlprof.importers.kineto_clock import LEAST_SHORT_US, Clock
 from tensorboard_plugin_dlprof.importers.kineto_events import (
     DECODE_ERRORS,
     FIELDS,
@@ -78,30 +78,33 @@ def kind_of_class(event_class: type) -> Kind | None:
 
 
 class PieceDecoder:
-    """Decodes the pieces of one trace."""
+    """Decodes the pieces of one trace, whose timestamps ``clock`` shortens where a double does not hold them."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        # The decoder looks at timestamps as it meets them, in a tenth of the time that a look at the events takes.
+        self._stamp: Any = Annotated[float, msgspec.Meta(ge=LEAST_SHORT_US, lt=2 * LEAST_SHORT_US)]
+        if not clock.shortens:
+            self._stamp = float
         self._categories: dict[str, type[msgspec.Struct]] = {}
         self._decoder: msgspec.json.Decoder[Any]
         # Two to begin with: were there only one, events without a category would be taken for it.
         self._learn(("cpu_op", "kernel"))
 
-    def decode(self, piece: bytes, clock: Clock) -> list[Event] | None:
+    def decode(self, piece: bytes) -> list[Event] | None:
         """All events of ``piece``, which is the text of a list of them; None where one needs care.
 
         An event may be of another class than ``Event``, without the fields that its kind has no use for.
         """
-        text = clock.shorten(piece)
+        text = self._clock.shorten(piece)
         events = _decoded(self._decoder, text)
         if events is None and b'"cat"' not in text:
-            events = _decoded(_uncategorized(), text)
+            events = _decoded(self._uncategorized, text)
         if events is None:
             events = decode_events(text)
-            if events is None:
+            if events is None or not self._clock.trusts([event.ts for event in events]):
                 return None
             self._learn({event.cat for event in events})
-        if clock.shortens and not clock.trusts([event.ts for event in events]):
-            return None
         return events
 
     def _learn(self, categories: Iterable[str]) -> None:
@@ -109,9 +112,24 @@ class PieceDecoder:
         if not new or len(self._categories) + len(new) > _MAX_CATEGORIES:
             return
         for category in new:
-            self._categories[category] = _class_of(category)
+            self._categories[category] = _class_of(category, self._stamp)
         any_event = functools.reduce(operator.or_, self._categories.values())
         self._decoder = msgspec.json.Decoder(list[any_event], strict=False)  # type: ignore[valid-type]
+
+    @functools.cached_property
+    def _uncategorized(self) -> msgspec.json.Decoder[Any]:
+        """Decodes instants and metadata without a category."""
+        names, args = ("name", "pid", "tid", "ts"), _args_class((*_MEMORY, "name"))
+        fields = [
+            ("ph", Literal["i", "I", "M"], msgspec.field()),
+            *_event_fields(names, self._stamp),
+            ("cat", Literal[""], msgspec.field(default="")),
+            ("args", args, msgspec.field(default=args())),
+        ]
+        event = msgspec.defstruct(
+            "Event", fields, namespace={"kind": Kind.UNNAMED}, frozen=True, gc=False, kw_only=True
+        )
+        return msgspec.json.Decoder(list[event], strict=False)  # type: ignore[valid-type]
 
 
 def _decoded(decoder: msgspec.json.Decoder[Any], text: bytes) -> list[Event] | None:
@@ -121,36 +139,27 @@ def _decoded(decoder: msgspec.json.Decoder[Any], text: bytes) -> list[Event] | N
         return None
 
 
-@functools.cache
-def _uncategorized() -> msgspec.json.Decoder[Any]:
-    """Decodes instants and metadata without a category."""
-    names, args = ("ph", "name", "pid", "tid", "ts"), _args_class((*_MEMORY, "name"))
-    fields = [
-        *_chosen(Event, names),
-        ("cat", Literal[""], msgspec.field(default="")),
-        ("args", args, msgspec.field(default=args())),
-    ]
-    fields[0] = ("ph", Literal["i", "I", "M"], msgspec.field())
-    event = msgspec.defstruct("Event", fields, namespace={"kind": Kind.UNNAMED}, frozen=True, gc=False, kw_only=True)
-    return msgspec.json.Decoder(list[event], strict=False)  # type: ignore[valid-type]
-
-
-def _class_of(category: str) -> type[msgspec.Struct]:
-    """The class of the events of a category, which tells its kind."""
+def _class_of(category: str, stamp: Any) -> type[msgspec.Struct]:
+    """The class of the events of a category, which tells its kind; ``stamp`` is the type of timestamps."""
     kind = kind_of_category(category)
     known: dict[str, Any] = {"cat": category, "kind": kind}
     if kind not in _READ:
+        fields = _event_fields(("ts",), stamp)
         return msgspec.defstruct(
-            "Event", [], bases=(Event,), namespace=known, tag_field="cat", tag=category, frozen=True, gc=False
+            "Event", fields, bases=(Event,), namespace=known, tag_field="cat", tag=category, frozen=True, gc=False
         )
     names, args = _READ[kind]
-    fields = _chosen(Event, names)
+    fields = _event_fields(names, stamp)
     if args:
         args_class = _args_class(args)
         fields.append(("args", args_class, msgspec.field(default=args_class())))
     if "ts" not in names:
         known["ts"] = math.nan
     return msgspec.defstruct("Event", fields, namespace=known, tag_field="cat", tag=category, frozen=True, gc=False)
+
+
+def _event_fields(names: _Fields, stamp: Any) -> list[tuple[str, Any, Any]]:
+    return [(name, stamp if name == "ts" else kind, field) for name, kind, field in _chosen(Event, names)]
 
 
 @functools.cache

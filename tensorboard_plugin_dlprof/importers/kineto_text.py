@@ -67,7 +67,7 @@ class TraceText:
         self._ended = False
         self._bare_array = False
         self._separator = b""
-        self._pieces = PieceDecoder()
+        self._pieces: PieceDecoder
         self.metadata: dict[str, Any] = {}
         """The keys beside ``traceEvents``."""
         self.skipped: Counter[str] = Counter()
@@ -93,7 +93,7 @@ class TraceText:
                 if self._stream.remaining_bytes > TAIL_BYTES and taken(piece, self.clock):
                     self._buffer = _after_gap(chunk, cut + 1)
                     continue
-                events = self._pieces.decode(piece, self.clock)
+                events = self._pieces.decode(piece)
                 if events is not None:
                     self._buffer = _after_gap(chunk, cut + 1)
                     yield events
@@ -109,6 +109,7 @@ class TraceText:
         while len(self._buffer) < SAMPLE_BYTES and self._fill():
             pass
         self.clock = Clock(self._buffer)
+        self._pieces = PieceDecoder(self.clock)
         self._separator = _separator(self._buffer, self.clock)
         self._ahead, self._buffer = io.BytesIO(self._buffer), b""
 
@@ -128,7 +129,7 @@ class TraceText:
         cut = self._buffer.rfind(self._separator) if self._separator else -1
         if cut >= 0:
             piece = self._buffer[: cut + 1]
-            events = self._pieces.decode(b"[%b]" % piece, self.clock)
+            events = self._pieces.decode(b"[%b]" % piece)
             if events is None:
                 events = self._halved(piece)
             if events is not None:
@@ -147,7 +148,7 @@ class TraceText:
         parts = [piece]
         while parts:
             part = parts.pop()
-            decoded = self._pieces.decode(b"[%b]" % part, self.clock)
+            decoded = self._pieces.decode(b"[%b]" % part)
             if decoded is not None:
                 events += decoded
                 continue

@@ -185,7 +185,7 @@ def test_times_written_as_text_are_decoded_by_the_piece(stamp: str) -> None:
     """A trace may have text in place of all its times: to read each event for itself takes ten times as long."""
     piece = json.dumps([op(ts=stamp, dur="0.5"), kernel(ts=stamp, dur="0.25")]).encode()
     clock = Clock(piece)
-    events = PieceDecoder().decode(piece, clock)
+    events = PieceDecoder(clock).decode(piece)
     assert events is not None
     assert [(clock.origin_us + event.ts, event.dur) for event in events] == [(float(stamp), 0.5), (float(stamp), 0.25)]
 
