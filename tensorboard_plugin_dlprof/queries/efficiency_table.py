@@ -8,7 +8,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.queries.occupancy import ACHIEVED_OCCUPANCY, OCCUPANCY, TAIL, WAVES
 from tensorboard_plugin_dlprof.queries.ops import OPS
-from tensorboard_plugin_dlprof.queries.reasons import CAUSE, DIMENSION
+from tensorboard_plugin_dlprof.queries.reasons import CAUSE, DIMENSION, ELIGIBILITY
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
 _OP = {column.key: column for column in OPS.columns}
@@ -58,7 +58,7 @@ EFFICIENCY = Table(
                "nullif(rate.bound, '')", _RATE, nullable=True, tier=1),
         Column("eligibility", "Eligibility", "text",
                "Whether the op could use Tensor Cores: eligible, not eligible, or unknown where nothing tells.",
-               "replace(rate.eligibility, '_', ' ')", _RATE, tier=1),
+               ELIGIBILITY, _RATE, tier=1),
         Column("matrix_unit", "Using TC", "text", "Whether most of its product kernels' time is on Tensor Cores.",
                "CASE rate.matrix_unit WHEN 1 THEN 'yes' WHEN 0 THEN 'no' ELSE 'unknown' END", _RATE),
         CAUSE,

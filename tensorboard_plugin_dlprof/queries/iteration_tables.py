@@ -12,6 +12,12 @@ from tensorboard_plugin_dlprof.queries.table import Column, Launches, Table
 
 ITERATION_LINK = "iteration"
 
+
+def _lengths(of: str) -> str:
+    """Three lengths, of which none is 0: DLProf stores zeros where they were not recorded."""
+    return f"nullif({of}.x || ', ' || {of}.y || ', ' || {of}.z, '0, 0, 0')"
+
+
 _KERNELS = Table(
     name="kernels_of_iteration",
     key="kernel_id",
@@ -50,7 +56,7 @@ _KERNELS = Table(
             nullable=True,
             hidden=True,
         ),
-        Column("device_id", "Device ID", "integer", "Number of the GPU.", "kernel.device_id", ("kernel",)),
+        Column("device_id", "Device ID", "integer", "Number of the GPU.", "kernel.device_id", ("kernel",), tier=1),
         Column(
             "timestamp_ns",
             "Kernel Timestamp",
@@ -90,16 +96,20 @@ _KERNELS = Table(
             "Grid",
             "text",
             "Blocks of the grid.",
-            "grid.x || ', ' || grid.y || ', ' || grid.z",
+            _lengths("grid"),
             ("kernel", "grid"),
+            nullable=True,
+            tier=1,
         ),
         Column(
             "block",
             "Block",
             "text",
             "Threads of a block.",
-            "block.x || ', ' || block.y || ', ' || block.z",
+            _lengths("block"),
             ("kernel", "block"),
+            nullable=True,
+            tier=1,
         ),
         Column("kernel_id", "Kernel ID", "integer", "Number of the launch.", "kernel.id", ("kernel",), hidden=True),
     ),

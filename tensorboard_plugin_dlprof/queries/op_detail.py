@@ -29,7 +29,7 @@ class OpFacts(TypedDict):
     data_type: str
     data_format: str
     eligible: bool | None
-    """Unknown of CUDA graphs that were recorded as a whole."""
+    """Unknown of CUDA graphs that were recorded as a whole, and of kernels without an op."""
     using_tensor_cores: bool | None
     """Unknown where no rule tells the kernels, too."""
     bad_data_type: bool

@@ -172,9 +172,12 @@ where it launches CUDA graphs that were recorded as a whole, or where no GPU was
 
 ELIGIBLE_OR_UNKNOWN = (
     "CASE WHEN node.tc_eligible <> 0 OR node.using_tc <> 0 THEN 1 "
-    "WHEN node.read_only_ops_id IN (SELECT read_only_ops_id FROM ext_graph_launches) THEN NULL ELSE 0 END"
+    "WHEN node.read_only_ops_id IN (SELECT read_only_ops_id FROM ext_graph_launches) "
+    "OR EXISTS (SELECT 1 FROM ext_op_efficiency AS rate WHERE rate.aggr_id = node.aggr_id "
+    "AND rate.read_only_ops_id = node.read_only_ops_id AND rate.eligibility = 'unknown') THEN NULL ELSE 0 END"
 )
-"""As ``USING_OR_UNKNOWN``: empty where the op launches CUDA graphs that were recorded as a whole, products or none."""
+"""As ``USING_OR_UNKNOWN``: empty where the op launches CUDA graphs that were recorded as a whole, products or none, and
+of kernels that no op is known to have launched."""
 
 
 def of_ours(table: Table) -> Table:
@@ -213,7 +216,7 @@ class TopOp(TypedDict):
     gpu_time_fraction: float | None
     calls: int | None
     eligible: bool | None
-    """Unknown of CUDA graphs that were recorded as a whole."""
+    """Unknown of CUDA graphs that were recorded as a whole, and of kernels without an op."""
     using_tensor_cores: bool | None
     """Unknown where no rule tells the kernels, too."""
 

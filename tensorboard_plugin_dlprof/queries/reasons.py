@@ -39,13 +39,16 @@ DIMENSION = Column(
     nullable=True,
 )
 
+ELIGIBILITY = "CASE WHEN node.using_tc <> 0 THEN 'eligible' ELSE replace(rate.eligibility, '_', ' ') END"
+"""As the tables of ops tick it: what uses them could, also where no op is known to have launched it."""
+
 _OP_REASONS = (
     Column(
         "eligibility",
         "Eligibility",
         "text",
         "Whether the op could use Tensor Cores: eligible, not eligible, or unknown where nobody says what it computes.",
-        "replace(rate.eligibility, '_', ' ')",
+        ELIGIBILITY,
         _RATE,
         nullable=True,
         hidden=True,

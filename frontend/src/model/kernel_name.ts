@@ -79,8 +79,12 @@ export function shortKernelName(name: string): string {
   return inner === "" ? base : `${base} ‹${inner}›`;
 }
 
+const UNASSOCIATED = "unassociated_";
+
 /** The last part of an op's path stands out; the parts before it are its place in the model. */
 export function splitPath(path: string): { place: string; name: string } {
+  // DLProf's name of a kernel without an op: what is common to all of them gives way.
+  if (path.startsWith(UNASSOCIATED)) return { place: UNASSOCIATED, name: path.slice(UNASSOCIATED.length) };
   const trimmed = path.replace(/\/+$/, "");
   const at = trimmed.lastIndexOf("/");
   return at < 0

@@ -38,6 +38,10 @@ describe("paths of ops", () => {
   ])("%s", (path, place, name) => {
     expect(splitPath(path)).toEqual({ place, name });
   });
+
+  it("sets apart what all kernels without an op begin with", () => {
+    expect(splitPath("unassociated_Memcpy DtoD")).toEqual({ place: "unassociated_", name: "Memcpy DtoD" });
+  });
 });
 
 it.each([

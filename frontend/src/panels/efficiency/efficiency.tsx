@@ -40,6 +40,9 @@ const RATED = [
   "input_shapes",
 ];
 
+/** Where it is not known what the GPU could do, these are not known of any op. */
+const OF_PEAKS: ReadonlySet<string> = new Set(["gain_ns", "bound", "peak_fraction", "memory_fraction"]);
+
 /** Without shapes the columns of what is counted from them would be empty. */
 const UNRATED = [
   "kernel_ns",
@@ -87,6 +90,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
       </Message>
     );
   const rated = rates.dots.length > 0;
+  const gains = rated && rates.peaks.length > 0;
   const unit = data.matrix_unit;
   const unknown = unknownSentence(data.kernel_time, kernelNs(data), unit);
   const byPrecision = (
@@ -116,11 +120,11 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
         <DataTable
           table="efficiency"
           name="eff"
-          title={rated ? "Ops by Possible Gain" : "Ops by Kernel Time"}
+          title={gains ? "Ops by Possible Gain" : "Ops by Kernel Time"}
           noun="ops"
-          first={rated ? RATED : UNRATED}
-          // Without shapes no gain is known: then the longest ops first.
-          {...(rated ? {} : { sort: "-kernel_ns" })}
+          first={gains ? RATED : rated ? RATED.filter((key) => !OF_PEAKS.has(key)) : UNRATED}
+          // Where no gain is known, the longest ops come first.
+          {...(gains ? {} : { sort: "-kernel_ns" })}
           pageSize={10}
           selectable
           empty="No op of this aggregation launched a kernel."
