@@ -57,7 +57,7 @@ export function problemOf(code: string, name: string): Problem | null {
     case "unreadable":
       return {
         title: `${name} cannot be read`,
-        meaning: "The file is damaged, cut off, or something else than its name says.",
+        meaning: "The file is damaged, cut off, something else than its name says, or holds nothing to show.",
         steps: [
           "Copy or export it again; a recording that was cut off while it was written ends in the middle.",
           "Open the original (the trace or the report) instead of what was made from it.",
