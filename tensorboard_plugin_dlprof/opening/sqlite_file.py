@@ -92,6 +92,8 @@ class UntrustedConnection(sqlite3.Connection):
         super().__init__(*arguments, **options)
         self.kept: dict[str, Any] = {}
         """What questions keep for those that follow, by name: the file does not change while it is open."""
+        self.shared: dict[str, Any] = {}
+        """The same for all connections to the file, where their owner gives them one: safe to use from many threads."""
 
 
 def open_untrusted(

@@ -1,4 +1,4 @@
-"""Sums of neighbouring iterations that are added up to bars of more; a connection keeps them for the next chart.
+"""Sums of neighbouring iterations that are added up to bars of more; they are kept for the next chart.
 
 Where iterations are very many, the import stored them; where they are fewer, each iteration is one.
 """
@@ -6,7 +6,6 @@ Where iterations are very many, the import stored them; where they are fewer, ea
 from __future__ import annotations
 
 import sqlite3
-from collections import OrderedDict
 from collections.abc import Mapping
 
 import msgspec
@@ -54,13 +53,16 @@ class Blocks(msgspec.Struct, frozen=True):
 
 def iteration_blocks(connection: sqlite3.Connection, scope: Scope) -> Blocks | None:
     """The blocks of an aggregation; nothing where there are none, or where they hold what is unknown or damaged."""
-    kept: OrderedDict[int, Blocks | None] = getattr(connection, "kept", {}).setdefault("blocks", OrderedDict())
-    if scope.aggregation not in kept:
+    shared: dict[str, dict[int, list[Blocks | None]]] = getattr(connection, "shared", {})
+    kept = shared.setdefault("blocks", {})
+    known = kept.get(scope.aggregation)
+    if known is None:
         stored = _stored(connection, scope) if "ext_iteration_blocks" in extension_tables(connection) else None
-        kept[scope.aggregation] = stored or _all_single(connection, scope)
-        if len(kept) > _KEPT:
-            kept.popitem(last=False)
-    return kept[scope.aggregation]
+        known = [stored or _all_single(connection, scope)]
+        if len(kept) >= _KEPT:
+            kept.clear()
+        kept[scope.aggregation] = known
+    return known[0]
 
 
 def _all_single(connection: sqlite3.Connection, scope: Scope) -> Blocks | None:

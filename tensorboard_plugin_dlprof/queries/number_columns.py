@@ -2,25 +2,24 @@
 
 Hundreds of thousands of rows have no index for every column. SQLite takes a tenth of a second to work out what each of
 them is sorted by, and seconds for a filter that most of them pass. Read once, they are numbers that are compared and
-ordered in milliseconds. The answers are SQLite's: whole numbers are exact, a quotient is that of two doubles, what is
-unknown passes no filter and comes last, equal ones are in the order of their rows.
+ordered in milliseconds (``ranking``). The answers are SQLite's: whole numbers are exact, a quotient is that of two
+doubles, what is unknown passes no filter and comes last, equal ones are in the order of their rows.
 """
 
 from __future__ import annotations
 
 import math
-import operator
 import sqlite3
+import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.queries.chosen import Flags, Places
-from tensorboard_plugin_dlprof.queries.filters import Condition
+from tensorboard_plugin_dlprof.queries.chosen import Flags
+from tensorboard_plugin_dlprof.queries.ranking import Numbers, Values, parts_of, passes, ranked
 from tensorboard_plugin_dlprof.queries.table import Column
 from tensorboard_plugin_dlprof.queries.table_query import TableQuery, Value
 from tensorboard_plugin_dlprof.queries.whole_numbers import NotWholeNumbers, read_columns
@@ -31,20 +30,44 @@ FEW_ROWS = 1_000
 MOST_ROWS = 1_000_000
 """A column takes up to eight megabytes."""
 
-_KEPT_BYTES = 16 << 20
-"""Of the columns that a connection keeps; those that were not asked for longest go first."""
+_KEPT_BYTES = 20 << 20
+"""Of the columns of a database; those that were not asked for longest go first."""
 
-_ROWS_AT_ONCE = 65_536
-"""Their text is far shorter than the longest value that is read (``opening.sqlite_file``)."""
-
-Numbers: TypeAlias = "npt.NDArray[Any]"
-"""Whole numbers, or doubles of which some are unknown."""
+_LARGEST_BYTES = 8
+"""Of a number."""
 
 _SIZES = (np.int8, np.int16, np.int32, np.int64)
 
-_COMPARISONS: Mapping[str, Callable[[Numbers, float], Any]] = MappingProxyType(
-    {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le, "=": operator.eq}
-)
+
+class KeptColumns:
+    """Columns that all connections to a database share; safe to use from many threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._columns: OrderedDict[object, Numbers] = OrderedDict()
+
+    def get(self, key: object) -> Numbers | None:
+        """What was kept for this key."""
+        with self._lock:
+            found = self._columns.get(key)
+            if found is not None:
+                self._columns.move_to_end(key)
+            return found
+
+    def keep(self, key: object, numbers: Numbers) -> None:
+        """Keeps a column, unless it is too large."""
+        with self._lock:
+            self._columns[key] = numbers
+            while self._bytes() > _KEPT_BYTES:
+                self._columns.popitem(last=False)
+
+    def bytes(self) -> int:
+        """Of all of them."""
+        with self._lock:
+            return self._bytes()
+
+    def _bytes(self) -> int:
+        return sum(numbers.nbytes for numbers in self._columns.values())
 
 
 class NumberColumns:
@@ -60,8 +83,8 @@ class NumberColumns:
     def __init__(self, connection: sqlite3.Connection, query: TableQuery, first: int, rows: int) -> None:
         self._connection, self._query = connection, query
         self._first, self._rows = first, rows
-        kept: dict[str, OrderedDict[object, Numbers]] = getattr(connection, "kept", {})
-        self._kept = kept.setdefault("number_columns", OrderedDict())
+        shared: dict[str, KeptColumns] = getattr(connection, "shared", {})
+        self._kept = shared.get("number_columns") or shared.setdefault("number_columns", KeptColumns())
 
     @classmethod
     def find(cls, connection: sqlite3.Connection, query: TableQuery, rows: int) -> NumberColumns | None:
@@ -84,113 +107,87 @@ class NumberColumns:
     def page(self, offset: int, limit: int) -> tuple[list[int], int] | None:
         """The ids of the rows of a page, and how many rows pass; nothing where a column is damaged."""
         try:
-            places = self._passing()
+            flags = self._passing()
             keys = self._keys()
         except NotWholeNumbers:
             return None
-        if places is not None:
-            keys = keys[places]
-        chosen = ranked(keys, offset, limit, is_descending=self._query.is_descending)
-        if places is not None:
-            chosen = places[chosen]
-        ids: list[int] = (chosen + self._first).tolist()
-        return ids, len(keys)
+        count = self._rows if flags is None else int(np.count_nonzero(flags))
+        limit = min(limit, count - offset)
+        if limit <= 0:
+            return [], count
+        memory = self._memory("keys", self._rows * _LARGEST_BYTES).view(keys.dtype)[:count]
+        if not self._query.is_descending:
+            rows = ranked(keys, flags, offset, limit, memory)
+        else:
+            # The end of the ascending order.
+            rows = ranked(keys, flags, count - offset - limit, limit, memory)[::-1]
+        ids: list[int] = (rows + self._first).tolist()
+        return ids, count
 
-    def _passing(self) -> Places | None:
-        """The rows that pass, counted from the first one; nothing where there is no condition."""
-        flags: Flags | None = None
-        for column, condition in self._query.numbers or ():
-            found = passes(self._column(column), condition)
-            flags = found if flags is None else flags & found
-        return None if flags is None else np.flatnonzero(flags)
+    def _memory(self, name: str, count: int) -> npt.NDArray[np.uint8]:
+        """As many bytes, of whatever value, in the memory that the question before had."""
+        kept: dict[str, npt.NDArray[np.uint8]] = getattr(self._connection, "kept", {})
+        memory = kept.get(f"memory of {name}")
+        if memory is None or len(memory) < count:
+            memory = kept[f"memory of {name}"] = np.empty(count, np.uint8)
+        return memory[:count]
 
-    def _keys(self) -> Numbers:
+    def _passing(self) -> Flags | None:
+        """Whether each row passes; nothing where all do."""
+        conditions = [(self._column(column), condition) for column, condition in self._query.numbers or ()]
+        if not conditions:
+            return None
+        flags = self._memory("flags", self._rows).view(np.bool_)
+        for rows in parts_of(self._rows):
+            flags[rows] = True
+            for values, condition in conditions:
+                flags[rows] &= passes(values.part(rows), condition)
+        return flags
+
+    def _keys(self) -> Values:
         """What the rows are sorted by: what is unknown comes last in both directions."""
         column = self._query.sorted_by
         if column.order:
-            return self._whole_numbers(self._query.table.in_order, [column.order])[0]
+            return Values(self._whole_numbers(self._query.table.in_order, [column.order])[0])
         return self._column(column, unknown=-math.inf if self._query.is_descending else math.inf)
 
-    def _column(self, column: Column, unknown: float = math.nan) -> Numbers:
+    def _column(self, column: Column, unknown: float = math.nan) -> Values:
         """All its values."""
         table = self._query.table
         source, sql = column.alone or (table.source(column.joins, table.in_order), column.sql)
         if column.quotient is None:
-            return self._whole_numbers(source, [sql])[0]
+            return Values(self._whole_numbers(source, [sql])[0])
         above, below = self._whole_numbers(source, column.quotient)
-        found: Numbers = np.divide(above, below, out=np.full(len(below), unknown), where=below != 0)
-        return found
+        return Values(above, below, unknown)
 
     def _whole_numbers(self, source: str, expressions: Sequence[str]) -> list[Numbers]:
         scope = tuple(self._query.scope_values.items())
-        missing = [sql for sql in expressions if (source, scope, sql) not in self._kept]
-        found = dict(zip(missing, self._read(source, missing), strict=True)) if missing else {}
-        for sql in expressions:
-            if sql not in found:
-                found[sql] = self._kept.pop((source, scope, sql))
-            self._kept[source, scope, sql] = found[sql]
-        while len(self._kept) > 1 and sum(numbers.nbytes for numbers in self._kept.values()) > _KEPT_BYTES:
-            self._kept.popitem(last=False)
-        return [found[sql] for sql in expressions]
+        found = {sql: self._kept.get((source, scope, sql)) for sql in expressions}
+        missing = [sql for sql, numbers in found.items() if numbers is None]
+        for sql, numbers in zip(missing, self._read(source, missing) if missing else (), strict=True):
+            found[sql] = numbers
+            self._kept.keep((source, scope, sql), numbers)
+        return [numbers for numbers in found.values() if numbers is not None]
 
     def _read(self, source: str, expressions: Sequence[str]) -> list[Numbers]:
         """Values of all rows, in the order of their ids."""
         table = self._query.table
-        rows = (
+        wanted = (
             f"FROM {source} WHERE ({table.where}) AND {table.row_id} BETWEEN :first AND :last ORDER BY {table.row_id}"
         )
-        parts: list[list[Numbers]] = []
-        for first in range(self._first, self._first + self._rows, _ROWS_AT_ONCE):
-            last = min(first + _ROWS_AT_ONCE, self._first + self._rows) - 1
-            asked: dict[str, Value] = {**self._query.scope_values, "first": first, "last": last}
-            parts.append([*read_columns(self._connection, expressions, rows, asked)])
-        found = [np.concatenate(columns) for columns in zip(*parts, strict=True)]
-        if len(found[0]) != self._rows:
-            raise NotWholeNumbers
-        return [_narrow(numbers) for numbers in found]
+        found: list[Numbers] = [np.empty(self._rows, _SIZES[0]) for _ in expressions]
+        for rows in parts_of(self._rows):
+            ends = {"first": self._first + rows.start, "last": self._first + rows.stop - 1}
+            asked: dict[str, Value] = {**self._query.scope_values, **ends}
+            for column, numbers in enumerate(read_columns(self._connection, expressions, wanted, asked)):
+                if len(numbers) != rows.stop - rows.start:
+                    raise NotWholeNumbers
+                found[column] = found[column].astype(max(found[column].dtype, _size(numbers)), copy=False)
+                found[column][rows] = numbers
+        return found
 
 
-def _narrow(numbers: npt.NDArray[np.int64]) -> Numbers:
-    """The same in as few bytes as they need."""
+def _size(numbers: npt.NDArray[np.int64]) -> np.dtype[Any]:
+    """The type of the fewest bytes that holds them."""
     low, high = int(numbers.min()), int(numbers.max())
-    size = next(size for size in _SIZES if np.iinfo(size).min <= low and high <= np.iinfo(size).max)
-    return numbers.astype(size)
-
-
-def passes(numbers: Numbers, condition: Condition) -> Flags:
-    """Which numbers a filter lets through (``filters.condition``), as SQLite compares them."""
-    name = condition.sql.split()[1]
-    first, *more = (float(value) if isinstance(value, str) else value for value in condition.values)
-    if more:
-        return _compared(numbers, ">=", first) & _compared(numbers, "<=", more[0])
-    return _compared(numbers, name, first)
-
-
-def _compared(numbers: Numbers, name: str, limit: float) -> Flags:
-    if numbers.dtype.kind == "i" and not float(limit).is_integer():
-        # A whole number is above a fraction where it is above what lies below that; as a double it may be another one.
-        if name == "=":
-            return np.zeros(len(numbers), np.bool_)
-        limit = math.floor(limit) if name in (">", "<=") else math.ceil(limit)
-    elif numbers.dtype.kind == "i":
-        limit = int(limit)
-    flags: Flags = _COMPARISONS[name](numbers, limit)
-    return flags
-
-
-def ranked(keys: Numbers, offset: int, limit: int, *, is_descending: bool) -> Places:
-    """Where the keys of a page are, in order: the ``limit`` of them behind the first ``offset``.
-
-    Equal ones are in the order of their places, or in its reverse where the order is descending. Only those between the
-    first and the last of the page are sorted.
-    """
-    limit = min(limit, len(keys) - offset)
-    if limit <= 0:
-        return np.empty(0, np.int64)
-    first = len(keys) - offset - limit if is_descending else offset
-    ends = [first, first + limit - 1]
-    low, high = np.partition(keys, ends)[ends]
-    between = np.flatnonzero((keys >= low) & (keys <= high))
-    first -= int(np.count_nonzero(keys < low))
-    places = between[np.argsort(keys[between], kind="stable")][first : first + limit]
-    return places[::-1] if is_descending else places
+    return next(np.dtype(size) for size in _SIZES if np.iinfo(size).min <= low and high <= np.iinfo(size).max)

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -39,6 +39,7 @@ class _Kept(msgspec.Struct):
     identity: Identity
     idle: list[UntrustedConnection] = msgspec.field(default_factory=list)
     counts: dict[CountKey, int] = msgspec.field(default_factory=dict)
+    shared: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class Borrowed(msgspec.Struct, frozen=True):
@@ -127,6 +128,7 @@ class Databases:
         path, measured = key
         connection = open_database(path, follow_links=False, measured=measured)
         connection.text_factory = _shown_text
+        connection.shared = kept.shared
         return connection, kept.counts
 
     def _give_back(self, key: _Key, now: Identity, connection: UntrustedConnection, healthy: bool) -> None:

@@ -11,7 +11,7 @@ from shutil import copyfile
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from benchmarks.tiled_profile import tile_profile
@@ -21,11 +21,12 @@ from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
-from tensorboard_plugin_dlprof.queries import number_columns
+from tensorboard_plugin_dlprof.queries import number_columns, ranking
 from tensorboard_plugin_dlprof.queries.filters import condition
 from tensorboard_plugin_dlprof.queries.iteration_list import iterations
-from tensorboard_plugin_dlprof.queries.number_columns import NumberColumns, passes, ranked
+from tensorboard_plugin_dlprof.queries.number_columns import NumberColumns
 from tensorboard_plugin_dlprof.queries.pages import count, page
+from tensorboard_plugin_dlprof.queries.ranking import Values, passes, ranked
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.table import Page, Request
 from tensorboard_plugin_dlprof.queries.table_query import TableQuery
@@ -154,25 +155,42 @@ def test_damaged_rows_are_left_to_sqlite(
         assert answers == [asked(untrusted, request) for request in requests]
 
 
-def test_little_is_kept(connection: UntrustedConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_little_is_kept(database: Path, connection: UntrustedConnection, monkeypatch: pytest.MonkeyPatch) -> None:
     """The columns asked for last, as many as there is room for; answers stay the same."""
     before = [asked(connection, Request(sort=column.key)) for column in TABLE.columns]
-    kept = connection.kept["number_columns"]
-    assert len(kept) > 5
-    assert sum(numbers.nbytes for numbers in kept.values()) < 1_301 * 8 * len(TABLE.columns)
+    kept = connection.shared["number_columns"]
+    assert 6_000 < kept.bytes() < 1_301 * 8 * len(TABLE.columns)
     monkeypatch.setattr(number_columns, "_KEPT_BYTES", 6_000)
-    assert [asked(connection, Request(sort=column.key)) for column in TABLE.columns] == before
-    assert 0 < sum(numbers.nbytes for numbers in kept.values()) <= 6_000
+    with closing(open_database(database)) as another:
+        assert [asked(another, Request(sort=column.key)) for column in TABLE.columns] == before
+        assert 0 < another.shared["number_columns"].bytes() <= 6_000
 
 
-@given(
-    st.lists(st.sampled_from([-math.inf, -2, 0, 0.25, math.inf])), st.integers(0, 12), st.integers(0, 12), st.booleans()
-)
-def test_ranked(values: list[float], offset: int, limit: int, is_descending: bool) -> None:
-    """Equal keys are in the order of their places, or in its reverse."""
-    expected = sorted(range(len(values)), key=lambda place: (values[place], place), reverse=is_descending)
-    got = ranked(np.array(values), offset, limit, is_descending=is_descending).tolist()
-    assert got == expected[offset : offset + limit]
+def test_connections_share_columns(database: Path, connection: UntrustedConnection) -> None:
+    """What one of them read, the next one need not read."""
+    request = Request(sort="cpu_ns", filters={"gpu_time_fraction": ">10%"})
+    answer = asked(connection, request)
+    with closing(open_database(database)) as another:
+        another.shared = connection.shared
+        statements: list[str] = []
+        another.set_trace_callback(statements.append)
+        assert asked(another, request) == answer
+    assert statements
+    assert not [statement for statement in statements if "group_concat" in statement]
+
+
+@given(st.lists(st.tuples(st.sampled_from([-math.inf, -2, 0, 0.25, math.inf]), st.booleans()), min_size=1), st.data())
+def test_ranked(rows: list[tuple[float, bool]], data: st.DataObject) -> None:
+    """Any part of the order of those that count: equal keys are in the order of their rows."""
+    expected = sorted((row for row, (_, counts) in enumerate(rows) if counts), key=lambda row: rows[row][0])
+    assume(expected)
+    first = data.draw(st.integers(0, len(expected) - 1))
+    limit = data.draw(st.integers(1, len(expected) - first))
+    keys, flags = Values(np.array([float(key) for key, _ in rows])), np.array([counts for _, counts in rows])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking, "_ROWS_AT_ONCE", 3)
+        found = ranked(keys, None if flags.all() else flags, first, limit, np.empty(len(expected)))
+    assert found.tolist() == expected[first : first + limit]
 
 
 @pytest.mark.parametrize(
