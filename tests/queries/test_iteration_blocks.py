@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.iteration_bins import iteration_bars
-from tensorboard_plugin_dlprof.queries.iteration_blocks import iteration_blocks
+from tensorboard_plugin_dlprof.queries.iteration_blocks import MOST_SINGLE, iteration_blocks
 from tensorboard_plugin_dlprof.queries.iteration_list import ITERATIONS, iterations
 from tensorboard_plugin_dlprof.queries.iteration_sums import Bar, single_iterations
 from tensorboard_plugin_dlprof.queries.iterations import MAX_ROWS, IterationRow, iteration_rows
@@ -99,8 +99,13 @@ def test_bars_of_a_range(
     assert min(bar["shortest_ns"] or 0 for bar in found["rows"]) == shortest
 
 
+def test_every_profile_has_blocks_or_few_iterations() -> None:
+    """What the import does not store, questions keep one by one."""
+    assert MOST_SINGLE == MANY_ITERATIONS
+
+
 def test_blocks_are_read_once(opened: tuple[sqlite3.Connection, Scope, list[Bar]]) -> None:
-    """What a connection keeps of them gives the same bars again."""
+    """What is kept of them gives the same bars again."""
     con, scope, _ = opened
     assert iteration_rows(con, scope) == iteration_rows(con, scope)
     kept = iteration_blocks(con, scope)
