@@ -11,7 +11,6 @@ from tensorboard_plugin_dlprof.events import dlprof_markers, work_tables
 from tensorboard_plugin_dlprof.events.cleaning import cleaned
 from tensorboard_plugin_dlprof.events.draft_texts import Stacks, described_texts
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
-from tensorboard_plugin_dlprof.events.frames import without_empty_frames
 from tensorboard_plugin_dlprof.events.framework_ops import find_ops
 from tensorboard_plugin_dlprof.events.identity import MAX_OPS, join_calls
 from tensorboard_plugin_dlprof.events.integrity import check
@@ -46,7 +45,7 @@ def build_profile(
         classifier: What tells kernels by their names: rules of a user before ours.
     """
     progress("Nesting ranges", 0.0)
-    capture = without_empty_frames(cleaned(capture))
+    capture = cleaned(capture)
     keep = capture.spill.keep
     nesting = nest(capture.ranges, capture.spill)
     keep(nesting)

@@ -13,12 +13,11 @@ from collections import Counter
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
+from tensorboard_plugin_dlprof.distinct import are_among, distinct_values, rows_by_value
 from tensorboard_plugin_dlprof.events import many_names, names
 from tensorboard_plugin_dlprof.events.annotation_names import Annotations, annotations_of, families_of, repeats_of
 from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.many_names import ManyNames
-from tensorboard_plugin_dlprof.events.nesting import rows_by_value
 from tensorboard_plugin_dlprof.events.resources import loader_texts
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind, Ranges
 from tensorboard_plugin_dlprof.events.trees import Flags

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.distinct import rows_by_value
 from tensorboard_plugin_dlprof.events import trees
 from tensorboard_plugin_dlprof.events.overlaps import count_overlaps, repair_overlaps
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s, RangeKind, Ranges
@@ -167,20 +168,6 @@ def nest(ranges: Ranges, spill: Spill = _IN_MEMORY) -> Nesting:
             _find_stops(nesting, here)
         _find_parents(nesting, spill)
     return nesting
-
-
-def rows_by_value(values: Int32s) -> list[tuple[int, Int64s]]:
-    """Each distinct value with its rows, both ascending."""
-    if not len(values):
-        return []
-    low, high = int(values.min()), int(values.max())
-    if low == high:
-        return [(low, np.arange(len(values)))]
-    narrow = low >= 0 and high < 1 << 15
-    order = np.argsort(values.astype(np.int16) if narrow else values, kind="stable")
-    ordered = values[order]
-    cuts = np.flatnonzero(np.diff(ordered)) + 1
-    return [(int(values[rows[0]]), rows) for rows in np.split(order, cuts)]
 
 
 def _outside_in(ranges: Ranges, rows: Int32s, ranks: Int8s) -> Int32s:

@@ -34,6 +34,7 @@ from tensorboard_plugin_dlprof.events.tables import (
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
 from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
 from tensorboard_plugin_dlprof.importers.kineto_counters import tensor_samples
+from tensorboard_plugin_dlprof.importers.kineto_frames import is_module, leave_out_empty_frames
 from tensorboard_plugin_dlprof.importers.kineto_metadata import base_time_ns, read_devices, read_info, utc_or_unknown
 from tensorboard_plugin_dlprof.importers.kineto_rows import CallRows, HostRows, SyncRows, WorkRows
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
@@ -83,7 +84,9 @@ def build_capture(
 
     strings = tables.strings
     links = _forward_links(tables, times, middle_us)
-    ranges = _ranges(host, times, strings, adopted_threads(tables, threads), spill)
+    _adopt_frames(tables, adopted_threads(tables, threads))
+    leave_out_empty_frames(host[-1], host[:-1], calls, times, strings)
+    ranges = _ranges(host, times, strings, spill)
     call_table = _calls(calls, times, correlation, spill)
     work_table = _work(work, times, strings, correlation, process, spill)
     sync_table = _syncs(syncs, times, correlation, process, spill)
@@ -138,9 +141,13 @@ def _only_process(calls: Kept[CallRows], threads: Sequence[Thread]) -> int:
     return process if abs(process) <= np.iinfo(np.int32).max else 0
 
 
-def _ranges(
-    parts: Sequence[Kept[HostRows]], times: Times, strings: Strings, adopted: Mapping[int, int], spill: Spill
-) -> Ranges:
+def _adopt_frames(tables: EventTables, adopted: Mapping[int, int]) -> None:
+    thread = np.asarray(tables.frames.thread)
+    for orphan, host in adopted.items():
+        thread[thread == orphan] = host
+
+
+def _ranges(parts: Sequence[Kept[HostRows]], times: Times, strings: Strings, spill: Spill) -> Ranges:
     total = sum(part.count for part in parts)
     start, end = spill.empty(total, np.int64), spill.empty(total, np.int64)
     offsets = np.cumsum([0, *(part.count for part in parts)])
@@ -148,7 +155,7 @@ def _ranges(
         start[low:high], end[low:high] = times.spans(part, spill)
 
     def joined(name: str, dtype: npt.DTypeLike, missing: int = 0) -> npt.NDArray[Any]:
-        # Pages of zeros that nobody writes take no memory: most ranges of a large trace are Python frames.
+        # Pages of zeros that nobody writes take no memory: many ranges may be Python frames.
         column = spill.zeros(total, dtype)
         if missing:
             column[:] = missing
@@ -159,15 +166,10 @@ def _ranges(
         return column
 
     names = joined("name", np.int32)
-    thread = joined("thread", np.int32)
-    frames_from = int(offsets[3])
-    for orphan, host in adopted.items():
-        frames = thread[frames_from:]
-        frames[frames == orphan] = host
     return Ranges(
         start_ns=start,
         end_ns=end,
-        thread=thread,
+        thread=joined("thread", np.int32),
         kind=_range_kinds(names, offsets, strings),
         name=names,
         domain=spill.zeros(total, np.int32),
@@ -207,7 +209,7 @@ def _kind_of_annotation(name: str) -> RangeKind:
 
 
 def _kind_of_frame(name: str) -> RangeKind:
-    return RangeKind.MODULE if name.startswith("nn.Module: ") else RangeKind.FRAME
+    return RangeKind.MODULE if is_module(name) else RangeKind.FRAME
 
 
 def _calls(kept: Kept[CallRows], times: Times, correlation: str, spill: Spill) -> Calls:

@@ -52,9 +52,22 @@ class Kept(Generic[Rows]):
 
     def column(self, name: str) -> npt.NDArray[Any]:
         """Takes a column out of the table."""
-        values = np.asarray(getattr(self.rows, name))
+        values = self.peek(name)
         setattr(self.rows, name, values[:0].copy())
+        return values
+
+    def peek(self, name: str) -> npt.NDArray[Any]:
+        """A column that stays in the table."""
+        values = np.asarray(getattr(self.rows, name))
         return values if self.mask is None else values[self.mask]
+
+    def narrow(self, chosen: Mask) -> None:
+        """Leaves out more rows: ``chosen`` has a flag for each that was usable."""
+        if self.mask is None:
+            self.mask = chosen
+        else:
+            self.mask[self.mask] = chosen
+        self.count = int(np.count_nonzero(chosen))
 
 
 def blocks(count: int) -> Iterator[slice]:
@@ -88,8 +101,7 @@ class Times:
     def __init__(self, kept: Sequence[Kept[Any]], memory_us: npt.NDArray[np.float64], clock: Clock) -> None:
         firsts = [memory_us.min()] if len(memory_us) else []
         for table in kept:
-            start = np.frombuffer(table.rows.start_us, np.float64)
-            start = start if table.mask is None else start[table.mask]
+            start = table.peek("start_us")
             if len(start):
                 firsts.append(start.min())
         first = nanoseconds(np.array([min(firsts, default=0.0)]))[0]
@@ -106,12 +118,16 @@ class Times:
             self.end_ns = max(self.end_ns, int(result.max()))
         return result
 
+    def span(self, start_us: npt.NDArray[np.float64], duration_us: npt.NDArray[np.float64]) -> tuple[Int64s, Int64s]:
+        """Start and end. Durations are rounded for themselves, so that their sum is the trace's."""
+        start = self.points(start_us)
+        return start, start + nanoseconds(duration_us)
+
     def spans(self, kept: Kept[Any], spill: Spill) -> tuple[Int64s, Int64s]:
-        """Start and end of the rows. Durations are rounded for themselves, so that their sum is the trace's."""
+        """Start and end of the rows, whose columns are taken out."""
         start_us, duration_us = kept.column("start_us"), kept.column("duration_us")
         start, end = spill.empty(kept.count, np.int64), spill.empty(kept.count, np.int64)
         for rows in blocks(kept.count):
-            start[rows] = self.points(start_us[rows])
-            end[rows] = start[rows] + nanoseconds(duration_us[rows])
+            start[rows], end[rows] = self.span(start_us[rows], duration_us[rows])
             self.end_ns = max(self.end_ns, int(end[rows].max()))
         return start, end

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import gzip
 import json
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from decimal import ROUND_HALF_EVEN, Decimal
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -154,22 +156,51 @@ def test_calls_keep_their_thread_and_correlation(real: tuple[Expected, Capture])
     )
 
 
+def kept_ranges(expected: Expected) -> dict[str, list[dict[str, Any]]]:
+    """Ranges by kind, without frames in which no other range and no call of their thread starts."""
+    frames: list[dict[str, Any]] = []
+    kept = {"op": expected.events["op"], "annotation": expected.events["annotation"], "module": [], "frame": []}
+    for event in expected.events["frame"]:
+        (kept["module"] if event["name"].startswith("nn.Module: ") else frames).append(event)
+    starts: dict[Any, list[int]] = defaultdict(list)
+    for event in chain(*kept.values(), expected.events["call"]):
+        starts[event["tid"]].append(ns(event["ts"]))
+    for times in starts.values():
+        times.sort()
+    last: dict[Any, int] = defaultdict(int)
+    for event in frames:
+        last[event["tid"]] = max(last[event["tid"]], end_ns(event))
+    first = min((ns(event["ts"]) for event in chain(*kept.values(), frames)), default=0)
+    for event in frames:
+        here = starts[event["tid"]]
+        next_one = bisect_left(here, ns(event["ts"]))
+        holds = next_one < len(here) and here[next_one] <= end_ns(event)
+        if holds or end_ns(event) == last[event["tid"]] or ns(event["ts"]) == first:
+            kept["frame"].append(event)
+    return kept
+
+
+def end_ns(event: dict[str, Any]) -> int:
+    """When a complete event ends."""
+    return ns(event["ts"]) + ns(event["dur"])
+
+
 def test_ranges_have_their_kind_name_thread_and_time(real: tuple[Expected, Capture]) -> None:
-    """Operators, annotations, steps, modules and frames are told apart, and none is lost."""
+    """Operators, annotations, steps, modules and frames are told apart, and none that holds something is lost."""
     expected, capture = real
 
     def kind_of(kind: str, name: str) -> RangeKind:
         if name.startswith("ProfilerStep#"):
             return RangeKind.ITERATION
-        if kind == "frame":
-            return RangeKind.MODULE if name.startswith("nn.Module: ") else RangeKind.FRAME
+        if kind in ("frame", "module"):
+            return RangeKind.MODULE if kind == "module" else RangeKind.FRAME
         # Traces of 2021 and older list annotations among the operators.
         return RangeKind.ANNOTATION if kind == "annotation" or "#" in name else RangeKind.OP
 
     wanted = Counter(
         (kind_of(kind, e["name"]), e["name"], int(e["tid"]), start, start + ns(e["dur"]))
-        for kind in ("op", "annotation", "frame")
-        for e in expected.events[kind]
+        for kind, events in kept_ranges(expected).items()
+        for e in events
         for start in [ns(e["ts"]) - expected.base_ns]
     )
     ranges = capture.ranges
