@@ -5,8 +5,8 @@ it hands its columns over, and ``kineto_merging`` puts the rows of both in the o
 makes the same tables however many processes read it. What the helper does not understand at once, it refuses; then
 the trace is read anew by one process, which knows how to deal with damaged events. Only then is time lost.
 
-Pieces lie in memory that both processes see. What goes through the pipes: to the helper the length of each piece; from
-it one byte for each, then ``Handover`` behind its length, then the columns, one after the other.
+Pieces lie in memory that both processes see. What goes through the pipes: to the helper the place and the length of
+each piece; from it one byte for each, then ``Handover`` behind its length, then the columns, one after the other.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import mmap
 import select
 import struct
+from collections import deque
 from types import TracebackType
 from typing import IO
 
@@ -43,7 +44,8 @@ _SLOT_BYTES = 1 << 19
 """The longest piece that is offered; others are half as long, unless one event is very long. What no piece was
 written to takes no memory."""
 
-_LENGTH = struct.Struct("<Q")
+_PLACE = struct.Struct("<QQ")
+"""Where a piece begins, and its length."""
 
 
 class Refused(Exception):
@@ -80,7 +82,10 @@ class Helper:
         self._meanwhile = options.meanwhile
         self._fork: Fork | None = None
         self._slots = mmap.mmap(-1, _SLOTS * _SLOT_BYTES)
-        self._waiting = 0
+        self._free = list(range(_SLOTS))
+        """Slots, those that were used last behind: their memory is still in the processor's cache."""
+        self._waiting: deque[int] = deque()
+        """Slots of the pieces that the helper is not done with."""
         self._most_waiting = _MOST_WAITING
         self.counts: list[list[int]] = []
         """What the reading process had when it gave a piece away: ``EventTables.counts``, for each piece."""
@@ -98,18 +103,19 @@ class Helper:
                 self._fork = Fork(lambda pipe, out: _help(pipe, out, self._slots, clock, self._spill))
             fork = self._fork
             self._hear_what_came(fork)
-            if self._waiting == _SLOTS:
+            if not self._free:
                 self._most_waiting = _MOST_WAITING
                 self._meanwhile()
                 self._hear_what_came(fork)
-            if self._waiting >= self._most_waiting:
+            if len(self._waiting) >= self._most_waiting:
                 return False
-            begin = _begin_of_slot(len(self.counts))
+            slot = self._free.pop()
+            self._waiting.append(slot)
+            begin = slot * _SLOT_BYTES
             self._slots[begin : begin + len(piece)] = piece
-            send(fork.to, _LENGTH.pack(len(piece)))
+            send(fork.to, _PLACE.pack(begin, len(piece)))
         except OSError as error:
             raise Refused from error
-        self._waiting += 1
         self.counts.append(self._tables.counts())
         if len(self.counts) == _PROVIDED_FROM:
             self._most_waiting = _SLOTS
@@ -139,7 +145,7 @@ class Helper:
     def _hear(self, fork: Fork) -> None:
         if fork.from_.read(1) != _TAKEN:
             raise Refused
-        self._waiting -= 1
+        self._free.append(self._waiting.popleft())
 
     def __enter__(self) -> Helper:
         return self
@@ -152,21 +158,15 @@ class Helper:
         self._slots.close()
 
 
-def _begin_of_slot(piece: int) -> int:
-    """Where the piece of a number lies: its slot is free, as no more than those in the others are waiting."""
-    return piece % _SLOTS * _SLOT_BYTES
-
-
 def _help(pipe: IO[bytes], out: IO[bytes], slots: mmap.mmap, clock: Clock, spill: Spill) -> None:
     """What the helper does: decodes what comes, then hands over what it found."""
     pieces, tables = PieceDecoder(clock), EventTables()
     counts: list[list[int]] = []
     while True:
         try:
-            (length,) = _LENGTH.unpack(receive_into(pipe, bytearray(_LENGTH.size)))
+            begin, length = _PLACE.unpack(receive_into(pipe, bytearray(_PLACE.size)))
         except EOFError:
             break
-        begin = _begin_of_slot(len(counts))
         piece = slots[begin : begin + length]
         if len(counts) % _RELIEVED_EVERY == 0:
             spill.relieve(tables.columns())
