@@ -32,3 +32,6 @@ DEFAULT_DOMAIN = "default-domain"
 EVENT_FILE_NAME = "events.out.tfevents.0000000000.dlprof"
 """Sorts before a training job's own event files: TensorBoard's slow reader never goes back to an
 earlier file, so a later name would freeze the job's scalars."""
+
+KERNEL_RULES_VARIABLE = "DLPROF_KERNEL_RULES"
+"""Of the environment: names a file of a user's own rules for kernels."""

@@ -88,7 +88,12 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
 
 def _reading(database: Path, options: ReadOptions) -> ReadOptions:
     """Temporary files lie where the database will: the system's folder may be small, or memory itself."""
-    return msgspec.structs.replace(options, folder=options.folder or database.parent, meanwhile=_load_what_follows)
+
+    def meanwhile() -> None:
+        _load_what_follows()
+        options.meanwhile()
+
+    return msgspec.structs.replace(options, folder=options.folder or database.parent, meanwhile=meanwhile)
 
 
 def _load_what_follows() -> None:

@@ -29,8 +29,8 @@ from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.classify.rules.rule import Rule
 from tensorboard_plugin_dlprof.classify.vocabulary import FAMILIES, PRECISIONS
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
+from tensorboard_plugin_dlprof.metadata import KERNEL_RULES_VARIABLE
 
-VARIABLE: Final = "DLPROF_KERNEL_RULES"
 MAXIMUM_BYTES: Final = 1 << 20
 _KEYS: Final = ("name", "function", "full_name", "matrix_unit", "family", "library", "precision", "note")
 _UNITS: Final = {unit.name.lower(): unit for unit in MatrixUnit}
@@ -62,7 +62,7 @@ def chosen_rules(option: str, environment: Mapping[str, str] | None = None) -> t
     Raises:
         ProfileError: see ``load_user_rules``.
     """
-    named = option or (os.environ if environment is None else environment).get(VARIABLE, "")
+    named = option or (os.environ if environment is None else environment).get(KERNEL_RULES_VARIABLE, "")
     return load_user_rules(Path(named)) if named else ()
 
 

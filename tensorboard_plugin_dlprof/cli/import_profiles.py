@@ -13,6 +13,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,14 +21,16 @@ from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, say_bug, tell
 from tensorboard_plugin_dlprof.cli.sources import find_sources
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists, ProfileError
+from tensorboard_plugin_dlprof.metadata import KERNEL_RULES_VARIABLE
 from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.outputs import make_folder
 
 if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.classify.rules.rule import Rule
     from tensorboard_plugin_dlprof.database.choices import Choices
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
 
-KERNEL_RULES_HELP = "JSON file of your own rules for kernels (default: the one that DLPROF_KERNEL_RULES names)"
+KERNEL_RULES_HELP = f"JSON file of your own rules for kernels (default: the one that {KERNEL_RULES_VARIABLE} names)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,7 +78,6 @@ def _gigabytes(text: str) -> float:
 def run(arguments: argparse.Namespace) -> int:
     """Imports one source after the other; one line for each on stdout, what went wrong on stderr."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads for what it is not asked to do
-    from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
     from tensorboard_plugin_dlprof.importers.importer import ReadOptions
     from tensorboard_plugin_dlprof.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
@@ -90,9 +92,11 @@ def run(arguments: argparse.Namespace) -> int:
         iter_stop=arguments.iter_stop,
         profile_name=arguments.profile_name,
         original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
-        kernel_rules=chosen_rules(arguments.kernel_rules),
+        kernel_rules=_kernel_rules(arguments.kernel_rules),
         counters=arguments.counters,
-        read=ReadOptions(memory_bytes=int(arguments.memory_limit * (1 << 30)), workers=arguments.workers),
+        read=ReadOptions(
+            memory_bytes=int(arguments.memory_limit * (1 << 30)), workers=arguments.workers, meanwhile=_load_announcing
+        ),
     )
     sources, errors = find_sources(arguments.sources)
     if arguments.counters is not None and len(sources) > 1:
@@ -109,6 +113,20 @@ def run(arguments: argparse.Namespace) -> int:
     if done == len(jobs) and not errors:
         return exit_codes.SUCCESS
     return exit_codes.SOME_FAILED if done else exit_codes.FAILURE
+
+
+def _kernel_rules(option: str) -> tuple[Rule, ...]:
+    """The rules that the user chose. Those of this package are loaded while a second worker reads, if there is one."""
+    if not option and not os.environ.get(KERNEL_RULES_VARIABLE):
+        return ()
+    from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
+
+    return chosen_rules(option)
+
+
+def _load_announcing() -> None:
+    """Loads what tells TensorBoard about a database, at the end, when nothing else is left to do."""
+    import_module("tensorboard_plugin_dlprof.run_metadata.announce")
 
 
 class Job(NamedTuple):
@@ -151,13 +169,12 @@ def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool) -> in
 
 def _import(job: Job, options: ImportOptions, scalars: bool, alone: bool) -> None:
     from tensorboard_plugin_dlprof.pipeline import import_source
-    from tensorboard_plugin_dlprof.run_metadata.announce import announce
 
     older = None
     if job.database.exists() and not job.force:
         older = _kept_choices(job, options)
         if older is None:
-            announce(job.database, scalars, alone)
+            _announce(job.database, scalars, alone)
             tell(f"{job.source} -> {job.database} (up to date; --force imports it again)")
             return
     make_folder(job.database.parent)
@@ -173,9 +190,15 @@ def _import(job: Job, options: ImportOptions, scalars: bool, alone: bool) -> Non
         progress.clear()
     for warning in warnings:
         say(f"warning: {job.source}: {warning}")
-    announce(job.database, scalars, alone)
+    _announce(job.database, scalars, alone)
     renewed = " (made anew: an older version had made it)" if older is not None else ""
     tell(f"{job.source} -> {job.database}{renewed}")
+
+
+def _announce(database: Path, scalars: bool, alone: bool) -> None:
+    from tensorboard_plugin_dlprof.run_metadata.announce import announce
+
+    announce(database, scalars, alone)
 
 
 def _kept_choices(job: Job, options: ImportOptions) -> Choices | None:

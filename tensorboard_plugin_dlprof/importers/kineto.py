@@ -17,8 +17,8 @@ samples of Tensor Cores (``kineto_counters``). Events that cannot be used are co
 The format: https://github.com/pytorch/kineto, ``libkineto/src/output_json.cpp``, and Google's "Trace
 Event Format". The way through the modules: ``kineto_text`` cuts the text, ``kineto_pieces`` and
 ``kineto_events`` decode, ``kineto_categories``, ``kineto_sorting``, ``kineto_ids`` and ``kineto_rows`` make columns,
-``kineto_frames`` leaves out empty frames, ``kineto_capture`` makes the tables. With two workers ``kineto_helper`` decodes and sorts half of the
-pieces in a process of its own, and ``kineto_merging`` joins the halves.
+``kineto_frames`` leaves out empty frames, ``kineto_capture`` makes the tables. With two workers
+``kineto_helper`` decodes and sorts half of the pieces in a process of its own, and ``kineto_merging`` joins the halves.
 """
 
 from __future__ import annotations
