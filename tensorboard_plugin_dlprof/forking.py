@@ -15,17 +15,16 @@ import signal
 import struct
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from types import TracebackType
-from typing import IO, Any, Generic, TypeVar
+from typing import IO, Any
 
 _PIPE_BYTES = 1 << 20
 _F_SETPIPE_SZ = 1031
 """Linux: a pipe takes a megabyte at once, where it took 64 kB."""
 
 _LENGTH = struct.Struct("<Q")
-
-_Result = TypeVar("_Result")
 
 
 def can_fork() -> bool:
@@ -88,19 +87,23 @@ def _do(work: Callable[[IO[bytes], IO[bytes]], None], to_read: int, from_write: 
         os._exit(status)
 
 
-class Beside(Generic[_Result]):
-    """The result of a function that a copy of this process computes. Use it as a context manager.
+class Beside:
+    """The results of a generator that a copy of this process runs. Use it as a context manager.
 
-    The result comes through memory that both see, as a pipe would take several times as long. Through the pipe goes
-    one byte, when the result is there.
+    Results come through memory that both see, as a pipe would take several times as long. Through the pipe goes where
+    each ends, when it is there.
 
     Args:
         compute: changes nothing of this process, as it may run in the copy.
-        beside: whether there may be a copy; else the function is called at once.
+        beside: whether there may be a copy; else all results are computed at once.
     """
 
-    def __init__(self, compute: Callable[[], _Result], *, beside: bool) -> None:
+    def __init__(self, compute: Callable[[], Iterator[Any]], *, beside: bool) -> None:
         self._compute = compute
+        self._taken = 0
+        """Results that came from the copy."""
+        self._taken_bytes = 0
+        self._here: Iterator[Any] = iter(())
         self._closing = contextlib.ExitStack()
         self._fork: Fork | None = None
         if beside and can_fork() and hasattr(os, "memfd_create"):  # not everywhere, as it needs a newer C library
@@ -109,25 +112,27 @@ class Beside(Generic[_Result]):
                 self._fork = self._closing.enter_context(Fork(self._work))
         if self._fork is None:
             self._closing.close()
-            found = compute()
-            self._compute = lambda: found
+            self._here = iter(list(compute()))
 
-    def result(self) -> _Result:
-        """Waits for the result. What fails in the copy is done here, and fails here in the same way."""
+    def next(self) -> Any:
+        """Waits for the next result. What fails in the copy is done here, and fails here in the same way."""
         if self._fork is not None:
-            with contextlib.suppress(OSError, pickle.UnpicklingError):
-                if self._fork.from_.read(1):
-                    with mmap.mmap(self._memory.fileno(), 0) as pickled:
-                        found: _Result = pickle.loads(pickled)  # from our own process
-                    return found
-        return self._compute()
+            with contextlib.suppress(OSError, EOFError, pickle.UnpicklingError):
+                (end,) = _LENGTH.unpack(receive_into(self._fork.from_, bytearray(_LENGTH.size)))
+                with mmap.mmap(self._memory.fileno(), end) as shared, memoryview(shared) as pickled:
+                    found = pickle.loads(pickled[self._taken_bytes :])  # from our own process
+                self._taken, self._taken_bytes = self._taken + 1, end
+                return found
+            self._fork, self._here = None, islice(self._compute(), self._taken, None)
+        return next(self._here)
 
     def _work(self, _pipe: IO[bytes], out: IO[bytes]) -> None:
-        pickle.dump(self._compute(), self._memory, protocol=pickle.HIGHEST_PROTOCOL)
-        self._memory.flush()
-        send(out, b"+")
+        for result in self._compute():
+            pickle.dump(result, self._memory, protocol=pickle.HIGHEST_PROTOCOL)
+            self._memory.flush()
+            send(out, _LENGTH.pack(self._memory.tell()))
 
-    def __enter__(self) -> Beside[_Result]:
+    def __enter__(self) -> Beside:
         return self
 
     def __exit__(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.classify.rules.rule import Rule
     from tensorboard_plugin_dlprof.database.advice_rows import Advice
     from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
-    from tensorboard_plugin_dlprof.database.writer import Results
+    from tensorboard_plugin_dlprof.database.writer import Judgement
     from tensorboard_plugin_dlprof.events.tables import Capture, Int64s
     from tensorboard_plugin_dlprof.profile.tables import Profile
 
@@ -128,14 +128,14 @@ def _write(
     database: Path,
     options: ImportOptions,
 ) -> list[str]:
-    from tensorboard_plugin_dlprof.database.writer import write_database
+    from tensorboard_plugin_dlprof.database.writer import Results, write_database
 
     with Beside(lambda: _results(profile, selection), beside=options.read.workers > 1) as results:
         return write_database(
             database,
             source,
             profile,
-            results.result,
+            lambda: Results([results.next()], results.next),
             profile_name=options.profile_name,
             original_command=options.original_command,
             identity=identity,
@@ -151,14 +151,16 @@ def _counters(path: Path) -> Callable[[Profile], list[str]]:
     return lambda profile: apply_counters(profile, report, str(path))
 
 
-def _results(profile: Profile, selection: Selection) -> Results:
+def _results(profile: Profile, selection: Selection) -> Iterator[Aggregation | Judgement]:
+    """First the one, then the other, which is made while the first is written."""
     from tensorboard_plugin_dlprof.aggregation import aggregate
     from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
-    from tensorboard_plugin_dlprof.database.writer import Results
+    from tensorboard_plugin_dlprof.database.writer import Judgement
 
     aggregation = aggregate(profile, selection)
+    yield aggregation
     feedback, advice = _advice(profile, aggregation)
-    return Results([aggregation], [feedback], [advice], broken_rules(profile, aggregation))
+    yield Judgement([feedback], [advice], broken_rules(profile, aggregation))
 
 
 def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback], Advice]:

@@ -20,39 +20,49 @@ def compute():
         os._exit(1)
     if {fails}:
         raise ValueError("as it is")
-    return os.getpid() == here, list(range(300_000))
+    yield os.getpid() == here, list(range(300_000))
+    if {fails_behind} and os.getpid() != here:
+        os._exit(1)
+    yield "last"
 
 try:
     with Beside(compute, beside={beside}) as found:
-        is_here, numbers = found.result()
-    print(is_here, len(numbers))
+        is_here, numbers = found.next()
+        print(is_here, len(numbers), found.next())
 except ValueError as error:
     print(error)
 """
 """A program of its own: a test process may have threads, and a process with threads is not copied."""
 
 
-def printed(*, beside: bool = True, fails_in_copy: bool = False, fails: bool = False) -> str:
+def printed(
+    *, beside: bool = True, fails_in_copy: bool = False, fails: bool = False, fails_behind: bool = False
+) -> str:
     """What the program prints."""
-    program = PROGRAM.format(beside=beside, fails_in_copy=fails_in_copy, fails=fails)
+    program = PROGRAM.format(beside=beside, fails_in_copy=fails_in_copy, fails=fails, fails_behind=fails_behind)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stderr == ""
     return done.stdout.strip()
 
 
 def test_the_copy_computes() -> None:
-    """Its result, larger than a pipe, comes back."""
-    assert printed() == "False 300000"
+    """Its results, one larger than a pipe, come back."""
+    assert printed() == "False 300000 last"
 
 
 def test_without_a_copy_the_process_computes() -> None:
     """Where none is wanted."""
-    assert printed(beside=False) == "True 300000"
+    assert printed(beside=False) == "True 300000 last"
 
 
 def test_a_copy_that_dies_is_replaced() -> None:
     """The process computes what the copy did not."""
-    assert printed(fails_in_copy=True) == "True 300000"
+    assert printed(fails_in_copy=True) == "True 300000 last"
+
+
+def test_a_copy_that_dies_behind_a_result_is_replaced() -> None:
+    """The process computes what is missing, and gives nothing twice."""
+    assert printed(fails_behind=True) == "False 300000 last"
 
 
 def test_an_error_is_raised_here() -> None:
@@ -71,8 +81,8 @@ def refuse():
 os.fork = refuse
 before = len(os.listdir("/proc/self/fd"))
 for _ in range(3):
-    with Beside(lambda: "here", beside=True) as found:
-        print(found.result(), len(os.listdir("/proc/self/fd")) - before)
+    with Beside(lambda: iter(["here"]), beside=True) as found:
+        print(found.next(), len(os.listdir("/proc/self/fd")) - before)
 """
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
-from tensorboard_plugin_dlprof.database.aggregated_rows import AggregationWriter, Feedback, Numbering
+from tensorboard_plugin_dlprof.database.aggregated_rows import AggregationWriter, Feedback, Numbering, write_feedback
 from tensorboard_plugin_dlprof.database.connection import has_extensions, open_database, refuse_other_extensions
 from tensorboard_plugin_dlprof.database.copying import copied
 from tensorboard_plugin_dlprof.database.coverage import broken_rows
@@ -92,7 +92,8 @@ def add_aggregation(
         write_who_and_when(new, aggr_id)
         text = _kernel_names(profile, aggregation, dictionary)
         writer = AggregationWriter(new, dictionary, text, numbering)
-        writer.write(aggr_id, aggregation, feedback)
+        writer.write(aggr_id, aggregation)
+        write_feedback(new, aggr_id, feedback)
         writer.finish()
         insert_rows(new, "dictionary", ("id", "string"), dictionary.rows())
         if has_extensions(new):

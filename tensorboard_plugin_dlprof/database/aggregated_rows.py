@@ -46,6 +46,16 @@ def fresh_numbering(profile: Profile) -> Numbering:
     return Numbering(ops, kernels, gpus)
 
 
+def write_feedback(con: sqlite3.Connection, aggr_id: int, feedback: Sequence[Feedback]) -> None:
+    """Store what DLProf's detectors say of one aggregation."""
+    insert_rows(
+        con,
+        "expert_systems_feedback",
+        ("aggr_id", "exp_sys_id", "problem", "recommendation", "javascript_function", "javascript_args"),
+        [(aggr_id, *map(storable, row)) for row in feedback],
+    )
+
+
 class AggregationWriter:
     """Writes aggregations one after the other; they share metrics, texts and running ids.
 
@@ -62,7 +72,7 @@ class AggregationWriter:
         self._kernel_times = numbering.kernel_times
         self._categories = numbering.categories
 
-    def write(self, aggr_id: int, aggregation: Aggregation, feedback: Sequence[Feedback]) -> None:
+    def write(self, aggr_id: int, aggregation: Aggregation) -> None:
         """Store one aggregation; ``aggregations`` has its row already."""
         same = {"aggr_id": aggr_id, "domain_id": self._ids.domain}
         self._write_iterations(aggr_id, aggregation)
@@ -71,12 +81,6 @@ class AggregationWriter:
         self._write_groups(same, aggregation)
         self._write_kernels(same, aggregation)
         self._write_op_types(same, aggregation)
-        insert_rows(
-            self._con,
-            "expert_systems_feedback",
-            ("aggr_id", "exp_sys_id", "problem", "recommendation", "javascript_function", "javascript_args"),
-            [(aggr_id, *map(storable, row)) for row in feedback],
-        )
 
     def finish(self) -> None:
         """Store what the aggregations share. Call it once, after the last."""

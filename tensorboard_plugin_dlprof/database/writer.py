@@ -13,7 +13,12 @@ import msgspec
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
-from tensorboard_plugin_dlprof.database.aggregated_rows import AggregationWriter, Feedback, fresh_numbering
+from tensorboard_plugin_dlprof.database.aggregated_rows import (
+    AggregationWriter,
+    Feedback,
+    fresh_numbering,
+    write_feedback,
+)
 from tensorboard_plugin_dlprof.database.coverage import warnings
 from tensorboard_plugin_dlprof.database.efficiency_rows import write_device_peaks
 from tensorboard_plugin_dlprof.database.extension_rows import (
@@ -34,17 +39,24 @@ from tensorboard_plugin_dlprof.metadata import DEFAULT_DOMAIN
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 
-class Results(msgspec.Struct, frozen=True):
-    """What is made of a profile, and written behind its raw tables."""
+class Judgement(msgspec.Struct, frozen=True):
+    """What is made of aggregations, and written behind them."""
 
-    aggregations: Sequence[Aggregation]
-    """At least one."""
     feedback: Sequence[Sequence[Feedback]] = ()
     """Rows of DLProf's detectors for each aggregation, or none at all."""
     advice: Sequence[Advice] = ()
     """What our own tables hold of efficiency and findings for each aggregation, or none at all."""
     broken_rules: Sequence[str] = ()
     """Sentences about numbers that contradict each other."""
+
+
+class Results(msgspec.Struct, frozen=True):
+    """What is made of a profile, and written behind its raw tables."""
+
+    aggregations: Sequence[Aggregation]
+    """At least one."""
+    judge: Callable[[], Judgement] = Judgement
+    """Asked when the aggregations are written, so that another process may judge them meanwhile."""
 
 
 def write_database(
@@ -85,9 +97,8 @@ def write_database(
         write_raw_tables(con, profile, dictionary, text, profile_name, original_command)
         write_raw_extensions(con, profile, identity, text, profile_name)
         found = results()
-        profile.coverage.broken_rules += found.broken_rules
-        write_coverage(con, profile)
-        _write_results(con, profile, found, dictionary, text)
+        _write_aggregations(con, profile, found.aggregations, dictionary, text)
+        _write_judgement(con, profile, found, text)
         insert_rows(con, "dictionary", ("id", "string"), dictionary.rows())
         count_rows_of_new(con)
         for script in ("indexes", "views"):
@@ -95,20 +106,28 @@ def write_database(
     return warnings(profile)
 
 
-def _write_results(
-    con: sqlite3.Connection, profile: Profile, found: Results, dictionary: Dictionary, text: Int64s
+def _write_aggregations(
+    con: sqlite3.Connection, profile: Profile, aggregations: Sequence[Aggregation], dictionary: Dictionary, text: Int64s
 ) -> None:
     writer = AggregationWriter(con, dictionary, text, fresh_numbering(profile))
-    for number, aggregation in enumerate(found.aggregations, start=1):
+    for number, aggregation in enumerate(aggregations, start=1):
         write_who_and_when(con, number)
-        writer.write(number, aggregation, found.feedback[number - 1] if found.feedback else ())
+        writer.write(number, aggregation)
         write_aggregated_extensions(con, number, aggregation)
         write_kernel_orders(con, number, profile, aggregation)
-        if found.advice:
-            if number == 1:
-                write_device_peaks(con, found.advice[0].efficiency.peaks)
-            write_advice(con, number, profile, aggregation, found.advice[number - 1], text)
     writer.finish()
+
+
+def _write_judgement(con: sqlite3.Connection, profile: Profile, results: Results, text: Int64s) -> None:
+    found = results.judge()
+    profile.coverage.broken_rules += found.broken_rules
+    write_coverage(con, profile)
+    for number, feedback in enumerate(found.feedback, start=1):
+        write_feedback(con, number, feedback)
+    if found.advice:
+        write_device_peaks(con, found.advice[0].efficiency.peaks)
+    for number, (aggregation, advice) in enumerate(zip(results.aggregations, found.advice, strict=False), start=1):
+        write_advice(con, number, profile, aggregation, advice, text)
 
 
 def write_who_and_when(con: sqlite3.Connection, aggr_id: int) -> None:

@@ -26,6 +26,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
@@ -82,11 +83,12 @@ class KinetoImporter:
             BrokenSource: no trace, a damaged one, or one without any event of a profiler.
             UnsafeFile: no regular file, or it expands beyond ``options.max_expanded_bytes``.
         """
-        found = _read_by_two(path, options, progress) if _is_for_two(path, options) else None
-        tables, text, spill = found or _read_by_one(path, options, progress)
-        if tables.is_empty():
-            raise BrokenSource(_nothing_found(shown(path), tables, text.skipped + tables.skipped))
-        return build_capture(tables, text.clock, text.metadata, path, text.skipped + tables.skipped, spill)
+        with ExitStack() as helped:  # when it closes, the helper has long ended, and nobody waits for that
+            found = _read_by_two(path, options, progress, helped) if _is_for_two(path, options) else None
+            tables, text, spill = found or _read_by_one(path, options, progress)
+            if tables.is_empty():
+                raise BrokenSource(_nothing_found(shown(path), tables, text.skipped + tables.skipped))
+            return build_capture(tables, text.clock, text.metadata, path, text.skipped + tables.skipped, spill)
 
 
 _Read = tuple[EventTables, TraceText, Spill]
@@ -109,22 +111,23 @@ def _is_for_two(path: Path, options: ReadOptions) -> bool:
         return stream.size_bytes * (_COMPRESSION if stream.is_gzip else 1) >= options.helped_from_bytes
 
 
-def _read_by_two(path: Path, options: ReadOptions, progress: Progress) -> _Read | None:
+def _read_by_two(path: Path, options: ReadOptions, progress: Progress, helped: ExitStack) -> _Read | None:
     """The same, in less time; None where one process must do it alone."""
     tables, spill = EventTables(), Spill(options.memory_bytes, options.folder)
     with ByteStream(path, options.max_expanded_bytes) as stream:
         text = TraceText(stream, shown(path))
+        helper = helped.enter_context(Helper(tables, options))
         try:
-            with Helper(tables, options) as helper:
-                _fill(tables, spill, text.events(helper.takes), stream, progress)
-                if helper.counts:
-                    found, pipe = helper.handover()
-                    spill.complete(tables.columns())
-                    merge(tables, helper.counts, found, pipe, spill)
-                    tables.finish()
-                else:
-                    _complete(tables, spill)
+            _fill(tables, spill, text.events(helper.takes), stream, progress)
+            if helper.counts:
+                found, pipe = helper.handover()
+                spill.complete(tables.columns())
+                merge(tables, helper.counts, found, pipe, spill)
+                tables.finish()
+            else:
+                _complete(tables, spill)
         except Refused:
+            helped.close()
             return None
     return tables, text, spill
 

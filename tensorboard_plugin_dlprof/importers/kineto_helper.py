@@ -133,6 +133,7 @@ class Helper:
         while self._waiting:
             self._hear(fork)
         fork.to.close()
+        self._slots.close()
         try:
             return msgspec.msgpack.decode(receive_text(fork.from_), type=Handover), fork.from_
         except (EOFError, OSError) as error:

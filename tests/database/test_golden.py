@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
 from tensorboard_plugin_dlprof.database.reader import read_profile
-from tensorboard_plugin_dlprof.database.writer import Results, write_database
+from tensorboard_plugin_dlprof.database.writer import Judgement, Results, write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.database.conftest import Opened, Plain
 from tests.database.views import differences, view_names
@@ -33,7 +34,8 @@ def derived(genuine: Path, tmp_path: Path, opened: Opened) -> Path:
     path = tmp_path / "derived.sqlite"
     profile = read_profile(opened(genuine))
     aggregation = aggregate(profile)
-    write_database(path, genuine, profile, lambda: Results([aggregation], [detect(profile, aggregation)]))
+    judgement = partial(Judgement, [detect(profile, aggregation)])
+    write_database(path, genuine, profile, lambda: Results([aggregation], judgement))
     return path
 
 
