@@ -42,10 +42,10 @@ def leave_out_empty_frames(
         times: those of the trace.
         strings: has the names.
     """
-    if not frames.count:
+    keep = _are_modules(frames.peek("name"), strings)
+    if keep.all():
         return
     start_us, duration_us, thread = map(frames.peek, ("start_us", "duration_us", "thread"))
-    keep = _are_modules(frames.peek("name"), strings)
     modules = np.flatnonzero(keep)
     tables = [*((table.peek("start_us"), table.peek("thread")) for table in (calls, *ranges))]
     tables.append((start_us[modules], thread[modules]))
