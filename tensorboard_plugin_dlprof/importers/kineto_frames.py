@@ -47,9 +47,9 @@ def leave_out_empty_frames(
         return
     start_us, duration_us, thread = map(frames.peek, ("start_us", "duration_us", "thread"))
     modules = np.flatnonzero(keep)
-    tables = [*((table.peek("start_us"), table.peek("thread")) for table in (calls, *ranges))]
+    tables = [(table.peek("start_us"), table.peek("thread")) for table in (calls, *ranges)]
     tables.append((start_us[modules], thread[modules]))
-    starts = [(times.points(of_table_us), of_thread) for of_table_us, of_thread in tables]
+    starts = [(times.points(begin_us), of_thread) for begin_us, of_thread in tables]
     inside = _by_thread(starts)
     first = min((int(start_ns.min(initial=_NEVER_NS)), _NO_ROW) for start_ns, _ in starts[1:])
     last: list[tuple[int, int, Int64s]] = []
