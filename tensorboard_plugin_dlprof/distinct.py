@@ -7,10 +7,12 @@ take several times as long where a column has ids or repeats itself.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+_Index = TypeVar("_Index", bound=np.signedinteger)
 
 _BLOCK = 1 << 18
 """Values at a time, where what is made of them takes more memory than they do."""
@@ -32,17 +34,26 @@ def distinct_values(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 
 def numbered(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The distinct values, ascending, and for each row the index of its value among them."""
+    return _numbered(values, np.int64)
+
+
+def numbered_narrow(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """``numbered`` in half the memory, for columns that stay."""
+    return _numbered(values, np.int32)
+
+
+def _numbered(values: npt.NDArray[Any], dtype: type[_Index]) -> tuple[npt.NDArray[np.int64], npt.NDArray[_Index]]:
     if are_dense(values):
         distinct = distinct_values(values)
-        number = np.zeros(int(distinct[-1] - distinct[0]) + 1, np.int64)
+        number = np.zeros(int(distinct[-1] - distinct[0]) + 1, dtype)
         number[distinct - distinct[0]] = np.arange(len(distinct))
-        index = np.empty(len(values), np.int64)
+        index = np.empty(len(values), dtype)
         for first in range(0, len(values), _BLOCK):
             block = slice(first, first + _BLOCK)
             index[block] = number[np.subtract(values[block], distinct[0], dtype=np.int64)]
         return distinct, index
-    distinct, index = np.unique(values, return_inverse=True)
-    return distinct.astype(np.int64), index.reshape(-1).astype(np.int64)
+    distinct, found = np.unique(values, return_inverse=True)
+    return distinct.astype(np.int64), found.reshape(-1).astype(dtype)
 
 
 def rows_by_value(values: npt.NDArray[np.integer]) -> list[tuple[int, npt.NDArray[np.int64]]]:

@@ -7,11 +7,11 @@ runs, not in that of the op that launched it. So the seven add up to the window,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered, union, union_of
+from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, Piece, covered, union_of
 from tensorboard_plugin_dlprof.aggregation.tables import Bools, Part
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.distinct import distinct_values
@@ -32,12 +32,16 @@ def device_parts(profile: Profile, start: Int64s, stop: Int64s) -> Int64s:
 
     The first row of a profile without devices is that of a device that did nothing.
     """
-    host = [
-        union(profile.data_loader.start_ns, profile.data_loader.stop_ns),
-        union(profile.io.start_ns, profile.io.stop_ns),
-        _cpu_work(profile),
-    ]
     devices = [device.device_id for device in profile.devices] or [-1]
+    cpu = _cpu_work(profile)
+    if len(devices) > 1:  # For one alone they are joined with what goes before them only.
+        joined = union_of(cpu)
+        cpu = [(joined.start, joined.stop)]
+    host = [
+        [(profile.data_loader.start_ns, profile.data_loader.stop_ns)],
+        [(profile.io.start_ns, profile.io.stop_ns)],
+        cpu,
+    ]
     parts = np.zeros((len(devices), len(start), len(Part)), np.int64)
     for row, device in enumerate(devices):
         for part, exclusive in enumerate(_exclusive([*_gpu_work(profile, device), *host], start, stop)):
@@ -58,19 +62,19 @@ def mean_parts(parts: Int64s, in_use: Bools) -> Int64s:
     return mean
 
 
-def _exclusive(by_precedence: Iterable[Intervals], start: Int64s, stop: Int64s) -> Iterator[Int64s]:
+def _exclusive(by_precedence: Iterable[Sequence[Piece]], start: Int64s, stop: Int64s) -> Iterator[Int64s]:
     """Nanoseconds of each window that intervals cover and none before them does: what they add to all before them."""
     taken = Intervals(start[:0], start[:0])
     before = np.zeros(len(start), np.int64)
     for intervals in by_precedence:
-        if len(intervals.start):
-            taken = union_of([(taken.start, taken.stop), (intervals.start, intervals.stop)])
+        if any(len(piece[0]) for piece in intervals):
+            taken = union_of([(taken.start, taken.stop), *intervals])
         so_far = covered(taken, start, stop)
         yield so_far - before
         before = so_far
 
 
-def _gpu_work(profile: Profile, device: int) -> list[Intervals]:
+def _gpu_work(profile: Profile, device: int) -> list[Sequence[Piece]]:
     """Tensor Core kernels, other kernels, memory work. A graph recorded as a whole counts as other kernels."""
     kernels, graphs = profile.kernels, profile.graphs
     here = kernels.device == device
@@ -79,13 +83,13 @@ def _gpu_work(profile: Profile, device: int) -> list[Intervals]:
     graph = graphs.device == device
     memory = [(table, table.device == device) for table in (profile.memcpys, profile.memsets)]
     return [
-        union_of([(kernels.gpu_start, kernels.gpu_stop, on_matrix_unit)]),
-        union_of([(kernels.gpu_start, kernels.gpu_stop, elsewhere), (graphs.gpu_start, graphs.gpu_stop, graph)]),
-        union_of([(table.gpu_start, table.gpu_stop, rows) for table, rows in memory]),
+        [(kernels.gpu_start, kernels.gpu_stop, on_matrix_unit)],
+        [(kernels.gpu_start, kernels.gpu_stop, elsewhere), (graphs.gpu_start, graphs.gpu_stop, graph)],
+        [(table.gpu_start, table.gpu_stop, rows) for table, rows in memory],
     ]
 
 
-def _cpu_work(profile: Profile) -> Intervals:
+def _cpu_work(profile: Profile) -> Sequence[Piece]:
     """Op ranges of any thread, and, unless DLProf's own markers made them, API calls of any thread.
 
     DLProf takes the ranges of all ops, unassociated ones too, which there are calls. Elsewhere the calls are
@@ -93,9 +97,9 @@ def _cpu_work(profile: Profile) -> Intervals:
     """
     instances = profile.instances
     if profile.dlprof_markers:
-        return union(instances.cpu_start, instances.cpu_stop)
+        return [(instances.cpu_start, instances.cpu_stop)]
     associated = np.array([op.eligibility != Eligibility.UNASSOCIATED for op in profile.ops], np.bool_)
     of_ops = associated[instances.op] if len(associated) else np.zeros(0, np.bool_)
     tables: list[Kernels | Copies | Syncs | Calls] = [profile.kernels, profile.memcpys, profile.memsets]
     calls = [(table.api_start, table.api_stop) for table in (*tables, profile.syncs, profile.calls)]
-    return union_of([(instances.cpu_start, instances.cpu_stop, of_ops), *calls])
+    return [(instances.cpu_start, instances.cpu_stop, of_ops), *calls]

@@ -6,7 +6,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
-from tensorboard_plugin_dlprof.distinct import are_among, distinct_values, numbered
+from tensorboard_plugin_dlprof.distinct import are_among, distinct_values, numbered_narrow
 from tensorboard_plugin_dlprof.events import dlprof_markers, work_tables
 from tensorboard_plugin_dlprof.events.cleaning import cleaned
 from tensorboard_plugin_dlprof.events.draft_texts import Stacks, described_texts
@@ -21,7 +21,7 @@ from tensorboard_plugin_dlprof.events.op_tables import NOTHING, DraftTexts, OpTa
 from tensorboard_plugin_dlprof.events.resources import data_loader_spans, io_spans
 from tensorboard_plugin_dlprof.events.simple_mode import one_op
 from tensorboard_plugin_dlprof.events.sub_ops import find_sub_ops
-from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, WorkKind
+from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, WorkKind
 from tensorboard_plugin_dlprof.events.tensor_samples import use_samples
 from tensorboard_plugin_dlprof.events.unassociated import add_unassociated
 from tensorboard_plugin_dlprof.events.work_tables import Placed
@@ -120,7 +120,7 @@ def _framework(capture: Capture, nesting: Nesting, links: Links) -> _Found:
     return drafts, owners, tables, iterations
 
 
-def _joined(drafts: Drafts, texts: DraftTexts, iterations: IterationCandidate) -> Int64s:
+def _joined(drafts: Drafts, texts: DraftTexts, iterations: IterationCandidate) -> Int32s:
     """The op of each draft: by name where the key says so, else by occurrence."""
     by_name = np.array([key.by_name for key in drafts.keys], np.bool_)
     rows = np.flatnonzero(~by_name[drafts.key])
@@ -130,14 +130,14 @@ def _joined(drafts: Drafts, texts: DraftTexts, iterations: IterationCandidate) -
     joined = drafts.key.copy()
     ops = join_calls(drafts.key[rows], drafts.process_id[rows], iteration, start, texts.index[rows])
     joined[rows] = ops + int(joined.max(initial=-1)) + 1
-    return numbered(joined)[1]
+    return numbered_narrow(joined)[1]
 
 
 def _marked(capture: Capture, nesting: Nesting, links: Links) -> _Found:
     marked = dlprof_markers.find_marked_ops(capture, nesting, links)
     drafts, owners = add_unassociated(capture, links, marked.drafts, marked.owners)
     distinct = [NOTHING, *marked.described]
-    index = np.zeros(len(drafts.key), np.int64)
+    index = np.zeros(len(drafts.key), np.int32)
     index[: len(marked.described_by)] = marked.described_by + 1
     texts = DraftTexts(index, distinct, [item.data_type for item in distinct])
     stacks = marked.stacks
@@ -149,17 +149,17 @@ def _marked(capture: Capture, nesting: Nesting, links: Links) -> _Found:
     return drafts, owners, tables, [candidates[-1], *candidates[:-1]]
 
 
-def _joined_marked(drafts: Drafts, marked: dlprof_markers.MarkedOps) -> Int64s:
+def _joined_marked(drafts: Drafts, marked: dlprof_markers.MarkedOps) -> Int32s:
     """The op of each draft: DLProf makes each marker and each call outside ops an op, but nobody could read so many.
 
     Of too many those with one name are one op, of markers those that say the same of path, stack and tensors.
     """
     markers = len(marked.drafts.key)
-    joined = np.arange(len(drafts.key), dtype=np.int64)
+    joined = np.arange(len(drafts.key), dtype=np.int32)
     if len(joined) > MAX_OPS:
         joined[markers:] = markers + drafts.key[markers:] - len(marked.drafts.keys)
     if markers > MAX_OPS:
-        joined = drafts.key.copy()
+        joined = drafts.key.astype(np.int32)
     return joined
 
 

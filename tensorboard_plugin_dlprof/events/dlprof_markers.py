@@ -139,7 +139,7 @@ def _key(marker: OpMarker, trace: TraceMarker) -> OpKey:
 def _owners(capture: Capture, links: Links, nesting: Nesting, places: Int64s) -> Owners:
     own = np.zeros(len(nesting.row), np.bool_)
     own[places] = True
-    row_of_place = np.full(len(own) + 1, -1, np.int64)
+    row_of_place = np.full(len(own) + 1, -1, np.int32)
     row_of_place[places] = np.arange(len(places))
     owner = np.append(nesting.inherit(own), -1)
     of_call = row_of_place[owner[links.call_place]]

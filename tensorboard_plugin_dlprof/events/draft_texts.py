@@ -34,7 +34,7 @@ def described_texts(capture: Capture, nesting: Nesting, drafts: Drafts) -> Draft
         text(ranges.shapes, typed), text(ranges.dtypes, typed),
     )  # fmt: skip
     _, first, number = np.unique(combine(*columns), return_index=True, return_inverse=True)
-    index = np.zeros(len(drafts.key), np.int64)
+    index = np.zeros(len(drafts.key), np.int32)
     index[described] = number.reshape(-1) + 1
     distinct: list[Described] = [NOTHING]
     data_types: list[str] = [NOTHING.data_type]

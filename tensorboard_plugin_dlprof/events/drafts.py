@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Rows
 
 FORWARD = "fprop"
 BACKWARD = "bprop"
@@ -36,7 +36,7 @@ class Drafts(msgspec.Struct):
     end_ns: Int64s
     process_id: Int64s
     thread_id: Int64s
-    key: Int64s
+    key: Rows
     """Row of ``keys``."""
     place: Int64s
     """Place (of ``Nesting``) of the range, -1 where no range describes the instance."""
@@ -50,5 +50,5 @@ class Drafts(msgspec.Struct):
 class Owners(msgspec.Struct):
     """The instance (row of ``Drafts``) of each call and of each piece of device work; never -1."""
 
-    of_call: Int64s
+    of_call: Int32s
     of_work: Int64s

@@ -58,9 +58,9 @@ def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozens
     return drafts, Owners(of_call, of_work)
 
 
-def _owners(chosen: Chosen, places: Int64s, links: Links) -> tuple[Int64s, Int64s]:
+def _owners(chosen: Chosen, places: Int64s, links: Links) -> tuple[Int32s, Int64s]:
     """The instance around each call (-1 for none), and the calls that become instances themselves."""
-    owner = np.full(len(links.call_place), -1, np.int64)
+    owner = np.full(len(links.call_place), -1, np.int32)
     wrapped = np.zeros(len(owner), np.bool_)
     in_range = np.flatnonzero(links.call_place >= 0)
     place = links.call_place[in_range]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from tensorboard_plugin_dlprof.events.combining import combine
-from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.events.tables import Int64s, Rows
 
 MAX_OCCURRENCES = 1_000
 """Calls of one key in an iteration; more are a loop."""
@@ -21,7 +21,7 @@ MAX_OPS = 50_000
 """Ops that a table can show and a user can read; more, and all keys are joined by shapes."""
 
 
-def join_calls(key: Int64s, process: Int64s, iteration: Int64s, start: Int64s, shapes: Int64s) -> Int64s:
+def join_calls(key: Rows, process: Int64s, iteration: Int64s, start: Int64s, shapes: Rows) -> Int64s:
     """The op of each instance, numbered from 0 without gaps.
 
     Args:
@@ -40,7 +40,7 @@ def join_calls(key: Int64s, process: Int64s, iteration: Int64s, start: Int64s, s
     return ops if int(ops.max()) < MAX_OPS else _dense(key, shapes)
 
 
-def _occurrences(key: Int64s, process: Int64s, iteration: Int64s, start: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+def _occurrences(key: Rows, process: Int64s, iteration: Int64s, start: Int64s) -> tuple[Int64s, Int64s, Int64s]:
     """Occurrence of each instance, calls per iteration of each key, and whether these agree."""
     order = np.lexsort((start, iteration, process, key))
     ordered = np.stack((key[order], process[order], iteration[order]))
@@ -61,6 +61,6 @@ def _occurrences(key: Int64s, process: Int64s, iteration: Int64s, start: Int64s)
     return occurrence, most, (most == least) & (most <= MAX_OCCURRENCES)
 
 
-def _dense(first: Int64s, second: Int64s) -> Int64s:
+def _dense(first: Rows, second: Rows) -> Int64s:
     """A number from 0 for each distinct pair."""
     return np.unique(combine(first, second), return_inverse=True)[1].astype(np.int64)

@@ -22,7 +22,7 @@ from tensorboard_plugin_dlprof.events import many_names
 from tensorboard_plugin_dlprof.events.many_names import ManyNames
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
-from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s, RangeKind
+from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, RangeKind, Rows
 from tensorboard_plugin_dlprof.events.trees import Flags, around
 
 
@@ -57,7 +57,7 @@ def has_role(role: Int8s, *roles: Role) -> Flags:
     return are_among(role, roles)
 
 
-def choose(nesting: Nesting, role: Int8s, launching: Int64s) -> Chosen:
+def choose(nesting: Nesting, role: Int8s, launching: Rows) -> Chosen:
     """Chooses the op instances.
 
     Args:
@@ -81,7 +81,7 @@ def choose(nesting: Nesting, role: Int8s, launching: Int64s) -> Chosen:
     return Chosen(role, instance, nesting.inherit(instance), nesting.inherit(wrapper))
 
 
-def _choose_by_work(nesting: Nesting, role: Int8s, named: Flags, launching: Int64s) -> Chosen:
+def _choose_by_work(nesting: Nesting, role: Int8s, named: Flags, launching: Rows) -> Chosen:
     holder = nesting.inherit(named)
     holds = np.zeros(len(named), np.bool_)
     direct = holder[launching[launching >= 0]]

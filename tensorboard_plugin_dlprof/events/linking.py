@@ -24,7 +24,7 @@ class Links(msgspec.Struct):
     """Row of ``Capture.calls`` for each piece of device work."""
     sync_call: Int64s
     """Row of ``Capture.calls`` for each synchronisation."""
-    call_place: Int64s
+    call_place: Int32s
     """Place (of ``Nesting``) of the innermost range around each call."""
     call_process: Int64s
     """Process id of each call."""

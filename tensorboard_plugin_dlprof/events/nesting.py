@@ -55,9 +55,9 @@ class Nesting(msgspec.Struct):
     """Places of each thread, by its row of ``Capture.threads``."""
     repaired_overlaps: int
 
-    def innermost(self, thread: Int32s, time_ns: Int64s) -> Int64s:
+    def innermost(self, thread: Int32s, time_ns: Int64s) -> Int32s:
         """The place of the innermost range around each time on a thread, -1 where there is none."""
-        places = np.empty(len(thread), np.int64)
+        places = np.empty(len(thread), np.int32)
         for low in range(0, len(thread), BLOCK):
             block = slice(low, low + BLOCK)
             places[block] = self._innermost(thread[block], time_ns[block])

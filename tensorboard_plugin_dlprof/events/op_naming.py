@@ -26,7 +26,7 @@ from tensorboard_plugin_dlprof.events.instances import Chosen, has_role
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.paths import Paths
-from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s
+from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, Rows
 from tensorboard_plugin_dlprof.events.trees import Flags
 
 _DIRECTIONS = ("", FORWARD, BACKWARD)
@@ -38,7 +38,7 @@ class Namer:
     """Names the op instances of one capture."""
 
     def __init__(
-        self, capture: Capture, nesting: Nesting, chosen: Chosen, counters: frozenset[str], launching: Int64s
+        self, capture: Capture, nesting: Nesting, chosen: Chosen, counters: frozenset[str], launching: Rows
     ) -> None:
         self._strings = capture.strings
         self._role, self._owner = chosen.role, chosen.owner
@@ -123,7 +123,7 @@ class Namer:
             node, kind = kind, names.bare_name(self._strings[forward_name])
         return OpKey(f"{around}/{kind}", kind, _DIRECTIONS[direction], node=node)
 
-    def launch_keys(self, places: Int64s, wrapper: Int32s, label: Int64s) -> tuple[list[OpKey], Int64s]:
+    def launch_keys(self, places: Rows, wrapper: Int32s, label: Int64s) -> tuple[list[OpKey], Int64s]:
         """Keys of instances that are launches, and the key of each.
 
         Args:

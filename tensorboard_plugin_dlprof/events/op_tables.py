@@ -39,14 +39,14 @@ class OpTables(msgspec.Struct):
 class DraftTexts(msgspec.Struct):
     """What the inputs of each draft say: an index of ``distinct`` per draft."""
 
-    index: Int64s
+    index: Int32s
     distinct: list[Described]
     data_types: list[str]
     """By draft's index: the data type the op computes in, which sub-ops may know better."""
 
 
 def op_tables(
-    drafts: Drafts, joined: Int64s, texts: DraftTexts, stack_of: Callable[[int], str], strings: Strings
+    drafts: Drafts, joined: Int32s, texts: DraftTexts, stack_of: Callable[[int], str], strings: Strings
 ) -> OpTables:
     """Numbers, names and sorts the ops.
 
@@ -106,7 +106,7 @@ def _eligibility(key: OpKey) -> Eligibility:
     return Eligibility.ELIGIBLE if Eligibility.ELIGIBLE in parts else Eligibility.NOT_ELIGIBLE
 
 
-def _first(joined: Int64s, by_time: Int64s, found: Int64s) -> Int64s:
+def _first(joined: Int32s, by_time: Int64s, found: Int64s) -> Int64s:
     """Puts the first instance of each op, of those in ``by_time``, in its place in ``found``."""
     # Of equal places the last one written stays, so from the end.
     for begin in range((len(by_time) - 1) // _BLOCK * _BLOCK, -1, -_BLOCK):
@@ -115,7 +115,7 @@ def _first(joined: Int64s, by_time: Int64s, found: Int64s) -> Int64s:
     return found
 
 
-def _first_described(joined: Int64s, by_time: Int64s, texts: DraftTexts, first: Int64s) -> Int64s:
+def _first_described(joined: Int32s, by_time: Int64s, texts: DraftTexts, first: Int64s) -> Int64s:
     """For each op its first instance with a data type, else its first."""
     known = np.array([bool(text) for text in texts.data_types], np.bool_)
     return _first(joined, by_time[known[texts.index[by_time]]], first.copy()) if known.any() else first
@@ -138,11 +138,15 @@ def _numbers_within(rows: Int64s, ordered: Int32s) -> Int32s:
 
 
 def _instances(drafts: Drafts, rows: Int64s, op: Int32s, texts: DraftTexts, strings: Strings) -> Instances:
-    index = texts.index[rows] if len(texts.distinct) > 1 else np.broadcast_to(np.int64(0), rows.shape)
+    index: list[Int32s] = []
 
     def column(read: Callable[[Described], str]) -> Int32s:
         ids = np.array([strings.intern(read(item)) for item in texts.distinct], np.int32)
-        return np.broadcast_to(ids[:1], index.shape) if (ids == ids[0]).all() else ids[index]
+        if (ids == ids[0]).all():
+            return np.broadcast_to(ids[:1], rows.shape)
+        if not index:
+            index.append(texts.index[rows])
+        return ids[index[0]]
 
     return Instances(
         op=op,

@@ -37,7 +37,7 @@ def find_sub_ops(
         return _described(capture, nesting, tables, *_products(capture, nesting, drafts))
     ranges = capture.ranges
     calls = distinct_values(links.work_call[links.work_call >= 0])
-    draft = owners.of_call[calls]
+    draft = owners.of_call[calls].astype(np.int64)
     in_range = (draft < len(drafts.place)) & (links.call_place[calls] >= 0)
     in_range[in_range] = drafts.place[draft[in_range]] >= 0
     calls, draft = calls[in_range], draft[in_range]

@@ -22,6 +22,8 @@ from tensorboard_plugin_dlprof.spilling import Spill
 Int8s = npt.NDArray[np.int8]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.signedinteger]
+"""Rows of a table, in 32 or 64 bits."""
 
 
 class Strings:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
+from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Rows
 
 BLOCK = 1 << 18
 """Places at a time, where what is made of them takes more memory than they do."""
@@ -79,9 +79,9 @@ def nearest(own: Flags, parent: Int32s, stop: Int32s) -> Int32s:
     return spread(places, outline(places, stop)[0], places, stop)
 
 
-def nearest_of(places: Int64s, own: Flags, parent: Int32s, stop: Int32s) -> Int64s:
+def nearest_of(places: Rows, own: Flags, parent: Int32s, stop: Int32s) -> Int64s:
     """As ``nearest``, for some places only; -1 stays -1."""
-    found: Int64s = places.copy()
+    found = places.astype(np.int64)
     pending = np.flatnonzero(found >= 0)
     for _ in range(STEPS_UP):
         pending = pending[~own[found[pending]]]

@@ -7,44 +7,55 @@ instance of its own at the time it ran.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, TypeVar
 
-from tensorboard_plugin_dlprof.distinct import numbered
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.distinct import numbered_narrow
 from tensorboard_plugin_dlprof.events.drafts import Drafts, OpKey, Owners
 from tensorboard_plugin_dlprof.events.linking import Links
-from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, WorkKind
+from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, WorkKind
+from tensorboard_plugin_dlprof.events.trees import Flags
 from tensorboard_plugin_dlprof.steady import joined_steady, taken
+
+_Column = TypeVar("_Column", bound=npt.NDArray[Any])
+
+_BLOCK = 1 << 18
+"""Calls at a time."""
 
 
 def add_unassociated(capture: Capture, links: Links, drafts: Drafts, owners: Owners) -> tuple[Drafts, Owners]:
     """Drafts and owners in which every call and every piece of device work has an instance."""
-    calls = np.flatnonzero(owners.of_call < 0)
+    outside = owners.of_call < 0
+    first, calls = len(drafts.start_ns), int(np.count_nonzero(outside))
     works = np.flatnonzero((owners.of_work < 0) & (links.work_call < 0))
     of_call = owners.of_call.copy()
-    of_call[calls] = np.arange(len(drafts.start_ns), len(drafts.start_ns) + len(calls))
+    of_call[outside] = np.arange(first, first + calls, dtype=np.int32)
     of_work = owners.of_work.copy()
     launched = np.flatnonzero((owners.of_work < 0) & (links.work_call >= 0))
     of_work[launched] = of_call[links.work_call[launched]]
-    of_work[works] = len(drafts.start_ns) + len(calls) + np.arange(len(works))
+    of_work[works] = first + calls + np.arange(len(works))
 
-    name = np.append(_call_names(capture, links)[calls], _work_names(capture)[works])
-    distinct, key = numbered(name)
+    name = _behind(np.zeros(0, np.int32), _call_names(capture, links), outside, _work_names(capture)[works])
+    distinct, key = numbered_narrow(name)
     keys = [
         OpKey(f"unassociated_{text}", text, "", by_name=True, associated=False)
         for text in (capture.strings[index] or "unknown" for index in distinct.tolist())
     ]
     process_of_thread = np.array([thread.process_id for thread in capture.threads], np.int64)
     id_of_thread = np.array([thread.thread_id for thread in capture.threads], np.int64)
-    thread = taken(capture.calls.thread, calls)
+    thread = capture.calls.thread
+    thread = np.broadcast_to(thread[:1], calls) if thread.strides == (0,) else thread[outside]
     work_start = capture.work.start_ns[works]
     key += len(drafts.keys)
     return (
         Drafts(
-            start_ns=_behind(drafts.start_ns, capture.calls.start_ns, calls, work_start),
-            end_ns=_behind(drafts.end_ns, capture.calls.end_ns, calls, work_start),
+            start_ns=_behind(drafts.start_ns, capture.calls.start_ns, outside, work_start),
+            end_ns=_behind(drafts.end_ns, capture.calls.end_ns, outside, work_start),
             process_id=joined_steady(drafts.process_id, taken(process_of_thread, thread), capture.work.process[works]),
             thread_id=joined_steady(drafts.thread_id, taken(id_of_thread, thread), np.zeros(len(works), np.int64)),
-            key=np.append(drafts.key, key),
+            key=np.concatenate((drafts.key.astype(np.int32), key)),
             place=drafts.place,
             described_by=drafts.described_by,
             stack_of=drafts.stack_of,
@@ -54,14 +65,17 @@ def add_unassociated(capture: Capture, links: Links, drafts: Drafts, owners: Own
     )
 
 
-def _behind(first: Int64s, of_calls: Int64s, calls: Int64s, last: Int64s) -> Int64s:
-    """A column, that of some calls, and another, without one more copy of what may be millions of calls."""
-    column = np.empty(len(first) + len(calls) + len(last), np.int64)
-    column[: len(first)] = first
-    # "clip", which never happens here, fills the column in place.
-    np.take(of_calls, calls, out=column[len(first) : len(column) - len(last)], mode="clip")
-    column[len(column) - len(last) :] = last
-    return column
+def _behind(first: _Column, of_calls: _Column, outside: Flags, last: _Column) -> _Column:
+    """A column, that of the calls outside, and another: in place, and in blocks, as there may be millions of calls."""
+    end = len(first)
+    column = np.empty(end + int(np.count_nonzero(outside)) + len(last), first.dtype)
+    column[:end] = first
+    for begin in range(0, len(outside), _BLOCK):
+        some = of_calls[begin : begin + _BLOCK][outside[begin : begin + _BLOCK]]
+        column[end : end + len(some)] = some
+        end += len(some)
+    column[end:] = last
+    return column  # type: ignore[return-value]
 
 
 def _call_names(capture: Capture, links: Links) -> Int32s:

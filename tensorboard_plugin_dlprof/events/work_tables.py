@@ -21,7 +21,7 @@ from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.drafts import Owners
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.op_tables import OpTables
-from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s, Strings, WorkKind
+from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s, Rows, Strings, WorkKind
 from tensorboard_plugin_dlprof.ordering import are_ascending, stable_order
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Kernels, Syncs
 from tensorboard_plugin_dlprof.steady import steady, taken
@@ -35,15 +35,15 @@ class Placed(msgspec.Struct):
     owners: Owners
     tables: OpTables
 
-    def op(self, drafts: Int64s) -> Int32s:
+    def op(self, drafts: Rows) -> Int32s:
         """Ops of drafts."""
-        return self.tables.op_of_draft[drafts].astype(np.int32)
+        return self.tables.op_of_draft[drafts]
 
-    def instance(self, drafts: Int64s) -> Int32s:
+    def instance(self, drafts: Rows) -> Int32s:
         """Numbers of drafts within their ops."""
-        return self.tables.instance_of_draft[drafts].astype(np.int32)
+        return self.tables.instance_of_draft[drafts]
 
-    def sorted(self, rows: Int64s, drafts: Int64s, name: Int32s, api_start: Int64s, *more: Int64s) -> Int64s:
+    def sorted(self, rows: Int64s, drafts: Rows, name: Int32s, api_start: Int64s, *more: Int64s) -> Int64s:
         """The order of rows by op, name, API start."""
         if not len(rows):
             return rows

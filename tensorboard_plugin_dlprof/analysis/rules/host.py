@@ -158,14 +158,16 @@ def launching(signals: Signals) -> Finding | Lacks | None:
     launched = signals.profile.kernels.launched[signals.kernel] != 0
     if not launched.any():
         return _lacks_calls(signals)
-    of_op = signals.idle_of_op(signals.idle.launch_gaps)
     time = signals.idle.launch_ns
-    if signals.optimizer_is_slow:  # It has a finding of its own.
-        time = max(time - int(of_op[signals.optimizer].sum()), 0)
-        of_op = np.where(signals.optimizer, 0, of_op)
     short = signals.duration < thresholds.SHORT_KERNEL_NS
     if signals.share(time) < thresholds.LAUNCH_FRACTION or short.mean() < thresholds.SHORT_KERNEL_SHARE:
         return None
+    of_op = signals.idle_of_op(signals.idle.launch_gaps)
+    if signals.optimizer_is_slow:  # It has a finding of its own.
+        time = max(time - int(of_op[signals.optimizer].sum()), 0)
+        of_op = np.where(signals.optimizer, 0, of_op)
+        if signals.share(time) < thresholds.LAUNCH_FRACTION:
+            return None
     return Finding(
         "launch_detector",
         Severity.WARNING,
