@@ -33,8 +33,10 @@ def device_parts(profile: Profile, start: Int64s, stop: Int64s) -> Int64s:
     The first row of a profile without devices is that of a device that did nothing.
     """
     devices = [device.device_id for device in profile.devices] or [-1]
+    # Many machines have devices that did nothing, all alike.
+    idle = [row for row, used in enumerate(devices_in_use(profile).tolist()) if not used]
     cpu = _cpu_work(profile)
-    if len(devices) > 1:  # For one alone they are joined with what goes before them only.
+    if len(devices) - max(len(idle) - 1, 0) > 1:  # For one alone they are joined with what goes before them only.
         joined = union_of(cpu)
         cpu = [(joined.start, joined.stop)]
     host = [
@@ -44,6 +46,9 @@ def device_parts(profile: Profile, start: Int64s, stop: Int64s) -> Int64s:
     ]
     parts = np.zeros((len(devices), len(start), len(Part)), np.int64)
     for row, device in enumerate(devices):
+        if row in idle[1:]:
+            parts[row] = parts[idle[0]]
+            continue
         for part, exclusive in enumerate(_exclusive([*_gpu_work(profile, device), *host], start, stop)):
             parts[row, :, part] = exclusive
     parts[:, :, Part.OTHER] = (stop - start) - parts.sum(axis=2)

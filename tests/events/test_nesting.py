@@ -221,7 +221,7 @@ def test_innermost_equals_the_slow_reference(drawn: Drawn, points: list[tuple[in
 def test_innermost_behind_many_that_have_ended(drawn: Drawn, points: list[tuple[int, int]]) -> None:
     """However many ranges stop between the last start and a time, the answer is the same as ever."""
     count = 2 * STEPS_UP
-    many = [(0, row - count, 1_000 * (count - row), RangeKind.MODULE) for row in range(count)]
+    many = [(0, row - count, 10_000 * (count - row), RangeKind.MODULE) for row in range(count)]
     check_innermost([*many, *drawn], points)
 
 
