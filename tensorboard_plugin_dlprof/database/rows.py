@@ -9,7 +9,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, islice, repeat
+from operator import is_
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -24,6 +25,9 @@ ROWS_A_STATEMENT = 32
 """More is no faster. Times the columns it stays below the 999 variables that any SQLite allows."""
 
 _ROWS_A_CHUNK = 4_096
+
+_OBJECTS_A_CHUNK = 512
+"""Rows of any values: some hold packed columns of thousands of kernels."""
 
 _ROWS_TO_LET_GO = 1 << 19
 """Columns in files take no more memory than for so many rows."""
@@ -106,12 +110,26 @@ def _step(column: npt.NDArray[np.integer]) -> int | None:
 def insert_rows(con: sqlite3.Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> None:
     """Add rows of any values."""
     waiting = iter(rows)
-    one, several = _statement(table, tuple(columns), 1), _statement(table, tuple(columns), ROWS_A_STATEMENT)
-    while group := list(islice(waiting, ROWS_A_STATEMENT)):
-        if len(group) == ROWS_A_STATEMENT:
-            con.execute(several, tuple(chain.from_iterable(group)))
-        else:
-            con.executemany(one, group)
+    one = _statement(table, tuple(columns), 1)
+    while chunk := list(islice(waiting, _OBJECTS_A_CHUNK)):
+        whole = len(chunk) - len(chunk) % ROWS_A_STATEMENT
+        if whole:
+            _insert_whole(con, table, tuple(columns), chunk[:whole])
+        con.executemany(one, chunk[whole:])
+
+
+def _insert_whole(con: sqlite3.Connection, table: str, columns: tuple[str, ...], rows: list[Sequence[Value]]) -> None:
+    """Rows for whole statements. What is one and the same object in all of them is handed over once for each."""
+    values = list(zip(*rows, strict=True))
+    steady = [name for name, column in zip(columns, values, strict=True) if all(map(is_, column, repeat(column[0])))]
+    free = [name for name in columns if name not in steady]
+    first = [column[0] for name, column in zip(columns, values, strict=True) if name in steady]
+    flat = list(chain.from_iterable(zip(*(values[columns.index(name)] for name in free), strict=True)))
+    statement = _following_statement(table, tuple((name, 0) for name in steady), tuple(free), ())
+    width = ROWS_A_STATEMENT * len(free)
+    con.executemany(
+        statement, ([*first, *flat[row * width : (row + 1) * width]] for row in range(len(rows) // ROWS_A_STATEMENT))
+    )
 
 
 def storable(text: str) -> str:

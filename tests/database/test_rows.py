@@ -39,3 +39,18 @@ def test_rows_are_stored_as_they_are(start: int, kinds: tuple[str, ...], count: 
         rows.insert_integers(con, "t", {**given_columns, "d": 5}, count)
         stored = con.execute("SELECT a, b, c, d FROM t ORDER BY id").fetchall()
     assert stored == [(*row, 5) for row in zip(*columns, strict=True)]
+
+
+VALUES = st.one_of(st.none(), st.integers(0, 1), st.sampled_from([0.0, 1.0, "", "a", b"a"]))
+
+
+@given(st.lists(st.tuples(VALUES, VALUES, VALUES), max_size=LONG), st.lists(VALUES, min_size=3, max_size=3))
+def test_rows_of_any_values_keep_their_types(varied: list[tuple[rows.Value, ...]], steady: list[rows.Value]) -> None:
+    """1 and 1.0 are equal and not the same."""
+    given_rows = [(*row, *steady) for row in varied] + [(*row, *steady) for row in varied[:1] * 40]
+    with pytest.MonkeyPatch.context() as patch, closing(sqlite3.connect(":memory:")) as con:
+        patch.setattr(rows, "_OBJECTS_A_CHUNK", 40)
+        con.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b, c, d, e, f)")
+        rows.insert_rows(con, "t", tuple("abcdef"), given_rows)
+        stored = con.execute("SELECT a, b, c, d, e, f FROM t ORDER BY id").fetchall()
+    assert list(map(repr, stored)) == list(map(repr, given_rows))
