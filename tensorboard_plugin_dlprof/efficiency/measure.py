@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -14,12 +15,15 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.grouping import Groups, codes
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.distinct import numbered
 from tensorboard_plugin_dlprof.efficiency import convolutions
 from tensorboard_plugin_dlprof.efficiency.calls import Call, parse_call
 from tensorboard_plugin_dlprof.efficiency.formulas import product_family, work_of
 from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS, Work, undecided
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
+
+_Number = TypeVar("_Number", np.int8, np.int64)
 
 MOST = 10**16
 """More operations or bytes than a call can have (minutes on any GPU): shapes like that are damaged."""
@@ -159,8 +163,20 @@ def _indices(calls: Sequence[Call], works: list[Work]) -> Int64s:
 
 
 def _summed(profile: Profile, pieces: _Pieces, works: list[Work]) -> InstanceWork:
-    count = len(profile.instances.op)
-    of_instance = Groups.of(pieces.instance, count)
+    # Of millions of calls outside ops nothing is known: sums are those of the instances that have pieces.
+    instances, number = numbered(pieces.instance)
+    of_instance = Groups.of(number, len(instances))
+
+    def of_all(values: npt.NDArray[_Number], nothing: int) -> npt.NDArray[_Number]:
+        """A column of all instances; steady where it says nothing of any."""
+        rows = len(profile.instances.op)
+        if (values == nothing).all():
+            return np.broadcast_to(np.array([nothing], values.dtype), rows)
+        if len(values) == rows:
+            return values
+        column = np.full(rows, nothing, values.dtype)
+        column[instances] = values
+        return column
 
     def column(read: list[int | None]) -> Int64s:
         """A number of each piece's work; -1 of none (the value appended last)."""
@@ -178,7 +194,6 @@ def _summed(profile: Profile, pieces: _Pieces, works: list[Work]) -> InstanceWor
     weight = np.array([*(float(work.flops or 0) + (work.elements or 0) for work in works), -1.0])[pieces.work]
     masked = np.maximum(column([work.skipped_flops for work in works]), 0)
 
-    described = of_instance.count() > 0
     # What is known of the others is no part of the op without a product that is not.
     undecided_products = of_instance.sum(is_product & ~known) > 0
     some = (of_instance.sum(known) > 0) & ~undecided_products
@@ -186,18 +201,19 @@ def _summed(profile: Profile, pieces: _Pieces, works: list[Work]) -> InstanceWor
     def total(values: Int64s, all_known: bool) -> Int64s:
         sums = of_instance.sum(np.maximum(values, 0))
         missing = of_instance.sum(values < 0) > 0
-        return np.where(described & (~missing if all_known else some), sums, UNKNOWN)
+        return of_all(np.where(~missing if all_known else some, sums, UNKNOWN), UNKNOWN)
 
-    shape = np.full(count, UNKNOWN, np.int64)
-    order = np.lexsort((weight, is_product, pieces.instance))
-    shape[pieces.instance[order]] = pieces.work[order]
+    complete = of_instance.sum(~known) == 0
+    shape = np.full(len(instances), UNKNOWN, np.int64)
+    order = np.lexsort((weight, is_product, number))
+    shape[number[order]] = pieces.work[order]
     return InstanceWork(
         flops=total(done, False),
         product_flops=total(of_products, False),
-        masked_flops=np.where(undecided_products, 0, of_instance.sum(masked)),
+        masked_flops=of_all(np.where(undecided_products, 0, of_instance.sum(masked)), 0),
         min_bytes=total(size, True),
-        elements=np.where(described & (of_instance.sum(~known) == 0), of_instance.sum(np.maximum(moved, 0)), UNKNOWN),
-        shape=shape,
+        elements=of_all(np.where(complete, of_instance.sum(np.maximum(moved, 0)), UNKNOWN), UNKNOWN),
+        shape=of_all(shape, UNKNOWN),
         works=works,
-        complete=(described & (of_instance.sum(~known) == 0)).astype(np.int8),
+        complete=of_all(complete.astype(np.int8), 0),
     )

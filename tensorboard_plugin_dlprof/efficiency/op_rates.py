@@ -71,6 +71,8 @@ class _Ops:
 
     def _sum(self, values: Int64s) -> Int64s:
         """Of known values over the aggregated instances of each op; -1 where none is known."""
+        if len(values) and values.strides == (0,) and values[0] < 0:
+            return np.full(len(self._nodes.op), UNKNOWN, np.int64)
         chosen = values[self._instance]
         some = self._of_instances.sum(chosen >= 0) > 0
         return np.where(some, self._of_instances.sum(np.maximum(chosen, 0)), UNKNOWN)[self._nodes.op]
