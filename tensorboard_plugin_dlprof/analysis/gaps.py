@@ -108,14 +108,13 @@ def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
         loaded = subtract(idle, loader)
         rest = subtract(loaded, io)
         outside = _outside(busy, windows) if unmarked else Intervals(busy.start[:0], busy.start[:0])
-        setup = union_of([(setting_up.start, setting_up.stop), (outside.start, outside.stop)])
-        after = subtract(rest, setup)
+        after = subtract(subtract(rest, setting_up), outside)
         caused = _behind(after, busy, waits, behind)
         gaps = Intervals(after.start[~caused], after.stop[~caused])
         short = gaps.stop - gaps.start < LAUNCH_GAP_NS
         few, many = (Intervals(gaps.start[chosen], gaps.stop[chosen]) for chosen in (short, ~short))
         late, working = _late(few, host, *_first_calls(profile, device)), intersect(many, host)
-        first = intersect(rest, setup), late, working
+        first = subtract(rest, after), late, working
         # Each is a part of the one before it, or of the gaps: what is left of these needs no intervals.
         idle_ns, loaded_ns, gaps_ns = length(idle), length(loaded), length(gaps)
         setup_ns, late_ns, working_ns = (length(part) for part in first)
