@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.steady import joined_steady, steady, taken
 COLUMN = st.lists(st.integers(0, 2), max_size=6)
 
 
-@given(st.lists(st.integers(0, 2), max_size=6))
+@given(COLUMN)
 def test_one_number_stands_for_a_steady_column(values: list[int]) -> None:
     """The values stay; where they are all the same nothing is kept of the column that they came from."""
     column = np.array(values, np.int64)

@@ -25,12 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     cache = Cache(arguments.dir)
     if arguments.clear:
-        removed = cache.clear()
-        print(f"{cache.folder}: removed {removed.databases:,} databases, {removed.num_bytes / 1e6:,.1f} MB")
-        return exit_codes.SUCCESS
-    usage = cache.usage()
-    print(
-        f"{cache.folder}: {usage.databases:,} databases, {usage.num_bytes / 1e6:,.1f} MB "
-        f"of at most {cache.max_bytes / 1e6:,.0f} MB"
-    )
+        print(f"{cache.folder}: removed {cache.clear()}")
+    else:
+        print(f"{cache.folder}: {cache.state()}")
     return exit_codes.SUCCESS

@@ -75,10 +75,8 @@ def _cache_facts() -> Iterator[tuple[str, str]]:
     from tensorboard_plugin_dlprof.imports.manager import GIGABYTE, default_memory_bytes
 
     cache = Cache()
-    usage = cache.usage()
-    state = f"{usage.databases:,} databases, {usage.num_bytes / 1e6:,.1f} MB of at most {cache.max_bytes / 1e6:,.0f} MB"
     nearest = next(folder for folder in (cache.folder, *cache.folder.parents) if folder.exists())
-    yield "cache", f"{cache.folder}, {state}{'' if os.access(nearest, os.W_OK) else ', CANNOT be written to'}"
+    yield "cache", f"{cache.folder}, {cache.state()}{'' if os.access(nearest, os.W_OK) else ', CANNOT be written to'}"
     yield "memory of an import", f"at most {default_memory_bytes() / GIGABYTE:.1f} GB"
 
 

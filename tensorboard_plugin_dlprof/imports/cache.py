@@ -33,6 +33,9 @@ class Usage(msgspec.Struct, frozen=True):
     databases: int
     num_bytes: int
 
+    def __str__(self) -> str:
+        return f"{self.databases:,} databases, {self.num_bytes / (1 << 20):,.1f} MB"
+
 
 def default_folder() -> Path:
     """The user's cache folder of this platform."""
@@ -156,6 +159,10 @@ class Cache:
         """What the cache holds now."""
         sizes = [status.st_size for _, status in self._databases()]
         return Usage(len(sizes), sum(sizes))
+
+    def state(self) -> str:
+        """What the cache holds of what it may, in the units of ``--dlprof_cache_limit``."""
+        return f"{self.usage()} of at most {self.max_bytes / (1 << 30):,.3g} GB"
 
     def clear(self) -> Usage:
         """Throws away all databases; what was removed. An import that is under way is not disturbed.

@@ -10,9 +10,10 @@ from typing import TypedDict
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import NotFound
-from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_extended
 from tensorboard_plugin_dlprof.queries.limited import CauseColumns, Limited, added, cause_columns, limited_ops
 from tensorboard_plugin_dlprof.queries.numbers import whole
+from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
 DEFAULT_LIMIT = 5_000
@@ -28,7 +29,8 @@ _NUMBER = re.compile(r"\[\d+\]|(?<=[_.])\d+(?=$)")
 
 
 class Nodes(TypedDict):
-    """One item for each node in every list; a parent stands before its children."""
+    """One item for each node in every list; a parent stands before its children. Where no op is known to be eligible,
+    and of some it is not known, ``eligible_ops`` is unknown; ``using_ops`` too where no kernel was recorded."""
 
     parent: list[int]
     name: list[str]
@@ -70,6 +72,8 @@ class _Node(msgspec.Struct):
     kernel_ns: int = 0
     tensor_core_ns: int = 0
     ops: int = 0
+    untold: bool = False
+    """Whether it is, or holds, an op of which nobody knows whether it could use matrix units."""
     limited: Limited | None = None
     parent: int = -1
     children: list[int] = msgspec.field(default_factory=list)
@@ -130,6 +134,7 @@ def _read(connection: sqlite3.Connection, scope: Scope, group: str, limited: Map
         {"aggregation": scope.aggregation, "domain": scope.domain, "group": group},
     )
     kernels = _kernel_times(connection, scope)
+    untold = _untold(connection, scope)
     nodes: list[_Node] = []
     while (some := cursor.fetchmany(10_000)) and len(nodes) < MAX_NODES:
         for row_type, path, ident, op, direction, *numbers in some:
@@ -138,6 +143,7 @@ def _read(connection: sqlite3.Connection, scope: Scope, group: str, limited: Map
             if is_op:
                 node.ops = 1
                 node.kernel_ns, node.tensor_core_ns = kernels.get(op, (0, 0))
+                node.untold = op in untold
                 node.limited = limited.get(op)
             nodes.append(node)
     return nodes
@@ -158,6 +164,18 @@ def _kernel_times(connection: sqlite3.Connection, scope: Scope) -> dict[int, tup
     while some := cursor.fetchmany(10_000):
         found.update((op, (whole(total) or 0, whole(tensor_core) or 0)) for op, total, tensor_core in some)
     return found
+
+
+def _untold(connection: sqlite3.Connection, scope: Scope) -> set[int]:
+    """Numbers of the ops of which it is not known whether they could use matrix units, as the table of ops tells it."""
+    if not is_extended(connection):
+        return set()
+    cursor = connection.execute(
+        "SELECT node.read_only_ops_id FROM op_nodes AS node "
+        f"WHERE node.aggr_id = ? AND ({ELIGIBLE_OR_UNKNOWN}) IS NULL",
+        (scope.aggregation,),
+    )
+    return {op for (op,) in cursor.fetchmany(MAX_NODES)}
 
 
 def _without_slash(path: str) -> str:
@@ -191,6 +209,7 @@ def _add_up(nodes: list[_Node]) -> None:
             above.ops += node.ops
             above.kernel_ns += node.kernel_ns
             above.tensor_core_ns += node.tensor_core_ns
+            above.untold |= node.untold
             if node.limited:
                 above.limited = added(above.limited, node.limited)
 
@@ -227,8 +246,8 @@ def _columns(nodes: list[_Node], chosen: Sequence[int]) -> Nodes:
         structure=[structures.setdefault(row.structure, len(structures)) for row in rows],
         ops=[row.ops for row in rows],
         calls=numbers[1],
-        eligible_ops=numbers[2],
-        using_ops=numbers[3],
+        eligible_ops=[None if row.untold and not row.numbers[2] else row.numbers[2] for row in rows],
+        using_ops=[None if row.untold and not (row.numbers[3] or row.kernel_ns) else row.numbers[3] for row in rows],
         cpu_time_ns=numbers[4],
         gpu_time_ns=numbers[5],
         cpu_overhead_ns=numbers[6],

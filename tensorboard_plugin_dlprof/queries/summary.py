@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
-from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.extension import extension_tables, recorded
 from tensorboard_plugin_dlprof.queries.numbers import fraction, minus, number, plus, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
 RESOURCES = ("tensor_core", "other_kernel", "memory", "data_loader", "io", "cpu", "other")
 """The parts of an iteration's time, each without what those before it cover."""
+
+_ON_GPU = {"tensor_core", "other_kernel", "memory"}
 
 RESOURCE_COLUMNS = ("tc", "non_tc", "memory", "dataloader", "io", "cpu", "other")
 """DLProf's prefixes of its columns for ``RESOURCES``."""
@@ -182,6 +184,23 @@ def resource_breakdown(connection: sqlite3.Connection, scope: Scope) -> list[Res
         ResourceShare(resource=resource, time_ns=time_ns, fraction=fraction(time_ns, plus(*times)))
         for resource, time_ns in zip(RESOURCES, times, strict=True)
     ]
+
+
+def unrecorded_resources(connection: sqlite3.Connection, scope: Scope) -> frozenset[str]:
+    """The parts of ``resource_breakdown`` of which the recording holds nothing and could not: their 0 means unknown, as
+    the pages say it (``isRecorded`` in the frontend). None of NVIDIA's databases: they do not say."""
+    words = recorded(connection)
+    if words is None:
+        return frozenset()
+    absent = {part["resource"] for part in resource_breakdown(connection, scope) if not part["time_ns"]}
+    silent = set[str]()
+    if absent >= _ON_GPU:
+        silent |= _ON_GPU
+    if "io" not in words:
+        silent.add("io")
+    if not {"ops", "nvtx"} & set(words):
+        silent.add("data_loader")
+    return frozenset(silent & absent)
 
 
 def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[str, KernelClassTime]:

@@ -72,11 +72,12 @@ def _key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> str
 
 def resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     """What fills the wall time: one bar, and a table with its key."""
-    parts = summary.resource_breakdown(connection, scope)
-    rows = [
-        (part["resource"], _RESOURCES[part["resource"]].format(unit=unit), part["time_ns"], part["fraction"])
-        for part in parts
-    ]
+    unknown = summary.unrecorded_resources(connection, scope)
+    rows = []
+    for part in summary.resource_breakdown(connection, scope):
+        key = part["resource"]
+        known = (None, None) if key in unknown else (part["time_ns"], part["fraction"])
+        rows.append((key, _RESOURCES[key].format(unit=unit), *known))
     chart = charts.stacked_bar(
         "What fills the wall time",
         [Part(time or 0, key, f"{name}: {duration(time)}, {share(fraction)}") for key, name, time, fraction in rows],

@@ -10,7 +10,13 @@ from collections.abc import Iterator
 
 from tensorboard_plugin_dlprof.queries.numbers import plus, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, tensor_core_efficiency
+from tensorboard_plugin_dlprof.queries.summary import (
+    RESOURCE_COLUMNS,
+    RESOURCES,
+    gpu_utilization,
+    tensor_core_efficiency,
+    unrecorded_resources,
+)
 from tensorboard_plugin_dlprof.queries.system import gpu_names
 from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind, Unknown, Value, fit
 
@@ -82,13 +88,18 @@ def _system(connection: sqlite3.Connection) -> list[tuple[Value, ...]]:
 
 
 def _times(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ...]]:
-    """A utilisation is unknown where the profile has nothing that could be utilised; DLProf writes 0.0."""
-    rows = _model_values(connection, scope, _TIMES)
+    """A utilisation is unknown where the profile has nothing that could be utilised, a part of the wall time where it
+    could not be recorded; DLProf writes 0.0."""
+    columns = dict(zip(RESOURCES, RESOURCE_COLUMNS, strict=True))
+    unknown = {f"{columns[resource]}_duration_pct" for resource in unrecorded_resources(connection, scope)}
     if tensor_core_efficiency(connection, scope)["fraction"] is None:
-        rows[1] = (rows[1][0], Unknown(0.0))
+        unknown.add("tc_utilization")
     if gpu_utilization(connection, scope)["fraction"] is None:
-        rows[2] = (rows[2][0], Unknown(0.0))
-    return rows
+        unknown.add("gpu_utilization")
+    return [
+        (name, Unknown(0.0) if column in unknown else value)
+        for (name, column, _), (_, value) in zip(_TIMES, _model_values(connection, scope, _TIMES), strict=True)
+    ]
 
 
 def _model_values(connection: sqlite3.Connection, scope: Scope, names: _Names) -> list[tuple[Value, ...]]:

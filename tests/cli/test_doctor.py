@@ -60,7 +60,7 @@ def test_the_cache_is_shown_and_emptied(cache: Path, capsys: Captured) -> None:
     """Only of what it made itself: the folder may be one with profiles in it."""
     filled(cache)
     assert main(["cache"]) == 0
-    assert "2 databases, 1.0 MB" in capsys.readouterr().out
+    assert "2 databases, 1.0 MB of at most 10 GB" in capsys.readouterr().out
     assert main(["cache", "--clear"]) == 0
     assert "removed 2 databases" in capsys.readouterr().out
     assert [path.name for path in cache.iterdir()] == ["mine.dlprof_dldb.sqlite"]

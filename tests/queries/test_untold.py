@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
+from tensorboard_plugin_dlprof.queries.group_tree import group_tree
 from tensorboard_plugin_dlprof.queries.iterations import iteration_source
 from tensorboard_plugin_dlprof.queries.op_detail import op_detail
 from tensorboard_plugin_dlprof.queries.ops import top_ops
@@ -187,6 +188,25 @@ def test_whether_graphs_recorded_as_a_whole_can_use_tensor_cores_and_do_is_unkno
     untold = [name for name, tells in said.items() if tells == {None}]
     assert sum("GraphLaunch" not in name for name in untold) == kernels_without_an_op
     assert all(tells == {None} for name, tells in said.items() if "GraphLaunch" in name)
+
+
+def test_the_tree_does_not_take_what_is_not_known_for_not_eligible(tmp_path: Path) -> None:
+    """An op that launched a CUDA graph recorded as a whole, and the groups above it of which no op is known to be
+    eligible."""
+    database = tmp_path / "dldb.sqlite"
+    import_source(write_trace(tmp_path / "trace.json", steps=3), database, ImportOptions(), ignore)
+    with closing(open_database(database)) as connection:
+        told = group_tree(connection, find_scope(connection))["nodes"]["eligible_ops"]
+    assert None not in told
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE op_nodes SET tc_eligible = 0, using_tc = 0")
+        connection.execute("UPDATE group_ops SET num_supported_leaf_ops = 0, num_tc_leaf_ops = 0")
+        connection.execute("INSERT INTO ext_graph_launches SELECT id, id, 0, 0, 1, 0, 7 FROM read_only_ops")
+    with closing(open_database(database)) as connection:
+        nodes = group_tree(connection, find_scope(connection))["nodes"]
+    assert set(nodes["eligible_ops"]) == {None}
+    kernels = [time > 0 for time in nodes["kernel_time_ns"]]
+    assert [using is not None for using in nodes["using_ops"]] == kernels
 
 
 def test_a_database_of_other_rules_for_kernels_says_so(tmp_path: Path) -> None:

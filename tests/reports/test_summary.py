@@ -6,15 +6,19 @@ import csv
 import io
 import json
 from contextlib import closing
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.reports.as_json import write_json
 from tensorboard_plugin_dlprof.reports.as_text import write_text
-from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind, Value
+from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind, Unknown, Value
 from tensorboard_plugin_dlprof.reports.catalog import REPORTS
+from tests.queries.profiles import ignore
 from tests.shared_data import shared_data
 
 GOLDEN = "dlprof-golden"
@@ -39,6 +43,31 @@ def dlprof_blocks() -> dict[str, list[list[str]]]:
 def as_dlprof_prints(value: Value) -> str:
     """Averages and percentages have one decimal."""
     return f"{value:.1f}" if isinstance(value, float) else ",".join(value) if isinstance(value, list) else str(value)
+
+
+KERNEL = {"ph": "X", "cat": "kernel", "name": "k", "ts": 1_010, "dur": 40, "pid": 0, "tid": 7, "args": {"device": 0}}
+
+
+@pytest.mark.parametrize(
+    ("work", "unknown"),
+    [([KERNEL], {"IO"}), ([], {"Tensor Core Kernel", "Non-Tensor Core Kernel", "Memory", "IO"})],
+)
+def test_a_part_that_could_not_be_recorded_is_unknown(
+    tmp_path: Path, work: list[dict[str, Any]], unknown: set[str]
+) -> None:
+    """Input and output in a trace of PyTorch's, and the GPU's parts where no GPU was recorded; others are measured."""
+    op = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1_000, "dur": 100, "pid": 1, "tid": 1}
+    (tmp_path / "trace.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": [op, *work]}))
+    import_source(tmp_path / "trace.json", tmp_path / "dldb.sqlite", ImportOptions(), ignore)
+    with closing(open_database(tmp_path / "dldb.sqlite")) as connection:
+        (times,) = [
+            {str(row[0]): row[1] for row in block.rows}
+            for block in REPORTS["summary"].blocks(connection, find_scope(connection))
+            if block.title == "Summary Report"
+        ]
+    parts = {name.removesuffix(" Duration %"): value for name, value in times.items() if name.endswith(" Duration %")}
+    assert {name for name, value in parts.items() if value == Unknown(0.0)} == unknown
+    assert sum(value for value in parts.values() if isinstance(value, float)) == pytest.approx(100)
 
 
 @pytest.mark.parametrize("database", ["dlprof_dldb.sqlite", "dlprof_dldb_1.sqlite"])

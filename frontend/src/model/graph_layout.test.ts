@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { fitted, graphNeighbour, layOut, NODE, scaled, type Graph } from "./graph_layout";
+import { compatibilityOf, compatibilityText, fitted, graphNeighbour, layOut, NODE, scaled, type Graph } from "./graph_layout";
 import { buildTree, Rows } from "./group_tree";
 import { nodes } from "../testing/tree";
 
@@ -71,4 +71,15 @@ describe("its place", () => {
     expect((50 - place.left) / place.scale).toBe(40);
     expect((60 - place.top) / place.scale).toBe(40);
   });
+});
+
+it("does not take what is not known for not eligible", () => {
+  const tree = nodes();
+  tree.eligible_ops[1] = null;
+  const untold = new Rows(buildTree(tree, ""), { sort: "name", fold: false, kept: null });
+  const said = untold.roots.map((row) => [row.name, compatibilityOf(row), compatibilityText(row, "TC", true)]);
+  expect(said).toEqual([
+    ["/", "using", "2 of 3 use TC"],
+    ["unassociated", "not_known", "not known"],
+  ]);
 });

@@ -32,7 +32,11 @@ export function Graph() {
         ) : (
           <Drawing tree={tree} matrixUnit={matrixUnit} onGpu={onGpu} />
         )}
-        <Legend matrixUnit={matrixUnit} onGpu={onGpu} />
+        <Legend
+          matrixUnit={matrixUnit}
+          onGpu={onGpu}
+          unknown={tree.rows.tree.nodes.eligible_ops.includes(null)}
+        />
       </section>
       {tree.selected !== null && (
         <NodePane row={tree.selected} tree={tree} onClose={() => tree.change({ row: null })} />
@@ -41,7 +45,14 @@ export function Graph() {
   );
 }
 
-function Legend({ matrixUnit, onGpu }: { matrixUnit: string; onGpu: boolean }) {
+interface LegendProps {
+  matrixUnit: string;
+  onGpu: boolean;
+  /** Whether there are nodes of which it is not known. */
+  unknown: boolean;
+}
+
+function Legend({ matrixUnit, onGpu, unknown }: LegendProps) {
   return (
     <ul class="graph-legend" aria-label="What the nodes' edges mean">
       {(
@@ -49,6 +60,7 @@ function Legend({ matrixUnit, onGpu }: { matrixUnit: string; onGpu: boolean }) {
           ...(onGpu ? ([["using", `at least one op uses ${matrixUnit}s`]] as const) : []),
           ["not_using", `eligible for ${matrixUnit}s, ${onGpu ? "none uses them" : "no kernels were recorded"}`],
           ["not_eligible", "not eligible"],
+          ...(unknown ? ([["not_known", "not known whether eligible"]] as const) : []),
         ] as const
       ).map(([kind, text]) => (
         <li key={kind}>

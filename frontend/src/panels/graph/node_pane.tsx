@@ -51,8 +51,8 @@ export function NodePane({ row, tree, onClose }: NodePaneProps) {
               />,
             ],
             ["Calls", formatCount(values.calls)],
-            ["Eligible ops", formatCount(values.eligible_ops)],
-            [`Using ${unit}s`, formatCount(scope.onGpu ? values.using_ops : null)],
+            ["Eligible ops", formatCount(row.unknown.has("eligible_ops") ? null : values.eligible_ops)],
+            [`Using ${unit}s`, formatCount(scope.onGpu && !row.unknown.has("using_ops") ? values.using_ops : null)],
           ] as const
         ).map(([term, value]) => (
           <div key={term}>
@@ -95,7 +95,7 @@ function Kernels({ links, first }: { links: Record<string, string>; first: boole
   if (query.error !== null) return <p class="table-error">{query.error.message}</p>;
   if (data === null || query.dataKey !== scopeKey(scope, table, links))
     return <p class="muted">Loading its kernels …</p>;
-  if (data.total === 0) return <p class="muted">It launched no kernel.</p>;
+  if (data.total === 0) return <p class="muted">No kernel of it was recorded.</p>;
   return (
     <>
       <h3>
@@ -164,6 +164,13 @@ function Causes({ row, unit }: { row: TreeRow; unit: string }) {
 function Advice({ row, unit }: { row: TreeRow; unit: string }) {
   const kind = compatibilityOf(row);
   if (row.causes.length > 0) return <Causes row={row} unit={unit} />;
+  if (kind === "not_known")
+    return (
+      <p class="muted">
+        Whether this could use {unit}s is not known: no op is known to have launched it, no rule tells its kernels, or
+        it is a CUDA graph that was recorded as a whole.
+      </p>
+    );
   if (kind === "not_eligible")
     return (
       <p class="muted">
