@@ -106,7 +106,8 @@ def test_what_does_not_fit_is_told(layers: UntrustedConnection) -> None:
 
 @pytest.mark.parametrize("name", [*GOLDEN, *SOURCES])
 def test_every_level_of_a_real_profile_sums_the_one_below(name: str, tmp_path: Path) -> None:
-    """Each group its children, the roots the whole model; parents stand before children."""
+    """Each group its children, where what is not known adds nothing, the roots the whole model; parents stand before
+    children."""
     with closing(open_database(database_of(name, tmp_path))) as connection:
         scope = find_scope(connection)
         tree = group_tree(connection, scope, limit=20_000)
@@ -119,9 +120,9 @@ def test_every_level_of_a_real_profile_sums_the_one_below(name: str, tmp_path: P
         assert node["parent"] < position
         above = sums.setdefault(node["parent"], dict.fromkeys(SUMMED, 0))
         for key in SUMMED:
-            above[key] += node[key]
+            above[key] += node[key] or 0
     for position, node in enumerate(nodes):
         if node["op_id"] is None:
-            assert {key: node[key] for key in SUMMED} == sums[position], node["path"]
+            assert {key: node[key] or 0 for key in SUMMED} == sums[position], node["path"]
     if nodes:
         assert (sums[-1]["ops"], sums[-1]["gpu_time_ns"]) == (count, gpu_time)
