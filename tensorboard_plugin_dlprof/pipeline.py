@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +25,13 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.database.writer import Judgement
     from tensorboard_plugin_dlprof.events.tables import Capture, Int64s
     from tensorboard_plugin_dlprof.profile.tables import Profile
+
+
+_WHAT_FOLLOWS = tuple(
+    f"{__package__}.{name}"
+    for name in ("events.build", "aggregation.invariants", "analysis.engine", "efficiency.rates", "database.writer")
+)
+"""Modules of the steps behind reading."""
 
 
 class ImportOptions(msgspec.Struct, frozen=True):
@@ -88,18 +94,8 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
 
 def _reading(database: Path, options: ReadOptions) -> ReadOptions:
     """Temporary files lie where the database will: the system's folder may be small, or memory itself."""
-
-    def meanwhile() -> None:
-        _load_what_follows()
-        options.meanwhile()
-
-    return msgspec.structs.replace(options, folder=options.folder or database.parent, meanwhile=meanwhile)
-
-
-def _load_what_follows() -> None:
-    """Loads the modules of the steps behind reading."""
-    for name in ("events.build", "aggregation.invariants", "analysis.engine", "efficiency.rates", "database.writer"):
-        import_module(f"{__package__}.{name}")
+    folder = options.folder or database.parent
+    return msgspec.structs.replace(options, folder=folder, modules=_WHAT_FOLLOWS + options.modules)
 
 
 def _profile(captures: list[Capture], options: ImportOptions) -> Profile:

@@ -13,7 +13,6 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +30,9 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
 
 KERNEL_RULES_HELP = f"JSON file of your own rules for kernels (default: the one that {KERNEL_RULES_VARIABLE} names)"
+
+_NEEDED_LAST = ("tensorboard_plugin_dlprof.run_metadata.announce",)
+"""Modules that a second worker spares the time to load, as it reads meanwhile."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -95,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         kernel_rules=_kernel_rules(arguments.kernel_rules),
         counters=arguments.counters,
         read=ReadOptions(
-            memory_bytes=int(arguments.memory_limit * (1 << 30)), workers=arguments.workers, meanwhile=_load_announcing
+            memory_bytes=int(arguments.memory_limit * (1 << 30)), workers=arguments.workers, modules=_NEEDED_LAST
         ),
     )
     sources, errors = find_sources(arguments.sources)
@@ -122,11 +124,6 @@ def _kernel_rules(option: str) -> tuple[Rule, ...]:
     from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
 
     return chosen_rules(option)
-
-
-def _load_announcing() -> None:
-    """Loads what tells TensorBoard about a database, at the end, when nothing else is left to do."""
-    import_module("tensorboard_plugin_dlprof.run_metadata.announce")
 
 
 class Job(NamedTuple):

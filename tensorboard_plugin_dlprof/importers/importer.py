@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -12,10 +11,6 @@ from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.progress import Progress as Progress
 
 DEFAULT_MEMORY_BYTES = 2 << 30
-
-
-def _nothing() -> None:
-    """Does nothing."""
 
 
 class ReadOptions(msgspec.Struct, frozen=True):
@@ -31,8 +26,8 @@ class ReadOptions(msgspec.Struct, frozen=True):
     """Processes that may read; a second one helps where the source is large enough, and changes nothing else."""
     helped_from_bytes: int = 64 << 20
     """Sources are large enough from here on, expanded: reading less takes hardly longer than joining the halves."""
-    meanwhile: Callable[[], None] = _nothing
-    """What else there is to do while another process reads."""
+    modules: tuple[str, ...] = ()
+    """To be loaded while another process reads, for the steps behind reading."""
 
 
 class Importer(Protocol):

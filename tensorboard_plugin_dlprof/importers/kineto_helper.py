@@ -15,6 +15,7 @@ import mmap
 import select
 import struct
 from collections import deque
+from importlib import import_module
 from types import TracebackType
 from typing import IO
 
@@ -36,9 +37,9 @@ _RELIEVED_EVERY = 16
 _MOST_WAITING = 2
 """Pieces that the helper has and is not done with: while it decodes one, the next is there."""
 
-_PROVIDED_FROM, _SLOTS = 16, 64
-"""Pieces after which the helper gets as many as it has room for, 40 to 80 ms of work, so that the reading process can
-do something else meanwhile."""
+_PROVIDED_FROM, _SLOTS = 16, 24
+"""Pieces after which the helper gets as many as it has room for, some 15 ms of work, as long as the reading process has
+modules to load meanwhile."""
 
 _SLOT_BYTES = 1 << 19
 """The longest piece that is offered; others are half as long, unless one event is very long. What no piece was
@@ -73,20 +74,19 @@ class Helper:
 
     Args:
         tables: what the reading process fills meanwhile.
-        options: what the helper may use, and what the reading process does when the helper has begun.
+        options: what the helper may use, and what the reading process loads when the helper has begun.
     """
 
     def __init__(self, tables: EventTables, options: ReadOptions) -> None:
         self._tables = tables
         self._spill = Spill(options.memory_bytes, options.folder)
-        self._meanwhile = options.meanwhile
+        self._to_load = deque(options.modules)
         self._fork: Fork | None = None
         self._slots = mmap.mmap(-1, _SLOTS * _SLOT_BYTES)
         self._free = list(range(_SLOTS))
         """Slots, those that were used last behind: their memory is still in the processor's cache."""
         self._waiting: deque[int] = deque()
         """Slots of the pieces that the helper is not done with."""
-        self._most_waiting = _MOST_WAITING
         self.counts: list[list[int]] = []
         """What the reading process had when it gave a piece away: ``EventTables.counts``, for each piece."""
 
@@ -103,11 +103,11 @@ class Helper:
                 self._fork = Fork(lambda pipe, out: _help(pipe, out, self._slots, clock, self._spill))
             fork = self._fork
             self._hear_what_came(fork)
-            if not self._free:
-                self._most_waiting = _MOST_WAITING
-                self._meanwhile()
+            if self._to_load and not self._free:
+                import_module(self._to_load.popleft())
                 self._hear_what_came(fork)
-            if len(self._waiting) >= self._most_waiting:
+            provided = self._to_load and len(self.counts) >= _PROVIDED_FROM
+            if len(self._waiting) >= (_SLOTS if provided else _MOST_WAITING):
                 return False
             slot = self._free.pop()
             self._waiting.append(slot)
@@ -117,8 +117,6 @@ class Helper:
         except OSError as error:
             raise Refused from error
         self.counts.append(self._tables.counts())
-        if len(self.counts) == _PROVIDED_FROM:
-            self._most_waiting = _SLOTS
         return True
 
     def handover(self) -> tuple[Handover, IO[bytes]]:
