@@ -26,7 +26,9 @@ _WIDTH: Final = 8
 """Bytes of a beginning that are compared: as many as an integer has."""
 
 _LINE: Final = ord("\n")
-_DIGITS: Final = Expression(r"\d+")
+_SEARCHED: Final = 1 << 22
+"""Bytes in which words are looked for at a time: so many, and the rest of a line."""
+
 _FROM_BRACKET: Final = Expression(r"[\[({].*")
 
 
@@ -53,14 +55,21 @@ class ManyNames:
     def holding(self, *words: bytes, lowered: bool = False) -> Flags:
         """Which may hold one of some words; ``lowered``: whatever their case, the words in lower case."""
         text = self._lowered if lowered else self._text
-        places: list[int] = []
-        for word in words:
-            behind = 0
-            while (place := text.find(word, behind)) >= 0:
-                places.append(place)
-                behind = text.find(b"\n", place)
         found: Flags = self.odd.copy()
-        found[np.searchsorted(self._stop, np.array(places, np.int64))] = True
+        begin = 0
+        while begin < len(text):
+            end = text.find(b"\n", begin + _SEARCHED) + 1 or len(text)
+            block = text[begin:end]
+            lines = slice(*np.searchsorted(self._stop, (begin, end)))
+            for word in words:
+                if found[lines].all():
+                    break
+                # What lies between the places of a word tells them, in a fifth of the time of looking for each.
+                between = block.split(word)
+                lengths = np.fromiter(map(len, between[:-1]), np.int64, len(between) - 1)
+                places = begin + np.cumsum(lengths) + len(word) * np.arange(len(lengths))
+                found[np.searchsorted(self._stop, places)] = True
+            begin = end
         return found
 
     def beginning_with(self, beginnings: Iterable[bytes], *, lowered: bool = False) -> Flags:
@@ -175,12 +184,24 @@ _STEP_HINTS: Final = tuple(word.encode() for word in names.STEP_HINTS)
 _PART_WORDS: Final = tuple(word.encode() for word in names.PART_WORDS)
 
 
+def _with_n_for_digits(text: str) -> str:
+    """An ASCII text with an N in the place of each run of digits."""
+    codes = np.frombuffer(text.encode(), np.uint8)
+    digits = _are_digits(codes)
+    first = digits.copy()
+    first[1:] &= ~digits[:-1]
+    with_n = codes.copy()
+    with_n[first] = ord("N")
+    return bytes(with_n[first | ~digits]).decode()
+
+
 def templates(many: ManyNames) -> list[str]:
     """``names.template`` of each."""
     plain = ["" if odd else text for text, odd in zip(many.texts, many.odd.tolist(), strict=True)]
-    heads = _FROM_BRACKET.sub("", "\n".join(plain)).split("\n")
-    heads = [head.strip(" _:-") or text for head, text in zip(heads, plain, strict=False)]
-    found = _DIGITS.sub("N", "\n".join(heads)).split("\n")[: len(plain)]
+    heads = [text.strip(" _:-") or text for text in plain]
+    for row in np.flatnonzero(many.holding(b"[", b"(", b"{")).tolist():
+        heads[row] = _FROM_BRACKET.sub("", plain[row]).strip(" _:-") or plain[row]
+    found = _with_n_for_digits("\n".join(heads)).split("\n")[: len(plain)]
     for row in np.flatnonzero(many.odd).tolist():
         found[row] = names.template(many.texts[row])
     return found

@@ -40,6 +40,15 @@ NAMES = st.lists(st.lists(PIECES, max_size=5).map("".join) | st.text(max_size=6)
 
 
 @given(NAMES)
+def test_words_are_found_in_any_block(texts: list[str]) -> None:
+    """Wherever the text is cut, which is between names."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(many_names, "_SEARCHED", 5)
+        in_blocks = many_names.tell_of_steps(ManyNames(texts)).tolist()
+    assert in_blocks == [names.tells_of_steps(text) for text in texts]
+
+
+@given(NAMES)
 def test_many_names_are_judged_like_each(texts: list[str]) -> None:
     """Every question has the answer that the name has alone."""
     many = ManyNames(texts)
