@@ -111,9 +111,14 @@ _MEASURED = {
     "utilization_fraction": (f"time.busy_ns * 1.0 / nullif({_WALL}, 0)", ("time",)),
     "busy_ns": ("time.busy_ns", ("time",)),
     "kernels": ("time.kernels", ("time",)),
-    "tensor_core_fraction": ("time.tensor_core_ns * 1.0 / nullif(time.busy_ns, 0)", ("time",)),
+    "tensor_core_fraction": (
+        "CASE WHEN time.tensor_core_ns > 0 OR NOT EXISTS "
+        "(SELECT 1 FROM ext_graph_launches AS graph WHERE graph.device_id = gpu.device_id) "
+        "THEN time.tensor_core_ns * 1.0 / nullif(time.busy_ns, 0) END",
+        ("time",),
+    ),
 }
-"""A database of ours has exact times for each GPU."""
+"""A database of ours has exact times for each GPU. What runs in a CUDA graph recorded as a whole is not known."""
 
 _TOLD = {
     "tensor_core_fraction": (

@@ -4,7 +4,7 @@ import type { IterationRow } from "../api/types";
 import { formatCount, formatCounted } from "../format/number";
 import { axisUnit } from "../format/time";
 import { useUrlSet } from "../frame/url";
-import { labelStep, ticks } from "../model/chart";
+import { labelStep, tickLabel, ticks } from "../model/chart";
 import { meanBar } from "../model/iteration_window";
 import { barLayout, barPaths, tallest, type BarLayout } from "../model/iterations";
 import { colourOf } from "../model/resources";
@@ -83,7 +83,7 @@ export function IterationChart({ rows: summed, matrixUnit, unit }: IterationChar
                 <g key={mark}>
                   <line class="grid-line" x1="0" x2={plotWidth} y1={y} y2={y} />
                   <text class="axis-text" x="-8" y={y + 4} text-anchor="end">
-                    {mark}
+                    {tickLabel(mark)}
                   </text>
                 </g>
               );

@@ -1,6 +1,6 @@
 import type { ProfilesResponse } from "../api/types";
 import { Message, Snippet } from "../components/message";
-import { formatCount } from "../format/number";
+import { formatCount, formatCounted } from "../format/number";
 import { reportGroups } from "../model/reports";
 
 const PYTORCH = `from torch.profiler import profile, schedule, tensorboard_trace_handler as handler
@@ -25,7 +25,7 @@ export function NoProfiles({ scan }: { scan: ProfilesResponse["scan"] }) {
     <Message icon="search" title="No GPU profile in the log directory">
       <p>
         {directories > 0
-          ? `${directories.toLocaleString("en-US")} ${directories === 1 ? "directory was" : "directories were"} searched for `
+          ? `${formatCounted(directories, "directory was", "directories were")} searched for `
           : "The log directory was searched for "}
         PyTorch profiler traces, Nsight Systems exports and DLProf databases. A new profile shows up here by itself
         after Refresh. Three ways to record one:

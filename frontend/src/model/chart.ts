@@ -50,6 +50,9 @@ export function ticks(largest: number, most = 5): number[] {
   return Array.from({ length: count + 1 }, (_, i) => Number((i * step).toPrecision(12)));
 }
 
+/** A tick in words: whole numbers grouped, every digit of small ones. */
+export const tickLabel = (mark: number): string => (mark >= 1 ? mark.toLocaleString("en-US") : String(mark));
+
 /** The bars to label below an axis, so that `room` labels fit: every 1st, 2nd, 5th, 10th ... one. */
 export function labelStep(bars: number, room: number): number {
   const needed = bars / Math.max(room, 1);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { iterationRow } from "../testing/builders";
-import { labelStep, ringSegment, segments, ticks } from "./chart";
+import { labelStep, ringSegment, segments, tickLabel, ticks } from "./chart";
 import { barLayout, barParts, barPaths, classesIn, rowTitle, tallest } from "./iterations";
 
 const NONE = new Set<string>();
@@ -84,4 +84,9 @@ describe("bars of iterations", () => {
     expect(rowTitle(iterationRow({ iteration: 10, stop_iteration: 19 }))).toBe("Iterations 10 to 19");
     expect(rowTitle(iterationRow({ iteration: 5 }))).toBe("Iteration 5");
   });
+});
+
+it("groups the digits of ticks, and keeps those of small ones", () => {
+  expect(ticks(3000).map(tickLabel)).toEqual(["0", "1,000", "2,000", "3,000"]);
+  expect(ticks(0.0004).map(tickLabel)).toEqual(["0", "0.0001", "0.0002", "0.0003", "0.0004"]);
 });

@@ -14,7 +14,7 @@ function sourceText({ kind, label }: IterationSource): string {
     case "profiler_step":
       return `Iterations are the steps of the profiler${named}.`;
     case "key_op":
-      return `Iterations begin with the key op${named}.`;
+      return `Iterations end with the key op${named}.`;
     case "optimizer_step":
       return `Iterations end with the optimizer's step${named}.`;
     case "data_loader":

@@ -1,4 +1,6 @@
 /** Group Ops: the tree of modules and name scopes, its icicle, and the ops and kernels of the selected row. */
+import { Fragment } from "preact";
+
 import { Hint } from "../../components/hint";
 import { ErrorBox, Loading } from "../../components/message";
 import { DataTable } from "../../components/table/data_table";
@@ -62,7 +64,7 @@ function Chain({ tree }: { tree: GroupTree }) {
   return (
     <nav class="chain" aria-label="Levels of the selected group">
       {chainOf(tree.selected).map((row, i) => (
-        <>
+        <Fragment key={row.key}>
           {i > 0 && (
             <span class="muted" aria-hidden="true">
               ›
@@ -76,7 +78,7 @@ function Chain({ tree }: { tree: GroupTree }) {
           >
             {row.name}
           </button>
-        </>
+        </Fragment>
       ))}
     </nav>
   );

@@ -11,7 +11,7 @@ import { classLabel, HoverCard, IterationLegend, spoken } from "../../components
 import { formatCount } from "../../format/number";
 import { axisUnit, formatDuration } from "../../format/time";
 import { useUrlSet } from "../../frame/url";
-import { rectangle, ticks } from "../../model/chart";
+import { rectangle, tickLabel, ticks } from "../../model/chart";
 import {
   axisLabels,
   meanBar,
@@ -154,7 +154,7 @@ export function Bars(props: BarsProps) {
                 <g key={mark}>
                   <line class="grid-line" x1="0" x2={plotWidth} y1={y} y2={y} />
                   <text class="axis-text" x="-8" y={y + 4} text-anchor="end">
-                    {formatCount(mark) === String(mark) || mark >= 1 ? mark.toLocaleString("en-US") : mark}
+                    {tickLabel(mark)}
                   </text>
                 </g>
               );
