@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import IMPORTED_SAMPLES, REAL
 from tests.browser.serving import TensorBoard
+from tests.waiting import wait_for
 
 NAMES = {
     "other_kernel": "Other kernels",
@@ -193,11 +194,18 @@ def test_legend_hides_and_shows(page: Page, tensorboard: TensorBoard) -> None:
 def test_slices_show_their_values(page: Page, tensorboard: TensorBoard) -> None:
     """Pointing at a slice shows what it is, its time and the whole."""
     page.goto(tensorboard.page(run="amp"))
-    box = page.locator(".donut-chart").first.bounding_box()
+    chart, tooltip = page.locator(".donut-chart").first, page.get_by_role("tooltip")
+    box = chart.bounding_box()
     assert box is not None
-    page.mouse.move(box["x"] + box["width"] * 0.57, box["y"] + box["height"] * 0.09)
-    expect(page.get_by_role("tooltip")).to_contain_text("Using GPU")
-    expect(page.get_by_role("tooltip")).to_contain_text("wall clock time")
+
+    def is_told() -> bool:
+        # What arrives above the chart meanwhile moves it away from under the pointer.
+        chart.hover(position={"x": box["width"] * 0.57, "y": box["height"] * 0.09})
+        return tooltip.is_visible()
+
+    wait_for(is_told)
+    expect(tooltip).to_contain_text("Using GPU")
+    expect(tooltip).to_contain_text("wall clock time")
 
 
 def test_iterations_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:

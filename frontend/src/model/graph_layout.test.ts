@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 
-import { compatibilityOf, compatibilityText, fitted, graphNeighbour, layOut, NODE, scaled, type Graph } from "./graph_layout";
+import {
+  compatibilityOf,
+  compatibilityText,
+  fitted,
+  graphNeighbour,
+  layOut,
+  NODE,
+  scaled,
+  type Graph,
+} from "./graph_layout";
 import { buildTree, Rows } from "./group_tree";
 import { nodes } from "../testing/tree";
 

@@ -32,11 +32,7 @@ export function Graph() {
         ) : (
           <Drawing tree={tree} matrixUnit={matrixUnit} onGpu={onGpu} />
         )}
-        <Legend
-          matrixUnit={matrixUnit}
-          onGpu={onGpu}
-          unknown={tree.rows.tree.nodes.eligible_ops.includes(null)}
-        />
+        <Legend matrixUnit={matrixUnit} onGpu={onGpu} unknown={tree.rows.tree.nodes.eligible_ops.includes(null)} />
       </section>
       {tree.selected !== null && (
         <NodePane row={tree.selected} tree={tree} onClose={() => tree.change({ row: null })} />
