@@ -162,7 +162,7 @@ def _write_instances(con: sqlite3.Connection, profile: Profile, text: Int64s) ->
 
 
 def _ids(text: Int64s, column: Int32s) -> Int64s | int:
-    """The stored ids of texts, one number where one of them stands for all (``distinct.steady``)."""
+    """The stored ids of texts, one number where one of them stands for all (``steady.steady``)."""
     return int(text[column[0]]) if len(column) and column.strides == (0,) else text[column]
 
 
