@@ -169,7 +169,7 @@ def test_what_to_change_first_is_said_first(page: Page, tensorboard: TensorBoard
     said = " ".join(found["problem"].split())
     expect(first).to_contain_text(re.compile(re.escape(said).replace("\\ ", r"\s")))
     expect(first).to_contain_text("Could gain")
-    first.get_by_role("button", name="What to do").click()
+    first.get_by_role("link", name="What to do").click()
     expect(page.get_by_role("main")).to_contain_text(re.compile(re.escape(said).replace("\\ ", r"\s")))
     expect(page.get_by_role("link", name="Recommendations")).to_have_attribute("aria-current", "page")
 

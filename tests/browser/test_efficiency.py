@@ -124,7 +124,7 @@ def test_dots_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
     expect(chosen).to_contain_text("Memory throughput")
     page.reload()
     expect(plot(page).locator("circle.dot-selected")).to_have_count(1)
-    chosen.get_by_role("button", name="Kernels").click()
+    chosen.get_by_role("link", name="Kernels").click()
     expect(page.get_by_role("heading", name=f"Kernels of {longest['op_id']}")).to_be_visible()
 
 
@@ -173,7 +173,7 @@ def test_a_cause_on_the_dashboard_opens_its_ops(page: Page, tensorboard: TensorB
     """What limits the use of Tensor Cores stands there; a click lists the ops in Efficiency."""
     page.goto(tensorboard.page(run="amp"))
     cause = efficiency_of(tensorboard, "amp")["causes"][0]
-    panel(page, "Kernel Time by Precision").get_by_role("button", name=cause["label"]).click()
+    panel(page, "Kernel Time by Precision").get_by_role("link", name=cause["label"]).click()
     entry = panel(page, "What Limits Tensor Core Use").get_by_role("button", name=cause["label"])
     expect(entry).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_text(re.compile(rf"of {cause['ops']} ")).first).to_be_visible()
@@ -184,7 +184,7 @@ def test_the_dashboard_shows_precisions(page: Page, tensorboard: TensorBoard) ->
     page.goto(tensorboard.page(run="amp"))
     shown = panel(page, "Kernel Time by Precision")
     expect(shown.locator("li")).to_have_count(len(efficiency_of(tensorboard, "amp")["precisions"]))
-    shown.get_by_role("button", name="Efficiency").click()
+    shown.get_by_role("link", name="Efficiency").click()
     expect(panel(page, "Roofline")).to_be_visible()
 
 

@@ -108,7 +108,7 @@ def test_an_unknown_aggregation_is_explained(page: Page, tensorboard: TensorBoar
     """A link to an aggregation that the profile does not have gives the server's reason, and a way out."""
     page.goto(tensorboard.page(run="amp", profile=tensorboard.profile("amp")["id"], aggregation="999"))
     expect(page.get_by_role("alert")).to_contain_text("999")
-    page.get_by_role("alert").get_by_role("button", name="Open the Dashboard").click()
+    page.get_by_role("alert").get_by_role("link", name="Open the Dashboard").click()
     expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
     complaints[:] = [each for each in complaints if "status of 404" not in each]
 
@@ -141,6 +141,69 @@ def test_a_view_opens_in_a_tab_of_its_own(page: Page, tensorboard: TensorBoard) 
     expect(there.get_by_role("grid", name="Op Type Summary")).to_be_visible()
     expect(there.locator(".picker-button")).to_contain_text("amp")
     expect(frame.get_by_role("region", name="Performance Summary")).to_be_visible()
+
+
+@pytest.mark.parametrize("view", ["iterations", "graph"])
+def test_a_link_has_what_was_moved_just_now(page: Page, tensorboard: TensorBoard, view: str) -> None:
+    """A chart writes its zoom once the wheel rests; a link that is pressed before that leads there with the zoom."""
+    page.goto(tensorboard.page(run="amp", view=view))
+    chart = page.locator(".iteration-bars, .graph-body").first
+    expect(chart).to_be_visible()
+    expect(page.get_by_role("link", name="Op Types")).not_to_have_attribute("href", re.compile("from|place"))
+    address = page.evaluate("""async () => {
+        const chart = document.querySelector('.iteration-bars, .graph-body')
+        const {x, y, width, height} = chart.getBoundingClientRect()
+        chart.dispatchEvent(new WheelEvent('wheel', {
+            deltaY: -300, clientX: x + width / 2, clientY: y + height / 2, bubbles: true, cancelable: true
+        }))
+        const link = [...document.querySelectorAll('.view-menu a')].find(each => each.textContent === 'Op Types')
+        link.dispatchEvent(new PointerEvent('pointerdown', {bubbles: true}))
+        return link.href
+    }""")
+    assert "view=op_types" in address
+    assert ("iterations.from" if view == "iterations" else "graph.place") in address
+
+
+@pytest.mark.parametrize(
+    ("view", "jump", "heading"),
+    [
+        ("dashboard", ".headline a", "Recommendations"),
+        ("dashboard", ".more-menu a", "Ops and Kernels"),
+        ("dashboard", ".top-ops a", "Ops and Kernels"),
+        ("dashboard", "a.more-button:has-text('Iterations')", "Iterations"),
+        ("recommendations", "a.evidence-key", "Iterations"),
+    ],
+)
+def test_a_jump_opens_in_a_tab_of_its_own(
+    page: Page, tensorboard: TensorBoard, view: str, jump: str, heading: str
+) -> None:
+    """What leads to another view from within a page is a link as well; with Ctrl this page stays as it is."""
+    page.goto(tensorboard.page(run="amp", view=view))
+    if jump.startswith(".more-menu"):
+        page.get_by_role("button", name="More about Total Kernel GPU Time").click()
+    link = page.locator(jump).first
+    expect(link).to_be_visible()
+    before = page.url
+    assert before.count("#") == 1
+    with page.context.expect_page() as opened:
+        link.click(modifiers=["ControlOrMeta"])
+    views = opened.value.get_by_role("navigation", name="Views")
+    expect(views.get_by_role("link", name=heading, exact=True)).to_have_attribute("aria-current", "page")
+    expect(link).to_be_visible()
+    assert page.url == before
+
+
+def test_a_jump_is_not_hidden_by_old_filters(page: Page, tensorboard: TensorBoard) -> None:
+    """What was narrowed in a view on an earlier visit does not hide what a link there is about."""
+    profile = tensorboard.profile("amp")["id"]
+    (op,) = tensorboard.get("table", profile=profile, table="efficiency", limit="1")["rows"]
+    page.goto(
+        tensorboard.page(
+            run="amp", view="ops", ops__row=op["op_id"], eff__where__calls=">999999", eff__where__cause="nothing"
+        )
+    )
+    page.locator(".op-reason").get_by_role("link", name="Efficiency").click()
+    expect(page.locator('tr[aria-selected="true"]')).to_contain_text(op["op_id"])
 
 
 def test_tensorboards_reload_asks_again(page: Page, tensorboard: TensorBoard) -> None:

@@ -64,7 +64,7 @@ def test_a_view_that_does_not_exist(page: Page, tensorboard: TensorBoard) -> Non
     page.goto(tensorboard.page(run="amp", view="kernles"))
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text('no view "kernles"')
-    alert.get_by_role("button", name="Open the Dashboard").click()
+    alert.get_by_role("link", name="Open the Dashboard").click()
     expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
 
 

@@ -64,7 +64,7 @@ def test_nothing_found(page: Page, tensorboard: TensorBoard) -> None:
 def test_an_iteration_opens(page: Page, tensorboard: TensorBoard) -> None:
     """Evidence that is an iteration opens the Iterations around it; Back returns."""
     page.goto(tensorboard.page(run="amp", view="recommendations"))
-    row = card(page, 0).locator("tbody tr").first.get_by_role("button")
+    row = card(page, 0).locator("tbody tr").first.get_by_role("link")
     expect(row).to_contain_text("Iteration")
     row.click()
     expect(page.get_by_role("link", name="Iterations", exact=True)).to_have_attribute("aria-current", "page")
@@ -79,7 +79,7 @@ def test_a_kernel_opens(page: Page, tensorboard: TensorBoard) -> None:
     place = next(i for i, each in enumerate(found) if each["evidence"] and each["evidence"][0]["kind"] == "kernel")
     card(page, place).locator("summary").click()
     key = found[place]["evidence"][0]["key"]
-    card(page, place).get_by_role("button", name=key, exact=True).click()
+    card(page, place).get_by_role("link", name=key, exact=True).click()
     grid = page.get_by_role("grid").nth(1)
     expect(grid.locator("tbody tr").first).to_contain_text(key)
 
@@ -93,7 +93,7 @@ def test_an_op_opens(page: Page, tensorboard: TensorBoard, real_run: str) -> Non
     if place > 0:
         card(page, place).locator("summary").click()
     key = found[place]["evidence"][0]["key"]
-    card(page, place).get_by_role("button", name=key, exact=True).click()
+    card(page, place).get_by_role("link", name=key, exact=True).click()
     expect(page.get_by_role("heading", name=f"Kernels of {key}")).to_be_visible()
     expect(page.locator('tr[aria-selected="true"]')).to_contain_text(key)
 
@@ -117,7 +117,7 @@ def test_the_dashboard_shows_the_first_three(page: Page, tensorboard: TensorBoar
     panel = page.get_by_role("region", name="Recommendations", exact=True)
     expect(panel.locator("dt")).to_have_text([each["problem"] for each in found[:3]])
     expect(panel).to_contain_text("Could gain")
-    panel.get_by_role("button", name=f"All {len(found)}").click()
+    panel.get_by_role("link", name=f"All {len(found)}").click()
     expect(page.get_by_role("article")).to_have_count(len(found))
 
 

@@ -197,7 +197,7 @@ def test_why_an_op_does_not_use_matrix_units(page: Page, tensorboard: TensorBoar
     expect(said).to_contain_text(op["op_id"])
     expect(said).to_contain_text(f"{cause}.")
     expect(said).to_contain_text("Could gain")
-    said.get_by_role("button", name="Efficiency").click()
+    said.get_by_role("link", name="Efficiency").click()
     expect(page.get_by_role("region", name=op["op_id"], exact=True)).to_contain_text("Memory throughput")
 
 

@@ -115,7 +115,7 @@ def test_gpus(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
     """With two GPUs the menu and the Dashboard lead to GPUs, which shows a bar and a row for each."""
     page.goto(tensorboard.page(run=real_run))
     page.get_by_role("button", name="More about GPU Utilization").click()
-    page.get_by_role("group", name="More about GPU Utilization").get_by_role("button", name="GPUs").click()
+    page.get_by_role("group", name="More about GPU Utilization").get_by_role("link", name="GPUs").click()
     expect(page.get_by_role("navigation", name="Views").get_by_role("link", name="GPUs")).to_be_visible()
     expect(page.locator(".gpu-bar")).to_have_count(2)
     expect(grid(page, "GPUs").locator("tbody tr")).to_have_count(2)

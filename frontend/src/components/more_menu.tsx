@@ -1,7 +1,7 @@
 /** "More...": the views that go on from where a panel ends. */
-import { navigate } from "../frame/url";
 import { Icon } from "./icon";
 import { useMenu } from "./use_menu";
+import { ViewLink } from "./view_link";
 
 interface MoreMenuProps {
   /** The panel, for the label. */
@@ -26,17 +26,9 @@ export function MoreMenu({ about, views }: MoreMenuProps) {
       {open && (
         <div class="menu more-menu" role="group" aria-label={`More about ${about}`}>
           {views.map(({ id, label }) => (
-            <button
-              type="button"
-              class="menu-item"
-              key={id}
-              onClick={() => {
-                close();
-                navigate({ view: id }, true);
-              }}
-            >
+            <ViewLink key={id} to={{ view: id }} class="menu-item" onFollow={close}>
               {label}
-            </button>
+            </ViewLink>
           ))}
         </div>
       )}

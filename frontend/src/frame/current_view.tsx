@@ -11,7 +11,7 @@ import { OpTypes } from "../panels/op_types/op_types";
 import { OpsAndKernels } from "../panels/ops_and_kernels/ops_and_kernels";
 import { ImportPage } from "./import_page";
 import { NoProfiles } from "./no_profiles";
-import { ProblemPage, toDashboard } from "./problem_page";
+import { DashboardLink, ProblemPage } from "./problem_page";
 import { goTo, useUrl } from "./url";
 import type { Profiles } from "./use_profiles";
 import type { Query } from "./use_query";
@@ -35,12 +35,6 @@ interface CurrentViewProps {
   /** Whether the address names an aggregation in a way that cannot be one. */
   badAggregation: boolean;
 }
-
-const ToDashboard = () => (
-  <button type="button" class="button button-primary" onClick={toDashboard}>
-    Open the Dashboard
-  </button>
-);
 
 export function CurrentView(props: CurrentViewProps) {
   const { profiles, selected, data, query, view } = props;
@@ -75,7 +69,7 @@ export function CurrentView(props: CurrentViewProps) {
         : `"${url.aggregation ?? ""}" is not the number of an aggregation.`;
     return (
       <ProblemPage error={{ code: "bad_parameter", message, hint: "" }} name={selected.name}>
-        <ToDashboard />
+        <DashboardLink />
       </ProblemPage>
     );
   }
@@ -84,7 +78,7 @@ export function CurrentView(props: CurrentViewProps) {
   if (query.error !== null && !query.loading && !kept)
     return (
       <ProblemPage error={query.error} name={selected.name} retry={query.reload}>
-        <ToDashboard />
+        <DashboardLink />
       </ProblemPage>
     );
   if (data === null) return <Loading what="the profile" />;

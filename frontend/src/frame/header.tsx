@@ -1,12 +1,12 @@
 import type { DashboardResponse, ProfileEntry } from "../api/types";
 import { Icon } from "../components/icon";
+import { ViewLink } from "../components/view_link";
 import type { Theme } from "../host/tensorboard";
 import { devicesInUse } from "../model/headline";
 import { AggregationMenu } from "./aggregation_menu";
 import { ProfilePicker } from "./profile_picker";
 import { currentUrl, navigate } from "./url";
-import { ViewLink } from "./view_link";
-import { VIEWS, type ViewId } from "./views";
+import { VIEWS, viewChange, type ViewId } from "./views";
 
 interface HeaderProps {
   profiles: readonly ProfileEntry[];
@@ -30,7 +30,7 @@ export function Header(props: HeaderProps) {
   return (
     <header class="frame-header">
       <div class="frame-line">
-        <ViewLink view="dashboard" class="brand" label="GPU Summary: to the Dashboard">
+        <ViewLink to={viewChange("dashboard")} class="brand" label="GPU Summary: to the Dashboard">
           <Logo />
           <span class="brand-name">GPU Summary</span>
         </ViewLink>
@@ -82,7 +82,7 @@ export function Header(props: HeaderProps) {
       </div>
       <nav class="view-menu" aria-label="Views">
         {views.map(({ id, label }) => (
-          <ViewLink key={id} view={id} current={id === view}>
+          <ViewLink key={id} to={viewChange(id)} current={id === view}>
             {label}
           </ViewLink>
         ))}

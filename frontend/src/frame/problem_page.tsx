@@ -4,9 +4,9 @@ import type { ComponentChildren } from "preact";
 import type { ApiError } from "../api/client";
 import { Linked } from "../components/external_link";
 import { Message, Snippet } from "../components/message";
-import { withValues } from "../model/url_state";
+import { ViewLink } from "../components/view_link";
 import { problemOf } from "../model/problems";
-import { currentUrl, goTo } from "./url";
+import { useUrl } from "./url";
 
 interface ProblemPageProps {
   error: Pick<ApiError, "code" | "message" | "hint">;
@@ -18,10 +18,14 @@ interface ProblemPageProps {
   children?: ComponentChildren;
 }
 
-/** Forgets all choices of the address but the profile. */
-export function toDashboard(): void {
-  const { profile, run, capture } = currentUrl();
-  goTo(withValues({}, { profile: profile ?? null, run: run ?? null, capture: capture ?? null }), true);
+/** The Dashboard of the same profile, without any other choice of the address. */
+export function DashboardLink() {
+  const others = Object.keys(useUrl()).filter((key) => !["profile", "run", "capture"].includes(key));
+  return (
+    <ViewLink class="button button-primary" to={Object.fromEntries(others.map((key) => [key, null]))}>
+      Open the Dashboard
+    </ViewLink>
+  );
 }
 
 export function ProblemPage({ error, name, title, retry, children }: ProblemPageProps) {

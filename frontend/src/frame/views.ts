@@ -21,3 +21,6 @@ export function viewOf(id: string | undefined): ViewId | null {
   if (id === undefined) return "dashboard";
   return VIEWS.find((view) => view.id === id)?.id ?? null;
 }
+
+/** What a step to a view changes of the URL. */
+export const viewChange = (view: ViewId): { view: string | null } => ({ view: view === "dashboard" ? null : view });

@@ -11,7 +11,7 @@ import {
   chosenColumns,
   withoutGpu,
 } from "./table_state";
-import { forOtherProfile, readHash, withValues, writeHash } from "./url_state";
+import { arriving, forOtherProfile, readHash, withValues, writeHash } from "./url_state";
 
 const column = (key: string, type: Column["type"], hidden = false): Column => ({
   key,
@@ -46,6 +46,28 @@ describe("the hash", () => {
 
   it("drops a value that is set to nothing", () => {
     expect(withValues({ a: "1", b: "2" }, { a: null, b: "", c: "3" })).toEqual({ c: "3" });
+  });
+
+  it("forgets what was narrowed where a jump arrives, and nothing else", () => {
+    const state = {
+      "ops.search": "conv",
+      "ops.where.calls": ">1",
+      "ops.page": "2",
+      "ops.sort": "-calls",
+      "kernels.search": "gemm",
+      "groups.filter": "loss",
+      view: "groups",
+    };
+    expect(withValues(state, arriving(state, { view: "ops", "ops.row": "X_1", "ops.search": "X_1" }))).toEqual({
+      "ops.search": "X_1",
+      "ops.row": "X_1",
+      "ops.sort": "-calls",
+      "kernels.search": "gemm",
+      "groups.filter": "loss",
+      view: "ops",
+    });
+    expect(arriving(state, { view: "iterations" })).toEqual({ view: "iterations" });
+    expect(arriving(state, { "groups.row": "a/b" })).toEqual({ "groups.row": "a/b", "groups.filter": null });
   });
 
   it("keeps filters but not pages, rows and aggregation when another profile is chosen", () => {

@@ -7,6 +7,9 @@
 
 export type UrlState = Readonly<Record<string, string>>;
 
+/** Values to set; an empty text or null removes one. */
+export type Changes = Readonly<Record<string, string | null>>;
+
 const PREFIX = "p.dlprof.";
 
 function decode(text: string): string {
@@ -43,14 +46,27 @@ export function writeHash(hash: string, state: UrlState): string {
   return parts.length === 0 ? "" : `#${parts.join("&")}`;
 }
 
-/** The state with some values set; an empty value or null removes the key. */
-export function withValues(state: UrlState, changes: Readonly<Record<string, string | null>>): UrlState {
+/** The state with some values set. */
+export function withValues(state: UrlState, changes: Changes): UrlState {
   const next: Record<string, string> = { ...state };
   for (const [key, value] of Object.entries(changes)) {
     if (value === null || value === "") Reflect.deleteProperty(next, key);
     else next[key] = value;
   }
   return next;
+}
+
+/** What narrows a table or a tree, after its name. */
+const NARROWS = /^(?:where\..*|search|page|filter|root)$/;
+
+/** The changes of a jump to another view: what an earlier visit had narrowed there must not hide what is jumped to. */
+export function arriving(state: UrlState, to: Changes): Changes {
+  const tables = new Set(Object.keys(to).flatMap((key) => (key.includes(".") ? [key.split(".", 1)[0]] : [])));
+  const stale = Object.keys(state).filter((key) => {
+    const dot = key.indexOf(".");
+    return dot > 0 && tables.has(key.slice(0, dot)) && NARROWS.test(key.slice(dot + 1));
+  });
+  return { ...Object.fromEntries(stale.map((key) => [key, null])), ...to };
 }
 
 /** Keys that mean something within one profile only. */

@@ -1,8 +1,8 @@
 import type { DashboardResponse, FindingsResponse } from "../../api/types";
 import { Icon } from "../../components/icon";
+import { ViewLink } from "../../components/view_link";
 import { formatCounted } from "../../format/number";
 import { asSentence, unbroken } from "../../format/sentence";
-import { navigate } from "../../frame/url";
 import { advice, gainShare, gainTime } from "../../model/findings";
 import { hasGpuWork, matrixSentence, modelLine, utilizationSentence } from "../../model/headline";
 import { colourOf } from "../../model/resources";
@@ -91,9 +91,9 @@ function FirstChange({ data, findings }: HeadlineBandProps) {
           {share !== "" && `, ${unbroken(share)}`}.{" "}
         </>
       )}
-      <button type="button" class="link-button" onClick={() => navigate({ view: "recommendations" }, true)}>
+      <ViewLink class="link-button" to={{ view: "recommendations" }}>
         What to do
-      </button>
+      </ViewLink>
     </p>
   );
 }

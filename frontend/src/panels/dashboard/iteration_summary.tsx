@@ -2,7 +2,7 @@ import type { DashboardResponse, IterationSource } from "../../api/types";
 import { IterationChart } from "../../components/iteration_chart";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
-import { navigate } from "../../frame/url";
+import { ViewLink } from "../../components/view_link";
 import { formatCount } from "../../format/number";
 
 /** Where the iterations come from, in words. */
@@ -39,9 +39,9 @@ export function IterationSummary({ data }: { data: DashboardResponse }) {
             {iter_start !== null && <li class="badge">Start {formatCount(iter_start)}</li>}
             {iter_stop !== null && <li class="badge">Stop {formatCount(iter_stop)}</li>}
           </ul>
-          <button type="button" class="more-button" onClick={() => navigate({ view: "iterations" }, true)}>
+          <ViewLink class="more-button" to={{ view: "iterations" }}>
             Iterations <Icon name="right" />
-          </button>
+          </ViewLink>
         </>
       }
     >
@@ -60,22 +60,16 @@ export function IterationSummary({ data }: { data: DashboardResponse }) {
           <span class="proposal">
             <Icon name="info" /> Suggested range {formatCount(proposal.iter_start)} to {formatCount(proposal.iter_stop)}
             . {proposal.reason}{" "}
-            <button
-              type="button"
+            <ViewLink
               class="link-button"
-              onClick={() =>
-                navigate(
-                  {
-                    view: "iterations",
-                    "iterations.start": String(proposal.iter_start),
-                    "iterations.stop": String(proposal.iter_stop),
-                  },
-                  true,
-                )
-              }
+              to={{
+                view: "iterations",
+                "iterations.start": String(proposal.iter_start),
+                "iterations.stop": String(proposal.iter_stop),
+              }}
             >
               Aggregate these
-            </button>
+            </ViewLink>
           </span>
         )}
       </p>

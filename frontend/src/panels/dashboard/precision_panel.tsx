@@ -4,8 +4,8 @@ import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
 import { PrecisionBreakdown } from "../../components/precision_breakdown";
 import { Duration } from "../../components/value";
+import { ViewLink } from "../../components/view_link";
 import { scopeKey, useScope } from "../../frame/scope";
-import { navigate } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { causeAbout } from "../../model/causes";
 import { kernelNs } from "../../model/kernel_time";
@@ -26,9 +26,9 @@ export function PrecisionPanel({ data }: { data: DashboardResponse }) {
       about={`Kernel time by the precision in which each kernel computes, as its name says, else as the data type of its op. Hatched: not on ${unit}s.`}
       class="span-all"
       tools={
-        <button type="button" class="more-button" onClick={() => navigate({ view: "efficiency" }, true)}>
+        <ViewLink class="more-button" to={{ view: "efficiency" }}>
           Efficiency <Icon name="right" />
-        </button>
+        </ViewLink>
       }
     >
       {times.length > 0 && <PrecisionBreakdown times={times} matrixUnit={unit} />}
@@ -38,14 +38,13 @@ export function PrecisionPanel({ data }: { data: DashboardResponse }) {
           {causes.map(({ label, kernel_ns: time }, place) => (
             <span key={label}>
               {place > 0 && ", "}
-              <button
-                type="button"
+              <ViewLink
                 class="link-button"
-                data-tip={causeAbout(label)}
-                onClick={() => navigate({ view: "efficiency", "eff.where.cause": label }, true)}
+                tip={causeAbout(label)}
+                to={{ view: "efficiency", "eff.where.cause": label }}
               >
                 {label}
-              </button>{" "}
+              </ViewLink>{" "}
               <Duration ns={time} />
             </span>
           ))}

@@ -2,7 +2,7 @@ import type { DashboardResponse, FindingsResponse } from "../../api/types";
 import { Linked } from "../../components/external_link";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
-import { navigate } from "../../frame/url";
+import { ViewLink } from "../../components/view_link";
 import { unbroken } from "../../format/sentence";
 import { advice, gainShare, gainTime } from "../../model/findings";
 
@@ -18,9 +18,9 @@ export function Recommendations({ data, findings }: { data: DashboardResponse; f
       title="Recommendations"
       class="span-all"
       tools={
-        <button type="button" class="more-button" onClick={() => navigate({ view: "recommendations" }, true)}>
+        <ViewLink class="more-button" to={{ view: "recommendations" }}>
           {all.length > SHOWN ? `All ${all.length}` : "Evidence and reasoning"} <Icon name="right" />
-        </button>
+        </ViewLink>
       }
     >
       <dl class="recommendations">

@@ -1,21 +1,23 @@
 import type { DashboardResponse, TopOp } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { OpPath, YesNo } from "../../components/value";
+import { ViewLink } from "../../components/view_link";
 import { formatCount, UNKNOWN } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { columnUnit, inUnit, readableAndExact } from "../../format/time";
-import { currentUrl, goTo } from "../../frame/url";
+import { navigate, useUrl } from "../../frame/url";
 import { ambiguousPaths } from "../../model/table_state";
-import { withValues } from "../../model/url_state";
+import type { Changes, UrlState } from "../../model/url_state";
 
-/** Opens Ops and Kernels in its default order, where the ten are on the first page, with this op selected. */
-function openOp(op: TopOp): void {
-  const own = Object.fromEntries(Object.entries(currentUrl()).filter(([key]) => !/^(?:ops|kernels)\./.test(key)));
-  goTo(withValues(own, { view: "ops", "ops.row": op.op_id }), true);
+/** Ops and Kernels in its default order, where the ten are on the first page, with this op selected. */
+function withOp(state: UrlState, op: TopOp): Changes {
+  const own = Object.keys(state).filter((key) => /^(?:ops|kernels)\./.test(key));
+  return { ...Object.fromEntries(own.map((key) => [key, null])), view: "ops", "ops.row": op.op_id };
 }
 
 export function TopOps({ data }: { data: DashboardResponse }) {
   const ops = data.top_ops;
+  const url = useUrl();
   const unit = columnUnit(Math.max(...ops.map(({ gpu_time_ns: time }) => time), 0));
   const ambiguous = ambiguousPaths(
     ops.map(({ name, op_id }) => ({ name, op_id })),
@@ -60,7 +62,14 @@ export function TopOps({ data }: { data: DashboardResponse }) {
             </thead>
             <tbody>
               {ops.map((op) => (
-                <tr key={op.op_id} onClick={() => openOp(op)}>
+                <tr
+                  key={op.op_id}
+                  onClick={(event) => {
+                    // The link in it has opened the op already, here or elsewhere.
+                    if (event.target instanceof Element && event.target.closest("a") !== null) return;
+                    navigate(withOp(url, op), true);
+                  }}
+                >
                   <td
                     class="bar-cell"
                     data-tip={`${readableAndExact(op.gpu_time_ns)}\n${formatShare(op.gpu_time_fraction)} of the GPU time of all ops`}
@@ -73,9 +82,9 @@ export function TopOps({ data }: { data: DashboardResponse }) {
                     <span class="number">{inUnit(op.gpu_time_ns, unit)}</span>
                   </td>
                   <td>
-                    <button type="button" class="row-link" onClick={() => openOp(op)}>
+                    <ViewLink class="row-link" to={withOp(url, op)}>
                       <OpPath path={op.name} id={ambiguous.has(op.name) ? op.op_id : ""} />
-                    </button>
+                    </ViewLink>
                   </td>
                   {directed && <td class="beside">{op.direction ?? ""}</td>}
                   <td class="beside">{op.op_type ?? UNKNOWN}</td>

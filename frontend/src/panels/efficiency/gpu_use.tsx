@@ -3,6 +3,7 @@ import type { DashboardResponse, NetworkRates, Row } from "../../api/types";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
 import { OpPath } from "../../components/value";
+import { ViewLink } from "../../components/view_link";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { numberOf, textOf, useOpRates } from "../../frame/use_op_rates";
@@ -24,13 +25,9 @@ export function GpuUse({ data, network }: { data: DashboardResponse; network: Ne
       tools={
         op !== "" && (
           <>
-            <button
-              type="button"
-              class="more-button"
-              onClick={() => navigate({ view: "ops", "ops.row": op, "ops.search": op }, true)}
-            >
+            <ViewLink class="more-button" to={{ view: "ops", "ops.row": op, "ops.search": op }}>
               Kernels <Icon name="right" />
-            </button>
+            </ViewLink>
             <button
               type="button"
               class="icon-button"

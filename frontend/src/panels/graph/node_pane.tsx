@@ -5,10 +5,10 @@ import { DetailsPane } from "../../components/details_pane";
 import { ExternalLink } from "../../components/external_link";
 import type { GroupTree } from "../../components/tree/use_group_tree";
 import { Duration, Share, YesNo } from "../../components/value";
+import { ViewLink } from "../../components/view_link";
 import { formatCount, formatCounted } from "../../format/number";
 import { readableAndExact } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
-import { currentUrl, navigate } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { causeAbout } from "../../model/causes";
 import { compatibilityOf } from "../../model/graph_layout";
@@ -68,20 +68,16 @@ export function NodePane({ row, tree, onClose }: NodePaneProps) {
       ) : (
         <p class="muted">No kernels were recorded, so that nothing tells whether {unit}s were used.</p>
       )}
-      <button
-        type="button"
+      <ViewLink
         class="button"
-        onClick={() =>
-          navigate(
-            op === null
-              ? { view: "groups", "groups.row": row.key, "groups.fold": currentUrl()["graph.fold"] ?? "yes" }
-              : { view: "ops", "ops.row": op, "ops.search": op },
-            true,
-          )
+        to={
+          op === null
+            ? { view: "groups", "groups.row": row.key, "groups.fold": tree.fold ? "yes" : "no" }
+            : { view: "ops", "ops.row": op, "ops.search": op }
         }
       >
         {op === null ? "Open in Group Ops" : "Open in Ops and Kernels"}
-      </button>
+      </ViewLink>
     </DetailsPane>
   );
 }

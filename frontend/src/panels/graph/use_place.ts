@@ -1,7 +1,7 @@
 /** Zoom and pan of the graph: at once while the user moves it, in the URL when that pauses. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
-import { navigate, useUrl } from "../../frame/url";
+import { forgetPending, navigate, useUrl, writeSoon } from "../../frame/url";
 import type { Place } from "../../model/graph_layout";
 
 const PAUSE_MS = 200;
@@ -15,15 +15,9 @@ function placeOf(text: string | undefined): Place | null {
 export function usePlace(fit: Place): [Place, (place: Place | null) => void] {
   const settled = placeOf(useUrl()["graph.place"]);
   const [moving, setMoving] = useState<Place | null>(null);
-  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
-  useEffect(
-    () => () => {
-      if (timer.current !== null) clearTimeout(timer.current);
-    },
-    [],
-  );
+  useEffect(() => forgetPending, []);
   const show = (place: Place | null): void => {
-    if (timer.current !== null) clearTimeout(timer.current);
+    forgetPending();
     setMoving(place);
     const write = (): void => {
       const text =
@@ -34,7 +28,7 @@ export function usePlace(fit: Place): [Place, (place: Place | null) => void] {
       setMoving(null);
     };
     if (place === null) write();
-    else timer.current = setTimeout(write, PAUSE_MS);
+    else writeSoon(write, PAUSE_MS);
   };
   return [moving ?? settled ?? fit, show];
 }

@@ -1,7 +1,7 @@
 /** The visible part of the iterations: moved at once while the user zooms or pans, written to the URL when that pauses. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
-import { navigate, useUrl } from "../../frame/url";
+import { forgetPending, navigate, useUrl, writeSoon } from "../../frame/url";
 import { clamped, type Window } from "../../model/iteration_window";
 
 const PAUSE_MS = 180;
@@ -23,15 +23,10 @@ export function useZoom(whole: Window): Zoom {
   const to = numberOf(url["iterations.to"]);
   const settled = from === null || to === null ? whole : clamped({ from, to }, whole, 1);
   const [moving, setMoving] = useState<Window | null>(null);
-  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
-  const stop = (): void => {
-    if (timer.current !== null) clearTimeout(timer.current);
-  };
-  useEffect(() => stop, []);
+  useEffect(() => forgetPending, []);
   const show = (window: Window): void => {
     setMoving(window);
-    stop();
-    timer.current = setTimeout(() => {
+    writeSoon(() => {
       const all = window.from <= whole.from && window.to >= whole.to;
       const round = (value: number): string => String(Math.round(value * 10) / 10);
       navigate({ "iterations.from": all ? null : round(window.from), "iterations.to": all ? null : round(window.to) });

@@ -1,6 +1,6 @@
 import { Icon } from "../../components/icon";
+import { ViewLink } from "../../components/view_link";
 import { useScope } from "../../frame/scope";
-import { navigate } from "../../frame/url";
 import { numberOf, textOf, useOpRates } from "../../frame/use_op_rates";
 import { formatSize } from "../../format/size";
 import { formatDuration } from "../../format/time";
@@ -30,13 +30,9 @@ export function OpReason({ op }: { op: string }) {
           Could gain {formatDuration(gain)} of {formatDuration(numberOf(row, "kernel_ns"))} kernel time.
         </span>
       )}
-      <button
-        type="button"
-        class="more-button"
-        onClick={() => navigate({ view: "efficiency", "eff.row": op, "eff.search": op }, true)}
-      >
+      <ViewLink class="more-button" to={{ view: "efficiency", "eff.row": op, "eff.search": op }}>
         Efficiency <Icon name="right" />
-      </button>
+      </ViewLink>
     </p>
   );
 }

@@ -2,7 +2,8 @@ import type { Evidence, Finding } from "../../api/types";
 import { ExternalLink, Linked } from "../../components/external_link";
 import { Icon } from "../../components/icon";
 import { Duration } from "../../components/value";
-import { currentUrl, navigate, useUrlSet } from "../../frame/url";
+import { ViewLink } from "../../components/view_link";
+import { useUrlSet } from "../../frame/url";
 import { formatCount } from "../../format/number";
 import { unbroken } from "../../format/sentence";
 import { detectorName, EVIDENCE_LABELS, gainShare, gainTime, opening, SEVERITY_LABELS } from "../../model/findings";
@@ -158,30 +159,9 @@ function Key({ row, to }: { row: Evidence; to: Readonly<Record<string, string>> 
   const text =
     row.kind === "iteration" || row.kind === "device" ? `${EVIDENCE_LABELS[row.kind].head} ${row.key}` : row.key;
   if (to === null) return <span class="evidence-key">{text}</span>;
-  const open = (): void => {
-    // What another visit had filtered there must not hide what is opened.
-    const table = Object.keys(to)
-      .find((key) => key !== "view")
-      ?.split(".")[0];
-    const stale = Object.fromEntries(
-      Object.keys(currentUrl())
-        .filter(
-          (key) =>
-            table !== undefined &&
-            (key.startsWith(`${table}.where.`) || /^(?:search|page)$/.test(key.slice(table.length + 1))),
-        )
-        .map((key) => [key, null]),
-    );
-    navigate({ ...stale, "ikernels.page": null, ...to }, true);
-  };
   return (
-    <button
-      type="button"
-      class="link-button evidence-key"
-      data-tip={`Open in ${EVIDENCE_LABELS[row.kind].opens}`}
-      onClick={open}
-    >
+    <ViewLink class="link-button evidence-key" tip={`Open in ${EVIDENCE_LABELS[row.kind].opens}`} to={to}>
       {text}
-    </button>
+    </ViewLink>
   );
 }
