@@ -18,7 +18,8 @@ The format: https://github.com/pytorch/kineto, ``libkineto/src/output_json.cpp``
 Event Format". The way through the modules: ``kineto_text`` cuts the text, ``kineto_pieces`` and
 ``kineto_events`` decode, ``kineto_categories``, ``kineto_sorting``, ``kineto_ids`` and ``kineto_rows`` make columns,
 ``kineto_frames`` leaves out empty frames, ``kineto_capture`` makes the tables. With two workers
-``kineto_helper`` decodes and sorts half of the pieces in a process of its own, and ``kineto_merging`` joins the halves.
+``kineto_helper`` decodes and sorts a part of the events in a process of its own; ``kineto_sharing`` says which, and
+``kineto_merging`` joins what both found.
 """
 
 from __future__ import annotations
@@ -34,9 +35,11 @@ from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.forking import can_fork
 from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
 from tensorboard_plugin_dlprof.importers.kineto_capture import build_capture
+from tensorboard_plugin_dlprof.importers.kineto_chunks import Refused
 from tensorboard_plugin_dlprof.importers.kineto_events import Event
-from tensorboard_plugin_dlprof.importers.kineto_helper import Helper, Refused
+from tensorboard_plugin_dlprof.importers.kineto_helper import Helper
 from tensorboard_plugin_dlprof.importers.kineto_merging import merge
+from tensorboard_plugin_dlprof.importers.kineto_sharing import Sharing
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
 from tensorboard_plugin_dlprof.importers.kineto_text import TraceText
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
@@ -118,11 +121,11 @@ def _read_by_two(path: Path, options: ReadOptions, progress: Progress, helped: E
         text = TraceText(stream, shown(path))
         helper = helped.enter_context(Helper(tables, options))
         try:
-            _fill(tables, spill, text.events(helper.takes), stream, progress)
-            if helper.counts:
+            _fill(tables, spill, text.events(Sharing(helper)), stream, progress)
+            if helper.has_begun:
                 found, pipe = helper.handover()
                 spill.complete(tables.columns())
-                merge(tables, helper.counts, found, pipe, spill)
+                merge(tables, helper.readers, helper.counts, found, pipe, spill)
                 tables.finish()
             else:
                 _complete(tables, spill)

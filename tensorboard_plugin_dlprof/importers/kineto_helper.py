@@ -1,20 +1,20 @@
-"""A second process that decodes pieces of a trace and sorts their events: both halves of reading at once.
+"""A second process that decodes a part of a trace and sorts its events: both halves of reading at once.
 
-The reading process cuts the text and offers each piece; the helper takes it when it has nothing to do. At the end
-it hands its columns over, and ``kineto_merging`` puts the rows of both in the order of the file, so that a trace
-makes the same tables however many processes read it. What the helper does not understand at once, it refuses; then
-the trace is read anew by one process, which knows how to deal with damaged events. Only then is time lost.
+``kineto_sharing`` says who reads what. At the end the helper hands its columns over, and ``kineto_merging`` puts the
+rows of both in the order of the file, so that a trace makes the same tables however many processes read it. What the
+helper does not understand, it refuses; then the trace is read anew by one process, which knows how to deal with
+damaged events. Only then is time lost.
 
-Pieces lie in memory that both processes see. What goes through the pipes: to the helper the place and the length of
-each piece; from it one byte for each, then ``Handover`` behind its length, then the columns, one after the other.
+What goes through the pipes: to the helper two numbers for each place that it is to read; from it one byte for each,
+then ``Handover`` behind its length, then the columns, one after the other.
 """
 
 from __future__ import annotations
 
-import mmap
 import select
 import struct
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from types import TracebackType
 from typing import IO
@@ -24,8 +24,8 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.forking import Fork, receive_into, receive_text, send, send_text
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
-from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
-from tensorboard_plugin_dlprof.importers.kineto_pieces import PieceDecoder
+from tensorboard_plugin_dlprof.importers.kineto_chunks import Refused
+from tensorboard_plugin_dlprof.importers.kineto_events import Event
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
 from tensorboard_plugin_dlprof.spilling import Spill
 
@@ -34,30 +34,20 @@ _TAKEN, _REFUSED = b"+", b"-"
 _RELIEVED_EVERY = 16
 """Pieces."""
 
-_MOST_WAITING = 2
-"""Pieces that the helper has and is not done with: while it decodes one, the next is there."""
-
-_PROVIDED_FROM, _SLOTS = 16, 24
-"""Pieces after which the helper gets as many as it has room for, some 15 ms of work, as long as the reading process has
-modules to load meanwhile."""
-
-_SLOT_BYTES = 1 << 19
-"""The longest piece that is offered; others are half as long, unless one event is very long. What no piece was
-written to takes no memory."""
-
 _PLACE = struct.Struct("<QQ")
-"""Where a piece begins, and its length."""
 
+OWN, HELPERS = 0, 1
+"""Who reads: the reading process, or the helper."""
 
-class Refused(Exception):
-    """The helper met what one process alone must read, or died."""
+Read = Callable[[int, int], Iterator[list[Event]]]
+"""The events of a place, which two numbers tell. Raises ``Refused`` where one process alone must read them."""
 
 
 class Handover(msgspec.Struct, frozen=True):
     """What the helper found, but for the columns."""
 
     counts: list[list[int]]
-    """After each piece: ``EventTables.counts``."""
+    """After each place: ``EventTables.counts``."""
     columns: list[list[tuple[str, str]]]
     """Of each table: name and type of its columns."""
     texts: list[str]
@@ -66,11 +56,12 @@ class Handover(msgspec.Struct, frozen=True):
     metrics: list[str]
     thread_names: list[tuple[tuple[int, int | str], str]]
     skipped: dict[str, int]
+    """Of the tables, and of the text."""
     categories: dict[str, int]
 
 
 class Helper:
-    """The helper, seen from the reading process. It starts with the first piece. Use it as a context manager.
+    """The helper, seen from the reading process. Use it as a context manager.
 
     Args:
         tables: what the reading process fills meanwhile.
@@ -82,69 +73,100 @@ class Helper:
         self._spill = Spill(options.memory_bytes, options.folder)
         self._to_load = deque(options.modules)
         self._fork: Fork | None = None
-        self._slots = mmap.mmap(-1, _SLOTS * _SLOT_BYTES)
-        self._free = list(range(_SLOTS))
-        """Slots, those that were used last behind: their memory is still in the processor's cache."""
-        self._waiting: deque[int] = deque()
-        """Slots of the pieces that the helper is not done with."""
+        self.waiting = 0
+        """Places that it has and is not done with."""
+        self.readers: list[int] = []
+        """Who reads each part of the file, in its order; the reading process reads what is behind them."""
         self.counts: list[list[int]] = []
-        """What the reading process had when it gave a piece away: ``EventTables.counts``, for each piece."""
+        """What the reading process had at the end of each part of its own: ``EventTables.counts``."""
 
-    def takes(self, piece: bytes, clock: Clock) -> bool:
-        """Offers a piece, the text of a list of events.
+    @property
+    def has_begun(self) -> bool:
+        """Whether the process was started."""
+        return self._fork is not None
+
+    @property
+    def has_modules_to_load(self) -> bool:
+        """Whether the reading process should have the helper do much, and load modules meanwhile."""
+        return bool(self._to_load)
+
+    def begin(self, read: Read, skipped: Counter[str]) -> None:
+        """Starts the process.
+
+        Args:
+            read: reads a place, in the helper.
+            skipped: what ``read`` leaves out.
 
         Raises:
-            Refused: an earlier piece must be read by one process alone.
+            Refused: the system makes no process.
         """
         try:
-            if len(piece) > _SLOT_BYTES:
-                return False
-            if self._fork is None:
-                self._fork = Fork(lambda pipe, out: _help(pipe, out, self._slots, clock, self._spill))
-            fork = self._fork
-            self._hear_what_came(fork)
-            if self._to_load and not self._free:
-                import_module(self._to_load.popleft())
-                self._hear_what_came(fork)
-            provided = self._to_load and len(self.counts) >= _PROVIDED_FROM
-            if len(self._waiting) >= (_SLOTS if provided else _MOST_WAITING):
-                return False
-            slot = self._free.pop()
-            self._waiting.append(slot)
-            begin = slot * _SLOT_BYTES
-            self._slots[begin : begin + len(piece)] = piece
-            send(fork.to, _PLACE.pack(begin, len(piece)))
+            self._fork = Fork(lambda pipe, out: _help(pipe, out, read, skipped, self._spill))
         except OSError as error:
             raise Refused from error
-        self.counts.append(self._tables.counts())
-        return True
 
-    def handover(self) -> tuple[Handover, IO[bytes]]:
-        """Waits for the last piece. What the helper found, and the pipe that its columns come through.
+    def give(self, first: int, second: int) -> None:
+        """Has it read a place.
 
         Raises:
-            Refused: a piece must be read by one process alone.
+            Refused: it died.
         """
-        fork = self._fork
-        if fork is None or self._tables.has_halves:
+        self.readers.append(HELPERS)
+        self.waiting += 1
+        try:
+            send(self._running.to, _PLACE.pack(first, second))
+        except OSError as error:
+            raise Refused from error
+
+    def ends_own(self) -> None:
+        """Says that the reading process is done with a part of its own."""
+        self.counts.append(self._tables.counts())
+
+    def load_module(self) -> None:
+        """Loads one of the modules."""
+        if self._to_load:
+            import_module(self._to_load.popleft())
+
+    def hear(self) -> int:
+        """How many places it is done with since this was asked last.
+
+        Raises:
+            Refused: what it read, or what was read here, must be read by one process alone.
+        """
+        if self._tables.has_halves:
             raise Refused
-        while self._waiting:
+        before, fork = self.waiting, self._running
+        while self.waiting and select.select([fork.from_], [], [], 0)[0]:
+            self._hear(fork)
+        return before - self.waiting
+
+    def handover(self) -> tuple[Handover, IO[bytes]]:
+        """Waits for the last place. What the helper found, and the pipe that its columns come through.
+
+        Raises:
+            Refused: a place must be read by one process alone.
+        """
+        fork = self._running
+        if self._tables.has_halves:
+            raise Refused
+        while self.waiting:
             self._hear(fork)
         fork.to.close()
-        self._slots.close()
         try:
             return msgspec.msgpack.decode(receive_text(fork.from_), type=Handover), fork.from_
         except (EOFError, OSError) as error:
             raise Refused from error
 
-    def _hear_what_came(self, fork: Fork) -> None:
-        while self._waiting and select.select([fork.from_], [], [], 0)[0]:
-            self._hear(fork)
+    @property
+    def _running(self) -> Fork:
+        if self._fork is None:
+            raise Refused
+        return self._fork
 
     def _hear(self, fork: Fork) -> None:
         if fork.from_.read(1) != _TAKEN:
             raise Refused
-        self._free.append(self._waiting.popleft())
+        self.waiting -= 1
 
     def __enter__(self) -> Helper:
         return self
@@ -154,34 +176,36 @@ class Helper:
     ) -> None:
         if self._fork is not None:
             self._fork.__exit__(kind, error, trace)
-        self._slots.close()
 
 
-def _help(pipe: IO[bytes], out: IO[bytes], slots: mmap.mmap, clock: Clock, spill: Spill) -> None:
-    """What the helper does: decodes what comes, then hands over what it found."""
-    pieces, tables = PieceDecoder(clock), EventTables()
+def _help(pipe: IO[bytes], out: IO[bytes], read: Read, skipped: Counter[str], spill: Spill) -> None:
+    """What the helper does: reads what it is told to, then hands over what it found."""
+    tables, pieces = EventTables(), 0
     counts: list[list[int]] = []
+    skipped.clear()
     while True:
         try:
-            begin, length = _PLACE.unpack(receive_into(pipe, bytearray(_PLACE.size)))
+            place = _PLACE.unpack(receive_into(pipe, bytearray(_PLACE.size)))
         except EOFError:
             break
-        piece = slots[begin : begin + length]
-        if len(counts) % _RELIEVED_EVERY == 0:
-            spill.relieve(tables.columns())
-        events = pieces.decode(piece)
-        if events is not None:
-            tables.add(events)
-        if events is None or tables.has_halves:
+        try:
+            for events in read(*place):
+                if pieces % _RELIEVED_EVERY == 0:
+                    spill.relieve(tables.columns())
+                tables.add(events)
+                pieces += 1
+                if tables.has_halves:
+                    raise Refused
+        except Refused:
             send(out, _REFUSED)
             return
         counts.append(tables.counts())
         send(out, _TAKEN)
     spill.complete(tables.columns())
-    _hand_over(tables, counts, out)
+    _hand_over(tables, counts, skipped, out)
 
 
-def _hand_over(tables: EventTables, counts: list[list[int]], out: IO[bytes]) -> None:
+def _hand_over(tables: EventTables, counts: list[list[int]], skipped: Counter[str], out: IO[bytes]) -> None:
     columns = [
         [(name, column) for name, column in table.items() if isinstance(column, np.ndarray)]
         for table in tables.columns()
@@ -194,7 +218,7 @@ def _hand_over(tables: EventTables, counts: list[list[int]], out: IO[bytes]) -> 
         triples=tables.work.triples.triples,
         metrics=tables.counters.metrics,
         thread_names=list(tables.thread_names.items()),
-        skipped=dict(tables.skipped),
+        skipped=tables.skipped + skipped,
         categories=dict(tables.categories),
     )
     send_text(out, msgspec.msgpack.encode(found))

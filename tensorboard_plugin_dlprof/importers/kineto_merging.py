@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from itertools import zip_longest
 from typing import IO, Any, TypeVar
 
 import numpy as np
@@ -11,7 +10,8 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Strings
 from tensorboard_plugin_dlprof.forking import receive_into
-from tensorboard_plugin_dlprof.importers.kineto_helper import Handover, Refused
+from tensorboard_plugin_dlprof.importers.kineto_chunks import Refused
+from tensorboard_plugin_dlprof.importers.kineto_helper import HELPERS, OWN, Handover
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
 from tensorboard_plugin_dlprof.importers.kineto_times import blocks
 from tensorboard_plugin_dlprof.spilling import Spill
@@ -21,8 +21,8 @@ _THREADS = ("thread",)
 _TRIPLES = ("grid", "block")
 _METRICS = ("metric",)
 
-_Cuts = Sequence[tuple[int, int]]
-"""First row and row behind the last of each turn."""
+_Runs = list[tuple[int, slice]]
+"""Who read each run of rows, or met each run of items, and which of its own they are; in the order of the file."""
 
 _Ids = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 """The merged number of each item of the reading process, and of the helper."""
@@ -30,15 +30,15 @@ _Ids = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 _Item = TypeVar("_Item", bound=Hashable)
 
 
-def merge(tables: EventTables, counts: list[list[int]], found: Handover, pipe: IO[bytes], spill: Spill) -> None:
+def merge(
+    tables: EventTables, readers: Sequence[int], counts: list[list[int]], found: Handover, pipe: IO[bytes], spill: Spill
+) -> None:
     """Adds what the helper found to ``tables``, whose columns must be complete.
-
-    Before each piece that the helper took, and after the last, there is a turn of the reading process, most often
-    with several pieces, sometimes with none.
 
     Args:
         tables: what the reading process found.
-        counts: what it had when it gave each piece away.
+        readers: who read each part of the file, in its order; the reading process read what is behind them.
+        counts: what the reading process had at the end of each part of its own.
         found: what the helper found.
         pipe: what its columns come through.
         spill: where long columns lie.
@@ -46,8 +46,8 @@ def merge(tables: EventTables, counts: list[list[int]], found: Handover, pipe: I
     Raises:
         Refused: the columns do not come.
     """
-    own_turns = _turns([*counts, tables.counts()])
-    helper_turns = _turns(found.counts)
+    runs = _runs([*readers, OWN], ([*counts, tables.counts()], found.counts))
+    rows = len(found.columns)
     numberings: list[tuple[Sequence[str], Sequence[Any], Sequence[Any]]] = [
         (_TEXTS, tables.strings.texts(), found.texts),
         (_THREADS, list(tables.threads.rows), found.threads),
@@ -56,27 +56,22 @@ def merge(tables: EventTables, counts: list[list[int]], found: Handover, pipe: I
     ]
     ids: dict[str, _Ids] = {}
     merged: list[list[Any]] = []
-    rows = len(found.columns)
-    for (names, own_items, helper_items), own, helpers in zip(
-        numberings, own_turns[rows:], helper_turns[rows:], strict=True
-    ):
-        items, places = _numbered(own_items, own, helper_items, helpers)
+    for (names, *items), of_items in zip(numberings, runs[rows:], strict=True):
+        numbered, places = _numbered(items, of_items)
         ids |= dict.fromkeys(names, places)
-        merged.append(items)
+        merged.append(numbered)
     texts, threads, tables.work.triples.triples, tables.counters.metrics = merged
 
     try:
-        for table, columns, own, helpers in zip(
-            tables.columns(), found.columns, own_turns[:rows], helper_turns[:rows], strict=True
-        ):
-            in_order = _in_order(own, helpers)
+        for table, columns, of_rows in zip(tables.columns(), found.columns, runs[:rows], strict=True):
+            count = sum(part.stop - part.start for reader, part in of_rows if reader == HELPERS)
             for name, dtype in columns:
-                halves = table[name], receive_into(pipe, np.empty(helpers[-1][1], dtype))
+                halves = table[name], receive_into(pipe, np.empty(count, dtype))
                 if name in ids:
                     halves = _renumbered(halves[0], ids[name][0]), _renumbered(halves[1], ids[name][1])
                 whole = table[name] = spill.empty(sum(map(len, halves)), halves[0].dtype)
-                if in_order:
-                    np.concatenate([halves[reader][rows] for reader, rows in in_order], out=whole)
+                if of_rows:
+                    np.concatenate([halves[reader][part] for reader, part in of_rows], out=whole)
     except EOFError as error:
         raise Refused from error
 
@@ -87,27 +82,27 @@ def merge(tables: EventTables, counts: list[list[int]], found: Handover, pipe: I
     tables.categories.update(found.categories)
 
 
-def _turns(counts: list[list[int]]) -> list[_Cuts]:
-    """The cuts of each table and of each numbering."""
-    starts = [[0] * len(counts[0]), *counts[:-1]]
-    return [
-        list(zip(begin, end, strict=True))
-        for begin, end in zip(zip(*starts, strict=True), zip(*counts, strict=True), strict=True)
-    ]
+def _runs(readers: Sequence[int], counts: tuple[list[list[int]], list[list[int]]]) -> list[_Runs]:
+    """The runs of each table and of each numbering."""
+    waiting = [iter(ends) for ends in counts]
+    before = [[0] * len(counts[OWN][0])] * len(counts)
+    runs: list[_Runs] = [[] for _ in before[OWN]]
+    for reader in readers:
+        ends = next(waiting[reader])
+        for of_one, begin, end in zip(runs, before[reader], ends, strict=True):
+            if begin < end:
+                of_one.append((reader, slice(begin, end)))
+        before[reader] = ends
+    return runs
 
 
-def _numbered(
-    own: Sequence[_Item], own_turns: _Cuts, helpers: Sequence[_Item], helper_turns: _Cuts
-) -> tuple[list[_Item], _Ids]:
+def _numbered(items: Sequence[Sequence[_Item]], runs: _Runs) -> tuple[list[_Item], _Ids]:
     """All items in the order in which one process would have met them, and where those of each process went."""
     places: dict[_Item, int] = {}
-    first, second = np.empty(len(own), np.int32), np.empty(len(helpers), np.int32)
-    for turn, (begin, end) in enumerate(own_turns):
-        first[begin:end] = [places.setdefault(item, len(places)) for item in own[begin:end]]
-        if turn < len(helper_turns):
-            begin, end = helper_turns[turn]
-            second[begin:end] = [places.setdefault(item, len(places)) for item in helpers[begin:end]]
-    return list(places), (first, second)
+    found = np.empty(len(items[OWN]), np.int32), np.empty(len(items[HELPERS]), np.int32)
+    for reader, part in runs:
+        found[reader][part] = [places.setdefault(item, len(places)) for item in items[reader][part]]
+    return list(places), found
 
 
 def _renumbered(column: npt.NDArray[np.int32], ids: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
@@ -115,9 +110,3 @@ def _renumbered(column: npt.NDArray[np.int32], ids: npt.NDArray[np.int32]) -> np
     for rows in blocks(len(column)):
         found[rows] = ids[column[rows]]
     return found
-
-
-def _in_order(own: _Cuts, helpers: _Cuts) -> list[tuple[int, slice]]:
-    """Who read each run of rows (0: the reading process, 1: the helper), and which of its rows they are."""
-    turns = zip_longest(own, helpers, fillvalue=(0, 0))
-    return [(reader, slice(begin, end)) for turn in turns for reader, (begin, end) in enumerate(turn) if begin < end]

@@ -14,24 +14,21 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from tensorboard_plugin_dlprof.errors import BrokenSource
+from tensorboard_plugin_dlprof.importers.kineto_chunks import PIECE_BYTES, TAIL_BYTES, Chunks, Refused, after_gap
 from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
 from tensorboard_plugin_dlprof.importers.kineto_events import Event, decode_one
 from tensorboard_plugin_dlprof.importers.kineto_pieces import PieceDecoder
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
 
-PIECE_BYTES = 1 << 18
 SAMPLE_BYTES = 1 << 20
 """Text in which the way of writing events and timestamps must show."""
 
 MAX_EVENT_BYTES = 8 << 20
 MAX_METADATA_BYTES = 32 << 20
 """Largest text accepted before or after the events; real traces have some kB."""
-
-TAIL_BYTES = 1 << 20
-"""At the end of a file pieces are no longer offered: metadata there may look like events."""
 
 CUT_SHORT = "the end of the event list, where the file is cut short"
 BROKEN_EVENT = "events that are broken JSON"
@@ -45,9 +42,14 @@ _BETWEEN_OBJECTS = re.compile(rb"\}\s*,\s*\{")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def _nobody(_piece: bytes, _clock: Clock) -> bool:
-    """Takes no piece."""
-    return False
+class Helping(Protocol):
+    """Has another process read a part of the events."""
+
+    def shares(self, text: TraceText) -> Iterator[list[Event]]:
+        """Reads ``text.events_ahead()``, then ``text.chunks`` with the other; the events of this process."""
+
+    def takes(self, piece: bytes, clock: Clock) -> bool:
+        """Offers the other a piece of a compressed file, the text of a list of events."""
 
 
 class TraceText:
@@ -68,41 +70,65 @@ class TraceText:
         self._bare_array = False
         self._separator = b""
         self._pieces: PieceDecoder
+        self.chunks: Chunks
+        """What several processes can read, once the events have begun."""
         self.metadata: dict[str, Any] = {}
         """The keys beside ``traceEvents``."""
         self.skipped: Counter[str] = Counter()
         """Why entries of the event list were left out -> how many."""
         self.clock = Clock(b"")
 
-    def events(self, taken: Callable[[bytes, Clock], bool] = _nobody) -> Iterator[list[Event]]:
+    def events(self, helping: Helping | None = None) -> Iterator[list[Event]]:
         """The events in lists of some hundred.
 
         Args:
-            taken: is offered pieces, each the text of a list of events; those that it takes are left out here.
+            helping: has events read elsewhere, which are left out here.
 
         Raises:
             BrokenSource: no list of events, or one that cannot be read.
             UnsafeFile: the file expands beyond its limit.
+            Refused: the file must be read anew, without help.
         """
         self._read_head()
         self._look_ahead()
-        while not self._ended and (chunk := self._read(PIECE_BYTES)):
+        if helping is not None and self.chunks.count:
+            yield from helping.shares(self)
+            self._buffer, helping = self.chunks.leave(), None
+        yield from self._in_turn(self._read, helping)
+        if not self._ended:
+            yield self._slowly(at_end_of_file=True)
+        self._read_tail()
+
+    def events_ahead(self) -> Iterator[list[Event]]:
+        """The events of what was read before ``chunks``.
+
+        Raises:
+            Refused: their list ended there.
+        """
+        yield from self._in_turn(self._ahead.read)
+        if self._ended:
+            raise Refused
+        self.chunks.before_first = self._buffer
+
+    def _in_turn(self, read: Callable[[int], bytes], helping: Helping | None = None) -> Iterator[list[Event]]:
+        while not self._ended and (chunk := read(PIECE_BYTES)):
             cut = chunk.rfind(self._separator) if self._separator else -1
             if cut >= 0:
                 piece = b"[%b%b]" % (self._buffer, chunk[: cut + 1])
-                if self._stream.remaining_bytes > TAIL_BYTES and taken(piece, self.clock):
-                    self._buffer = _after_gap(chunk, cut + 1)
+                if helping and self._stream.remaining_bytes > TAIL_BYTES and helping.takes(piece, self.clock):
+                    self._buffer = after_gap(chunk, cut + 1)
                     continue
                 events = self._pieces.decode(piece)
                 if events is not None:
-                    self._buffer = _after_gap(chunk, cut + 1)
+                    self._buffer = after_gap(chunk, cut + 1)
                     yield events
                     continue
             self._buffer += chunk
             yield from self._whole_events()
-        if not self._ended:
-            yield self._slowly(at_end_of_file=True)
-        self._read_tail()
+
+    def _decoded(self, piece: bytes) -> list[Event] | None:
+        events = self._pieces.decode(piece)
+        return self._halved(piece[1:-1]) if events is None else events
 
     def _look_ahead(self) -> None:
         """Learns how events and timestamps are written, then puts the text back, to be read in pieces."""
@@ -112,6 +138,7 @@ class TraceText:
         self._pieces = PieceDecoder(self.clock)
         self._separator = _separator(self._buffer, self.clock)
         self._ahead, self._buffer = io.BytesIO(self._buffer), b""
+        self.chunks = Chunks(self._stream, self._separator, self._decoded)
 
     def _read(self, size: int) -> bytes:
         return self._ahead.read(size) or self._stream.read(size)
@@ -133,7 +160,7 @@ class TraceText:
             if events is None:
                 events = self._halved(piece)
             if events is not None:
-                self._buffer = _after_gap(self._buffer, cut + 1)
+                self._buffer = after_gap(self._buffer, cut + 1)
                 yield events
                 return
         elif len(self._buffer) < self._slow_from_bytes:
@@ -156,7 +183,7 @@ class TraceText:
             cut = part.find(self._separator, half)
             cut = cut if cut >= 0 else part.rfind(self._separator, 0, half + len(self._separator))
             if cut >= 0:
-                parts += (_after_gap(part, cut + 1), part[: cut + 1])
+                parts += (after_gap(part, cut + 1), part[: cut + 1])
                 continue
             if not part.startswith(b"{") or _end_of_value(part, 0) != len(part):
                 return None
@@ -290,11 +317,6 @@ class TraceText:
 def _end_of(pattern: re.Pattern[bytes], text: bytes, start: int) -> int:
     found = pattern.match(text, start)
     return found.end() if found else start
-
-
-def _after_gap(text: bytes, end: int) -> bytes:
-    """What follows an event that ends at ``end``, from the next event on."""
-    return text[end:].lstrip(b" \t\r\n").removeprefix(b",").lstrip(b" \t\r\n")
 
 
 def _end_of_value(text: bytes, start: int) -> int:

@@ -6,6 +6,7 @@ read in small pieces and refused as soon as it grows far beyond what real traces
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO
@@ -58,6 +59,8 @@ class ByteStream:
             self._source = gzip.GzipFile(fileobj=self._file)
             self._damage = (gzip.BadGzipFile, zlib.error)
         self._expanded_bytes = 0
+        self._furthest = 0
+        """Where the last of what ``read_at`` read ends."""
 
     def read(self, size: int) -> bytes:
         """At most ``size`` bytes, empty at the end of the file.
@@ -84,10 +87,34 @@ class ByteStream:
             self._check_expansion()
         return chunk
 
+    def read_at(self, begin: int, size: int) -> bytes:
+        """At most ``size`` bytes from a place in a plain file; where ``read`` goes on stays as it is.
+
+        A copy of this process may call it too, though it shares the place where ``read`` goes on.
+
+        Raises:
+            BrokenSource: the storage fails.
+        """
+        try:
+            found = os.pread(self._file.fileno(), size, begin)
+        except OSError as error:
+            raise _unreadable(self._name, error) from None
+        self._furthest = max(self._furthest, begin + len(found))
+        return found
+
+    @property
+    def position(self) -> int:
+        """Where ``read`` goes on, in the file as it lies there."""
+        return self._file.tell()
+
+    def go_on_at(self, position: int) -> None:
+        """Where ``read`` goes on in a plain file."""
+        self._file.seek(position)
+
     @property
     def fraction(self) -> float:
         """Share of the file that has been read, from 0 to 1."""
-        return min(1.0, self._file.tell() / self.size_bytes) if self.size_bytes else 1.0
+        return min(1.0, max(self._file.tell(), self._furthest) / self.size_bytes) if self.size_bytes else 1.0
 
     @property
     def remaining_bytes(self) -> int:

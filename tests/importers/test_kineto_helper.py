@@ -87,14 +87,24 @@ def test_a_compressed_trace_is_shared_too(made: tuple[Path, Any], tmp_path: Path
     assert read([path], 2) == {"captures": made[1], "copies": 1, "opened": OPENED}
 
 
+def test_a_damaged_compressed_trace_is_read_by_one(made: tuple[Path, Any], tmp_path: Path) -> None:
+    """Of these the second process reads whole pieces only; damaged events are counted."""
+    path = tmp_path / "damaged.json"
+    path.write_bytes(gzip.compress(made[0].read_bytes().replace(b'"name": "aten::op4', b'"name": aten::op4'), 0))
+    alone = read([path], 1)
+    two = read([path], 2)
+    assert two["captures"] == alone["captures"] != made[1]
+    assert two["opened"] > OPENED
+
+
 def test_columns_that_lie_in_files_are_the_same(made: tuple[Path, Any]) -> None:
     """Both processes put what is too long for the memory into files."""
     assert read([made[0]], 2, options={"memory_bytes": 1 << 20}) == {"captures": made[1], "copies": 1, "opened": OPENED}
 
 
-@pytest.mark.parametrize("damage", ["broken event", "begin and end"])
+@pytest.mark.parametrize("damage", ["half a text", "begin and end"])
 def test_what_the_second_process_does_not_understand_is_read_by_one(damage: str, tmp_path: Path) -> None:
-    """Nothing is lost: damaged events are counted, halves are joined."""
+    """Nothing is lost: events that a quotation mark too few joins are counted, halves are joined."""
     all_events = events()
     halfway = len(all_events) // 2
     if damage == "begin and end":
@@ -102,7 +112,7 @@ def test_what_the_second_process_does_not_understand_is_read_by_one(damage: str,
             half = x("cpu_op", f"half{number}", number, 1)
             all_events[halfway + number] = {**half, "ph": "E" if number % 2 else "B"}
     content = trace(*all_events)
-    if damage == "broken event":
+    if damage == "half a text":
         content = content.replace(b'"name": "aten::op4', b'"name": aten::op4')
     path = tmp_path / "damaged.json"
     path.write_bytes(content)
@@ -111,6 +121,50 @@ def test_what_the_second_process_does_not_understand_is_read_by_one(damage: str,
     two = read([path], 2)
     assert two["captures"] == alone["captures"]
     assert two["copies"] == 1
+
+
+LONG_BYTES = 400_000
+"""Of an event: chunks lie inside it, with no end of an event in them."""
+
+
+def test_long_events_end_in_later_chunks(tmp_path: Path) -> None:
+    """Where chunks hold no end of an event, their text belongs to the piece that ends behind them."""
+    all_events = events()
+    for number in range(2_000, len(all_events), 9_000):
+        all_events[number].setdefault("args", {})["Call stack"] = f"long{number}" * (LONG_BYTES // 8)
+    path = tmp_path / "long.json"
+    path.write_bytes(trace(*all_events))
+    assert read([path], 2) == {"captures": read([path], 1)["captures"], "copies": 1, "opened": OPENED}
+
+
+def test_events_longer_than_chunks_that_are_looked_through_are_read_by_one(tmp_path: Path) -> None:
+    """The second process does not look back for ever for where a piece begins."""
+    all_events = events()
+    all_events[len(all_events) // 2].setdefault("args", {})["Call stack"] = "long" * (1 << 19)
+    path = tmp_path / "longer.json"
+    path.write_bytes(trace(*all_events))
+    assert read([path], 2)["captures"] == read([path], 1)["captures"]
+
+
+def test_what_looks_like_events_behind_their_list_is_none(tmp_path: Path) -> None:
+    """The second process begins in the middle of what follows the list of events."""
+    content = trace(*events())
+    path = tmp_path / "followed.json"
+    path.write_bytes(content[:-1] + b', "others"' + content[content.index(b":") :])
+    alone = read([path], 1)
+    assert read([path], 2)["captures"] == alone["captures"]
+    path.write_bytes(content)
+    assert read([path], 1)["captures"] == alone["captures"]
+
+
+def test_a_damaged_event_is_left_out_by_the_one_who_meets_it(made: tuple[Path, Any], tmp_path: Path) -> None:
+    """It is counted, and the rest of the trace is not read anew."""
+    content = made[0].read_bytes()
+    path = tmp_path / "damaged.json"
+    path.write_bytes(content.replace(b'"name": "aten::op4', b'"name": ?"aten::op4'))
+    alone = read([path], 1)["captures"]
+    assert alone != made[1]
+    assert read([path], 2) == {"captures": alone, "copies": 1, "opened": OPENED}
 
 
 def test_a_second_process_that_dies_costs_nothing_but_time(made: tuple[Path, Any]) -> None:

@@ -131,3 +131,16 @@ def test_the_head_of_a_bomb_is_small(tmp_path: Path) -> None:
     """The head never exceeds the size asked for."""
     path = written(tmp_path, gzip.compress(b"") * 10 + gzip.compress(bytes(10 << 20)))
     assert read_head(path, 1000) == bytes(1000)
+
+
+def test_places_of_a_plain_file_are_read_beside_the_rest(tmp_path: Path) -> None:
+    """Reading at a place moves nothing, and counts as progress; reading goes on wherever it is told to."""
+    with ByteStream(written(tmp_path, TEXT)) as stream:
+        assert stream.read(100) == TEXT[:100]
+        assert stream.read_at(50_000, 10) == TEXT[50_000:50_010]
+        assert stream.read_at(len(TEXT) - 3, 10) == b"end"
+        assert stream.fraction == 1.0
+        assert stream.position == 100
+        assert stream.read(5) == TEXT[100:105]
+        stream.go_on_at(70_000)
+        assert stream.read(5) == TEXT[70_000:70_005]

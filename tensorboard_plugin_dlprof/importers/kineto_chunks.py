@@ -1,0 +1,99 @@
+"""The events of a plain trace in chunks that are read in any order, by several processes at once.
+
+Where a piece of events ends shows in the chunk of text that it was cut from, so every process finds the same pieces
+as one that reads from the start. Each byte belongs to one piece, and each piece must be a whole list of events: so
+nothing that is no event, or behind the end of the list, passes for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from tensorboard_plugin_dlprof.importers.kineto_events import Event
+from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
+
+PIECE_BYTES = 1 << 18
+"""Of a chunk, and about of a piece."""
+
+TAIL_BYTES = 1 << 20
+"""The end of a file is read in turn, by one process: metadata there may look like events."""
+
+_MOST_CARRIED = 4
+"""Chunks without an end of an event that are looked through for where the next piece begins."""
+
+
+class Refused(Exception):
+    """What only one process can read, and only in turn."""
+
+
+class Chunks:
+    """The part of a trace that can be read in any order.
+
+    Args:
+        stream: the trace.
+        separator: what stands between events, brackets included; empty where it is not known.
+        decoded: decodes a piece, the text of a list of events; None where it is none.
+    """
+
+    def __init__(self, stream: ByteStream, separator: bytes, decoded: Callable[[bytes], list[Event] | None]) -> None:
+        self._stream = stream
+        self._separator = separator
+        self._decoded = decoded
+        self._begin = stream.position
+        self.before_first = b""
+        """What lies before the first chunk and belongs to its piece."""
+        self.count = 0
+        """None of a compressed file."""
+        if separator and not stream.is_gzip:
+            self.count = max(0, stream.size_bytes - TAIL_BYTES - self._begin) // PIECE_BYTES
+
+    def events(self, first: int, stop: int) -> Iterator[list[Event]]:
+        """The events of some chunks, those included that begin in the chunk before and end here.
+
+        Raises:
+            BrokenSource: the storage fails.
+            Refused: they must be read in turn.
+        """
+        before = self._before(first)
+        for number in range(first, stop):
+            text = self._chunk(number)
+            cut = text.rfind(self._separator)
+            if cut < 0:
+                before, text = b"", before + text
+                cut = text.rfind(self._separator)
+            if cut < 0:
+                before = text
+                continue
+            events = self._decoded(b"[%b%b]" % (before, text[: cut + 1]))
+            if events is None:
+                raise Refused
+            before = after_gap(text, cut + 1)
+            yield events
+
+    def leave(self) -> bytes:
+        """Lets the stream go on behind the last chunk; what lies before that and belongs to the next piece.
+
+        Raises:
+            Refused: they must be read in turn.
+        """
+        self._stream.go_on_at(self._begin + self.count * PIECE_BYTES)
+        return self._before(self.count)
+
+    def _before(self, chunk: int) -> bytes:
+        text = b""
+        for number in range(chunk - 1, chunk - 1 - _MOST_CARRIED, -1):
+            if number < 0:
+                return self.before_first + text
+            text = self._chunk(number) + text
+            cut = text.rfind(self._separator)
+            if cut >= 0:
+                return after_gap(text, cut + 1)
+        raise Refused
+
+    def _chunk(self, number: int) -> bytes:
+        return self._stream.read_at(self._begin + number * PIECE_BYTES, PIECE_BYTES)
+
+
+def after_gap(text: bytes, end: int) -> bytes:
+    """What follows an event that ends at ``end``, from the next event on."""
+    return text[end:].lstrip(b" \t\r\n").removeprefix(b",").lstrip(b" \t\r\n")
