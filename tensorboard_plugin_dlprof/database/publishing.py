@@ -6,6 +6,7 @@ import errno
 import os
 import platform
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -57,7 +58,8 @@ def published(
             finally:
                 con.close()
             if marked:
-                write_digest(temporary, marked)
+                with _flushed_beside(temporary):
+                    write_digest(temporary, marked)
             _flush(temporary)
             with exclusive(target.parent):
                 check()
@@ -118,6 +120,22 @@ def _connect(temporary: Path) -> sqlite3.Connection:
     con.execute("PRAGMA synchronous = OFF")
     con.execute("PRAGMA cache_size = -16000")
     return con
+
+
+@contextmanager
+def _flushed_beside(path: Path) -> Iterator[None]:
+    """Lets the storage write a file while the block reads it; the same file takes little time to flush after that."""
+
+    def flush() -> None:
+        with suppress(OSError):  # flushing it again tells
+            _flush(path)
+
+    flushing = threading.Thread(target=flush)
+    flushing.start()
+    try:
+        yield
+    finally:
+        flushing.join()
 
 
 def _flush(path: Path) -> None:
