@@ -22,7 +22,7 @@ from tensorboard_plugin_dlprof.queries.extension import is_extended, is_measured
 from tensorboard_plugin_dlprof.queries.findings import Findings, aggregated, findings, with_verdict
 from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations, find_scope
 from tensorboard_plugin_dlprof.queries.table import Table
-from tensorboard_plugin_dlprof.queries.tables import find_table
+from tensorboard_plugin_dlprof.queries.tables import table_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -286,7 +286,7 @@ class Profile:
         if name in _RATED:
             self._rate(needed=name == "efficiency")
         with self._asking() as connection:
-            return find_table(name, is_extended(connection), is_measured(connection))
+            return table_of(connection, name)
 
     def _rate(self, needed: bool) -> None:
         """Works out the efficiency of ops and their causes, where the database does not tell them.

@@ -9,6 +9,7 @@ from tensorboard_plugin_dlprof.queries.extension import info, is_ours
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, performance, resource_breakdown
 from tensorboard_plugin_dlprof.queries.system import gpu_names
+from tensorboard_plugin_dlprof.queries.whole_graphs import has_whole_graphs
 from tensorboard_plugin_dlprof.units import NS_PER_S
 
 
@@ -21,6 +22,7 @@ class Headline(TypedDict):
     average_iteration_ns: int | None
     gpu_utilization_fraction: float | None
     tensor_core_time_fraction: float | None
+    """Unknown where none is known, beside CUDA graphs that were recorded as a whole."""
 
 
 class SourceFacts(TypedDict):
@@ -39,14 +41,17 @@ def headline(connection: sqlite3.Connection) -> Headline:
     """The headline of the first aggregation."""
     scope = find_scope(connection)
     times = performance(connection, scope)
-    tensor_core = next(part for part in resource_breakdown(connection, scope) if part["resource"] == "tensor_core")
+    parts = {part["resource"]: part["fraction"] for part in resource_breakdown(connection, scope)}
+    on_tensor_cores = parts["tensor_core"]
+    if on_tensor_cores == 0 and has_whole_graphs(connection):
+        on_tensor_cores = None
     return Headline(
         gpu_names=gpu_names(connection),
         wall_time_ns=times["wall_clock_ns"],
         iterations=times["profiled_iterations"],
         average_iteration_ns=times["average_iteration_ns"],
         gpu_utilization_fraction=gpu_utilization(connection, scope)["fraction"],
-        tensor_core_time_fraction=tensor_core["fraction"],
+        tensor_core_time_fraction=on_tensor_cores,
     )
 
 

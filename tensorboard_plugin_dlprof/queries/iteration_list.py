@@ -7,6 +7,7 @@ from types import MappingProxyType
 import msgspec
 
 from tensorboard_plugin_dlprof.queries.table import Column, Table
+from tensorboard_plugin_dlprof.queries.whole_graphs import known_on_tensor_cores
 
 _BUSY = "(part.tc_duration + part.non_tc_duration)"
 _LENGTH = "(iteration.stop_time - iteration.start_time)"
@@ -140,10 +141,33 @@ _IN_ORDER = f"{ITERATIONS.base} NOT INDEXED"
 """For columns without an index: reading the table in its own order takes a third of the time of another index."""
 
 
-def iterations(extended: bool) -> Table:
-    """The aggregated iterations, given whether the database has our own tables."""
+def iterations(extended: bool, graphs: bool = False) -> Table:
+    """The aggregated iterations, given whether the database has our own tables, and whole CUDA graphs in them."""
     if not extended:
         return ITERATIONS
+    return _beside_graphs(_of_ours()) if graphs else _of_ours()
+
+
+def _beside_graphs(table: Table) -> Table:
+    time = known_on_tensor_cores("part.tc_duration", "part.iter_value")
+    told = {"tensor_core_time_ns": time, "tensor_core_time_fraction": f"({time}) * 1.0 / nullif({_PARTS}, 0)"}
+    columns = (
+        msgspec.structs.replace(
+            column,
+            sql=told[column.key],
+            description=f"{column.description} Empty where none is known, and a CUDA graph was recorded as a whole.",
+            nullable=True,
+            quotient=None,
+        )
+        if column.key in told
+        else column
+        for column in table.columns
+    )
+    # What is worked out from more than one row is none of the whole columns that pages are found in.
+    return msgspec.structs.replace(table, columns=tuple(columns), in_order="")
+
+
+def _of_ours() -> Table:
     fractions = {"gpu_time_fraction": _BUSY, "tensor_core_time_fraction": "part.tc_duration"}
     of_parts = {"duration_ns": _PARTS} | {key: f"{time} * 1.0 / nullif({_PARTS}, 0)" for key, time in fractions.items()}
     quotients = {key: (time, _PARTS) for key, time in fractions.items()}

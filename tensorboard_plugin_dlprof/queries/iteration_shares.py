@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from tensorboard_plugin_dlprof.queries.numbers import fraction
 from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.whole_graphs import has_whole_graphs, known_on_tensor_cores
 
 
 class IterationShares(NamedTuple):
@@ -18,15 +19,16 @@ class IterationShares(NamedTuple):
     kernel_fraction: float | None
     """A kernel was running."""
     tensor_core_fraction: float | None
-    """A Tensor Core kernel was running."""
+    """A Tensor Core kernel was running; unknown where none is known, beside CUDA graphs recorded as a whole, too."""
 
 
 def iteration_shares(connection: sqlite3.Connection, scope: Scope) -> Iterator[IterationShares]:
     """One row per aggregated iteration, in order."""
+    time = known_on_tensor_cores("tc_duration", "iter_value") if has_whole_graphs(connection) else "tc_duration"
     cursor = connection.execute(
-        "SELECT iter_value, duration, tc_duration, tc_duration + non_tc_duration FROM view_iterations_profiled "
-        "WHERE aggr_id = ? AND domain_name = ? ORDER BY iter_value",
-        (scope.aggregation, scope.domain_name),
+        f"SELECT iter_value, duration, {time}, tc_duration + non_tc_duration FROM view_iterations_profiled "
+        "WHERE aggr_id = :aggregation AND domain_name = :domain ORDER BY iter_value",
+        {"aggregation": scope.aggregation, "domain": scope.domain_name},
     )
     for iteration, duration_ns, tensor_core_ns, kernel_ns in cursor:
         yield IterationShares(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
 
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.efficiency_table import efficiency_table
+from tensorboard_plugin_dlprof.queries.extension import is_extended, is_measured
 from tensorboard_plugin_dlprof.queries.gpus import gpus
 from tensorboard_plugin_dlprof.queries.groups import KERNELS_OF_GROUP
 from tensorboard_plugin_dlprof.queries.iteration_list import iterations
@@ -21,6 +23,7 @@ from tensorboard_plugin_dlprof.queries.op_types import OP_TYPES
 from tensorboard_plugin_dlprof.queries.ops import of_ours
 from tensorboard_plugin_dlprof.queries.reasons import groups, ops, ops_of_group
 from tensorboard_plugin_dlprof.queries.table import Table
+from tensorboard_plugin_dlprof.queries.whole_graphs import has_whole_graphs
 
 
 def _of_ops(make: Callable[[bool], Table]) -> Callable[[bool], Table]:
@@ -50,13 +53,14 @@ _MEASURED = {"ops": ops, "ops_of_group": ops_of_group, "groups": groups, "effici
 
 
 @cache
-def find_table(name: str, extended: bool, measured: bool = False) -> Table:
+def find_table(name: str, extended: bool, measured: bool = False, graphs: bool = False) -> Table:
     """The table of this name.
 
     Args:
         name: of ``TABLES``.
         extended: the database has our own tables.
         measured: it has not, but the efficiency of its ops was worked out.
+        graphs: it holds CUDA graphs that were recorded as a whole.
 
     Raises:
         NotFound: there is none.
@@ -66,4 +70,14 @@ def find_table(name: str, extended: bool, measured: bool = False) -> Table:
         raise NotFound(f"There is no table {name[:40]!r}; there are {', '.join(TABLES)}.")
     if measured and not extended and name in _MEASURED:
         return _MEASURED[name](True)
-    return make(extended)
+    return iterations(extended, graphs) if name == "iterations" else make(extended)
+
+
+def table_of(connection: sqlite3.Connection, name: str) -> Table:
+    """The table of this name, as this database can fill it.
+
+    Raises:
+        NotFound: there is none.
+    """
+    graphs = name == "iterations" and has_whole_graphs(connection)
+    return find_table(name, is_extended(connection), is_measured(connection), graphs)

@@ -6,12 +6,11 @@ import sqlite3
 from functools import cache
 from typing import Any
 
-from tensorboard_plugin_dlprof.queries.extension import is_extended, is_measured
 from tensorboard_plugin_dlprof.queries.iteration_tables import ITERATION_LINK
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Request, Table
-from tensorboard_plugin_dlprof.queries.tables import find_table
+from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
+from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
 from tensorboard_plugin_dlprof.routes.requests import LARGEST_ITERATION, Parameters
 
@@ -25,7 +24,7 @@ def table(borrowed: Borrowed, scope: Scope, parameters: Parameters) -> dict[str,
     answer = page(borrowed.connection, found, scope, request, borrowed.counts)
     return {
         "table": found.name,
-        "columns": _columns(found.name, is_extended(borrowed.connection), is_measured(borrowed.connection)),
+        "columns": _columns(found.columns),
         "rows": answer.rows,
         "key": found.key,
         "offset": request.offset,
@@ -36,7 +35,7 @@ def table(borrowed: Borrowed, scope: Scope, parameters: Parameters) -> dict[str,
 
 
 @cache
-def _columns(table_name: str, extended: bool, measured: bool) -> list[dict[str, str | bool | int]]:
+def _columns(columns: tuple[Column, ...]) -> list[dict[str, str | bool | int]]:
     """What a table tells of its columns."""
     return [
         {
@@ -50,13 +49,13 @@ def _columns(table_name: str, extended: bool, measured: bool) -> list[dict[str, 
             "hidden": column.hidden,
             "tier": column.tier,
         }
-        for column in find_table(table_name, extended, measured).columns
+        for column in columns
     ]
 
 
 def asked(connection: sqlite3.Connection, parameters: Parameters) -> tuple[Table, Request]:
     """Which table, and which part of it in which order."""
-    found = find_table(parameters.required("table"), is_extended(connection), is_measured(connection))
+    found = table_of(connection, parameters.required("table"))
     if ITERATION_LINK in found.links:
         parameters.integer(ITERATION_LINK, None, -LARGEST_ITERATION, LARGEST_ITERATION)
     request = Request(

@@ -16,6 +16,8 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.group_tree import group_tree
+from tensorboard_plugin_dlprof.queries.headline import headline
+from tensorboard_plugin_dlprof.queries.iteration_shares import iteration_shares
 from tensorboard_plugin_dlprof.queries.iterations import iteration_source
 from tensorboard_plugin_dlprof.queries.op_detail import op_detail
 from tensorboard_plugin_dlprof.queries.ops import top_ops
@@ -23,7 +25,7 @@ from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, kernel_time, tensor_core_efficiency
 from tensorboard_plugin_dlprof.queries.table import Request
-from tensorboard_plugin_dlprof.queries.tables import find_table
+from tensorboard_plugin_dlprof.queries.tables import find_table, table_of
 from tests.imports.traces import write_trace
 from tests.queries.profiles import database_of, ignore
 
@@ -128,6 +130,43 @@ def test_graphs_recorded_as_a_whole_stand_beside_the_kernels(tmp_path: Path) -> 
     assert times["graph"] == {"time_ns": 7_811_141_695, "names": None, "launches": 10}
     assert times["total"] == {"time_ns": 78_270, "names": 2, "launches": 30}
     assert gpu["tensor_core_fraction"] is None
+
+
+def test_an_iteration_with_whole_graphs_does_not_say_that_none_used_tensor_cores(tmp_path: Path) -> None:
+    """Where no kernel on Tensor Cores is known in it, the time of them, its share and what is drawn of it are unknown;
+    what kernels are known is counted as ever."""
+    with closing(open_database(database_of("nsight/a100_cuda_graphs/result_2_7B_compile_ro.sqlite", tmp_path))) as file:
+        scope = find_scope(file)
+        (row,) = page(file, table_of(file, "iterations"), scope, Request()).rows
+        (shares,) = iteration_shares(file, scope)
+        assert headline(file)["tensor_core_time_fraction"] is None
+    assert row["tensor_core_time_ns"] is row["tensor_core_time_fraction"] is shares.tensor_core_fraction is None
+    assert row["gpu_time_ns"] == 7_811_219_965
+    assert (row["kernels"], row["tensor_core_kernels"], row["tensor_core_kernel_time_ns"]) == (30, 0, 0)
+
+
+def test_graphs_leave_unknown_only_the_iterations_they_ran_in(tmp_path: Path) -> None:
+    """Of five iterations of 1,000 ns one knows its Tensor Core kernels, two are touched by graphs, one of which begins
+    long before it; a graph that ends as an iteration begins, or begins as it ends, did not run in it."""
+    database = tmp_path / "dldb.sqlite"
+    import_source(write_trace(tmp_path / "trace.json", steps=5), database, ImportOptions(), ignore)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(
+            "UPDATE iteration_list SET start_time = iter_value * 1000, stop_time = (iter_value + 1) * 1000"
+        )
+        connection.execute("UPDATE iteration_aggregation_list SET tc_duration = iter_value = 2")
+        for number, (start, stop) in enumerate([(-50, 0), (900, 3_000), (950, 960), (5_000, 6_000)]):
+            connection.execute("INSERT INTO ext_graph_launches VALUES (?, 1, 0, ?, ?, 0, 7)", (number, start, stop))
+    with closing(open_database(database)) as file:
+        scope = find_scope(file)
+        ordered = page(file, table_of(file, "iterations"), scope, Request(sort="tensor_core_time_ns")).rows
+        zeros = page(file, table_of(file, "iterations"), scope, Request(filters={"tensor_core_time_ns": "=0"})).rows
+        shares = [each.tensor_core_fraction for each in iteration_shares(file, scope)]
+    told = {row["iteration"]: row["tensor_core_time_ns"] for row in ordered}
+    assert told == {0: None, 1: None, 2: 1, 3: 0, 4: 0}
+    assert [row["iteration"] for row in ordered] == [3, 4, 2, 0, 1]
+    assert [row["iteration"] for row in zeros] == [3, 4]
+    assert [share is None for share in shares] == [True, True, False, False, False]
 
 
 def said_of_ops(file: UntrustedConnection, key: str) -> dict[str, set[object]]:

@@ -7,13 +7,13 @@ import { useUrlSet } from "../frame/url";
 import { labelStep, tickLabel, ticks } from "../model/chart";
 import { meanBar } from "../model/iteration_window";
 import { barLayout, barPaths, tallest, type BarLayout } from "../model/iterations";
-import { colourOf } from "../model/resources";
-import { classLabel, HoverCard, IterationLegend, IterationTwin, spoken } from "./iteration_parts";
+import { colourOf, type ColourClass } from "../model/resources";
+import { HoverCard, IterationLegend, IterationTwin, spoken } from "./iteration_parts";
 import { useWidth } from "./use_width";
 
 interface IterationChartProps {
   rows: readonly IterationRow[];
-  matrixUnit: string;
+  label: (key: ColourClass) => string;
   /** What a bar is: `iteration`. */
   unit: string;
 }
@@ -24,14 +24,13 @@ const TOP = 8;
 const HEIGHT = 230;
 
 /** Time per iteration as stacked bars, the mean where a bar is several. Arrow keys walk along them; the hover card has every number. */
-export function IterationChart({ rows: summed, matrixUnit, unit }: IterationChartProps) {
+export function IterationChart({ rows: summed, label, unit }: IterationChartProps) {
   const rows = summed.map(meanBar);
   const several = rows.some(({ count }) => count > 1);
   const [hidden, toggle] = useUrlSet("iterations.hidden");
   const [active, setActive] = useState<number | null>(null);
   const [measure, width] = useWidth(800);
 
-  const label = classLabel(matrixUnit);
   const room = Math.max(width - LEFT - 8, 40);
   const plotHeight = HEIGHT - TOP - BOTTOM;
   const highest = tallest(rows, hidden);
@@ -133,7 +132,7 @@ export function IterationChart({ rows: summed, matrixUnit, unit }: IterationChar
       <p class="visually-hidden" role="status">
         {row === undefined ? "" : spoken(row, label)}
       </p>
-      <IterationTwin rows={rows} matrixUnit={matrixUnit} unit={unit} />
+      <IterationTwin rows={rows} label={label} unit={unit} />
     </div>
   );
 }

@@ -1,16 +1,18 @@
 /** What the charts of iterations share: hover card, legend, the sentence for screen readers, and the table twin. */
 import { useState } from "preact/hooks";
 
-import type { IterationRow } from "../api/types";
+import type { DashboardResponse, IterationRow } from "../api/types";
 import { formatShare, shareOf } from "../format/share";
 import { formatDuration } from "../format/time";
+import { hasGraphs } from "../model/kernel_time";
 import { barParts, classesIn, isResource, rowTitle } from "../model/iterations";
 import { colourOf, resourceLabel, type ColourClass } from "../model/resources";
 
+/** What the classes of a profile are called. */
 export const classLabel =
-  (matrixUnit: string) =>
+  (data: DashboardResponse) =>
   (key: ColourClass): string =>
-    isResource(key) ? resourceLabel(key, matrixUnit) : "Outside the aggregation";
+    isResource(key) ? resourceLabel(key, data.matrix_unit, hasGraphs(data)) : "Outside the aggregation";
 
 interface IterationLegendProps {
   rows: readonly IterationRow[];
@@ -81,7 +83,7 @@ export function HoverCard({
 
 interface IterationTwinProps {
   rows: readonly IterationRow[];
-  matrixUnit: string;
+  label: (key: ColourClass) => string;
   /** What a row is: `iteration`. */
   unit: string;
 }
@@ -89,7 +91,7 @@ interface IterationTwinProps {
 const TABLE_ROWS = 200;
 
 /** The same numbers as a table, for those whom a chart does not serve. */
-export function IterationTwin({ rows, matrixUnit, unit }: IterationTwinProps) {
+export function IterationTwin({ rows, label, unit }: IterationTwinProps) {
   const [open, setOpen] = useState(false);
   const keys = classesIn(rows).filter(isResource);
   return (
@@ -104,7 +106,7 @@ export function IterationTwin({ rows, matrixUnit, unit }: IterationTwinProps) {
                 <th scope="col">Duration</th>
                 {keys.map((key) => (
                   <th scope="col" key={key}>
-                    {resourceLabel(key, matrixUnit)}
+                    {label(key)}
                   </th>
                 ))}
                 <th scope="col">Aggregated</th>

@@ -24,6 +24,9 @@ export function kernelClasses({ kernel_time: time, matrix_unit: unit }: Dashboar
   ];
 }
 
+/** Whether CUDA graphs were recorded as a whole. */
+export const hasGraphs = ({ kernel_time: { graph } }: DashboardResponse): boolean => (graph.time_ns ?? 0) > 0;
+
 /** What `total` does not hold: launches of CUDA graphs of which the kernels were not recorded. */
 export const wholeGraphs = (time: KernelTime): KernelClass => ({
   key: "graphs",

@@ -90,7 +90,14 @@ describe.each(["light", "dark"] as const)("the colours of the %s theme", (theme)
   });
 });
 
+it("tells where graphs that were recorded as a whole are counted", () => {
+  expect(resourceLabel("other_kernel", "Tensor Core", true)).toBe("Other kernels, graphs");
+  expect(resourceLabel("other_kernel", "Tensor Core", false)).toBe("Other kernels");
+});
+
 it("names the matrix unit of the vendor", () => {
-  expect(resourceLabel("tensor_core", "Matrix Core")).toBe("Matrix Cores");
-  expect(new Set(RESOURCES.map((resource) => resourceLabel(resource, "Tensor Core"))).size).toBe(RESOURCES.length);
+  expect(resourceLabel("tensor_core", "Matrix Core", false)).toBe("Matrix Cores");
+  expect(new Set(RESOURCES.map((resource) => resourceLabel(resource, "Tensor Core", true))).size).toBe(
+    RESOURCES.length,
+  );
 });

@@ -40,13 +40,16 @@ export const RESOURCES: readonly Resource[] = [
   "other",
 ];
 
-/** What a class is called on screen; `matrixUnit` is `Tensor Core`, or `Matrix Core` on AMD GPUs. */
-export function resourceLabel(resource: Resource, matrixUnit: string): string {
+/**
+ * What a class is called on screen; `matrixUnit` is `Tensor Core`, or `Matrix Core` on AMD GPUs, and `graphs` says that CUDA graphs were
+ * recorded as a whole.
+ */
+export function resourceLabel(resource: Resource, matrixUnit: string, graphs: boolean): string {
   switch (resource) {
     case "tensor_core":
       return `${matrixUnit}s`;
     case "other_kernel":
-      return "Other kernels";
+      return graphs ? "Other kernels, graphs" : "Other kernels";
     case "memory":
       return "Memory";
     case "data_loader":
@@ -61,12 +64,14 @@ export function resourceLabel(resource: Resource, matrixUnit: string): string {
 }
 
 /** What a class holds, for its tooltip. */
-export function resourceMeaning(resource: Resource, matrixUnit: string): string {
+export function resourceMeaning(resource: Resource, matrixUnit: string, graphs: boolean): string {
   switch (resource) {
     case "tensor_core":
       return `A kernel that uses ${matrixUnit}s was running.`;
     case "other_kernel":
-      return `Kernels were running, none of them on ${matrixUnit}s.`;
+      return graphs
+        ? `Kernels or CUDA graphs recorded as a whole were running, no kernel that is known to use ${matrixUnit}s.`
+        : `Kernels were running, none of them on ${matrixUnit}s.`;
     case "memory":
       return "Only GPU copies and sets were running.";
     case "data_loader":

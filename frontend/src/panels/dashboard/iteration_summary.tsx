@@ -1,5 +1,6 @@
 import type { DashboardResponse, IterationSource } from "../../api/types";
 import { IterationChart } from "../../components/iteration_chart";
+import { classLabel } from "../../components/iteration_parts";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
@@ -51,7 +52,7 @@ export function IterationSummary({ data }: { data: DashboardResponse }) {
           put an NVTX range around it.
         </p>
       ) : (
-        <IterationChart rows={rows} matrixUnit={data.matrix_unit} unit={unit} />
+        <IterationChart rows={rows} label={classLabel(data)} unit={unit} />
       )}
       <p class="muted chart-notes">
         {source !== null && <span>{sourceText(source)}</span>}

@@ -3,14 +3,13 @@ import { Donut } from "../../components/donut";
 import { Panel } from "../../components/panel";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
+import { hasGraphs } from "../../model/kernel_time";
 import { isRecorded, notRecordedTip } from "../../model/recorded";
 import { colourOf, resourceLabel, resourceMeaning } from "../../model/resources";
 
 export function ResourceBreakdown({ data }: { data: DashboardResponse }) {
   const wall = data.gpu_utilization.wall_ns ?? data.performance.wall_clock_ns;
-  const graphs = (data.kernel_time.graph.time_ns ?? 0) > 0;
-  const labelOf = (resource: Resource): string =>
-    `${resourceLabel(resource, data.matrix_unit)}${graphs && resource === "other_kernel" ? ", graphs" : ""}`;
+  const labelOf = (resource: Resource): string => resourceLabel(resource, data.matrix_unit, hasGraphs(data));
   const largest = [...data.resource_breakdown].sort((a, b) => (b.fraction ?? 0) - (a.fraction ?? 0))[0];
   return (
     <Panel
@@ -37,7 +36,7 @@ export function ResourceBreakdown({ data }: { data: DashboardResponse }) {
             : { value: "not recorded", share: "" }),
           tip: !isRecorded(resource, data)
             ? notRecordedTip(resource)
-            : `${labelOf(resource)}: ${formatShare(fraction)}\n${readableAndExact(time)} of ${readableAndExact(wall)} wall clock time\n${resourceMeaning(resource, data.matrix_unit)}`,
+            : `${labelOf(resource)}: ${formatShare(fraction)}\n${readableAndExact(time)} of ${readableAndExact(wall)} wall clock time\n${resourceMeaning(resource, data.matrix_unit, hasGraphs(data))}`,
         }))}
       />
     </Panel>

@@ -7,7 +7,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { IterationBar, IterationsResponse } from "../../api/types";
-import { classLabel, HoverCard, IterationLegend, spoken } from "../../components/iteration_parts";
+import { HoverCard, IterationLegend, spoken } from "../../components/iteration_parts";
 import { formatCount } from "../../format/number";
 import { axisUnit, formatDuration } from "../../format/time";
 import { useUrlSet } from "../../frame/url";
@@ -38,7 +38,7 @@ interface BarsProps {
   data: IterationsResponse;
   whole: Window;
   zoom: Zoom;
-  matrixUnit: string;
+  label: (key: ColourClass) => string;
   start: number | null;
   stop: number | null;
   /** Whether the boundaries can be moved. */
@@ -49,12 +49,11 @@ interface BarsProps {
 }
 
 export function Bars(props: BarsProps) {
-  const { data, whole, zoom, matrixUnit, start, stop, movable, onRange, measure, width } = props;
+  const { data, whole, zoom, label, start, stop, movable, onRange, measure, width } = props;
   const [hidden, toggle] = useUrlSet("iterations.hidden");
   const [active, setActive] = useState<number | null>(null);
   const [grabbed, setGrabbed] = useState<{ x: number; window: Window } | null>(null);
   const plot = useRef<HTMLDivElement>(null);
-  const label = classLabel(matrixUnit);
   const plotWidth = plotWidthOf(width);
   const plotHeight = HEIGHT - TOP - BOTTOM;
   const { window } = zoom;

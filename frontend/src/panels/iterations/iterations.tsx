@@ -2,7 +2,7 @@
 import type { DashboardResponse, IterationsResponse } from "../../api/types";
 import { fetchIterations } from "../../api/client";
 import { Icon } from "../../components/icon";
-import { IterationTwin } from "../../components/iteration_parts";
+import { classLabel, IterationTwin } from "../../components/iteration_parts";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
@@ -150,7 +150,7 @@ function Loaded({ data, iterations, allowed, measure, width, busy, whole }: Load
           data={iterations}
           whole={whole}
           zoom={zoom}
-          matrixUnit={data.matrix_unit}
+          label={classLabel(data)}
           start={choice.sameIterations ? choice.start : null}
           stop={choice.sameIterations ? choice.stop : null}
           movable={allowed}
@@ -173,7 +173,7 @@ function Loaded({ data, iterations, allowed, measure, width, busy, whole }: Load
             return last + 1 > part.from && iteration < part.to;
           })
           .map(meanBar)}
-        matrixUnit={data.matrix_unit}
+        label={classLabel(data)}
         unit="iteration"
       />
       <h3 class="range-title">New aggregation</h3>
