@@ -161,6 +161,19 @@ def test_a_pane_beside_it_makes_the_dashboard_narrower(page: Page, tensorboard: 
     )
 
 
+@pytest.mark.parametrize("width", [480, 800, 1280])
+def test_the_longest_ops_show_what_is_unknown_in_full(page: Page, tensorboard: TensorBoard, width: int) -> None:
+    """The word has room in its columns at every width; a type that has none tells itself in a tooltip."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(tensorboard.page(run="amp"))
+    cells = page.locator(".top-ops td.middle")
+    expect(cells.first).to_be_visible()
+    cells.evaluate_all("cells => cells.forEach(cell => { cell.innerHTML = '<span class=unknown>unknown</span>' })")
+    assert cells.evaluate_all("cells => cells.every(cell => cell.scrollWidth <= cell.clientWidth)")
+    types = page.locator(".top-ops tbody tr td.beside[data-tip]")
+    assert types.evaluate_all("cells => cells.every(cell => cell.dataset.tip === cell.textContent)")
+
+
 def test_what_to_change_first_is_said_first(page: Page, tensorboard: TensorBoard) -> None:
     """The first finding and its gain stand in the headline, which leads to the recommendations."""
     found = tensorboard.get("findings", profile=tensorboard.dashboard("amp")["profile"]["id"])["findings"][0]

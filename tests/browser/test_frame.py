@@ -55,6 +55,22 @@ def test_ranks_are_told_apart(page: Page, tensorboard: TensorBoard) -> None:
     expect(page.locator(".picker-button")).to_contain_text("rank 0")
 
 
+@pytest.mark.parametrize("width", [480, 800, 1280, 1920])
+def test_a_long_name_leaves_the_header_as_it_is(page: Page, tensorboard: TensorBoard, width: int) -> None:
+    """However long the name of a run, brand, picker and tools stand beside each other."""
+    page.set_viewport_size({"width": width, "height": 700})
+    page.goto(tensorboard.page(run="amp"))
+    expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
+    page.locator(".picker-run").first.evaluate("name => { name.textContent = 'a long name '.repeat(40) }")
+    middles = [
+        box["y"] + box["height"] / 2
+        for place in (".brand", ".picker-button", ".frame-tools")
+        if (box := page.locator(place).bounding_box()) is not None
+    ]
+    assert len(middles) == 3
+    assert max(middles) - min(middles) < 3
+
+
 def test_a_link_opens_the_same_picture(page: Page, tensorboard: TensorBoard) -> None:
     """Run, view, order, search, page, size, selection and pane all come from the URL, and stay through a reload."""
     page.goto(

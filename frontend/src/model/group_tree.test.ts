@@ -9,6 +9,7 @@ import {
   limitedNs,
   pathOf,
   Rows,
+  sorted,
   tensorCoreShare,
   usingShare,
   type RowOptions,
@@ -29,6 +30,14 @@ describe("rows of the tree", () => {
     expect(names(rowsWith({ sort: "name" }).visible(({ depth }) => depth < 3))).toEqual([
       "/", "Net", "Head", "Layer[0]", "Layer[1]", "unassociated",
     ]); // prettier-ignore
+  });
+
+  it("stand in the order of their names, numbers by size, where they took the same time", () => {
+    const row = rowsWith().rowOf(6);
+    if (row === null) throw new Error("There is no such row.");
+    const same = ["Layer[10]", "Layer[9]", "Head"].map((name) => ({ ...row, name }));
+    for (const sort of ["-gpu_time_ns", "gpu_time_ns"])
+      expect(sorted(same, sort).map(({ name }) => name)).toEqual(["Head", "Layer[9]", "Layer[10]"]);
   });
 
   it("have keys and paths that find them again", () => {

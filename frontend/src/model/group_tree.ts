@@ -297,7 +297,7 @@ export function sorted(rows: readonly TreeRow[], sort: string): readonly TreeRow
         : key === "limited"
           ? limitedNs(row)
           : 0;
-  return [...rows].sort((a, b) => sign * (value(a) - value(b)));
+  return [...rows].sort((a, b) => sign * (value(a) - value(b)) || natural.compare(a.name, b.name));
 }
 
 /** The chain of rows from the root down to this one. */

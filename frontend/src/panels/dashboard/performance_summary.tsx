@@ -12,7 +12,7 @@ interface Fact {
   term: string;
   about: string;
   value: ComponentChildren;
-  note?: string;
+  note?: { text: string; tip: string };
 }
 
 const count = (value: number | null): ComponentChildren =>
@@ -24,6 +24,9 @@ function facts(data: DashboardResponse): Fact[] {
   const noKernels = !hasKernels(data);
   const spread = performed.iteration_std_dev_ns;
   const utilization = `${readableAndExact(used.busy_ns)} with at least one kernel running, of ${readableAndExact(used.wall_ns)} wall clock time`;
+  // None is known to use them, and of some nobody knows: that is no 0.
+  const untold = efficient.unknown_ns ?? 0;
+  const known = efficient.fraction === 0 && untold > 0 ? null : efficient.fraction;
   const efficiency = `${readableAndExact(efficient.tensor_core_ns)} in ${unit} kernels, of ${readableAndExact(efficient.kernel_ns)} in all kernels, both in eligible ops`;
   return [
     {
@@ -36,7 +39,11 @@ function facts(data: DashboardResponse): Fact[] {
       term: "Average Iteration Time",
       about: `Wall clock time divided by the number of profiled iterations: ${readableAndExact(performed.wall_clock_ns)} / ${formatCount(performed.profiled_iterations)}. Lower is better.`,
       value: <Duration ns={performed.average_iteration_ns} />,
-      ...(spread === null || (performed.profiled_iterations ?? 0) < 2 ? {} : { note: `± ${formatDuration(spread)}` }),
+      ...(spread === null || (performed.profiled_iterations ?? 0) < 2
+        ? {}
+        : {
+            note: { text: `± ${formatDuration(spread)}`, tip: "Standard deviation of the iterations' durations" },
+          }),
     },
     {
       term: "GPU Utilization",
@@ -51,7 +58,7 @@ function facts(data: DashboardResponse): Fact[] {
           : `${efficiency}. Higher is better.`,
       value: (
         <Share
-          fraction={efficient.fraction}
+          fraction={known}
           of={efficiency}
           none={
             !hasOps(data)
@@ -64,6 +71,11 @@ function facts(data: DashboardResponse): Fact[] {
           }
         />
       ),
+      ...(known !== null && untold > 0
+        ? {
+            note: { text: "at least", tip: `No rule can tell ${readableAndExact(untold)} of these kernels` },
+          }
+        : {}),
     },
     {
       term: "Profiled Iterations",
@@ -99,8 +111,8 @@ export function PerformanceSummary({ data }: { data: DashboardResponse }) {
             <dd>
               {value}
               {note !== undefined && (
-                <small class="muted" data-tip="Standard deviation of the iterations' durations">
-                  {note}
+                <small class="muted" data-tip={note.tip}>
+                  {note.text}
                 </small>
               )}
             </dd>

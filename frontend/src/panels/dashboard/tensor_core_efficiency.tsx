@@ -12,6 +12,8 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
   const unknown = shareOf(untold, all) ?? 0;
   const rest = all === null || used === null ? null : all - used - (untold ?? 0);
   const others = Math.max(1 - (fraction ?? 0) - unknown, 0);
+  // None is known to use them, and of some nobody knows: that is no 0.
+  const known = fraction === 0 && unknown > 0 ? null : fraction;
   const whole = `of ${readableAndExact(all)} in all kernels of eligible ops`;
   return (
     <Panel
@@ -30,9 +32,9 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
       ) : (
         <Donut
           name="efficiency"
-          label={`${unit} kernel efficiency ${formatShare(fraction)}`}
-          centre={formatShare(fraction)}
-          centreLabel={unknown > 0 ? "at least" : "efficiency"}
+          label={`${unit} kernel efficiency ${formatShare(known)}`}
+          centre={formatShare(known)}
+          centreLabel={known !== null && unknown > 0 ? "at least" : "efficiency"}
           parts={[
             {
               key: "using",

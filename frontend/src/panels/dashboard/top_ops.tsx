@@ -87,7 +87,9 @@ export function TopOps({ data }: { data: DashboardResponse }) {
                     </ViewLink>
                   </td>
                   {directed && <td class="beside">{op.direction ?? ""}</td>}
-                  <td class="beside">{op.op_type ?? UNKNOWN}</td>
+                  <td class="beside" data-tip={op.op_type}>
+                    {op.op_type ?? UNKNOWN}
+                  </td>
                   <td class="right number beside">{formatCount(op.calls)}</td>
                   <td class="middle">
                     <YesNo value={op.eligible} />
