@@ -68,7 +68,8 @@ def merge(
             for name, dtype in columns:
                 halves = table[name], receive_into(pipe, np.empty(count, dtype))
                 if name in ids:
-                    halves = _renumbered(halves[0], ids[name][0]), _renumbered(halves[1], ids[name][1])
+                    for half, of_reader in zip(halves, ids[name], strict=True):
+                        _renumber(half, of_reader)
                 whole = table[name] = spill.empty(sum(map(len, halves)), halves[0].dtype)
                 if of_rows:
                     np.concatenate([halves[reader][part] for reader, part in of_rows], out=whole)
@@ -105,8 +106,7 @@ def _numbered(items: Sequence[Sequence[_Item]], runs: _Runs) -> tuple[list[_Item
     return list(places), found
 
 
-def _renumbered(column: npt.NDArray[np.int32], ids: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    found = np.empty(len(column), np.int32)
+def _renumber(column: npt.NDArray[np.int32], ids: npt.NDArray[np.int32]) -> None:
+    """In place: to fetch memory for another column takes longer."""
     for rows in blocks(len(column)):
-        found[rows] = ids[column[rows]]
-    return found
+        column[rows] = ids[column[rows]]

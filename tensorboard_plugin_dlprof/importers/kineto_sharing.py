@@ -24,6 +24,9 @@ _MOST_WAITING = 2
 _LEFT_OVER_SHARE = 12
 """Chunks that are left, over those of the next share."""
 
+_LEFT_TO_HELPER = 6
+"""Chunks at the end, while the reading process reads what follows them."""
+
 _PROVIDED_FROM, _SLOTS = 16, 24
 """Pieces after which the helper gets as many as it has room for, some 15 ms of work, as long as the reading process has
 modules to load meanwhile."""
@@ -51,7 +54,7 @@ class Sharing:
         """
         helper = self._helper
         shares = _shares(text.chunks.count)
-        own = next(shares, None)
+        own: tuple[int, int] | None = next(shares)  # what begins ahead of the chunks ends here
         helper.readers.append(OWN)
         helper.begin(text.chunks.events, text.skipped)
         _provide(helper, shares)
@@ -61,9 +64,7 @@ class Sharing:
                 yield events
                 _provide(helper, shares)
             helper.ends_own()
-            own = next(shares, None)
-            if own is not None:
-                helper.readers.append(OWN)
+            own = _next_own(helper, shares, text.chunks.count - _LEFT_TO_HELPER)
 
     def takes(self, piece: bytes, clock: Clock) -> bool:
         """Offers a piece of a compressed trace, the text of a list of events.
@@ -83,6 +84,16 @@ def _shares(chunks: int) -> Iterator[tuple[int, int]]:
         stop = begin + max(1, (chunks - begin) // _LEFT_OVER_SHARE)
         yield begin, stop
         begin = stop
+
+
+def _next_own(helper: Helper, shares: Iterator[tuple[int, int]], stop: int) -> tuple[int, int] | None:
+    """The next share of the reading process; the helper gets those from the chunk ``stop`` on."""
+    for share in shares:
+        if share[0] < stop:
+            helper.readers.append(OWN)
+            return share
+        helper.give(*share)
+    return None
 
 
 def _provide(helper: Helper, shares: Iterator[tuple[int, int]]) -> None:
