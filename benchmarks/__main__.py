@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
-import sqlite3
-import subprocess
 import sys
 import tempfile
-from datetime import datetime, timezone
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from benchmarks import serving
 from benchmarks.importing import measure_import
+from benchmarks.machine import machine
 from benchmarks.starting import measure_start
 from benchmarks.tiled_export import tile_export
 from benchmarks.tiled_trace import tile_trace
@@ -38,7 +34,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """All benchmarks; inputs and databases lie in ``folder`` meanwhile."""
-    results: dict[str, Any] = {"machine": _machine(), "imports": {}, "serving": {}}
+    results: dict[str, Any] = {"machine": machine(), "imports": {}, "serving": {}}
     print(f"{'import':34}{'CPU s':>8}{'x floor':>9}{'2 workers':>11}{'s per GB':>10}{'peak MB':>9}{'bytes/kernel':>14}")
     for megabytes in options.sizes:
         plain = folder / f"trace_{megabytes}MB.json"
@@ -95,30 +91,6 @@ def _import(source: Path, folder: Path, rounds: int) -> dict[str, Any]:
         flush=True,
     )
     return result
-
-
-def _machine() -> dict[str, str]:
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent, check=False
-    )
-    return {
-        "date": f"{datetime.now(timezone.utc):%Y-%m-%d}",
-        "machine": platform.machine(),
-        "processor": _processor(),
-        "python": platform.python_version(),
-        "sqlite": sqlite3.sqlite_version,
-        **{package: version(package) for package in ("msgspec", "numpy", "tensorboard")},
-        "commit": commit.stdout.strip(),
-    }
-
-
-def _processor() -> str:
-    information = Path("/proc/cpuinfo")
-    if information.exists():
-        for line in information.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor()
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import signal
 import statistics
 import subprocess
 import threading
@@ -25,15 +27,28 @@ class Run:
     """Largest memory of the process and its children; 0 where the system does not tell it (not on Linux)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a process may take before it is ended."""
+
+    memory_bytes: float = math.inf
+    wall_s: float = math.inf
+
+
 class CommandFailed(RuntimeError):
-    """A measured process ended with an error."""
+    """A measured process ended with an error, or was ended at its limits."""
+
+    def __init__(self, told: str, command: Sequence[str] = ()) -> None:
+        super().__init__(f"{' '.join(command)}: {told}" if command else told)
+        self.told = told
+        """What it said of it."""
 
 
-def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Run:
-    """Runs a command to its end.
+def run(command: Sequence[str], environment: Mapping[str, str] | None = None, limits: Limits | None = None) -> Run:
+    """Runs a command to its end, or to its limits: then it is ended with all its children.
 
     Raises:
-        CommandFailed: it ended with an error.
+        CommandFailed: it ended with an error, or was ended.
     """
     start = time.perf_counter()
     process = subprocess.Popen(
@@ -42,21 +57,20 @@ def run(command: Sequence[str], environment: Mapping[str, str] | None = None) ->
         stderr=subprocess.PIPE,
         env=None if environment is None else dict(environment),
     )
-    peak = [0]
-    done = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(process.pid, peak, done), daemon=True)
+    watcher = _Watcher(process.pid, limits or Limits())
     watcher.start()
     errors = process.stderr.read() if process.stderr else b""
     _, status, usage = os.wait4(process.pid, 0)
     wall_s = time.perf_counter() - start
-    done.set()
-    watcher.join()
+    watcher.stop()
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.stderr:
         process.stderr.close()
+    if watcher.exceeded:
+        raise CommandFailed(f"ended, as it took more than {watcher.exceeded}", command)
     if process.returncode:
-        raise CommandFailed(f"{' '.join(command)}: {errors.decode(errors='replace').strip()[-2000:]}")
-    return Run(usage.ru_utime + usage.ru_stime, wall_s, peak[0])
+        raise CommandFailed(errors.decode(errors="replace").strip()[-2000:], command)
+    return Run(usage.ru_utime + usage.ru_stime, wall_s, watcher.peak_bytes)
 
 
 def paired(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, list[Run]]:
@@ -79,9 +93,37 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def _watch(process: int, peak: list[int], done: threading.Event) -> None:
-    while not done.wait(_SAMPLE_EVERY_S):
-        peak[0] = max(peak[0], sum(map(_peak_bytes, _family(process))))
+class _Watcher(threading.Thread):
+    """Looks at a process and its children until it is stopped."""
+
+    def __init__(self, process: int, limits: Limits) -> None:
+        super().__init__(daemon=True)
+        self.peak_bytes = 0
+        self.exceeded = ""
+        """The limit that the process was ended at."""
+        self._process = process
+        self._limits = limits
+        self._done = threading.Event()
+
+    def run(self) -> None:
+        """Ends the process with its children once it is beyond its limits."""
+        start = time.perf_counter()
+        while not self._done.wait(_SAMPLE_EVERY_S):
+            family = _family(self._process)
+            self.peak_bytes = max(self.peak_bytes, sum(map(_peak_bytes, family)))
+            if self.peak_bytes > self._limits.memory_bytes:
+                self.exceeded = f"{self._limits.memory_bytes / 1e9:g} GB of memory"
+            elif time.perf_counter() - start > self._limits.wall_s:
+                self.exceeded = f"{self._limits.wall_s / 60:g} minutes"
+            if self.exceeded:
+                for member in family:
+                    with suppress(ProcessLookupError):
+                        os.kill(member, signal.SIGKILL)
+
+    def stop(self) -> None:
+        """Returns when it looks no more."""
+        self._done.set()
+        self.join()
 
 
 def _family(process: int) -> list[int]:

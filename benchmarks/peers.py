@@ -1,122 +1,160 @@
-"""Other tools on the same trace: each installed from the package index into an environment of its own.
+"""Other tools on the same trace, each in an environment of its own, in turn with imports of ours.
 
-``python -m benchmarks.peers [--trace FILE] [--size MB]`` prints the processor time, the clock and the memory of each
-against an import of ours. A peer that cannot be installed or run here is reported: Perfetto's package downloads its
-program when it first runs, and TraceLens is not in the package index (the package of that name is another project).
+``python -m benchmarks.peers [--trace FILE] [--size MB]`` prints the time of the processor and of the clock, and the
+memory, of each tool beside ours. A tool that cannot be installed or run here is reported with the reason.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import mmap
+import os
+import re
+import statistics
 import sys
 import tempfile
-import venv
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.__main__ import TRACE
 from benchmarks.importing import import_command
-from benchmarks.measuring import CommandFailed, Run, median_ratio, run
+from benchmarks.machine import machine
+from benchmarks.measuring import CommandFailed, Limits, Run, median_ratio, run
+from benchmarks.peer_tools import PEERS, Peer, environment
 from benchmarks.tiled_trace import tile_trace
 
-
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """One tool: what to install, and a program that loads the trace of ``sys.argv[1]``."""
-
-    name: str
-    requirements: tuple[str, ...]
-    program: str
+_COMPLETE = re.compile(rb'"ph"\s*:\s*"X"')
+# pip's own words stand behind those of the program that it ran.
+_REASON = re.compile(r"^\s*(?:fatal|error): .*$", re.IGNORECASE | re.MULTILINE)
+_HEADING = f"{'tool':24}{'CPU s':>8}{'ours':>8}{'x ours':>8}{'wall s':>9}{'ours':>8}{'peak MB':>10}{'ours':>7}"
 
 
-PEERS = (
-    Peer(
-        "torch-tb-profiler",
-        ("torch-tb-profiler==0.4.3", "setuptools<82"),
-        "import os, sys\n"
-        "from torch_tb_profiler.io import Cache\n"
-        "from torch_tb_profiler.profiler.loader import RunLoader\n"
-        "if __name__ == '__main__':\n"
-        "    run = RunLoader('run', os.path.dirname(sys.argv[1]), Cache()).load()\n"
-        "    assert run.profiles, 'nothing loaded'\n",
-    ),
-    Peer(
-        "HolisticTraceAnalysis",
-        ("HolisticTraceAnalysis==0.5.0",),
-        "import sys\n"
-        "from hta.trace_analysis import TraceAnalysis\n"
-        "if __name__ == '__main__':\n"
-        "    analysis = TraceAnalysis(trace_files={0: sys.argv[1]})\n"
-        "    analysis.get_temporal_breakdown(visualize=False)\n"
-        "    analysis.get_gpu_kernel_breakdown(visualize=False)\n",
-    ),
-    Peer(
-        "Perfetto",
-        ("perfetto",),
-        "import sys\n"
-        "from perfetto.trace_processor import TraceProcessor\n"
-        "with TraceProcessor(trace=sys.argv[1]) as processor:\n"
-        "    assert next(processor.query('SELECT count(*) AS count FROM slice')).count, 'nothing loaded'\n",
-    ),
-    Peer(
-        "TraceLens",
-        ("TraceLens @ git+https://github.com/AMD-AGI/TraceLens.git",),
-        "import os, sys\n"
-        "from TraceLens.Reporting.generate_perf_report_pytorch import generate_perf_report_pytorch\n"
-        "generate_perf_report_pytorch(sys.argv[1], output_csvs_dir=os.path.dirname(sys.argv[1]) + '/report')\n",
-    ),
-)
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Compares every peer that can be installed."""
-    parser = argparse.ArgumentParser(prog="benchmarks.peers", description=__doc__)
-    parser.add_argument("--trace", type=Path, default=TRACE, help="PyTorch trace to tile")
-    parser.add_argument("--size", type=int, default=100, metavar="MB", help="size of the trace (default: %(default)s)")
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--folder", type=Path, default=Path("build/peers"), help="environments of the peers")
-    parser.add_argument("--results", type=Path, default=Path("build/peers.json"))
+def main(argv: list[str] | None = None, peers: Sequence[Peer] = PEERS) -> int:
+    """Compares every peer that can be installed and run."""
+    parser = _parser(peers)
     options = parser.parse_args(argv)
+    if not options.trace.is_file():
+        parser.error(f"{options.trace} is no file")
     options.folder.mkdir(parents=True, exist_ok=True)
-    results: dict[str, dict[str, float | str]] = {}
-    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+    # HTA takes a relative path for one in a folder of its own.
+    with tempfile.TemporaryDirectory(dir=options.folder.resolve()) as folder:
         trace = Path(folder) / "worker0.pt.trace.json"
         tile_trace(options.trace, trace, options.size * 10**6)
-        ours = import_command(trace, Path(folder) / "databases")
-        print(f"{'tool':24}{'CPU s':>8}{'wall s':>8}{'peak MB':>9}{'CPU x ours':>12}")
-        for peer in PEERS:
-            try:
-                theirs = [str(_environment(peer, options.folder)), "-c", peer.program, str(trace)]
-                pairs = [(run(ours), run(theirs)) for _ in range(options.rounds)]
-            except CommandFailed as error:
-                reason = str(error).splitlines()[-1]
-                print(f"{peer.name:24}cannot be installed or run here: {reason}", flush=True)
-                results[peer.name] = {"failed": reason}
-                continue
-            ratio = median_ratio([pair[1] for pair in pairs], [pair[0] for pair in pairs])
-            _show("ours", pairs[0][0], 1.0)
-            _show(peer.name, pairs[0][1], ratio)
-            results[peer.name] = {"cpu_s": pairs[0][1].cpu_s, "peak_bytes": pairs[0][1].peak_bytes, "cpu_x_ours": ratio}
+        results = _compare(peers, trace, options)
     options.results.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    print(f"\nResults in {options.results}")
     return 0
 
 
-def _environment(peer: Peer, folder: Path) -> Path:
-    """The Python of the environment of a peer, made where there is none yet."""
-    home = folder / peer.name
-    python = home / "bin" / "python"
-    if not (home / "installed").exists():
-        venv.create(home, with_pip=True, clear=True)
-        run([str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", *peer.requirements])
-        (home / "installed").touch()
-    return python.absolute()
+def _compare(peers: Sequence[Peer], trace: Path, options: argparse.Namespace) -> dict[str, Any]:
+    events = complete_events(trace)
+    megabytes = trace.stat().st_size / 1e6
+    print(f"{options.trace.name}, tiled: {megabytes:.0f} MB, {events:,} events with a duration\n{_HEADING}", flush=True)
+    limits = Limits(options.memory_limit * 1e9, options.time_limit * 60)
+    sources = dict(options.source)
+    our_command = import_command(trace, trace.parent / "databases")
+    run(our_command)  # An import that fails is no fault of theirs.
+    measured: dict[str, Mapping[str, float | str]] = {}
+    for peer in peers:
+        if options.only and peer.name not in options.only:
+            continue
+        requirements = (sources[peer.name],) if peer.name in sources else peer.requirements
+        try:
+            home = environment(peer.name, requirements, options.folder.resolve())
+            their_command = peer.command(home, trace, events)
+            ours, theirs = [], []
+            for _ in range(options.rounds):
+                ours.append(run(our_command))
+                theirs.append(run(their_command, limits=limits))
+        except CommandFailed as error:
+            measured[peer.name] = {"failed": _reason(error)}
+            print(f"{peer.name:24}cannot be installed or run here: {_reason(error)}", flush=True)
+        else:
+            measured[peer.name] = _compared(peer.name, ours, theirs)
+    return {
+        "machine": machine(),
+        "trace_bytes": trace.stat().st_size,
+        "events_with_duration": events,
+        "peers": measured,
+    }
 
 
-def _show(name: str, measured: Run, ratio: float) -> None:
+def complete_events(trace: Path) -> int:
+    """Events of a trace that have a duration (phase X)."""
+    with trace.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as text:
+        return sum(1 for _ in _COMPLETE.finditer(text))
+
+
+def _compared(name: str, ours: list[Run], theirs: list[Run]) -> dict[str, float]:
+    """Medians of both, the largest memory, and the median of the ratios of processor time; printed."""
+    found = {
+        "cpu_s": statistics.median(one.cpu_s for one in theirs),
+        "our_cpu_s": statistics.median(one.cpu_s for one in ours),
+        "cpu_x_ours": round(median_ratio(theirs, ours), 2),
+        "wall_s": statistics.median(one.wall_s for one in theirs),
+        "our_wall_s": statistics.median(one.wall_s for one in ours),
+        "peak_bytes": max(one.peak_bytes for one in theirs),
+        "our_peak_bytes": max(one.peak_bytes for one in ours),
+    }
     print(
-        f"{name:24}{measured.cpu_s:8.2f}{measured.wall_s:8.2f}{measured.peak_bytes / 1e6:9.0f}{ratio:12.1f}", flush=True
+        f"{name:24}{found['cpu_s']:8.2f}{found['our_cpu_s']:8.2f}{found['cpu_x_ours']:8.1f}"
+        f"{found['wall_s']:9.2f}{found['our_wall_s']:8.2f}"
+        f"{found['peak_bytes'] / 1e6:10.0f}{found['our_peak_bytes'] / 1e6:7.0f}",
+        flush=True,
     )
+    return found
+
+
+def _reason(error: CommandFailed) -> str:
+    """The line of a failure that tells most: the last that calls itself an error, else the last."""
+    told = [line.strip() for line in _REASON.findall(error.told)]
+    return told[-1] if told else (error.told or "it failed and said nothing").splitlines()[-1]
+
+
+def _parser(peers: Sequence[Peer]) -> argparse.ArgumentParser:
+    names = [peer.name for peer in peers]
+    parser = argparse.ArgumentParser(prog="benchmarks.peers", description=__doc__)
+    parser.add_argument("--trace", type=Path, default=TRACE, help="PyTorch trace to tile (default: a sample of ours)")
+    parser.add_argument("--size", type=int, default=100, metavar="MB", help="size of the trace (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=2, help="runs of each (default: %(default)s)")
+    parser.add_argument("--only", action="append", choices=names, help="this tool; may be given several times")
+    parser.add_argument(
+        "--source",
+        action="append",
+        default=[],
+        type=lambda text: _source(text, names),
+        metavar="NAME=FOLDER",
+        help="install this tool from a folder, as a clone of TraceLens where GitHub cannot be reached",
+    )
+    parser.add_argument(
+        "--memory-limit",
+        type=float,
+        default=_memory_gb() * 0.8,
+        metavar="GB",
+        help="a tool that needs more is ended (default: four fifths of the machine's)",
+    )
+    parser.add_argument(
+        "--time-limit", type=float, default=30, metavar="MINUTES", help="so is one that takes longer (default: 30)"
+    )
+    parser.add_argument("--folder", type=Path, default=Path("build/peers"), help="environments of the tools")
+    parser.add_argument("--results", type=Path, default=Path("build/peers.json"), help="the results")
+    return parser
+
+
+def _source(text: str, names: Sequence[str]) -> tuple[str, str]:
+    name, _, folder = text.partition("=")
+    if name not in names or not folder or not Path(folder).is_dir():
+        raise argparse.ArgumentTypeError(f"{text}: NAME=FOLDER is wanted, a tool of {', '.join(names)} and its folder")
+    return name, str(Path(folder).resolve())
+
+
+def _memory_gb() -> float:
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
+    return math.inf
 
 
 if __name__ == "__main__":
