@@ -66,7 +66,7 @@ PEERS = (
     ),
     Peer(
         "HolisticTraceAnalysis",
-        ("HolisticTraceAnalysis==0.5.0",),
+        ("HolisticTraceAnalysis==0.5.0", "pandas<3"),
         python_program(
             "import sys\n"
             "from hta.trace_analysis import TraceAnalysis\n"

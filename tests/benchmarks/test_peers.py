@@ -116,27 +116,34 @@ def test_complete_events_are_counted(tmp_path: Path) -> None:
 
 
 def test_peers_are_compared_and_failures_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One that loads all is measured; those that cannot be installed, run or kept in their limits say why."""
+    """One that loads all is measured, one that fails says why; who is not chosen is not run, and no input is left."""
     count = "import json, sys; assert sum(e['ph'] == 'X' for e in json.load(open(sys.argv[1]))['traceEvents'])"
     chosen = (
         Peer("counts", (), python_program(f"{count} == int(sys.argv[2])")),
         Peer("fails", (), python_program("raise SystemExit('error: no such device\\nnote: not our fault')")),
-        Peer("waits", (), python_program("import time; time.sleep(60)")),
         Peer("not chosen", (), python_program("raise SystemExit('was run')")),
     )
     results = tmp_path / "results.json"
-    options = ["--size", "1", "--rounds", "1", "--time-limit", "0.05", "--folder", str(tmp_path / "work")]
-    options += [part for peer in chosen[:3] for part in ("--only", peer.name)]
-    assert peers.main([*options, "--results", str(results)], chosen) == 0
+    options = ["--size", "1", "--rounds", "1", "--folder", str(tmp_path / "work"), "--results", str(results)]
+    assert peers.main([*options, "--only", "counts", "--only", "fails"], chosen) == 0
     found = json.loads(results.read_text())
     assert {"commit", "machine", "python"} <= found["machine"].keys()
     assert found["events_with_duration"] > 0 < found["trace_bytes"]
-    assert list(found["peers"]) == ["counts", "fails", "waits"]
+    assert list(found["peers"]) == ["counts", "fails"]
     assert found["peers"]["counts"]["cpu_x_ours"] > 0 < found["peers"]["counts"]["our_cpu_s"]
     assert found["peers"]["fails"] == {"failed": "error: no such device"}
-    assert found["peers"]["waits"] == {"failed": "ended, as it took more than 0.05 minutes"}
     assert "error: no such device" in capsys.readouterr().out
-    assert sorted(path.name for path in (tmp_path / "work").iterdir()) == ["counts", "fails", "waits"]
+    assert sorted(path.name for path in (tmp_path / "work").iterdir()) == ["counts", "fails"]
+
+
+def test_a_peer_beyond_its_time_is_ended(tmp_path: Path) -> None:
+    """The comparison goes on, and says which limit it was."""
+    chosen = (Peer("waits", (), python_program("import time; time.sleep(600)")),)
+    results = tmp_path / "results.json"
+    options = ["--size", "1", "--rounds", "1", "--time-limit", "0.01", "--folder", str(tmp_path / "work")]
+    assert peers.main([*options, "--results", str(results)], chosen) == 0
+    waited = json.loads(results.read_text())["peers"]["waits"]
+    assert waited == {"failed": "ended, as it took more than 0.01 minutes"}
 
 
 def test_a_peer_is_installed_from_a_folder_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
