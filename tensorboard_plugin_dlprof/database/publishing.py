@@ -125,10 +125,13 @@ def _connect(temporary: Path) -> sqlite3.Connection:
 @contextmanager
 def _flushed_beside(path: Path) -> Iterator[None]:
     """Lets the storage write a file while the block reads it; the same file takes little time to flush after that."""
+    failed: list[OSError] = []
 
     def flush() -> None:
-        with suppress(OSError):  # flushing it again tells
+        try:
             _flush(path)
+        except OSError as error:
+            failed.append(error)
 
     flushing = threading.Thread(target=flush)
     flushing.start()
@@ -136,6 +139,8 @@ def _flushed_beside(path: Path) -> Iterator[None]:
         yield
     finally:
         flushing.join()
+    for error in failed:
+        raise error  # Linux tells of lost data once: flushing the file again would succeed
 
 
 def _flush(path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -220,6 +221,21 @@ def test_a_full_disk_is_told_with_the_space_needed(target: Path, source: Path) -
         [sys.executable, "-c", program, str(target), str(source)], capture_output=True, text=True, check=False
     )
     assert "OutputNotWritable" in done.stderr
+    assert list(target.parent.iterdir()) == []
+
+
+def test_data_that_the_storage_lost_once_is_told(target: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Linux tells of it at the first flush only; the second succeeds though the data are gone."""
+    flush, failures = os.fsync, [OSError(errno.EIO, os.strerror(errno.EIO))]
+
+    def fails_once(descriptor: int) -> None:
+        if failures:
+            raise failures.pop()
+        flush(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fails_once)
+    with pytest.raises(OutputNotWritable, match="check the storage"):
+        _write(target, source)
     assert list(target.parent.iterdir()) == []
 
 
