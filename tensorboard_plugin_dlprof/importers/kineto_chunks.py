@@ -8,6 +8,7 @@ nothing that is no event, or behind the end of the list, passes for one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from tensorboard_plugin_dlprof.importers.kineto_events import Event
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
@@ -20,6 +21,8 @@ TAIL_BYTES = 1 << 20
 
 _MOST_CARRIED = 4
 """Chunks without an end of an event that are looked through for where the next piece begins."""
+
+_Text = TypeVar("_Text", bytes, bytearray)
 
 
 class Refused(Exception):
@@ -35,7 +38,9 @@ class Chunks:
         decoded: decodes a piece, the text of a list of events; None where it is none.
     """
 
-    def __init__(self, stream: ByteStream, separator: bytes, decoded: Callable[[bytes], list[Event] | None]) -> None:
+    def __init__(
+        self, stream: ByteStream, separator: bytes, decoded: Callable[[bytes | bytearray], list[Event] | None]
+    ) -> None:
         self._stream = stream
         self._separator = separator
         self._decoded = decoded
@@ -56,19 +61,29 @@ class Chunks:
         """
         before = self._before(first)
         for number in range(first, stop):
-            text = self._chunk(number)
-            cut = text.rfind(self._separator)
+            text, begin = self._text(before, number), len(before) + 1
+            cut = text.rfind(self._separator, begin)
             if cut < 0:
-                before, text = b"", before + text
                 cut = text.rfind(self._separator)
             if cut < 0:
-                before = text
+                before = bytes(text[1:])
                 continue
-            events = self._decoded(b"[%b%b]" % (before, text[: cut + 1]))
+            before = bytes(after_gap(text, cut + 1))
+            text[cut + 1 :] = b"]"
+            events = self._decoded(text)
             if events is None:
                 raise Refused
-            before = after_gap(text, cut + 1)
             yield events
+
+    def _text(self, before: bytes, number: int) -> bytearray:
+        """A bracket, what lies before a chunk, and the chunk, which is read to its place: copies of it take time."""
+        begin = len(before) + 1
+        text = bytearray(begin + PIECE_BYTES)
+        text[:begin] = b"[%b" % before
+        with memoryview(text) as places:
+            if self._stream.read_into(places[begin:], self._begin + number * PIECE_BYTES) < PIECE_BYTES:
+                raise Refused
+        return text
 
     def leave(self) -> bytes:
         """Lets the stream go on behind the last chunk; what lies before that and belongs to the next piece.
@@ -91,9 +106,9 @@ class Chunks:
         raise Refused
 
     def _chunk(self, number: int) -> bytes:
-        return self._stream.read_at(self._begin + number * PIECE_BYTES, PIECE_BYTES)
+        return bytes(self._text(b"", number)[1:])
 
 
-def after_gap(text: bytes, end: int) -> bytes:
+def after_gap(text: _Text, end: int) -> _Text:
     """What follows an event that ends at ``end``, from the next event on."""
     return text[end:].lstrip(b" \t\r\n").removeprefix(b",").lstrip(b" \t\r\n")

@@ -59,7 +59,7 @@ class Clock:
         """Whether timestamps are shortened; then none that was decoded may be below ``LEAST_SHORT_US`` or twice it."""
         return bool(self._long)
 
-    def shorten(self, text: bytes) -> bytes:
+    def shorten(self, text: bytes | bytearray) -> bytes | bytearray:
         """``text`` with every timestamp shortened to what a double holds."""
         return text.replace(self._long, self._short) if self._long else text
 

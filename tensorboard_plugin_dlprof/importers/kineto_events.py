@@ -93,7 +93,7 @@ DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, Value
 """What decoding may raise on bytes that strangers wrote."""
 
 
-def decode_events(text: bytes) -> list[Event] | None:
+def decode_events(text: bytes | bytearray) -> list[Event] | None:
     """All events of a JSON list; None where one needs care."""
     try:
         return _decode_events(text)

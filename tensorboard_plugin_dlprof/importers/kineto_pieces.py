@@ -91,7 +91,7 @@ class PieceDecoder:
         # Two to begin with: were there only one, events without a category would be taken for it.
         self._learn(("cpu_op", "kernel"))
 
-    def decode(self, piece: bytes) -> list[Event] | None:
+    def decode(self, piece: bytes | bytearray) -> list[Event] | None:
         """All events of ``piece``, which is the text of a list of them; None where one needs care.
 
         An event may be of another class than ``Event``, without the fields that its kind has no use for.
@@ -132,7 +132,7 @@ class PieceDecoder:
         return msgspec.json.Decoder(list[event], strict=False)  # type: ignore[valid-type]
 
 
-def _decoded(decoder: msgspec.json.Decoder[Any], text: bytes) -> list[Event] | None:
+def _decoded(decoder: msgspec.json.Decoder[Any], text: bytes | bytearray) -> list[Event] | None:
     try:
         return cast("list[Event]", decoder.decode(text))
     except DECODE_ERRORS:

@@ -126,9 +126,9 @@ class TraceText:
             self._buffer += chunk
             yield from self._whole_events()
 
-    def _decoded(self, piece: bytes) -> list[Event] | None:
+    def _decoded(self, piece: bytes | bytearray) -> list[Event] | None:
         events = self._pieces.decode(piece)
-        return self._halved(piece[1:-1]) if events is None else events
+        return self._halved(bytes(piece[1:-1])) if events is None else events
 
     def _look_ahead(self) -> None:
         """Learns how events and timestamps are written, then puts the text back, to be read in pieces."""

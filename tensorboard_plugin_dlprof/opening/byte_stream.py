@@ -60,7 +60,7 @@ class ByteStream:
             self._damage = (gzip.BadGzipFile, zlib.error)
         self._expanded_bytes = 0
         self._furthest = 0
-        """Where the last of what ``read_at`` read ends."""
+        """Where the last of what ``read_into`` read ends."""
 
     def read(self, size: int) -> bytes:
         """At most ``size`` bytes, empty at the end of the file.
@@ -87,20 +87,27 @@ class ByteStream:
             self._check_expansion()
         return chunk
 
-    def read_at(self, begin: int, size: int) -> bytes:
-        """At most ``size`` bytes from a place in a plain file; where ``read`` goes on stays as it is.
+    def read_into(self, buffer: memoryview, begin: int) -> int:
+        """Reads from a place in a plain file; where ``read`` goes on stays as it is.
 
         A copy of this process may call it too, though it shares the place where ``read`` goes on.
+
+        Args:
+            buffer: what is read, from its start.
+            begin: the place.
+
+        Returns:
+            How many bytes were read: less than the buffer holds where the file ends.
 
         Raises:
             BrokenSource: the storage fails.
         """
         try:
-            found = os.pread(self._file.fileno(), size, begin)
+            count = os.preadv(self._file.fileno(), [buffer], begin)
         except OSError as error:
             raise _unreadable(self._name, error) from None
-        self._furthest = max(self._furthest, begin + len(found))
-        return found
+        self._furthest = max(self._furthest, begin + count)
+        return count
 
     @property
     def position(self) -> int:

@@ -137,8 +137,11 @@ def test_places_of_a_plain_file_are_read_beside_the_rest(tmp_path: Path) -> None
     """Reading at a place moves nothing, and counts as progress; reading goes on wherever it is told to."""
     with ByteStream(written(tmp_path, TEXT)) as stream:
         assert stream.read(100) == TEXT[:100]
-        assert stream.read_at(50_000, 10) == TEXT[50_000:50_010]
-        assert stream.read_at(len(TEXT) - 3, 10) == b"end"
+        found = bytearray(10)
+        assert stream.read_into(memoryview(found), 50_000) == 10
+        assert found == TEXT[50_000:50_010]
+        assert stream.read_into(memoryview(found), len(TEXT) - 3) == 3
+        assert found[:3] == b"end"
         assert stream.fraction == 1.0
         assert stream.position == 100
         assert stream.read(5) == TEXT[100:105]
