@@ -25,6 +25,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import (
     Outside,
 )
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.distinct import numbered_narrow
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.mapped_files import let_go_of_much
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
@@ -118,14 +119,20 @@ def _iterations(
 def _devices(profile: Profile, parts: Int64s, in_use: Bools, kernel: Int64s) -> DeviceTimes:
     ids = np.array([device.device_id for device in profile.devices], np.int64)
     kernels = profile.kernels
-    device, duration = kernels.device[kernel], (kernels.gpu_stop - kernels.gpu_start)[kernel]
-    return DeviceTimes(
+    found, row = numbered_narrow(kernels.device[kernel])
+    count = counted(row, len(found))
+    kernel_ns = summed(row, (kernels.gpu_stop - kernels.gpu_start)[kernel], len(found))
+    has = np.isin(ids, found)
+    place = np.searchsorted(found, ids[has])
+    times = DeviceTimes(
         device_id=ids,
         in_use=in_use,
-        kernels=np.array([int((device == number).sum()) for number in ids], np.int64),
-        kernel_ns=np.array([int(duration[device == number].sum()) for number in ids], np.int64),
+        kernels=np.zeros(len(ids), np.int64),
+        kernel_ns=np.zeros(len(ids), np.int64),
         parts_ns=parts[: len(ids)].sum(axis=1),
     )
+    times.kernels[has], times.kernel_ns[has] = count[place], kernel_ns[place]
+    return times
 
 
 def _outside(profile: Profile, aggregated: Bools, kernels: Int64s, memcpys: Int64s, memsets: Int64s) -> Outside:

@@ -6,7 +6,7 @@ Everything is sorting and searching: no function loops over its rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -27,6 +27,9 @@ class Intervals(msgspec.Struct, frozen=True):
     start: Int64s
     stop: Int64s
 
+
+Clock: TypeAlias = Callable[[Int64s], Int64s]
+"""What a clock shows at some times: it may stand still, and never runs backwards."""
 
 Piece: TypeAlias = "tuple[Int64s, Int64s] | tuple[Int64s, Int64s, npt.NDArray[np.bool_]]"
 """Starts and stops of intervals, and which of them are meant; all of them without."""
@@ -117,25 +120,50 @@ def subtract(one: Intervals, other: Intervals) -> Intervals:
     return intersect(one, Intervals(np.append(before, other.stop), np.append(other.start, after)))
 
 
-def covered(intervals: Intervals, start: Int64s, stop: Int64s) -> Int64s:
-    """Nanoseconds of ``intervals`` within each window from ``start[i]`` to ``stop[i]``; windows may overlap."""
+def covered(intervals: Intervals, start: Int64s, stop: Int64s, clock: Clock | None = None) -> Int64s:
+    """Nanoseconds of ``intervals`` within each window from ``start[i]`` to ``stop[i]``; windows may overlap.
+
+    Args:
+        intervals: Any.
+        start: Where the windows begin.
+        stop: Where they end.
+        clock: What counts the nanoseconds; by default all count.
+    """
     lengths = np.zeros(len(start), np.int64)
     if not len(intervals.start):
         return lengths
-    total = np.zeros(len(intervals.start) + 1, np.int64)
-    np.subtract(intervals.stop, intervals.start, out=total[1:])
-    np.cumsum(total, out=total)
+    total = _totals(intervals, clock)
     for begin in range(0, len(start), _BLOCK):
         some = slice(begin, begin + _BLOCK)
-        covered_within = _covered_before(intervals, total, stop[some]) - _covered_before(intervals, total, start[some])
-        np.maximum(covered_within, 0, out=lengths[some])
+        before = _covered_before(intervals, total, start[some], clock)
+        np.maximum(_covered_before(intervals, total, stop[some], clock) - before, 0, out=lengths[some])
     return lengths
 
 
-def _covered_before(intervals: Intervals, total: Int64s, time: Int64s) -> Int64s:
+def clock_within(intervals: Intervals) -> Clock:
+    """A clock that runs only within ``intervals``."""
+    total = _totals(intervals)
+    return lambda time: _covered_before(intervals, total, time) if len(intervals.start) else np.zeros_like(time)
+
+
+def _totals(intervals: Intervals, clock: Clock | None = None) -> Int64s:
+    """What the first so many intervals cover."""
+    total = np.zeros(len(intervals.start) + 1, np.int64)
+    if clock is None:
+        np.subtract(intervals.stop, intervals.start, out=total[1:])
+    else:
+        for begin in range(0, len(intervals.start), _BLOCK):
+            some = slice(begin, begin + _BLOCK)
+            np.subtract(clock(intervals.stop[some]), clock(intervals.start[some]), out=total[1:][some])
+    np.cumsum(total, out=total)
+    return total
+
+
+def _covered_before(intervals: Intervals, total: Int64s, time: Int64s, clock: Clock | None = None) -> Int64s:
     """``total`` is what the first so many intervals cover."""
     begun = np.searchsorted(intervals.start, time, side="right")
-    still_to_come = np.maximum(intervals.stop[begun - 1] - time, 0)
+    stop = intervals.stop[begun - 1]
+    still_to_come = np.maximum(stop - time if clock is None else clock(stop) - clock(time), 0)
     return np.where(begun > 0, total[begun] - still_to_come, 0)
 
 

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, Piece, covered, union_of
+from tensorboard_plugin_dlprof.aggregation.side_by_side import SideBySide, Work, side_by_side
 from tensorboard_plugin_dlprof.aggregation.tables import Bools, Part
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, Kernels, Profile, Syncs
+from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Kernels, Profile, Syncs
 
 
 def devices_in_use(profile: Profile) -> Bools:
@@ -27,30 +28,35 @@ def devices_in_use(profile: Profile) -> Bools:
     return np.array([device.device_id in used for device in profile.devices], np.bool_)
 
 
+def device_work(profile: Profile) -> list[Work]:
+    """Of kernels, graphs, copies and sets."""
+    tables: list[Kernels | Copies | GraphLaunches] = [profile.kernels, profile.graphs, profile.memcpys, profile.memsets]
+    return [(table.gpu_start, table.gpu_stop, table.device) for table in tables]
+
+
 def device_parts(profile: Profile, start: Int64s, stop: Int64s) -> Int64s:
     """Shape (devices, windows, 7), by ``Part``: nanoseconds of each window from ``start[i]`` to ``stop[i]``.
 
     The first row of a profile without devices is that of a device that did nothing.
     """
-    devices = [device.device_id for device in profile.devices] or [-1]
-    # Many machines have devices that did nothing, all alike.
-    idle = [row for row, used in enumerate(devices_in_use(profile).tolist()) if not used]
-    cpu = _cpu_work(profile)
-    if len(devices) - max(len(idle) - 1, 0) > 1:  # For one alone they are joined with what goes before them only.
-        joined = union_of(cpu)
-        cpu = [(joined.start, joined.stop)]
-    host = [
-        [(profile.data_loader.start_ns, profile.data_loader.stop_ns)],
-        [(profile.io.start_ns, profile.io.stop_ns)],
-        cpu,
-    ]
-    parts = np.zeros((len(devices), len(start), len(Part)), np.int64)
-    for row, device in enumerate(devices):
-        if row in idle[1:]:
-            parts[row] = parts[idle[0]]
-            continue
-        for part, exclusive in enumerate(_exclusive([*_gpu_work(profile, device), *host], start, stop)):
-            parts[row, :, part] = exclusive
+    parts = np.zeros((max(len(profile.devices), 1), len(start), len(Part)), np.int64)
+    host = list(_unions(_host_work(profile)))
+    # What the host does is the same for all. Many machines have devices that did nothing, all alike.
+    parts[:, :, Part.DATA_LOADER : Part.OTHER] = _added([covered(union, start, stop) for union in host])
+    windows = Intervals(start, stop)
+    used = np.flatnonzero(devices_in_use(profile))
+    ids = np.array([device.device_id for device in profile.devices], np.int64)[used]
+    for group in side_by_side(ids, device_work(profile), [windows]):
+        theirs = group.repeated(windows)
+        shape = len(group.row), len(start)
+        rows = used[group.row]
+        busy = theirs
+        on_gpu = []
+        for busy in _unions(_gpu_work(profile, group)):
+            on_gpu.append(covered(busy, theirs.start, theirs.stop).reshape(shape))
+        parts[rows, :, : Part.DATA_LOADER] = _added(on_gpu)
+        beside = [covered(busy, theirs.start, theirs.stop, group.clock_within(union)).reshape(shape) for union in host]
+        parts[rows, :, Part.DATA_LOADER : Part.OTHER] -= _added(beside)
     parts[:, :, Part.OTHER] = (stop - start) - parts.sum(axis=2)
     return parts
 
@@ -67,44 +73,46 @@ def mean_parts(parts: Int64s, in_use: Bools) -> Int64s:
     return mean
 
 
-def _exclusive(by_precedence: Iterable[Sequence[Piece]], start: Int64s, stop: Int64s) -> Iterator[Int64s]:
-    """Nanoseconds of each window that intervals cover and none before them does: what they add to all before them."""
-    taken = Intervals(start[:0], start[:0])
-    before = np.zeros(len(start), np.int64)
+def _unions(by_precedence: Iterable[Sequence[Piece]]) -> Iterator[Intervals]:
+    """The time that each and all before it cover."""
+    taken = Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))
     for intervals in by_precedence:
         if any(len(piece[0]) for piece in intervals):
             taken = union_of([(taken.start, taken.stop), *intervals])
-        so_far = covered(taken, start, stop)
-        yield so_far - before
-        before = so_far
+        yield taken
 
 
-def _gpu_work(profile: Profile, device: int) -> list[Sequence[Piece]]:
+def _added(lengths: Sequence[Int64s]) -> Int64s:
+    """What each adds to the one before it, along a last axis."""
+    so_far = np.stack(lengths, axis=-1)
+    so_far[..., 1:] -= so_far[..., :-1].copy()
+    return so_far
+
+
+def _gpu_work(profile: Profile, group: SideBySide) -> list[Sequence[Piece]]:
     """Tensor Core kernels, other kernels, memory work. A graph recorded as a whole counts as other kernels."""
-    kernels, graphs = profile.kernels, profile.graphs
-    here = kernels.device == device
-    on_matrix_unit = here & (kernels.matrix_unit == MatrixUnit.YES)
-    elsewhere = here & ~on_matrix_unit
-    graph = graphs.device == device
-    memory = [(table, table.device == device) for table in (profile.memcpys, profile.memsets)]
+    kernels, graphs, *memory = device_work(profile)
+    on_matrix_unit = profile.kernels.matrix_unit == MatrixUnit.YES
     return [
-        [(kernels.gpu_start, kernels.gpu_stop, on_matrix_unit)],
-        [(kernels.gpu_start, kernels.gpu_stop, elsewhere), (graphs.gpu_start, graphs.gpu_stop, graph)],
-        [(table.gpu_start, table.gpu_stop, rows) for table, rows in memory],
+        [group.piece(kernels, on_matrix_unit)],
+        [group.piece(kernels, ~on_matrix_unit), group.piece(graphs)],
+        [group.piece(table) for table in memory],
     ]
 
 
-def _cpu_work(profile: Profile) -> Sequence[Piece]:
-    """Op ranges of any thread, and, unless DLProf's own markers made them, API calls of any thread.
+def _host_work(profile: Profile) -> list[Sequence[Piece]]:
+    """The data loader, input and output, and the CPU's work.
 
-    DLProf takes the ranges of all ops, unassociated ones too, which there are calls. Elsewhere the calls are
-    taken themselves; one that was not recorded has no length.
+    That is op ranges of any thread, and, unless DLProf's own markers made them, API calls of any thread. DLProf takes
+    the ranges of all ops, unassociated ones too, which there are calls. Elsewhere the calls are taken themselves; one
+    that was not recorded has no length.
     """
-    instances = profile.instances
+    instances, loader, io = profile.instances, profile.data_loader, profile.io
+    before: list[Sequence[Piece]] = [[(loader.start_ns, loader.stop_ns)], [(io.start_ns, io.stop_ns)]]
     if profile.dlprof_markers:
-        return [(instances.cpu_start, instances.cpu_stop)]
+        return [*before, [(instances.cpu_start, instances.cpu_stop)]]
     associated = np.array([op.eligibility != Eligibility.UNASSOCIATED for op in profile.ops], np.bool_)
     of_ops = associated[instances.op] if len(associated) else np.zeros(0, np.bool_)
     tables: list[Kernels | Copies | Syncs | Calls] = [profile.kernels, profile.memcpys, profile.memsets]
     calls = [(table.api_start, table.api_stop) for table in (*tables, profile.syncs, profile.calls)]
-    return [(instances.cpu_start, instances.cpu_stop, of_ops), *calls]
+    return [*before, [(instances.cpu_start, instances.cpu_stop, of_ops), *calls]]

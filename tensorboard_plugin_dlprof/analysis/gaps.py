@@ -14,7 +14,6 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.intervals import (
     Intervals,
-    Piece,
     covered,
     intersect,
     length,
@@ -22,47 +21,13 @@ from tensorboard_plugin_dlprof.aggregation.intervals import (
     union,
     union_of,
 )
+from tensorboard_plugin_dlprof.aggregation.resources import device_work
+from tensorboard_plugin_dlprof.aggregation.side_by_side import Work, side_by_side
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
-from tensorboard_plugin_dlprof.classify.classes import Eligibility
-from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
+from tensorboard_plugin_dlprof.analysis.gap_causes import Causes, CommonGaps, Gaps, GapSums, IdleDevices
+from tensorboard_plugin_dlprof.analysis.host_calls import DEVICE_TO_HOST, Waits
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.expressions import Expression
-from tensorboard_plugin_dlprof.profile.tables import Copies, GraphLaunches, Kernels, Profile
-
-BLOCKING = Expression(
-    r"(?:cuda|hip|cu)(?:(?:Stream|Device|Event|Ctx)Synchronize|Memcpy(?!\w*Async)\w*|MemcpyWithStream)"
-    r"(?:_v\d+|_ptsz|_ptds)*\Z"
-)
-"""Calls that return only when the GPU has done what they wait for."""
-
-SETTING_UP = Expression(
-    r"(?:cuda|hip|cu)(?!\w*Async)(?:Malloc|Free|HostAlloc|HostRegister|HostUnregister|Library|Module|Init|GetDeviceProp|"
-    r"StreamCreate|GetProcAddress|DevicePrimaryCtx|Ctx(?:Create|Destroy)|DeviceReset|Mem(?:Alloc|Free|Create|Release|Map|"
-    r"Unmap|SetAccess|AddressReserve|AddressFree|HostAlloc|FreeHost))\w*\Z"
-)
-"""Calls that allocate, load or set up, which a loop that has warmed up does not make."""
-
-LAUNCH_GAP_NS = 1_000_000
-"""A longer gap is none of launching, which takes microseconds: the host does something else (nsys-ai: 1 ms)."""
-
-_RETURN_NS = 20_000
-"""A gap belongs to a wait that ended at most so long before it: the host needs some time to get on."""
-
-DEVICE_TO_HOST = 2
-
-_BLOCK = 1 << 18
-"""Gaps at a time: where a program calls the driver by the million, there are as many between the calls."""
-
-
-class Waits(msgspec.Struct):
-    """Calls that waited for the GPU, of all tables, by start."""
-
-    op: Int64s
-    name: Int64s
-    start_ns: Int64s
-    stop_ns: Int64s
-    idle_ns: Int64s
-    """Idle time of the GPU behind each, within the iterations; mean over the devices in use."""
+from tensorboard_plugin_dlprof.profile.tables import Profile
 
 
 class Idle(msgspec.Struct):
@@ -92,38 +57,31 @@ class Idle(msgspec.Struct):
 
 def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
     """The idle time of an aggregation; nothing where no device has any work."""
-    windows = union(aggregation.iterations.start_ns, aggregation.iterations.stop_ns)
-    waits = _waits(profile)
-    behind = np.zeros(len(waits.op), np.int64)
-    devices = aggregation.devices.device_id[aggregation.devices.in_use].tolist()
-    loader = union(profile.data_loader.start_ns, profile.data_loader.stop_ns)
-    io = union(profile.io.start_ns, profile.io.stop_ns)
-    host, setting_up = _host_work(profile), _setting_up(profile)
-    unmarked = aggregation.candidate.source == "whole_capture"
+    causes = Causes(profile, aggregation)
+    devices = aggregation.devices.device_id[aggregation.devices.in_use]
+    behind = np.zeros(len(causes.waits.op), np.int64)
+    sums = np.zeros(7, np.int64)
     nothing = Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    sums, first = np.zeros(7, np.int64), (nothing, nothing, nothing)
-    for device in reversed(devices):
-        busy = _busy(profile, device)
-        idle = subtract(windows, busy)
-        loaded = subtract(idle, loader)
-        rest = subtract(loaded, io)
-        outside = _outside(busy, windows) if unmarked else Intervals(busy.start[:0], busy.start[:0])
-        after = subtract(subtract(rest, setting_up), outside)
-        caused = _behind(after, busy, waits, behind)
-        gaps = Intervals(after.start[~caused], after.stop[~caused])
-        short = gaps.stop - gaps.start < LAUNCH_GAP_NS
-        few, many = (Intervals(gaps.start[chosen], gaps.stop[chosen]) for chosen in (short, ~short))
-        late, working = _late(few, host, *_first_calls(profile, device)), intersect(many, host)
-        first = subtract(rest, after), late, working
-        # Each is a part of the one before it, or of the gaps: what is left of these needs no intervals.
-        idle_ns, loaded_ns, gaps_ns = length(idle), length(loaded), length(gaps)
-        setup_ns, late_ns, working_ns = (length(part) for part in first)
-        sums += [
-            *(idle_ns - loaded_ns, loaded_ns - length(rest), setup_ns, length(after) - gaps_ns, late_ns, working_ns),
-            gaps_ns - late_ns - working_ns,
-        ]
+    launch_gaps, host_gaps, setup_gaps = nothing, nothing, nothing
+    for group in side_by_side(devices[:1], (), ()):
+        idle = IdleDevices(causes, group)
+        rest = subtract(idle.idle, causes.loader_or_io)
+        after = intersect(idle.between_work, causes.usable)
+        gaps = Gaps(causes, idle, after, behind)
+        late, unknown = gaps.late()
+        within = intersect(unknown, causes.host)
+        launch_gaps = union_of([(late.start, late.stop), (within.start, within.stop)])
+        host_gaps, setup_gaps = intersect(gaps.long, causes.host), subtract(rest, after)
+        no_wait_ns = length(gaps.short) + length(gaps.long)
+        sums += _by_cause(causes, idle, GapSums(length(after), no_wait_ns, length(launch_gaps), length(host_gaps)))
+    if len(devices) > 1:
+        common = CommonGaps(causes)
+        for group in side_by_side(devices[1:], device_work(profile), [causes.windows]):
+            idle = IdleDevices(causes, group)
+            sums += _by_cause(causes, idle, common.sums(idle, behind))
+        common.add_behind(behind)
     count = max(len(devices), 1)
-    waits.idle_ns = behind // count
+    causes.waits.idle_ns = behind // count
     loader_ns, io_ns, setup_ns, sync_ns, launch_ns, host_ns, other_ns = (int(value) // count for value in sums)
     return Idle(
         data_loader_ns=loader_ns,
@@ -133,156 +91,47 @@ def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
         launch_ns=launch_ns,
         host_ns=host_ns,
         other_ns=other_ns,
-        waits=waits,
-        launch_gaps=first[1],
-        host_gaps=first[2],
-        setup_gaps=first[0],
+        waits=causes.waits,
+        launch_gaps=launch_gaps,
+        host_gaps=host_gaps,
+        setup_gaps=setup_gaps,
     )
 
 
-def _outside(busy: Intervals, windows: Intervals) -> Intervals:
-    """Before the first and after the last work of a device."""
-    if not len(busy.start) or not len(windows.start):
-        return windows
-    return subtract(windows, Intervals(busy.start[:1], busy.stop[-1:]))
-
-
-def _setting_up(profile: Profile) -> Intervals:
-    calls, texts = profile.calls, profile.strings
-    names = [name for name in distinct_values(calls.name).tolist() if SETTING_UP.match(texts[name])]
-    rows = are_among(calls.name, names)
-    return union(calls.api_start[rows], calls.api_stop[rows])
-
-
-def _behind(rest: Intervals, busy: Intervals, waits: Waits, behind: Int64s) -> Bools:
-    """Which gaps follow a wait, adding their length to that wait.
-
-    A wait causes the gap in which it ends, where the GPU works again after it: the queue was empty, so the host
-    had to launch anew. The wait itself began before the gap or in it.
-    """
-    caused = np.zeros(len(rest.start), np.bool_)
-    if not len(waits.op) or not len(rest.start) or not len(busy.start):
-        return caused
-    order = np.argsort(waits.stop_ns, kind="stable")
-    stops = waits.stop_ns[order]
-    for begin in range(0, len(caused), _BLOCK):
-        some = slice(begin, begin + _BLOCK)
-        start, stop = rest.start[some], rest.stop[some]
-        last = np.searchsorted(stops, stop, side="right") - 1
-        found = np.maximum(last, 0)
-        wait = order[found]
-        began = waits.start_ns[wait] <= start + _RETURN_NS
-        works_again = stop <= int(busy.start[-1])
-        by_wait = (last >= 0) & (stops[found] >= start - _RETURN_NS) & began & works_again
-        np.add.at(behind, wait[by_wait], (stop - start)[by_wait])
-        caused[some] = by_wait
-    return caused
-
-
-def _first_calls(profile: Profile, device: int) -> tuple[Int64s, Int64s]:
-    """The starts of a device's work, and where the host's call for it ended; -1 where no call was recorded."""
-    starts, returned = list[Int64s](), list[Int64s]()
-    tables: list[Kernels | Copies] = [profile.kernels, profile.memcpys, profile.memsets]
-    for table in tables:
-        here = table.device == device
-        starts.append(table.gpu_start[here])
-        returned.append(np.where(table.launched[here] != 0, table.api_stop[here], -1))
-    start, stop = np.concatenate(starts), np.concatenate(returned)
-    order = np.argsort(start, kind="stable")
-    return start[order], stop[order]
-
-
-def _late(gaps: Intervals, host: Intervals, start: Int64s, returned: Int64s) -> Intervals:
-    """The moments of short gaps that launching too slowly caused.
-
-    The whole gap where the call for the work that ends it returned after the gap had begun: with the interpreter's time
-    between ops. Where that call is not recorded, what of the gap the host spent in ops and calls.
-    """
-    if not len(start):
-        return intersect(gaps, host)
-    unanswered, late = np.zeros(len(gaps.start), np.bool_), np.zeros(len(gaps.start), np.bool_)
-    for begin in range(0, len(gaps.start), _BLOCK):
-        some = slice(begin, begin + _BLOCK)
-        next_work = np.minimum(np.searchsorted(start, gaps.stop[some]), len(start) - 1)
-        answer = np.where(start[next_work] == gaps.stop[some], returned[next_work], -1)
-        unanswered[some], late[some] = answer < 0, answer > gaps.start[some]
-    unknown = intersect(Intervals(gaps.start[unanswered], gaps.stop[unanswered]), host)
-    return union_of([(gaps.start, gaps.stop, late), (unknown.start, unknown.stop)])
-
-
-def _waits(profile: Profile) -> Waits:
-    """Synchronisations, blocking calls, and copies to the host, whose result the program is waiting for."""
-    names = profile.strings
-    texts = {int(name) for table in (profile.calls, profile.syncs) for name in distinct_values(table.name)}
-    blocking = [name for name in texts if BLOCKING.match(names[name])]
-    columns: list[tuple[Int64s, ...]] = []
-    for table in (profile.syncs, profile.calls):
-        rows = are_among(table.name, blocking)
-        columns.append(
-            (table.op[rows].astype(np.int64), table.name[rows].astype(np.int64), table.api_start[rows],
-             table.api_stop[rows])
-        )  # fmt: skip
-    copies = profile.memcpys
-    # An asynchronous copy whose call returns only after it has run waited for it.
-    rows = (copies.launched != 0) & (copies.api_stop >= copies.gpu_stop)
-    rows &= np.isin(copies.copy_kind, (1, DEVICE_TO_HOST))
-    columns.append(
-        (copies.op[rows].astype(np.int64), copies.name[rows].astype(np.int64), copies.api_start[rows],
-         copies.api_stop[rows])
-    )  # fmt: skip
-    op, name, start, stop = (np.concatenate(parts) for parts in zip(*columns, strict=True))
-    order = np.argsort(start, kind="stable")
-    return Waits(op[order], name[order], start[order], stop[order], np.zeros(len(order), np.int64))
-
-
-def _busy(profile: Profile, device: int) -> Intervals:
-    tables: list[Kernels | Copies | GraphLaunches] = [profile.kernels, profile.memcpys, profile.memsets, profile.graphs]
-    return union_of([(table.gpu_start, table.gpu_stop, table.device == device) for table in tables])
-
-
-def _host_work(profile: Profile) -> Intervals:
-    """Op instances with recorded host time, and API calls. An instance of a call in no op is the call once more."""
-    associated = np.array([op.eligibility != Eligibility.UNASSOCIATED for op in profile.ops], np.bool_)
-    of_ops = associated[profile.instances.op] if len(associated) else np.zeros(0, np.bool_)
-    pieces: list[Piece] = [(profile.instances.cpu_start, profile.instances.cpu_stop, of_ops)]
-    pieces += [(table.api_start, table.api_stop) for table in (profile.calls, profile.syncs)]
-    tables: list[Kernels | Copies] = [profile.kernels, profile.memcpys, profile.memsets]
-    pieces += [(table.api_start, table.api_stop, table.launched != 0) for table in tables]
-    return union_of(pieces)
+def _by_cause(causes: Causes, devices: IdleDevices, gaps: GapSums) -> Int64s:
+    """Nanoseconds of idle time by cause, in the order of ``Idle``."""
+    start, stop = devices.group.own(devices.idle.start), devices.group.own(devices.idle.stop)
+    loader_ns, with_io_ns = (int(covered(part, start, stop).sum()) for part in (causes.loader, causes.loader_or_io))
+    setup_ns = length(devices.idle) - with_io_ns - gaps.all_ns
+    sync_ns = gaps.all_ns - gaps.after_no_wait_ns
+    other_ns = gaps.after_no_wait_ns - gaps.launch_ns - gaps.host_ns
+    return np.array([loader_ns, with_io_ns - loader_ns, setup_ns, sync_ns, gaps.launch_ns, gaps.host_ns, other_ns])
 
 
 def exposed(profile: Profile, aggregation: Aggregation, chosen: Bools) -> int:
     """Nanoseconds within the iterations in which chosen kernels run and no other does; mean over the devices in use."""
-    windows = union(aggregation.iterations.start_ns, aggregation.iterations.stop_ns)
-    devices = aggregation.devices.device_id[aggregation.devices.in_use].tolist()
-    kernels, total = profile.kernels, 0
-    for device in devices if chosen.any() else ():
-        here = kernels.device == device
-        mine, others = here & chosen, here & ~chosen
-        alone = subtract(
-            union_of([(kernels.gpu_start, kernels.gpu_stop, mine)]),
-            union_of([(kernels.gpu_start, kernels.gpu_stop, others)]),
-        )
-        total += int(covered(alone, windows.start, windows.stop).sum())
-    return total // max(len(devices), 1)
+    kernels, *_ = device_work(profile)
+    return _alone(profile, aggregation, (kernels, chosen), (kernels, ~chosen)) if chosen.any() else 0
 
 
 def exposed_copies(profile: Profile, aggregation: Aggregation, *, since_first_kernel: bool = False) -> int:
     """Nanoseconds of copies between host and device beside which no kernel runs; mean over the devices in use."""
-    windows = union(aggregation.iterations.start_ns, aggregation.iterations.stop_ns)
-    devices = aggregation.devices.device_id[aggregation.devices.in_use].tolist()
-    kernels, copies, total = profile.kernels, profile.memcpys, 0
+    kernels, copies = profile.kernels, profile.memcpys
     between = np.isin(copies.copy_kind, (1, DEVICE_TO_HOST))
     if since_first_kernel and len(kernels.gpu_start):
         between &= copies.gpu_start >= kernels.gpu_start.min()
-    for device in devices:
-        here = (copies.device == device) & between
-        if not here.any():
-            continue
-        working = kernels.device == device
-        alone = subtract(
-            union_of([(copies.gpu_start, copies.gpu_stop, here)]),
-            union_of([(kernels.gpu_start, kernels.gpu_stop, working)]),
-        )
-        total += int(covered(alone, windows.start, windows.stop).sum())
+    of_kernels, _, of_copies, _ = device_work(profile)
+    return _alone(profile, aggregation, (of_copies, between), (of_kernels, None)) if between.any() else 0
+
+
+def _alone(
+    profile: Profile, aggregation: Aggregation, one: tuple[Work, Bools], other: tuple[Work, Bools | None]
+) -> int:
+    """Nanoseconds of the iterations with the one work and without the other; mean over the devices in use."""
+    windows = union(aggregation.iterations.start_ns, aggregation.iterations.stop_ns)
+    devices = aggregation.devices.device_id[aggregation.devices.in_use]
+    total = 0
+    for group in side_by_side(devices, [one[0], other[0]], [windows]):
+        alone = subtract(union_of([group.piece(*one)]), union_of([group.piece(*other)]))
+        total += int(covered(windows, group.own(alone.start), group.own(alone.stop)).sum())
     return total // max(len(devices), 1)

@@ -22,7 +22,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.distinct import distinct_values
+from tensorboard_plugin_dlprof.distinct import distinct_values, rows_by_value
 from tensorboard_plugin_dlprof.events.tables import Int64s, TensorSamples, no_tensor_samples
 from tensorboard_plugin_dlprof.importers.kineto_events import Event
 from tensorboard_plugin_dlprof.importers.kineto_times import Times, usable_start
@@ -76,13 +76,11 @@ def tensor_samples(rows: CounterRows, times: Times, middle_us: float) -> TensorS
     found: list[tuple[Int64s, Int64s, Int64s]] = []
     device, metric = np.frombuffer(rows.device, np.int32), np.frombuffer(rows.metric, np.int32)
     value, usable = np.frombuffer(rows.value, np.float64), usable_start(start_us, middle_us)
-    for number in distinct_values(device).tolist():
-        here = usable & (device == number)
-        if not here.any():
-            continue
+    samples = np.flatnonzero(usable)
+    for number, places in rows_by_value(device[samples]):
+        here = samples[places]
         best = min(distinct_values(metric[here]).tolist(), key=lambda each: (not _is_share(rows.metrics[each]), each))
-        here &= metric == best
-        chosen = np.flatnonzero(here)
+        chosen = here[metric[here] == best]
         chosen = chosen[np.argsort(start_us[chosen], kind="stable")]
         percent = _percent(value[chosen], is_share=_is_share(rows.metrics[best]))
         stop = times.points(start_us[chosen])[1:]

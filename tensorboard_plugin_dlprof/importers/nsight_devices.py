@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tensorboard_plugin_dlprof.distinct import distinct_values
@@ -25,6 +27,7 @@ class Devices:
         self._gpus: dict[int, Device] = {}
         self._by_ordinal: dict[int, int] = {}
         self._by_process: dict[tuple[int, int], int] = {}
+        self._known = _Known(self._id)
         for row in export.rows("TARGET_INFO_GPU", _GPU_COLUMNS):
             self._add_gpu(row)
         for row in export.rows("TARGET_INFO_CUDA_DEVICE", ("gpuId", "cudaId", "pid")):
@@ -37,7 +40,7 @@ class Devices:
         possible = np.where((ordinal >= 0) & (ordinal < _MOST_DEVICES), ordinal, _MOST_DEVICES)
         pairs = process * (2 * _MOST_DEVICES) + possible
         keys = distinct_values(pairs)
-        found = np.array([self._id(*divmod(key, 2 * _MOST_DEVICES)) for key in keys.tolist()], np.int32)
+        found = np.array([self._known[key] for key in keys.tolist()], np.int32)
         return found[np.searchsorted(keys, pairs)] if len(keys) else np.zeros(0, np.int32)
 
     def table(self, used: Int32s) -> list[Device]:
@@ -69,6 +72,18 @@ class Devices:
         ordinal = _number(row["cuDevice"], -1)
         if ordinal >= 0:
             self._by_ordinal.setdefault(ordinal, device_id)
+
+
+class _Known(dict[int, int]):
+    """Process and ordinal as one number -> GPU id. Portions of a table have the same ones again and again."""
+
+    def __init__(self, find: Callable[[int, int], int]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, pair: int) -> int:
+        device = self[pair] = self._find(*divmod(pair, 2 * _MOST_DEVICES))
+        return device
 
 
 def _number(value: object, default: int) -> int:

@@ -1,0 +1,127 @@
+"""Devices one behind the other on one axis of time, so that what is worked out for each is worked out for many at once.
+
+A profile may have thousands of devices with a few kernels each. The time of a device is moved by a span that is longer
+than the whole recording, and that many times as there are devices before it: then intervals of different devices never
+meet, and one union of them all is the union of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.aggregation.intervals import Clock, Intervals, Piece, clock_within, length
+from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
+
+_MOST_ALONE = 16
+"""So few devices are worked on one by one, as their rows need not be moved then."""
+
+_ROWS = 1 << 18
+"""Rows of devices that are worked on together."""
+
+_LATEST_NS = 1 << 62
+"""Times are moved no further."""
+
+Work: TypeAlias = "tuple[Int64s, Int64s, Int32s]"
+"""Starts, stops and devices of the rows of a table."""
+
+
+class SideBySide(msgspec.Struct, frozen=True):
+    """Some devices on one axis."""
+
+    row: Int64s
+    """Of each among those that were given."""
+    device_id: Int64s
+    """Ascending."""
+    first_ns: int = 0
+    """No time is before it."""
+    span_ns: int = 0
+    """What lies between a time of a device and the same time of the next one."""
+
+    @property
+    def shift_ns(self) -> Int64s:
+        """How far the times of each device are moved."""
+        return self.span_ns * np.arange(len(self.row))
+
+    def piece(self, work: Work, chosen: npt.NDArray[np.bool_] | None = None) -> Piece:
+        """The intervals of these devices, of all rows or of chosen ones."""
+        start, stop, device = work
+        if len(self.row) == 1:
+            here = device == self.device_id[0]
+            return start, stop, here if chosen is None else here & chosen
+        rows, shift = self.rows(device, chosen)
+        return start[rows] + shift, stop[rows] + shift
+
+    def rows(self, device: Int32s, chosen: npt.NDArray[np.bool_] | None = None) -> tuple[Int64s, Int64s]:
+        """The rows of a table that are of these devices, and how far their times are moved."""
+        place = np.minimum(np.searchsorted(self.device_id, device), len(self.row) - 1)
+        here = self.device_id[place] == device
+        found = np.flatnonzero(here if chosen is None else here & chosen)
+        return found, self.shift_ns[place[found]]
+
+    def repeated(self, intervals: Intervals) -> Intervals:
+        """Intervals that all devices have."""
+        if len(self.row) == 1:
+            return intervals
+        start, stop = (np.add.outer(self.shift_ns, time).reshape(-1) for time in (intervals.start, intervals.stop))
+        return Intervals(start, stop)
+
+    def index(self, time: Int64s) -> Int64s:
+        """Which of these devices a time on the axis is of."""
+        return (time - self.first_ns) // self.span_ns if len(self.row) > 1 else np.zeros(len(time), np.int64)
+
+    def own(self, time: Int64s) -> Int64s:
+        """Times on the axis as the devices have them."""
+        return time - self.index(time) * self.span_ns if len(self.row) > 1 else time
+
+    def clock_within(self, intervals: Intervals) -> Clock:
+        """A clock for the axis that runs only within intervals that all devices have."""
+        within = clock_within(intervals)
+        if len(self.row) == 1:
+            return within
+        whole = length(intervals)
+        return lambda time: within(self.own(time)) + self.index(time) * whole
+
+
+def side_by_side(device_ids: Int64s, tables: Sequence[Work], shared: Sequence[Intervals]) -> Iterator[SideBySide]:
+    """All of some devices, together as many as do not have too many rows.
+
+    Args:
+        device_ids: They differ.
+        tables: The work of the devices, and maybe of others.
+        shared: Intervals that will be repeated for each of them, or compared with theirs.
+    """
+    order = np.argsort(device_ids)
+    ids = device_ids[order]
+    if len(ids) <= _MOST_ALONE:
+        for row in range(len(ids)):
+            yield SideBySide(order[row : row + 1], ids[row : row + 1])
+        return
+    first_ns, span_ns = _extent(
+        [*((start, stop) for start, stop, _ in tables), *((each.start, each.stop) for each in shared)]
+    )
+    rows = np.full(len(ids), 1 + sum(len(each.start) for each in shared))
+    for _, _, device in tables:
+        place = np.minimum(np.searchsorted(ids, device), len(ids) - 1)
+        rows += np.bincount(place[ids[place] == device], minlength=len(ids))
+    most = max(_LATEST_NS // span_ns - 1, 1)
+    group = np.cumsum(rows) // _ROWS
+    begin = 0
+    while begin < len(ids):
+        end = min(int(np.searchsorted(group, group[begin], side="right")), begin + most)
+        yield SideBySide(order[begin:end], ids[begin:end], first_ns, span_ns)
+        begin = end
+
+
+def _extent(times: Iterable[tuple[Int64s, Int64s]]) -> tuple[int, int]:
+    """The first of all times, and a span that is longer than from there to the last."""
+    ends = [(min(int(start.min()), int(stop.min())), max(int(start.max()), int(stop.max())))
+            for start, stop in times if len(start)]  # fmt: skip
+    if not ends:
+        return 0, 2
+    first = min(low for low, _ in ends)
+    return first, max(high for _, high in ends) - first + 2

@@ -1,0 +1,83 @@
+"""What the host did while the GPU had nothing to do: calls that waited or set something up, ops and other calls."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, Piece, union, union_of
+from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.expressions import Expression
+from tensorboard_plugin_dlprof.profile.tables import Copies, Kernels, Profile
+
+BLOCKING = Expression(
+    r"(?:cuda|hip|cu)(?:(?:Stream|Device|Event|Ctx)Synchronize|Memcpy(?!\w*Async)\w*|MemcpyWithStream)"
+    r"(?:_v\d+|_ptsz|_ptds)*\Z"
+)
+"""Calls that return only when the GPU has done what they wait for."""
+
+SETTING_UP = Expression(
+    r"(?:cuda|hip|cu)(?!\w*Async)(?:Malloc|Free|HostAlloc|HostRegister|HostUnregister|Library|Module|Init|GetDeviceProp|"
+    r"StreamCreate|GetProcAddress|DevicePrimaryCtx|Ctx(?:Create|Destroy)|DeviceReset|Mem(?:Alloc|Free|Create|Release|Map|"
+    r"Unmap|SetAccess|AddressReserve|AddressFree|HostAlloc|FreeHost))\w*\Z"
+)
+"""Calls that allocate, load or set up, which a loop that has warmed up does not make."""
+
+DEVICE_TO_HOST = 2
+
+
+class Waits(msgspec.Struct):
+    """Calls that waited for the GPU, of all tables, by start."""
+
+    op: Int64s
+    name: Int64s
+    start_ns: Int64s
+    stop_ns: Int64s
+    idle_ns: Int64s
+    """Idle time of the GPU behind each, within the iterations; mean over the devices in use."""
+
+
+def setting_up(profile: Profile) -> Intervals:
+    """The time in calls that set something up."""
+    calls, texts = profile.calls, profile.strings
+    names = [name for name in distinct_values(calls.name).tolist() if SETTING_UP.match(texts[name])]
+    rows = are_among(calls.name, names)
+    return union(calls.api_start[rows], calls.api_stop[rows])
+
+
+def find_waits(profile: Profile) -> Waits:
+    """Synchronisations, blocking calls, and copies to the host, whose result the program is waiting for."""
+    names = profile.strings
+    texts = {int(name) for table in (profile.calls, profile.syncs) for name in distinct_values(table.name)}
+    blocking = [name for name in texts if BLOCKING.match(names[name])]
+    columns: list[tuple[Int64s, ...]] = []
+    for table in (profile.syncs, profile.calls):
+        rows = are_among(table.name, blocking)
+        columns.append(
+            (table.op[rows].astype(np.int64), table.name[rows].astype(np.int64), table.api_start[rows],
+             table.api_stop[rows])
+        )  # fmt: skip
+    copies = profile.memcpys
+    # An asynchronous copy whose call returns only after it has run waited for it.
+    rows = (copies.launched != 0) & (copies.api_stop >= copies.gpu_stop)
+    rows &= np.isin(copies.copy_kind, (1, DEVICE_TO_HOST))
+    columns.append(
+        (copies.op[rows].astype(np.int64), copies.name[rows].astype(np.int64), copies.api_start[rows],
+         copies.api_stop[rows])
+    )  # fmt: skip
+    op, name, start, stop = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+    order = np.argsort(start, kind="stable")
+    return Waits(op[order], name[order], start[order], stop[order], np.zeros(len(order), np.int64))
+
+
+def host_work(profile: Profile) -> Intervals:
+    """Op instances with recorded host time, and API calls. An instance of a call in no op is the call once more."""
+    associated = np.array([op.eligibility != Eligibility.UNASSOCIATED for op in profile.ops], np.bool_)
+    of_ops = associated[profile.instances.op] if len(associated) else np.zeros(0, np.bool_)
+    pieces: list[Piece] = [(profile.instances.cpu_start, profile.instances.cpu_stop, of_ops)]
+    pieces += [(table.api_start, table.api_stop) for table in (profile.calls, profile.syncs)]
+    tables: list[Kernels | Copies] = [profile.kernels, profile.memcpys, profile.memsets]
+    pieces += [(table.api_start, table.api_stop, table.launched != 0) for table in tables]
+    return union_of(pieces)
