@@ -13,8 +13,9 @@ import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -70,6 +71,18 @@ class KeptColumns:
         return sum(numbers.nbytes for numbers in self._columns.values())
 
 
+class _Source(msgspec.Struct, frozen=True):
+    """Where the values of a column are read: expressions of a base and its joins, two of them for a quotient."""
+
+    base: str
+    joins: Sequence[str]
+    expressions: Sequence[str]
+
+
+_Columns: TypeAlias = "dict[tuple[str, str], Numbers]"
+"""By base and expression."""
+
+
 class NumberColumns:
     """The columns of the rows of a scope, of which the ids follow each other.
 
@@ -107,10 +120,10 @@ class NumberColumns:
     def page(self, offset: int, limit: int) -> tuple[list[int], int] | None:
         """The ids of the rows of a page, and how many rows pass; nothing where a column is damaged."""
         try:
-            flags = self._passing()
-            keys = self._keys()
+            columns = self._columns()
         except NotWholeNumbers:
             return None
+        flags, keys = self._passing(columns), self._keys(columns)
         count = self._rows if flags is None else int(np.count_nonzero(flags))
         limit = min(limit, count - offset)
         if limit <= 0:
@@ -132,9 +145,11 @@ class NumberColumns:
             memory = kept[f"memory of {name}"] = np.empty(count, np.uint8)
         return memory[:count]
 
-    def _passing(self) -> Flags | None:
+    def _passing(self, columns: _Columns) -> Flags | None:
         """Whether each row passes; nothing where all do."""
-        conditions = [(self._column(column), condition) for column, condition in self._query.numbers or ()]
+        conditions = [
+            (_values(columns, self._read_from(column)), condition) for column, condition in self._query.numbers or ()
+        ]
         if not conditions:
             return None
         flags = self._memory("flags", self._rows).view(np.bool_)
@@ -144,30 +159,42 @@ class NumberColumns:
                 flags[rows] &= passes(values.part(rows), condition)
         return flags
 
-    def _keys(self) -> Values:
+    def _keys(self, columns: _Columns) -> Values:
         """What the rows are sorted by: what is unknown comes last in both directions."""
+        return _values(columns, self._sorted_from(), -math.inf if self._query.is_descending else math.inf)
+
+    def _read_from(self, column: Column) -> _Source:
+        """Where the values of a column come from."""
+        base, sql = column.alone or (self._query.table.in_order, column.sql)
+        return _Source(base, column.joins if column.alone is None else (), column.quotient or (sql,))
+
+    def _sorted_from(self) -> _Source:
         column = self._query.sorted_by
         if column.order:
-            return Values(self._whole_numbers(self._query.table.in_order, [column.order])[0])
-        return self._column(column, unknown=-math.inf if self._query.is_descending else math.inf)
+            return _Source(self._query.table.in_order, (), (column.order,))
+        return self._read_from(column)
 
-    def _column(self, column: Column, unknown: float = math.nan) -> Values:
-        """All its values."""
-        table = self._query.table
-        source, sql = column.alone or (table.source(column.joins, table.in_order), column.sql)
-        if column.quotient is None:
-            return Values(self._whole_numbers(source, [sql])[0])
-        above, below = self._whole_numbers(source, column.quotient)
-        return Values(above, below, unknown)
-
-    def _whole_numbers(self, source: str, expressions: Sequence[str]) -> list[Numbers]:
+    def _columns(self) -> _Columns:
+        """All that the request compares and sorts by: what is not kept is read at once from each base, as most of the
+        time goes into finding one row after the other."""
+        sources = [self._sorted_from(), *(self._read_from(column) for column, _ in self._query.numbers or ())]
+        wanted = {(source.base, sql): source.joins for source in sources for sql in source.expressions}
         scope = tuple(self._query.scope_values.items())
-        found = {sql: self._kept.get((source, scope, sql)) for sql in expressions}
-        missing = [sql for sql, numbers in found.items() if numbers is None]
-        for sql, numbers in zip(missing, self._read(source, missing) if missing else (), strict=True):
-            found[sql] = numbers
-            self._kept.keep((source, scope, sql), numbers)
-        return [numbers for numbers in found.values() if numbers is not None]
+        found: dict[tuple[str, str], Numbers] = {}
+        missing: dict[str, list[str]] = {}
+        for base, sql in wanted:
+            numbers = self._kept.get((base, scope, sql))
+            if numbers is None:
+                missing.setdefault(base, []).append(sql)
+            else:
+                found[base, sql] = numbers
+        for base, expressions in missing.items():
+            joins = frozenset(join for sql in expressions for join in wanted[base, sql])
+            columns = self._read(self._query.table.source(joins, base), expressions)
+            for sql, numbers in zip(expressions, columns, strict=True):
+                found[base, sql] = numbers
+                self._kept.keep((base, scope, sql), numbers)
+        return found
 
     def _read(self, source: str, expressions: Sequence[str]) -> list[Numbers]:
         """Values of all rows, in the order of their ids."""
@@ -185,6 +212,12 @@ class NumberColumns:
                 found[column] = found[column].astype(max(found[column].dtype, _size(numbers)), copy=False)
                 found[column][rows] = numbers
         return found
+
+
+def _values(columns: _Columns, source: _Source, unknown: float = math.nan) -> Values:
+    """What a source gives: a column, or the quotients of two."""
+    numbers, *below = (columns[source.base, sql] for sql in source.expressions)
+    return Values(numbers, below[0] if below else None, unknown)
 
 
 def _size(numbers: npt.NDArray[np.int64]) -> np.dtype[Any]:

@@ -43,7 +43,7 @@ TABLES: Mapping[str, Callable[[bool], Table]] = MappingProxyType(
         "ops_of_iteration": ops_of_iteration,
         "kernels_of_iteration_op": kernels_of_iteration_op,
         "gpus": gpus,
-        "efficiency": efficiency_table,
+        "efficiency": _of_ops(efficiency_table),
     }
 )
 """Name -> the table, given whether the database has our own tables."""

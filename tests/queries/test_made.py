@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 
 from tensorboard_plugin_dlprof.errors import NotFound
@@ -11,9 +16,27 @@ from tensorboard_plugin_dlprof.queries.headline import headline, source_facts
 from tensorboard_plugin_dlprof.queries.iterations import iteration_rows, iteration_source
 from tensorboard_plugin_dlprof.queries.ops import top_ops
 from tensorboard_plugin_dlprof.queries.pages import page
-from tensorboard_plugin_dlprof.queries.scope import aggregations, find_scope
+from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations, find_scope
 from tensorboard_plugin_dlprof.queries.table import Request
-from tensorboard_plugin_dlprof.queries.tables import find_table
+from tensorboard_plugin_dlprof.queries.table_query import TableQuery
+from tensorboard_plugin_dlprof.queries.tables import TABLES, find_table
+
+
+def _links(sql: str) -> dict[str, int]:
+    return dict.fromkeys(re.findall(r":(\w+)", sql), 1)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_no_table_reads_all_calls(three_steps: Path, name: str) -> None:
+    """Of which there may be millions, without an index by op: a page of ops would read them for each of its rows."""
+    table = find_table(name, True)
+    query = TableQuery(table, Scope(1, 1, "default-domain"), Request(links=dict.fromkeys(table.links, "1")))
+    asked = (f"{table.select(table.columns)} IN (1, 2)", query.ids(few=True, paged=True))
+    with closing(sqlite3.connect(three_steps)) as con:
+        plans = [con.execute(f"EXPLAIN QUERY PLAN {sql}", _links(sql)).fetchall() for sql in asked]
+    steps = [str(step[3]) for plan in plans for step in plan]
+    assert steps
+    assert not [step for step in steps if step.startswith(("SCAN instance", "SCAN read_only_op_instances"))]
 
 
 def test_kernels_are_counted_and_timed(ours: UntrustedConnection) -> None:

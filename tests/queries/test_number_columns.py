@@ -107,6 +107,31 @@ def test_pages_are_those_of_sqlite(
         assert answer == asked(connection, request)
 
 
+def test_each_iteration_has_its_own_start(database: Path, connection: UntrustedConnection) -> None:
+    """Also where not all iterations are aggregated, so that the rows of both tables have other ids."""
+    with closing(sqlite3.connect(database)) as con:
+        starts = dict(con.execute("SELECT iter_value, start_time FROM iteration_list").fetchall())
+    answer, number = asked(connection, Request(limit=2_000, filters={"start_ns": ">0"}))
+    assert {row["iteration"]: row["start_ns"] for row in answer.rows} == dict(list(starts.items())[100:1_401])
+    middle = sorted(starts.values())[700]
+    answer, number = asked(connection, Request(limit=2_000, filters={"start_ns": f">={middle}ns"}))
+    assert number == 701
+    assert {row["iteration"] for row in answer.rows} == set(list(starts)[700:1_401])
+
+
+def test_columns_are_read_at_once(connection: UntrustedConnection) -> None:
+    """What lies in one table: most of the time goes into finding one row after the other."""
+    filters = {"start_ns": ">0", "gpu_time_fraction": ">1%"}
+    statements: list[str] = []
+    connection.set_trace_callback(statements.append)
+    asked(connection, Request(sort="cpu_ns", filters=filters))
+    asked(connection, Request(sort="cpu_ns", filters={**filters, "io_ns": ">0"}))
+    asked(connection, Request(sort="cpu_ns", filters={**filters, "kernels": ">0"}))
+    read = [statement for statement in statements if "group_concat(value0)" in statement]
+    assert len(read) == 3
+    assert all(column in read[0] for column in ("start_time", "tc_duration", "cpu_duration"))
+
+
 def test_indexed_orders_are_left_to_sqlite(connection: UntrustedConnection) -> None:
     """It reads the rows of the page alone; where it has to look for those that pass, columns are faster."""
     for key in ("iteration", "start_ns", "-duration_ns"):
