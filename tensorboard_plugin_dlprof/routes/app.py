@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from sqlite3 import Connection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from werkzeug.wrappers import Request
@@ -37,7 +37,7 @@ from tensorboard_plugin_dlprof.routes.requests import (
     checked_profile_id,
 )
 from tensorboard_plugin_dlprof.routes.table import table
-from tensorboard_plugin_dlprof.routes.turns import Turns
+from tensorboard_plugin_dlprof.routes.turns import Turns, TurnsByQuestion
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
 
@@ -54,6 +54,9 @@ TURNS = 1
 TURN_SECONDS = 0.05
 """How many questions are asked at once, and how long others wait for their turn. Threads take the interpreter from each
 other at every row of SQLite's, so two questions at once take longer than one after the other."""
+
+SAME_SECONDS = 5.0
+"""How long one waits for another's answer to the same question."""
 
 _READS = ("GET", "HEAD")
 _CHANGES = ("POST",)
@@ -79,6 +82,15 @@ class Services(msgspec.Struct, frozen=True):
     """Log directories on remote storage, which are not searched."""
 
 
+class _Subject(NamedTuple):
+    """What a question to a database is about; ``tag`` names both."""
+
+    parameters: Parameters
+    profile: FoundProfile
+    path: Path
+    tag: str
+
+
 class App:
     """The plugin's server side."""
 
@@ -88,6 +100,7 @@ class App:
         self._answers = Answers()
         self._heavy = Turns(HEAVY_AT_ONCE, HEAVY_WAIT_SECONDS)
         self._turns = Turns(TURNS, TURN_SECONDS)
+        self._alike = TurnsByQuestion(SAME_SECONDS)
         self._advisor = Advisor(services.imports.cache, services.imports.memory_bytes)
 
     def routes(self) -> dict[str, WSGIApplication]:
@@ -253,15 +266,20 @@ class App:
         known = responses.kept(request, tag, self._answers)
         if known is not None:
             return known
-        name = shown(Path(profile.name))
-        with self._heavy_place():
-            # Several may ask the same at once: most of them need not ask again what they waited for.
+        # Several browsers may open a profile at once: most of them need not ask what they waited for.
+        with self._alike.turn(tag):
             known = responses.kept(request, tag, self._answers)
-            if known is not None:
-                return known
-            with self._databases.borrow(path, name) as borrowed:
-                wanted = unmeasured(borrowed.connection, parameters, measures)
-                found = body(borrowed, profile, parameters) if wanted is None else None
+            return known or self._asked(request, body, then, measures, _Subject(parameters, profile, path, tag))
+
+    def _asked(
+        self, request: Request, body: Body, then: Callable[[Path, Any], Any], measures: Measures, subject: _Subject
+    ) -> Response:
+        """The answer to a question that is not kept."""
+        parameters, profile, path, tag = subject
+        name = shown(Path(profile.name))
+        with self._heavy_place(), self._databases.borrow(path, name) as borrowed:
+            wanted = unmeasured(borrowed.connection, parameters, measures)
+            found = body(borrowed, profile, parameters) if wanted is None else None
         if wanted is not None:
             measured = self._advisor.measured(path, *wanted)
             tag = f"{tag}\0{'' if measured is None else identity(measured)}"

@@ -57,3 +57,32 @@ class Turns:
                 self._waiting.popleft().release()
             else:
                 self._free += 1
+
+
+class TurnsByQuestion:
+    """One after the other of those who ask the same; all but the first find its answer then.
+
+    Args:
+        seconds: How long one waits for the others.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._lock = threading.Lock()
+        self._seconds = seconds
+        self._asked: dict[str, tuple[Turns, int]] = {}
+        """Each with the number of those who ask it, or wait to."""
+
+    @contextmanager
+    def turn(self, question: str) -> Iterator[bool]:
+        """Waits for its turn, and has it while the block runs; false where it waited too long."""
+        with self._lock:
+            turns, number = self._asked.get(question) or (Turns(1, self._seconds), 0)
+            self._asked[question] = turns, number + 1
+        try:
+            with turns.turn() as has_turn:
+                yield has_turn
+        finally:
+            with self._lock:
+                turns, number = self._asked.pop(question)
+                if number > 1:
+                    self._asked[question] = turns, number - 1

@@ -5,11 +5,14 @@ from __future__ import annotations
 import gzip
 import os
 import threading
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tensorboard_plugin_dlprof.routes.answers import Answer, Answers
+from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases
 from tensorboard_plugin_dlprof.routes.turns import Turns
 from tests.routes.serving import Server, wait_for
 
@@ -58,20 +61,39 @@ def test_the_second_answer_is_the_first(server: Server, path: str) -> None:
     assert server.client.head(address).data == b""
 
 
+class Counted(Databases):
+    """Databases that count how often they are asked."""
+
+    asked = 0
+
+    def borrow(self, *arguments: Any, **options: Any) -> AbstractContextManager[Borrowed]:
+        """As they do."""
+        self.asked += 1
+        return super().borrow(*arguments, **options)
+
+
 def test_who_waited_for_the_same_answer_is_given_it(server: Server) -> None:
-    """Eight who open a profile at once do not ask its database eight times, one after the other."""
-    address = f"/groups?profile={server.profile(DATABASE)['id']}"
-    server.get(address)
-    (key, answer), *_ = server.app._answers._kept.items()
-    server.app._answers, server.app._turns = Answers(), Turns(1, 60)
-    given: list[bytes] = []
-    with server.app._turns.turn():
-        waiting = threading.Thread(target=lambda: given.append(server.get(address).data))
-        waiting.start()
-        wait_for(lambda: server.app._turns._waiting or given)
-        server.app._answers.keep(key, Answer(b'"of another"', answer.encoding))
-    waiting.join(60)
-    assert given == [b'"of another"']
+    """Eight who open a profile at once ask its database once; another question waits for its own turn only."""
+    profile = server.profile(DATABASE)["id"]
+    app, given = server.app, list[bytes]()
+    databases = app._databases = Counted()
+    app._turns = Turns(1, 60)
+
+    def ask(question: str) -> threading.Thread:
+        thread = threading.Thread(target=lambda: given.append(server.get(f"{question}profile={profile}").data))
+        thread.start()
+        return thread
+
+    with app._turns.turn():
+        threads = [ask("/groups?") for _ in range(8)] + [ask("/iterations?")]
+        wait_for(lambda: len(app._turns._waiting) == 2)
+        wait_for(lambda: max(number for _, number in app._alike._asked.values()) == 8)
+        assert len(app._turns._waiting) == 2
+    for thread in threads:
+        thread.join(60)
+    assert sorted(map(given.count, set(given))) == [1, 8]
+    assert databases.asked == 2
+    assert not app._alike._asked
 
 
 def test_the_database_is_asked_once(server: Server, logdir: Path) -> None:

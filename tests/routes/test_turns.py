@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from tensorboard_plugin_dlprof.routes.turns import Turns
+from tensorboard_plugin_dlprof.routes.turns import Turns, TurnsByQuestion
 
 
 def _waiting(turns: Turns) -> int:
@@ -77,3 +77,37 @@ def test_many_at_once_are_never_more_than_there_are_places() -> None:
         thread.join()
     assert now == 0
     assert most <= 3
+
+
+def test_who_asks_something_else_waits_for_nobody() -> None:
+    """Nothing is kept of a question that nobody asks any more, whatever happened at its turn."""
+    turns = TurnsByQuestion(0.01)
+    with turns.turn("a") as first, turns.turn("b") as second, turns.turn("a") as third:
+        assert (first, second, third) == (True, True, False)
+    try:
+        with turns.turn("a") as has_turn:
+            assert has_turn
+            raise RuntimeError
+    except RuntimeError:
+        pass
+    assert not turns._asked
+
+
+def test_who_asks_the_same_waits_for_the_others() -> None:
+    """Four ask; never two of them at once."""
+    turns, went = TurnsByQuestion(60), list[str]()
+
+    def go() -> None:
+        with turns.turn("a") as has_turn:
+            assert has_turn
+            went.append("begins")
+            time.sleep(0.001)
+            went.append("ends")
+
+    threads = [threading.Thread(target=go) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert went == ["begins", "ends"] * 4
+    assert not turns._asked
