@@ -30,6 +30,9 @@ from tensorboard_plugin_dlprof.importers.kineto_events import (
 _MAX_CATEGORIES = 100
 """Traces have a dozen."""
 
+_PHASE: Any = Literal[tuple("BEXiICbneSTpFstfPNODMVvRcGg()")]
+"""The types of events that the format has: of one of these, the decoder makes no new text for each event."""
+
 
 _Fields = tuple[str, ...]
 """Names of fields of ``Event`` or of ``Args``."""
@@ -159,7 +162,8 @@ def _class_of(category: str, stamp: Any) -> type[msgspec.Struct]:
 
 
 def _event_fields(names: _Fields, stamp: Any) -> list[tuple[str, Any, Any]]:
-    return [(name, stamp if name == "ts" else kind, field) for name, kind, field in _chosen(Event, names)]
+    types = {"ph": _PHASE, "ts": stamp}
+    return [(name, types.get(name, kind), field) for name, kind, field in _chosen(Event, names)]
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from itertools import compress, repeat
 from typing import Any
@@ -25,18 +25,25 @@ from tensorboard_plugin_dlprof.importers.kineto_ids import (
     TextIds,
     ThreadIds,
     TripleIds,
+    bytes_of,
     copy_kind,
     sync_type,
     track_number,
 )
 
-Columns = dict[str, tuple[Any, ...]]
+Columns = dict[str, list[Any]]
 """Field of a class of events, or of their ``args`` -> its values."""
 
 
 def columns_of(structs: Sequence[msgspec.Struct]) -> Columns:
-    """The fields of structs of one class: all at once, in half the time that one after the other takes."""
-    return dict(zip(structs[0].__struct_fields__, zip(*map(astuple, structs), strict=True), strict=True))
+    """The fields of structs of one class, all at once: in a list of rows end to end, every so manieth is of one field.
+
+    That takes a third of the time of one field after the other, and four fifths of what ``zip`` takes for rows.
+    """
+    fields = structs[0].__struct_fields__
+    cells: list[Any] = []
+    deque(map(cells.extend, map(astuple, structs)), maxlen=0)
+    return {field: cells[position :: len(fields)] for position, field in enumerate(fields)}
 
 
 def extend_tracks(column: array[int], values: Sequence[object], fallbacks: Sequence[object]) -> None:
@@ -129,7 +136,7 @@ class OpRows(HostRows):
         extend(self.stack, texts.of(args["call_stack"]))
         names, numbers = args["group_name"], args["group_id"]
         if names.count("") < len(names):
-            numbers = tuple(name or number for name, number in zip(names, numbers, strict=True))
+            numbers = [name or number for name, number in zip(names, numbers, strict=True)]
         extend(self.group, texts.of(numbers))
         extend_whole(self.sequence, args["sequence"])
         extend_whole(self.forward_thread, args["forward_thread"])
@@ -206,8 +213,8 @@ class WorkRows(DeviceRows):
         count = len(events["ts"])
         self.kind.extend(repeat(kind, count))
         triples = self.triples
-        extend(self.grid, list(map(triples.__getitem__, map(bytes, args["grid"]))))
-        extend(self.block, list(map(triples.__getitem__, map(bytes, args["block"]))))
+        extend(self.grid, list(map(triples.__getitem__, bytes_of(args["grid"]))))
+        extend(self.block, list(map(triples.__getitem__, bytes_of(args["block"]))))
         extend_whole(self.registers, args["registers"])
         extend_whole(self.shared_bytes, args["shared_memory"])
         extend_whole(self.occupancy, args["occupancy"])
@@ -266,7 +273,7 @@ class MemoryRows:
 
 
 def _chosen(columns: Columns, chosen: Sequence[bool]) -> Columns:
-    return {name: tuple(compress(values, chosen)) for name, values in columns.items()}
+    return {name: list(compress(values, chosen)) for name, values in columns.items()}
 
 
 class FlowRows:
