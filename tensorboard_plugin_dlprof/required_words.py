@@ -73,7 +73,7 @@ def _folded(
     unknown: _T,
 ) -> _T:
     """What ``pattern`` says: of a word ``of_word``, of a sequence ``both``, of alternatives ``any_of``; of what may be
-    absent, or is no word, ``unknown``."""
+    absent, or is no word, ``unknown``, which adds nothing to a sequence."""
     outer: list[tuple[list[_T], _T, bool]] = []  # of the groups around: alternatives, sequence, only looks
     alternatives: list[_T] = []
     sequence = last = unknown  # the alternative so far; the item before, which the next token may make optional
@@ -83,7 +83,8 @@ def _folded(
         if first in "?*{":
             last = unknown
             continue
-        sequence, last = both(sequence, last), unknown
+        if last is not unknown:
+            sequence, last = last if sequence is unknown else both(sequence, last), unknown
         if first == "|":
             alternatives.append(sequence)
             sequence = unknown
@@ -91,7 +92,7 @@ def _folded(
             outer.append((alternatives, sequence, looks))
             alternatives, sequence, looks = [], unknown, token in _LOOKS
         elif first == ")":
-            last = unknown if looks else any_of([*alternatives, sequence])
+            last = unknown if looks else any_of([*alternatives, sequence]) if alternatives else sequence
             alternatives, sequence, looks = outer.pop()
         else:
             last = of_word(token)
