@@ -114,7 +114,8 @@ class TraceText:
         while not self._ended and (chunk := read(PIECE_BYTES)):
             cut = chunk.rfind(self._separator) if self._separator else -1
             if cut >= 0:
-                piece = b"[%b%b]" % (self._buffer, chunk[: cut + 1])
+                # One copy: to format it would take two, and move it as it grows.
+                piece = b"".join((b"[", self._buffer, memoryview(chunk)[: cut + 1], b"]"))
                 if helping and self._stream.remaining_bytes > TAIL_BYTES and helping.takes(piece, self.clock):
                     self._buffer = after_gap(chunk, cut + 1)
                     continue
