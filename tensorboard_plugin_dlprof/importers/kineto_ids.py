@@ -44,10 +44,11 @@ class TextIds(dict[object, int]):
 
 
 def bytes_of(values: Sequence[msgspec.Raw]) -> list[bytes]:
-    """Some pieces of JSON as bytes of their own, in half the time that one after the other takes."""
-    parts = b"\0".join(values).split(b"\0")
-    # JSON has no zero bytes, but nobody looked into what was not decoded.
-    return parts if len(parts) == len(values) else list(map(bytes, values))
+    """Some pieces of JSON as bytes of their own, in half the time that one after the other takes.
+
+    They are parted by zero bytes, which the decoder refuses, also in what it only skips.
+    """
+    return b"\0".join(values).split(b"\0")
 
 
 class ThreadIds(dict[tuple[int | str, int | str], int]):

@@ -6,10 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tensorboard_plugin_dlprof.events.tables import RangeKind, WorkKind
-from tests.importers.kineto_traces import GPU, MAIN, op, read, spans, trace, x
+from tensorboard_plugin_dlprof.importers.kineto_events import Event
+from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
+from tests.importers.kineto_traces import GPU, MAIN, op, read, spans, texts, trace, x
 
 
 @pytest.mark.parametrize(
@@ -158,6 +161,34 @@ def test_threads_may_have_names_for_numbers(tmp_path: Path) -> None:
     capture = read(trace(*(x("cpu_op", "a", 1, 1, track) for track in tracks)), tmp_path)
     assert [thread.name for thread in capture.threads] == ["loader", "trainer"]
     assert len({thread.thread_id for thread in capture.threads}) == 2
+
+
+def test_one_thread_number_in_two_processes_is_two_threads() -> None:
+    """Also where one list has threads of one process only, and the next those of the other."""
+    tracks = [(process, thread) for process in (100, 200) for thread in (1, 2)]
+    tables = EventTables()
+    for piece in (tracks[:2], tracks[2:], tracks):
+        tables.add([Event(ph="X", cat="cpu_op", pid=process, tid=thread, ts=1, dur=1) for process, thread in piece])
+    assert list(tables.threads.rows) == tracks
+    assert tables.ops.thread.tolist() == [0, 1, 2, 3, 0, 1, 2, 3]
+
+
+def test_a_zero_byte_in_what_is_not_decoded_moves_no_other_value(tmp_path: Path) -> None:
+    """JSON has none, and the decoder refuses it: what it hands over is parted by them."""
+    dtypes = [["float"], ["a@b"], ["half"]]
+    content = trace(*(op(ts=number, Input_type=dtype) for number, dtype in enumerate(dtypes)))
+    capture = read(content.replace(b"@", b"\0"), tmp_path)
+    assert texts(capture, capture.ranges.dtypes) == ['["float"]', r'["a\u0000b"]', '["half"]']
+    for text in (b'["a\0b"]', b"[\0]"):
+        with pytest.raises(msgspec.DecodeError):
+            msgspec.json.decode(text, type=msgspec.Raw)
+
+
+def test_an_event_of_an_unknown_type_costs_no_other_event(tmp_path: Path) -> None:
+    """Types that the format does not have are no complete events."""
+    events = [op(ts=number) for number in range(3)]
+    events[1]["ph"] = "Unheard of"
+    assert [start for _, start, _ in spans(read(trace(*events), tmp_path))] == [0, 2_000]
 
 
 def test_thousands_of_instants_without_a_category(tmp_path: Path) -> None:
