@@ -44,7 +44,7 @@ _PATTERNS: Final[tuple[tuple[Expression, dict[str, str]], ...]] = (
 def accumulator_of(name: KernelName) -> str:
     """The accumulator's type; empty where the name does not say."""
     for pattern, types in _PATTERNS:
-        found = pattern.search(name.text)
+        found = pattern.search_lowered(name.text, name.lowered)
         if found:
             return types[found[1].lower()]
     return ""

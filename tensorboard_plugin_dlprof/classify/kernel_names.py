@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import msgspec
@@ -11,9 +12,11 @@ from tensorboard_plugin_dlprof.expressions import Expression
 _ANONYMOUS = Expression(r"(?:\(anonymous namespace\)|<unnamed>|\{anonymous\}|_GLOBAL__N_\d*)::")
 _ANONYMOUS_MARKS: Final = ("anonymous", "<unnamed>", "_GLOBAL__N_")
 _NOISE = Expression(r"^(?:static |inline |__global__ |void |auto )+")
+_NOISE_WORDS: Final = ("static ", "inline ", "__global__ ", "void ", "auto ")
 _ITANIUM_WORD = Expression(r"(\d+)")
 _RETURN_TYPE = Expression(r"^(?:typename )?std::enable_if.*?::type (?=\w)")
-_ENDS_HEAD: Final = ("<", "(", "[")
+_RETURN_TYPES: Final = ("typename std::enable_if", "std::enable_if")
+_ENDS_HEAD: Final = re.compile(r"[<(\[]").search
 _SUFFIXES = Expression(r"(?:\.kd|\s*\[clone [^\]]*\])+\Z", words=frozenset((".kd", "[clone ")))
 
 _MAXIMUM_LENGTH: Final = 8_000
@@ -45,11 +48,16 @@ def parse(name: str) -> KernelName:
         text = _ENDLESS_WORD.sub(r"\1", text)
     if text.startswith("_Z"):
         return KernelName(_mangled_head(text), text, lowered(text))
-    text = _RETURN_TYPE.sub("", _NOISE.sub("", text))
-    if any(mark in text for mark in _ANONYMOUS_MARKS):
-        text = _ANONYMOUS.sub("", text)
-    ends = [index for mark in _ENDS_HEAD if (index := text.find(mark)) > 0]
-    return KernelName(text[: min(ends)].strip() if ends else text, text, lowered(text))
+    if text.startswith(_NOISE_WORDS):
+        text = _NOISE.sub("", text)
+    if text.startswith(_RETURN_TYPES):
+        text = _RETURN_TYPE.sub("", text)
+    for mark in _ANONYMOUS_MARKS:
+        if mark in text:
+            text = _ANONYMOUS.sub("", text)
+            break
+    end = _ENDS_HEAD(text, 1)
+    return KernelName(text[: end.start()].strip() if end else text, text, lowered(text))
 
 
 def lowered(text: str) -> str:

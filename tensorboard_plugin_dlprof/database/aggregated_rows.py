@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from itertools import repeat
 
 import msgspec
 import numpy as np
@@ -101,14 +102,18 @@ class AggregationWriter:
             },
             len(candidate.values),
         )
+        parts = iterations.parts_ns
         columns = ("aggr_id", "iter_value", "gpu_utilization", *(f"{part}_duration" for part in _PART_NAMES))
         insert_rows(
             self._con,
             "iteration_aggregation_list",
             columns,
-            (
-                (aggr_id, value, percent(sum(parts[: Part.DATA_LOADER]), sum(parts)), *parts)
-                for value, parts in zip(iterations.iter_value.tolist(), iterations.parts_ns.tolist(), strict=True)
+            zip(
+                repeat(aggr_id, len(iterations.iter_value)),
+                iterations.iter_value.tolist(),
+                map(percent, parts[:, : Part.DATA_LOADER].sum(axis=1).tolist(), parts.sum(axis=1).tolist()),
+                *parts.T.tolist(),
+                strict=True,
             ),
         )
         insert_integers(

@@ -98,17 +98,15 @@ def write_iteration_efficiency(con: sqlite3.Connection, aggr_id: int, iterations
         con,
         "ext_iteration_efficiency",
         ("aggr_id", "iter_value", "product_flops", "masked_flops", "ideal_ns", "measured_fraction", "mfu_fraction"),
-        (
-            (aggr_id, value, flops, masked, ideal, measured, mfu)
-            for value, flops, masked, ideal, measured, mfu in zip(
-                iterations.iter_value.tolist(),
-                iterations.product_flops.tolist(),
-                iterations.masked_flops.tolist(),
-                _known(iterations.ideal_ns),
-                _known(iterations.measured_fraction),
-                _known(iterations.mfu),
-                strict=True,
-            )
+        zip(
+            repeat(aggr_id, len(iterations.iter_value)),
+            iterations.iter_value.tolist(),
+            iterations.product_flops.tolist(),
+            iterations.masked_flops.tolist(),
+            _known(iterations.ideal_ns),
+            _known(iterations.measured_fraction),
+            _known(iterations.mfu),
+            strict=True,
         ),
     )
 

@@ -54,24 +54,22 @@ class LazyRule:
         rule: One of ours. A user's rule may use expressions that ``required_words`` does not read: ``compile_now``.
     """
 
-    __slots__ = ("_head", "_is_known", "_looks", "_text", "rule")
+    __slots__ = ("_head", "_is_known", "_looks", "_text", "_text_words", "needs_text", "rule")
 
     def __init__(self, rule: Rule) -> None:
         self.rule: Final = rule
         self._head: re.Pattern[str] | None = None
         self._text: re.Pattern[str] | None = None
+        self._text_words: Words | None = None
         self._is_known = True
         self._looks = 0
+        self.needs_text: Final = bool(rule.text)
+        """Whether the function's name alone does not decide."""
 
     @property
     def words(self) -> Words:
         """One of them stands in each function name that the rule takes; empty where nothing is known of it."""
         return required_words(self.rule.head) if self._is_known else frozenset()
-
-    @property
-    def needs_text(self) -> bool:
-        """Whether the function's name alone does not decide."""
-        return bool(self.rule.text)
 
     def fits_head(self, head: str, lowered: str) -> bool:
         """Whether the pattern of the function's name is found; ``lowered`` is the name in lower case, if ASCII."""
@@ -84,9 +82,14 @@ class LazyRule:
     def fits_text(self, text: str, lowered: str) -> bool:
         """Whether the pattern of the whole name is found, or there is none; ``lowered`` is ``text``, if ASCII."""
         if self._text is None:
-            words = required_words(self.rule.text)
-            if lowered and words and not any(word in lowered for word in words):
-                return False
+            if self._text_words is None:
+                self._text_words = required_words(self.rule.text)
+            for word in self._text_words if lowered else ():
+                if word in lowered:
+                    break
+            else:
+                if lowered and self._text_words:
+                    return False
             if self._is_ruled_out(self.rule.text, lowered):
                 return False
             self._text = re.compile(self.rule.text)
