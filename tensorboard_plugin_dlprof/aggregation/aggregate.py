@@ -122,8 +122,9 @@ def _devices(profile: Profile, parts: Int64s, in_use: Bools, kernel: Int64s) -> 
     found, row = numbered_narrow(kernels.device[kernel])
     count = counted(row, len(found))
     kernel_ns = summed(row, (kernels.gpu_stop - kernels.gpu_start)[kernel], len(found))
-    has = np.isin(ids, found)
-    place = np.searchsorted(found, ids[has])
+    place = np.minimum(np.searchsorted(found, ids), max(len(found) - 1, 0))
+    has = found[place] == ids if len(found) else np.zeros(len(ids), np.bool_)
+    place = place[has]
     times = DeviceTimes(
         device_id=ids,
         in_use=in_use,

@@ -119,7 +119,8 @@ def _are_digits(codes: npt.NDArray[np.uint8]) -> Flags:
 def numbers_of_steps(many: ManyNames, rows: Int64s) -> tuple[Int64s, list[tuple[str, int]]]:
     """Those of some names that may count steps, and ``names.split_number`` of each."""
     start, stop = many.ends(rows)
-    closed = np.isin(many.codes(np.maximum(stop - 1, start)), np.frombuffer(b"])", np.uint8))
+    last = many.codes(np.maximum(stop - 1, start))
+    closed = (last == ord("]")) | (last == ord(")"))
     end = np.where(closed, stop - 1, stop)
     first = many.last_without("0123456789")[np.maximum(end - 1, 0)] + 1
     digits = end - first
