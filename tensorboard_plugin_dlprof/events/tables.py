@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from itertools import filterfalse
 
 import msgspec
 import numpy as np
@@ -46,11 +45,15 @@ class Strings:
 
     def intern_all(self, texts: Iterable[str]) -> list[int]:
         """The ids of some texts."""
-        texts = list(texts)
-        new = list(dict.fromkeys(filterfalse(self._ids.__contains__, texts)))
-        self._ids.update(zip(new, range(len(self._texts), len(self._texts) + len(new)), strict=True))
-        self._texts += new
-        return list(map(self._ids.__getitem__, texts))
+        ids, known = self._ids, self._texts
+        found = []
+        for text in texts:
+            number = ids.get(text)
+            if number is None:
+                number = ids[text] = len(known)
+                known.append(text)
+            found.append(number)
+        return found
 
     def __getitem__(self, index: int) -> str:
         return self._texts[index]
