@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -209,17 +209,10 @@ class RangeReader:
         distinct = dict.fromkeys(texts)
         first = len(self._readings)
         known.update(zip(distinct, range(first, first + len(distinct)), strict=True))
-        ids = self._strings.intern_all(self._all_decoded(list(distinct)))
+        ids = self._strings.intern_all(map(self._decoded, distinct))
         new = np.full((len(ids), 4), (int(RangeKind.ANNOTATION), 0, 0, -1), np.int64)
         new[:, 1] = ids
         self._readings.add(new.reshape(-1))
-
-    def _all_decoded(self, texts: list[_Text]) -> Iterable[str]:
-        direct = [text for text in texts if isinstance(text, bytes)]
-        joined = b"\n".join(direct)
-        if len(direct) < len(texts) or not joined.isascii() or joined.count(b"\n") >= len(texts):
-            return map(self._decoded, texts)
-        return joined.decode().split("\n")
 
     def _decoded(self, text: _Text) -> str:
         return self._strings[text] if isinstance(text, int) else text.decode("utf-8", "replace")
