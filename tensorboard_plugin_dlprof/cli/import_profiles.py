@@ -1,7 +1,8 @@
 """Make DLProf databases from PyTorch traces and Nsight Systems exports, and tell TensorBoard about them.
 
-A source is a file, a folder (every profile below it) or a quoted pattern such as 'logs/**/*.json.gz'. The database
-<source>.dlprof_dldb.sqlite is put beside its source, or into the folder that -o names, together with an event file.
+A source is a file, a folder (every profile below it) or a quoted pattern such as 'logs/**/*.json.gz'. The database,
+run.dlprof_dldb.sqlite of run.pt.trace.json, is put beside its source, or into the folder that -o names, together with
+an event file.
 A database that was made from the same source is kept. One that an older version of this package made of it is made
 anew, with its aggregations and its title; any other is replaced only with --force.
 """

@@ -68,6 +68,19 @@ def test_a_view_that_does_not_exist(page: Page, tensorboard: TensorBoard) -> Non
     expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
 
 
+def test_a_filter_that_means_nothing_can_be_cleared(
+    page: Page, tensorboard: TensorBoard, complaints: list[str]
+) -> None:
+    """A link with a filter that is not understood, or a reload after one was typed, leads out again."""
+    page.goto(tensorboard.page(run="amp", view="ops", ops__where__calls="abc", ops__sort="nonsense"))
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("no column")
+    alert.get_by_role("button", name="Clear filters and order").click()
+    expect(page.get_by_role("grid", name="Ops", exact=True)).to_be_visible()
+    assert "where" not in page.url
+    complaints[:] = [each for each in complaints if "status of 400" not in each]
+
+
 def test_an_aggregation_that_is_no_number(page: Page, tensorboard: TensorBoard) -> None:
     """A parameter that cannot be understood is named."""
     page.goto(tensorboard.page(run="amp", aggregation="first"))

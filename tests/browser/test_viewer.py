@@ -57,7 +57,7 @@ def test_a_database(page: Page, viewer: Viewer, database: Path) -> None:
     """The page opens on the named file, every view is a click away, and the brand leads back."""
     page.goto(viewer.address)
     expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
-    expect(page.locator(".picker-button")).to_contain_text(database.name)
+    expect(page.locator(".picker-button")).to_have_text(database.name)
     menu = page.get_by_role("navigation", name="Views").get_by_role("link")
     expect(menu).to_have_count(len(VIEWS) - 1)  # GPUs only where there are several
     for number in range(len(VIEWS) - 1):

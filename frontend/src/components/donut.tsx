@@ -45,7 +45,7 @@ export function Donut({ name, label, parts, centre, centreLabel }: DonutProps) {
             />
           );
         })}
-        <text class="donut-value" y="2" aria-hidden="true">
+        <text class={/\d/.test(centre) ? "donut-value" : "donut-value donut-word"} y="2" aria-hidden="true">
           {shown === undefined ? centre : shown.share || shown.value}
         </text>
         <text class="donut-label" y="14" aria-hidden="true">

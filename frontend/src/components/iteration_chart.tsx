@@ -31,15 +31,14 @@ export function IterationChart({ rows: summed, label, unit }: IterationChartProp
   const [active, setActive] = useState<number | null>(null);
   const [measure, width] = useWidth(800);
 
-  const room = Math.max(width - LEFT - 8, 40);
+  const plotWidth = Math.max(width - LEFT - 8, 40);
   const plotHeight = HEIGHT - TOP - BOTTOM;
   const highest = tallest(rows, hidden);
   const scale = axisUnit(highest);
   // Ticks are chosen in the unit that is printed, so that they are round there.
   const unitMarks = ticks(highest / scale.ns);
   const topNs = Math.max((unitMarks.at(-1) ?? 0) * scale.ns, 1);
-  const layout = barLayout(rows.length, room);
-  const plotWidth = room;
+  const layout = barLayout(rows.length, plotWidth);
   const step = labelStep(rows.length, plotWidth / 56);
   const row = active === null ? undefined : rows[active];
 

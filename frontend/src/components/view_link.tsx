@@ -16,8 +16,7 @@ interface ViewLinkProps {
 }
 
 /** Whether the browser is asked to open a link elsewhere: in a tab or window of its own, or as a download. */
-export const opensElsewhere = (event: MouseEvent): boolean =>
-  event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+const opensElsewhere = (event: MouseEvent): boolean => event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
 
 /** Another view as a link: a click shows it here, and what browsers offer for links (a tab of its own, copying) works too. */
 export function ViewLink({ to, class: className, label, tip, current = false, onFollow, children }: ViewLinkProps) {

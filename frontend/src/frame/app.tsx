@@ -8,7 +8,7 @@ import { TooltipLayer } from "../components/tooltip";
 import { connectToHost, nameFrame, watchTheme, type HostMessages, type Theme } from "../host/tensorboard";
 import { chosenAggregation } from "../model/aggregation";
 import { hasGpuWork } from "../model/headline";
-import { allRuns, chooseProfile, runLabel } from "../model/picker";
+import { allRuns, chooseProfile, titleOf, topLabel } from "../model/picker";
 import { forOtherProfile, withValues } from "../model/url_state";
 import { useConnection } from "./connection";
 import { CurrentView } from "./current_view";
@@ -85,6 +85,7 @@ export function App() {
   useEffect(() => nameFrame("GPU Summary"), []);
 
   const list = profiles.data?.profiles ?? [];
+  const top = topLabel(profiles.data?.opened);
   const selected = chooseProfile(list, url, profiles.data?.opened?.profile);
   const aggregation = chosenAggregation(url.aggregation);
   const badAggregation = url.aggregation !== undefined && aggregation === null;
@@ -120,10 +121,10 @@ export function App() {
             round,
             matrixUnit: data.matrix_unit,
             onGpu: hasGpuWork(data),
-            title: `${runLabel(data.profile.run)} · ${data.profile.name}`,
+            title: titleOf(data.profile, top, " · "),
           },
     // eslint-disable-next-line react-hooks/exhaustive-deps -- `shown` says when anything of it has changed
-    [ready, shown, round],
+    [ready, shown, round, top],
   );
 
   const view = viewOf(url.view);
@@ -135,6 +136,7 @@ export function App() {
             profiles={list}
             selected={selected}
             runs={allRuns(hostRuns, list)}
+            top={top}
             theme={theme}
             view={view}
             data={data}

@@ -12,6 +12,8 @@ interface HeaderProps {
   profiles: readonly ProfileEntry[];
   selected: ProfileEntry | null;
   runs: readonly string[];
+  /** What the run `.` is called. */
+  top: string;
   theme: Theme;
   view: ViewId | null;
   data: DashboardResponse | null;
@@ -38,6 +40,7 @@ export function Header(props: HeaderProps) {
           profiles={props.profiles}
           selected={selected}
           runs={props.runs}
+          top={props.top}
           theme={props.theme}
           onSelect={props.onSelect}
         />

@@ -6,13 +6,15 @@ import { useMenu } from "../components/use_menu";
 import { formatMoment } from "../format/date";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
-import { byRun, formatLabel, gpuLabel, rankLabel, runColour, runLabel, searchProfiles } from "../model/picker";
+import { byRun, formatLabel, gpuLabel, rankLabel, runColour, runLabel, searchProfiles, titleOf } from "../model/picker";
 import type { Theme } from "../host/tensorboard";
 
 interface PickerProps {
   profiles: readonly ProfileEntry[];
   selected: ProfileEntry | null;
   runs: readonly string[];
+  /** What the run `.` is called. */
+  top: string;
   theme: Theme;
   onSelect: (profile: ProfileEntry) => void;
 }
@@ -48,7 +50,8 @@ function Capture({ profile }: { profile: ProfileEntry }) {
   );
 }
 
-function details(profile: ProfileEntry): string {
+/** What is known of a profile, in one line; each apart, as a name may be written from right to left. */
+function details(profile: ProfileEntry) {
   const { headline } = profile;
   return [
     formatLabel(profile.format),
@@ -58,11 +61,16 @@ function details(profile: ProfileEntry): string {
     profile.captured_at === null ? "" : formatMoment(profile.captured_at),
   ]
     .filter(Boolean)
-    .join(" · ");
+    .map((fact, i) => (
+      <>
+        {i > 0 && " · "}
+        <bdi>{fact}</bdi>
+      </>
+    ));
 }
 
 /** Run, rank and capture in one: a button that opens a searchable list, grouped by run. */
-export function ProfilePicker({ profiles, selected, runs, theme, onSelect }: PickerProps) {
+export function ProfilePicker({ profiles, selected, runs, top, theme, onSelect }: PickerProps) {
   const { open, setOpen, holder, button, close, onKeyDown } = useMenu();
 
   if (profiles.length === 0) return null;
@@ -74,14 +82,19 @@ export function ProfilePicker({ profiles, selected, runs, theme, onSelect }: Pic
         ref={button}
         aria-haspopup="dialog"
         aria-expanded={open}
+        data-tip={open || selected === null ? undefined : titleOf(selected, top, "\n")}
         onClick={() => setOpen(!open)}
       >
         {selected === null ? (
           <span class="capture">Select a profile</span>
         ) : (
           <>
-            <span class="run-dot" style={{ background: runColour(selected.run, runs, theme) }} />
-            <span class="picker-run">{runLabel(selected.run)}</span>
+            {runLabel(selected.run, top) !== "" && (
+              <>
+                <span class="run-dot" style={{ background: runColour(selected.run, runs, theme) }} />
+                <span class="picker-run">{runLabel(selected.run, top)}</span>
+              </>
+            )}
             <Capture profile={selected} />
             <StateChip profile={selected} />
           </>
@@ -93,6 +106,7 @@ export function ProfilePicker({ profiles, selected, runs, theme, onSelect }: Pic
           profiles={profiles}
           selected={selected}
           runs={runs}
+          top={top}
           theme={theme}
           onClose={close}
           onSelect={(profile) => {
@@ -108,7 +122,8 @@ export function ProfilePicker({ profiles, selected, runs, theme, onSelect }: Pic
 /** Rows drawn at once; a search finds the others. */
 const MOST_SHOWN = 300;
 
-function PickerList({ profiles, selected, runs, theme, onSelect, onClose }: PickerProps & { onClose: () => void }) {
+function PickerList(props: PickerProps & { onClose: () => void }) {
+  const { profiles, selected, runs, top, theme, onSelect, onClose } = props;
   const id = useId();
   const [search, setSearch] = useState("");
   const found = searchProfiles(profiles, search);
@@ -170,11 +185,13 @@ function PickerList({ profiles, selected, runs, theme, onSelect, onClose }: Pick
       </div>
       <div class="picker-list" id={`${id}-list`} role="listbox" aria-label="Profiles" ref={list}>
         {byRun(found.slice(0, MOST_SHOWN)).map((group) => (
-          <div role="group" aria-label={runLabel(group.run)} key={group.run}>
-            <div class="picker-group" aria-hidden="true">
-              <span class="run-dot" style={{ background: runColour(group.run, runs, theme) }} />
-              {runLabel(group.run)}
-            </div>
+          <div role="group" aria-label={runLabel(group.run, top) || "Profile"} key={group.run}>
+            {runLabel(group.run, top) !== "" && (
+              <div class="picker-group" aria-hidden="true">
+                <span class="run-dot" style={{ background: runColour(group.run, runs, theme) }} />
+                <span>{runLabel(group.run, top)}</span>
+              </div>
+            )}
             {group.profiles.map((profile) => {
               index += 1;
               const mine = index;

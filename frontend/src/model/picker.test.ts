@@ -2,7 +2,17 @@ import { describe, expect, it } from "vitest";
 
 import { profileEntry } from "../testing/builders";
 import { aggregationLabel, chosenAggregation } from "./aggregation";
-import { allRuns, byRun, chooseProfile, gpuLabel, rankLabel, runColour, searchProfiles } from "./picker";
+import {
+  allRuns,
+  byRun,
+  chooseProfile,
+  gpuLabel,
+  rankLabel,
+  runColour,
+  searchProfiles,
+  titleOf,
+  topLabel,
+} from "./picker";
 
 const one = profileEntry({ id: "1", run: "a", name: "x.json", state: "not_imported" });
 const two = profileEntry({ id: "2", run: "b", name: "y.json", rank: 3, world_size: 8 });
@@ -71,4 +81,13 @@ it("labels ranks and aggregations", () => {
   );
   expect(chosenAggregation("2")).toBe(2);
   expect(chosenAggregation("x")).toBeNull();
+});
+
+it("calls the folder at the top what the user knows it as", () => {
+  const opened = { name: "profiles", profile: null, code: "", message: "" };
+  const file = { run: ".", name: "x.json" };
+  expect(titleOf(file, topLabel(null), " · ")).toBe("log directory · x.json");
+  expect(titleOf(file, topLabel(opened), " · ")).toBe("profiles · x.json");
+  expect(titleOf(file, topLabel({ ...opened, name: "x.json", profile: "1" }), " · ")).toBe("x.json");
+  expect(titleOf(one, topLabel(null), "\n")).toBe("a\nx.json");
 });

@@ -1,5 +1,5 @@
 /** Runs, ranks and captures: order, colours, names, search. */
-import type { ProfileEntry } from "../api/types";
+import type { ProfileEntry, ProfilesResponse } from "../api/types";
 
 /** TensorBoard's own palette for runs, light and dark theme. */
 const RUN_COLOURS = [
@@ -42,8 +42,18 @@ export function byRun(profiles: readonly ProfileEntry[]): RunGroup[] {
   return [...groups].map(([run, members]) => ({ run, profiles: members }));
 }
 
-/** TensorBoard calls the log directory itself `.`; people do not. */
-export const runLabel = (run: string): string => (run === "." ? "log directory" : run);
+/**
+ * What people call the folder that TensorBoard calls `.`: the log directory; in dlprofviewer the folder that was opened, and nothing
+ * for a file.
+ */
+export const topLabel = (opened: ProfilesResponse["opened"] | undefined): string =>
+  opened == null ? "log directory" : opened.profile === null ? opened.name : "";
+
+export const runLabel = (run: string, top: string): string => (run === "." ? top : run);
+
+/** Run and file. */
+export const titleOf = ({ run, name }: Pick<ProfileEntry, "run" | "name">, top: string, between: string): string =>
+  [runLabel(run, top), name].filter(Boolean).join(between);
 
 /** `rank 3 of 8`, `rank 3`, or nothing. */
 export function rankLabel(profile: Pick<ProfileEntry, "rank" | "world_size">): string {

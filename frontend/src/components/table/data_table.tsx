@@ -105,7 +105,19 @@ export function DataTable(props: DataTableProps) {
     // eslint-disable-next-line react-hooks/exhaustive-deps -- only when an answer shows it
   }, [beyond, lastPage]);
 
-  if (data === null) return error === null ? <Loading what={noun} /> : <ErrorBox error={error} retry={query.reload} />;
+  if (data === null)
+    return error === null ? (
+      <Loading what={noun} />
+    ) : (
+      <ErrorBox error={error} retry={query.reload}>
+        {/* What was typed before the page was loaded anew stands in no field here. */}
+        {error.code === "bad_parameter" && (
+          <button type="button" class="button" onClick={() => change({ search: "", where: {}, sort: "", page: 0 })}>
+            Clear filters and order
+          </button>
+        )}
+      </ErrorBox>
+    );
 
   const atFirst = byDefault(forUnit(data.columns, scope.matrixUnit), props.first, Object.values(meters));
   const known = scope.onGpu ? atFirst : withoutGpu(atFirst);
