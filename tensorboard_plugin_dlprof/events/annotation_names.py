@@ -33,20 +33,12 @@ def annotations_of(capture: Capture, rows: Int64s) -> Annotations:
 
 
 def families_of(annotations: Annotations) -> dict[str, dict[int, int]]:
-    """Bases of names that count steps -> {text id: number}."""
+    """Bases of names that end in a number -> {text id: number}."""
     families: dict[str, dict[int, int]] = {}
-    others: set[str] = set()
-    rows = np.flatnonzero(annotations.plain & annotations.names.ending_in_number())
-    rows, splits = many_names.numbers_of_steps(annotations.names, rows)
-    for text, (base, number) in zip(annotations.texts[rows].tolist(), splits, strict=True):
-        if number < 0 or not base or base in others:
-            continue
-        if base not in families:
-            if not names.counts_steps(base):
-                others.add(base)
-                continue
-            families[base] = {}
-        families[base][text] = number
+    for row in np.flatnonzero(annotations.plain & annotations.names.ending_in_number()).tolist():
+        base, number = names.split_number(annotations.names.texts[row])
+        if number >= 0 and base:
+            families.setdefault(base, {})[int(annotations.texts[row])] = number
     return families
 
 
@@ -59,7 +51,7 @@ def repeats_of(annotations: Annotations, families: dict[str, dict[int, int]]) ->
         For each name a group, from 0 in order of the ids, -1 for those that could not; and the label of each group.
     """
     many = annotations.names
-    numbered = [text for family in families.values() for text in family]
+    numbered = [text for base, family in families.items() if names.counts_steps(base) for text in family]
     usable = annotations.plain & ~are_among(annotations.texts, numbered) & ~are_of_loader(many)
     labels = list(many.texts)
     telling = np.flatnonzero(usable & many_names.tell_of_steps(many)).tolist()

@@ -135,7 +135,7 @@ def _numbered(
     """Ranges that differ in a trailing number only, and whose name speaks of steps."""
     found: list[tuple[bool, int, IterationCandidate]] = []
     for base, numbers in families.items():
-        if len(numbers) < 2:
+        if len(numbers) < 2 or not names.counts_steps(base):
             continue
         members = rows[are_among(capture.ranges.name[rows], numbers)]
         values = np.array([numbers[text] for text in capture.ranges.name[members].tolist()], np.int64)

@@ -15,7 +15,6 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.distinct import are_among
 from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s, RangeKind
@@ -87,22 +86,6 @@ class ManyNames:
             found |= heads & mask == wanted
         return found
 
-    def ends(self, rows: Int64s) -> tuple[Int64s, Int64s]:
-        """Where the texts of some names begin and end among all bytes."""
-        return self._start[rows], self._stop[rows]
-
-    def last_without(self, letters: str) -> Int64s:
-        """For each byte of the text the place of the last one up to there that is none of some letters."""
-        strange = np.ones(256, np.bool_)
-        strange[np.frombuffer(letters.encode(), np.uint8)] = False
-        strange[_LINE] = True
-        places = np.arange(len(self._codes))
-        return np.maximum.accumulate(np.where(strange[self._codes], places, -1))
-
-    def codes(self, places: Int64s) -> npt.NDArray[np.uint8]:
-        """The letters at some places."""
-        return self._codes[places]
-
     def ending_in_number(self) -> Flags:
         """Which may end in a digit, or in one and a closing bracket."""
         last, before = (self._codes[np.maximum(self._stop - back, 0)] for back in (1, 2))
@@ -114,39 +97,6 @@ class ManyNames:
 def _are_digits(codes: npt.NDArray[np.uint8]) -> Flags:
     found: Flags = (codes >= ord("0")) & (codes <= ord("9"))
     return found
-
-
-def numbers_of_steps(many: ManyNames, rows: Int64s) -> tuple[Int64s, list[tuple[str, int]]]:
-    """Those of some names that may count steps, and ``names.split_number`` of each."""
-    start, stop = many.ends(rows)
-    last = many.codes(np.maximum(stop - 1, start))
-    closed = (last == ord("]")) | (last == ord(")"))
-    end = np.where(closed, stop - 1, stop)
-    first = many.last_without("0123456789")[np.maximum(end - 1, 0)] + 1
-    digits = end - first
-    before_gap = many.last_without(names.GAP)[np.maximum(first - 1, 0)]
-    base_end = np.where(before_gap < 0, 0, many.last_without(names.AROUND_NUMBER)[before_gap] + 1)
-    # Names without a base, or without a number that fits, have rules of their own.
-    odd = many.odd[rows] | (first <= start) | (digits < 1) | (digits > names.MOST_DIGITS)
-    wanted = np.flatnonzero(odd | _end_as_steps(many, base_end))
-    rows, odd, first, digits = rows[wanted], odd[wanted], first[wanted], digits[wanted]
-    number = np.zeros(len(rows), np.int64)
-    for place in range(min(int(digits.max(initial=0)), names.MOST_DIGITS)):
-        within = place < digits
-        number[within] = 10 * number[within] + (many.codes(first[within] + place) - np.uint8(ord("0")))
-    lengths = np.where(odd, -1, (base_end - start)[wanted]).tolist()
-    texts = map(many.texts.__getitem__, rows.tolist())
-    return rows, [
-        (text[:length], value) if length >= 0 else names.split_number(text)
-        for text, length, value in zip(texts, lengths, number.tolist(), strict=True)
-    ]
-
-
-def _end_as_steps(many: ManyNames, end: Int64s) -> Flags:
-    """Which bases, given where they end, may be the names of steps: by their last two letters."""
-    last, before = (many.codes(np.maximum(end - back, 0)).astype(np.int64) | 0x20 for back in (1, 2))
-    endings = {ord(ending[-2]) << 8 | ord(ending[-1]) for ending in names.STEP_ENDINGS}
-    return are_among(before << 8 | last, endings)
 
 
 def roles(kind: RangeKind, many: ManyNames) -> Int8s:

@@ -69,11 +69,9 @@ _BACKWARD = Expression(
 )
 _ARGUMENTS = Expression(r", (?:seq|op_id|sizes|input_op_ids|inputs|Inputs)\s*=.*", re.DOTALL)
 _NUMBER = Expression(r"(?P<base>.*?\S?)(?P<gap>[\s_#:=\-.]*)(?P<number>\d+)(?P<close>[\])]?)\Z", re.DOTALL)
-GAP: Final = " \t\n\r\f\v\x1c\x1d\x1e\x1f_#:=-."
+_GAP = " \t\n\r\f\v\x1c\x1d\x1e\x1f_#:=-."
 """What may stand between a name and its number."""
-AROUND_NUMBER: Final = " _#:=-.[("
-"""What is no part of the name either, before that."""
-MOST_DIGITS: Final = 18
+_MOST_DIGITS = 18
 """Of a number that fits 64 bits."""
 _ADDRESS = Expression(r"\b0x[0-9a-fA-F]{4,}\b")
 _COUNT = Expression(r"#\d+\b")
@@ -135,17 +133,17 @@ def split_number(name: str) -> tuple[str, int]:
     number = opened[len(base) :]
     if not base and len(number) > 1:
         base, number = number[0], number[1:]
-    if not number or len(number) > MOST_DIGITS:
+    if not number or len(number) > _MOST_DIGITS:
         return name, -1
-    return base.rstrip(GAP).rstrip(AROUND_NUMBER), int(number)
+    return base.rstrip(_GAP).rstrip(" _#:=-.[("), int(number)
 
 
 def _split_any_number(name: str) -> tuple[str, int]:
     """The same with digits and blanks of any script."""
     found = _NUMBER.match(name)
-    if found is None or len(found["number"]) > MOST_DIGITS:
+    if found is None or len(found["number"]) > _MOST_DIGITS:
         return name, -1
-    return found["base"].rstrip(AROUND_NUMBER), int(found["number"])
+    return found["base"].rstrip(" _#:=-.[("), int(found["number"])
 
 
 @lru_cache(maxsize=1 << 16)
@@ -258,7 +256,7 @@ PART_WORDS: Final = (
 )
 
 
-STEP_ENDINGS: Final = (
+_STEP_ENDINGS: Final = (
     *("step", "steps", "batch", "batches", "epoch", "epochs"),
     *("it", "iter", "iters", "iteration", "iterations"),
 )
@@ -266,7 +264,7 @@ STEP_ENDINGS: Final = (
 
 def counts_steps(base: str) -> bool:
     """Whether a numbered name counts time (``step``, ``Batch``, ``train_iter``), not parts of a model (``layer``)."""
-    if base.isascii() and not base.lower().endswith(STEP_ENDINGS):
+    if base.isascii() and not base.lower().endswith(_STEP_ENDINGS):
         return False
     if _holds(base, PART_WORDS):
         return False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,7 +33,6 @@ OF_RULES = [
 PIECES = st.sampled_from(
     [*OF_RULES, "step", "Batch", "layer", "GPU", "iteration", "epochs", "req", "uest", "aten::mm", ", seq = 3", ", ",
      "=", "0x7fFa",
-     "step 12", "Batch[3]", "iters#0 7", "it\x1c4", "epoch_((5)", "step" + "9" * 20,
      "#4", "#", "[", "]", "(", ")", "{", " ", "_", "-", ":", ".", "\t", "\n", "\x1f", "12", "7", "0", "x",
      "ſtep", "ıter", "é", "٣", "K", "b" * 9]
 )  # fmt: skip
@@ -63,16 +61,6 @@ def test_many_names_are_judged_like_each(texts: list[str]) -> None:
     assert are_of_loader(many).tolist() == [DATA_LOADER.match(text) is not None for text in texts]
     may_end = many.ending_in_number()
     assert all(may_end[row] for row, text in enumerate(texts) if split_number(text)[1] >= 0)
-
-
-@given(NAMES)
-def test_names_that_count_steps_are_taken_apart_like_each(texts: list[str]) -> None:
-    """None is missed, and what is given is what each of them is alone."""
-    many = ManyNames(texts)
-    rows, found = many_names.numbers_of_steps(many, np.flatnonzero(many.ending_in_number()))
-    assert found == [split_number(texts[row]) for row in rows.tolist()]
-    split = enumerate(map(split_number, texts))
-    assert {row for row, (base, number) in split if number >= 0 and names.counts_steps(base)} <= set(rows.tolist())
 
 
 @pytest.mark.parametrize("text", OF_RULES)
