@@ -10,9 +10,17 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof import distinct, ordering, steady
-from tensorboard_plugin_dlprof.aggregation import group_tree, grouping, instance_times, intervals, ops, portions
+from tensorboard_plugin_dlprof.aggregation import (
+    group_tree,
+    grouping,
+    instance_times,
+    intervals,
+    ops,
+    portions,
+    side_by_side,
+)
 from tensorboard_plugin_dlprof.aggregation import selection as selecting
-from tensorboard_plugin_dlprof.analysis import gaps
+from tensorboard_plugin_dlprof.analysis import gap_causes
 from tensorboard_plugin_dlprof.events import combining, linking, nesting, op_tables
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.samples import DATA
@@ -21,10 +29,10 @@ from tests.shared_data import shared_data
 ROWS = 7
 
 BLOCKS = (
-    *((module, "_BLOCK") for module in (distinct, ordering, steady, grouping, intervals, selecting, gaps)),
+    *((module, "_BLOCK") for module in (distinct, ordering, steady, grouping, intervals, selecting, gap_causes)),
     *((module, "_BLOCK") for module in (combining, linking, op_tables)),
     *((module, "_INSTANCES") for module in (group_tree, instance_times, ops)),
-    (portions, "_ROWS"),
+    *((module, "_ROWS") for module in (portions, side_by_side)),
     (nesting, "BLOCK"),
 )
 
