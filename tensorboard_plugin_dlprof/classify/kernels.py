@@ -55,11 +55,12 @@ class Classifier:
 
     def _decide(self, text: str) -> KernelClass:
         name = parse(text)
-        for each in self._candidates(name.head):
-            # The last rule has no patterns, so that one always applies.
-            if not each.needs_text or each.fits_text(name.text, name.lowered):
-                break
-        rule = each.rule
+        # The last rule has no patterns, so that one always applies.
+        rule = next(
+            each.rule
+            for each in self._candidates(name.head)
+            if not each.needs_text or each.fits_text(name.text, name.lowered)
+        )
         return KernelClass(
             rule.matrix_unit,
             rule.family,

@@ -84,12 +84,8 @@ class LazyRule:
         if self._text is None:
             if self._text_words is None:
                 self._text_words = required_words(self.rule.text)
-            for word in self._text_words if lowered else ():
-                if word in lowered:
-                    break
-            else:
-                if lowered and self._text_words:
-                    return False
+            if lowered and self._text_words and not any(word in lowered for word in self._text_words):
+                return False
             if self._is_ruled_out(self.rule.text, lowered):
                 return False
             self._text = re.compile(self.rule.text)
