@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Dot, EfficiencyResponse, Peak } from "../api/types";
 import { formatScaled } from "../format/number";
 import { dashboard } from "../testing/builders";
-import { efficiencySentence } from "./efficiency_sentence";
+import { efficiencySentence, iterationsShown } from "./efficiency_sentence";
 import { PRECISION_COLOURS, PRECISION_KEYS, precisionKey, precisionParts, unknownSentence } from "./precisions";
 import { PANEL_BACKGROUND } from "./resources";
 import { along, axes, decades, dotAt, drawnDots, radius, roofsOf, spread } from "./roofline";
@@ -187,5 +187,13 @@ describe("the sentence about efficiency", () => {
     );
     expect(said({ mfu_fraction: null, peaks: [] })).toMatch(/; what the GPU could do is not known\.$/);
     expect(said({ mfu_fraction: null, product_flops: 0 })).toBe("How much was computed is not known.");
+  });
+});
+
+describe("which iterations are shown", () => {
+  it("is told where some are left out", () => {
+    expect(iterationsShown(1_000, 2_943)).toBe("The first 1,000 of 2,943 iterations.");
+    expect(iterationsShown(3, 3)).toBe("");
+    expect(iterationsShown(3, null)).toBe("");
   });
 });

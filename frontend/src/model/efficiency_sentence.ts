@@ -1,6 +1,6 @@
 /** The sentence the Efficiency view begins with: how much was computed, of what the GPUs could, and what is not known of it. */
 import type { EfficiencyResponse } from "../api/types";
-import { formatScaled } from "../format/number";
+import { formatCount, formatScaled } from "../format/number";
 import { formatShare } from "../format/share";
 import type { Phrase } from "./headline";
 
@@ -41,3 +41,7 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string): Ph
     { text: `; ${most === null ? unknown : `the ${device} could compute ${most}.`}` },
   ];
 }
+
+/** Which iterations are shown, where the server tells of the first ones only; nothing where it tells of all. */
+export const iterationsShown = (told: number, profiled: number | null): string =>
+  profiled !== null && told < profiled ? `The first ${formatCount(told)} of ${formatCount(profiled)} iterations.` : "";

@@ -107,7 +107,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
       <EfficiencyBand data={data} rates={rates} />
       <div class="main-column span-two-thirds">
         <RooflinePanel rates={rates} />
-        <MfuPanel rates={rates} />
+        <MfuPanel rates={rates} profiled={data.performance.profiled_iterations} />
         <Missing rates={rates} />
         {!rated && byPrecision}
       </div>

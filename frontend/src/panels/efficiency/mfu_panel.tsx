@@ -4,6 +4,7 @@ import { useWidth } from "../../components/use_width";
 import { formatCount, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { labelStep, ticks } from "../../model/chart";
+import { iterationsShown } from "../../model/efficiency_sentence";
 import { barLayout } from "../../model/iterations";
 
 const HEIGHT = 130;
@@ -16,11 +17,12 @@ const LABEL_PX = 56;
 const LEAST = 0.0005;
 
 /** Model FLOPs utilisation of each iteration; nothing where none is known, or one alone, which the heading tells. */
-export function MfuPanel({ rates }: { rates: EfficiencyResponse }) {
+export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profiled: number | null }) {
   const [measure, width] = useWidth(320);
   const rows = rates.iterations.filter(({ mfu_fraction: mfu }) => mfu !== null);
   const most = Math.max(...rows.map(({ mfu_fraction: mfu }) => mfu ?? 0), 0);
   if (rows.length < 2 || most < LEAST) return null;
+  const leftOut = iterationsShown(rates.iterations.length, profiled);
   const room = Math.max(width - LEFT - 8, 40);
   const plotHeight = HEIGHT - TOP - BOTTOM;
   const marks = ticks(100 * most, 3);
@@ -70,6 +72,11 @@ export function MfuPanel({ rates }: { rates: EfficiencyResponse }) {
           </g>
         </svg>
       </div>
+      {leftOut !== "" && (
+        <p class="muted chart-notes">
+          <span>{leftOut}</span>
+        </p>
+      )}
       <details class="twin">
         <summary>Show as a table</summary>
         <div class="twin-scroll" tabIndex={0} role="region" aria-label="MFU by iteration as a table">
