@@ -168,21 +168,22 @@ def _with_facts(profile: FoundProfile, facts: Facts | None) -> FoundProfile:
 def _with_hints(run: str, found: list[FoundProfile], hints: list[Hint]) -> list[FoundProfile]:
     """Metadata fills in what is not known yet; alone, it stands for a profile whose files are elsewhere."""
     profiles = list(found)
+    # A folder may hold the profiles of thousands of ranks, each with a hint of its own.
+    by_name: dict[str, int] = {}
+    by_database: dict[str, int] = {}
+    for position, profile in enumerate(profiles):
+        by_name.setdefault(profile.file.shown_name if profile.file else profile.name, position)
+        if profile.database:
+            by_database.setdefault(profile.database.shown_name, position)
     for hint in hints:
-        for position, profile in enumerate(profiles):
-            database = profile.database.shown_name if profile.database else ""
-            name = profile.file.shown_name if profile.file else profile.name
-            if hint.database_name in (database, name) or (hint.source_name and hint.source_name == name):
-                profiles[position] = msgspec.structs.replace(
-                    profile,
-                    rank=profile.rank if profile.rank is not None else hint.rank,
-                    world_size=profile.world_size if profile.world_size is not None else hint.world_size,
-                    captured_at=profile.captured_at or hint.captured_at,
-                    headline=profile.headline or (hint.headline if profile.database else None),
-                )
-                break
+        places = (by_name.get(hint.database_name), by_database.get(hint.database_name), by_name.get(hint.source_name))
+        known = [place for place in places if place is not None]
+        if known:
+            position = min(known)
+            profiles[position] = _with_hint(profiles[position], hint)
         else:
             name = hint.source_name or hint.database_name
+            by_name[name] = len(profiles)
             profiles.append(
                 FoundProfile(
                     profile_id(run, name),
@@ -196,3 +197,13 @@ def _with_hints(run: str, found: list[FoundProfile], hints: list[Hint]) -> list[
                 )
             )
     return profiles
+
+
+def _with_hint(profile: FoundProfile, hint: Hint) -> FoundProfile:
+    return msgspec.structs.replace(
+        profile,
+        rank=profile.rank if profile.rank is not None else hint.rank,
+        world_size=profile.world_size if profile.world_size is not None else hint.world_size,
+        captured_at=profile.captured_at or hint.captured_at,
+        headline=profile.headline or (hint.headline if profile.database else None),
+    )

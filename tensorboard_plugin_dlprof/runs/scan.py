@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -96,7 +95,6 @@ class Scan(msgspec.Struct):
     """Reports of other tools, which have to be converted."""
     directories: int = 0
     truncated: bool = False
-    seconds: float = 0.0
 
 
 class _Folder(msgspec.Struct, frozen=True):
@@ -120,12 +118,10 @@ def scan(
         allowed: further folders into which symbolic links may lead.
         found: called with each file as it is found.
     """
-    started = time.monotonic()
     walk = _Walk([os.path.realpath(path) for path in (*(root.path for root in roots), *allowed)], found)
     for root in roots:
         walk.plain.append(_Folder(root, ".", str(root.path), os.path.realpath(root.path), 0))
     walk.run()
-    walk.result.seconds = time.monotonic() - started
     return walk.result
 
 

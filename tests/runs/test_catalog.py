@@ -152,6 +152,21 @@ def test_metadata_joins_the_files_that_it_is_about(tmp_path: Path) -> None:
     assert (profile.kind, profile.rank, profile.world_size) == ("source", 3, 8)
 
 
+def test_metadata_of_a_database_that_has_no_source_here(tmp_path: Path) -> None:
+    """By the name of the database; two event files about one profile whose files are elsewhere are one entry."""
+    database = imported(write_trace(tmp_path / "gone" / "x.pt.trace.json"))
+    database.with_name("x.pt.trace.json").unlink()
+    moved = [hint(run="moved", world_size=None), hint(run="moved", source_name="")]
+    moved += [hint(run="moved", database_name="x.pt.trace.json", source_name="")]
+    profiles = listed(Catalog([Root(tmp_path)], read_hints=lambda: [hint(), *moved]))
+    assert [(profile.run, profile.kind, profile.name) for profile in profiles] == [
+        ("gone", "database", database.name),
+        ("moved", "metadata", "x.dlprof_dldb.sqlite"),
+        ("moved", "metadata", "x.pt.trace.json"),
+    ]
+    assert [profile.world_size for profile in profiles] == [8, 8, 8]
+
+
 def test_ids_are_stable_and_opaque(tmp_path: Path) -> None:
     """The same id after a restart, and nothing of the path in it."""
     write_trace(tmp_path / "run" / "a.pt.trace.json")
