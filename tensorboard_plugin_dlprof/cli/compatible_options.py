@@ -55,7 +55,12 @@ def _iteration(text: str) -> int:
     return int(text)
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
+    """A time, as options have it.
+
+    Raises:
+        ValueError: what it is to be; it is negative, not finite or no number.
+    """
     try:
         value = float(text)
     except ValueError:
@@ -102,8 +107,8 @@ OPTIONS = (
     ),
     Option("nsys_opts", "options of nsys profile, in one word", str, "-t cuda,nvtx -s none"),
     Option("nsys_profile_range", "record only between the calls that start and stop the profiler", _switch, False),
-    Option("delay", "seconds to wait before recording", _seconds, 0.0, "y"),
-    Option("duration", "seconds to record; 0: all of the run", _seconds, 0.0, "d"),
+    Option("delay", "seconds to wait before recording", seconds, 0.0, "y"),
+    Option("duration", "seconds to record; 0: all of the run", seconds, 0.0, "d"),
     Option("key_op", "name or id of the op whose end ends an iteration", str, "", synonyms=("key_node",)),
     Option("iter_start", "first iteration to aggregate", _iteration),
     Option("iter_stop", "last iteration to aggregate, inclusive", _iteration),
@@ -214,8 +219,8 @@ def parse(words: Sequence[str]) -> CommandLine:
     return CommandLine(values, frozenset(given), list(words[position:]))
 
 
-def split_options(text: str) -> tuple[str, ...]:
-    """The words of ``--nsys_opts``, which DLProf's help wants in quotes of its own: ``'"-t cuda,nvtx -s none"'``.
+def split_options(text: str, option: str = "--nsys_opts") -> tuple[str, ...]:
+    """The words of an ``option``, which DLProf's help wants in quotes of its own: ``'"-t cuda,nvtx -s none"'``.
 
     Raises:
         BadRequest: a quote is not closed.
@@ -224,7 +229,7 @@ def split_options(text: str) -> tuple[str, ...]:
         words = shlex.split(text)
         return tuple(shlex.split(words[0]) if len(words) == 1 else words)
     except ValueError:
-        raise BadRequest(f"--nsys_opts={text[:60]}: a quote is not closed.") from None
+        raise BadRequest(f"{option}={text[:60]}: a quote is not closed.") from None
 
 
 def help_text() -> str:

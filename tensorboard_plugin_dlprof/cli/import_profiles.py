@@ -72,9 +72,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _gigabytes(text: str) -> float:
-    size = float(text)
+    try:
+        size = float(text)
+    except ValueError:
+        size = 0.0
     if not 0 < size < 1e6:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of GB above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of GB above 0")
     return size
 
 

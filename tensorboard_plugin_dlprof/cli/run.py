@@ -54,8 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reports", metavar="LIST", default="", help="reports to write, or all (default: none)")
     parser.add_argument("--formats", metavar="LIST", default="csv", help="formats of the reports (default: csv)")
     nsys = parser.add_argument_group("with Nsight Systems")
-    nsys.add_argument("--delay", metavar="SECONDS", type=float, default=0, help="begin to record after")
-    nsys.add_argument("--duration", metavar="SECONDS", type=float, default=0, help="record for (default: to the end)")
+    nsys.add_argument("--delay", metavar="SECONDS", type=_seconds, default=0, help="begin to record after")
+    nsys.add_argument("--duration", metavar="SECONDS", type=_seconds, default=0, help="record for (default: to the end)")
     nsys.add_argument(
         "--capture-range", action="store_true", help="record from cudaProfilerStart to cudaProfilerStop only"
     )
@@ -72,6 +72,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     torch.add_argument("--modules", action="store_true", help="with the modules that call the ops; slows down, too")
     torch.add_argument("--memory", action="store_true", help="with allocations of memory")
     parser.add_argument("program", metavar="-- PROGRAM", nargs=argparse.REMAINDER, help="and its arguments")
+
+
+def _seconds(text: str) -> float:
+    from tensorboard_plugin_dlprof.cli.compatible_options import seconds
+
+    try:
+        return seconds(text)
+    except ValueError as wanted:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}") from None
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -104,6 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _recorder(arguments: argparse.Namespace) -> Recorder:
+    from tensorboard_plugin_dlprof.cli.compatible_options import split_options
     from tensorboard_plugin_dlprof.running.nsight import NsightOptions, find_nsys
     from tensorboard_plugin_dlprof.running.record import Recorder
 
@@ -124,7 +134,7 @@ def _recorder(arguments: argparse.Namespace) -> Recorder:
         delay_s=arguments.delay,
         duration_s=arguments.duration,
         capture_range=arguments.capture_range,
-        extra=tuple(shlex.split(arguments.nsys_opts)),
+        extra=split_options(arguments.nsys_opts, "--nsys-opts"),
     )
     return Recorder(nsys, options)
 

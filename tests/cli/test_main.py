@@ -52,3 +52,21 @@ def test_a_reader_that_goes_away_causes_no_traceback() -> None:
         errors = process.stderr.read()
     assert b"Traceback" not in errors
     assert b"Exception ignored" not in errors
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (["run", "--delay", "-1", "x.py"], "'-1' is not a number of seconds"),
+        (["run", "--duration", "nan", "x.py"], "'nan' is not a number of seconds"),
+        (["run", "--delay", "soon", "x.py"], "'soon' is not a number of seconds"),
+        (["import", "--memory-limit", "much", "x"], "'much' is not a number of GB"),
+        (["import", "--memory-limit", "0", "x"], "'0' is not a number of GB"),
+    ],
+)
+def test_numbers_that_are_none(line: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The message says what they are to be."""
+    with pytest.raises(SystemExit) as end:
+        main(line)
+    assert end.value.code == 2
+    assert words in capsys.readouterr().err

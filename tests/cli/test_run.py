@@ -125,16 +125,14 @@ def test_when_nothing_is_recorded_the_run_has_failed(
         (["--with", "torch", "--delay", "3", "python", "x.py"], "--delay is for Nsight Systems"),
         (["--with", "torch", "--steps", "1:2", "python", "x.py"], "such as 5:2:10"),
         (["--with", "torch", "./a.out"], "records Python programs"),
-        (["no-such-program"], "there is no such program|Permission denied|exited"),
+        (["--with", "torch", "python", "-m"], "given no program"),
+        (["--nsys-opts", "'-t cuda", "python", "x.py"], "--nsys-opts='-t cuda: a quote is not closed"),
     ],
 )
 def test_wrong_choices_are_told_before_anything_runs(
     programs: Path, tmp_path: Path, capsys: Captured, arguments: list[str], words: str
 ) -> None:
     """One sentence, and nothing is left."""
-    if arguments == ["no-such-program"]:
-        arguments = ["--with", "torch", "python", "-m"]
-        words = "given no program"
     assert main(["run", "-o", str(tmp_path / "out"), *arguments]) == 1
     assert words in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
