@@ -55,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--formats", metavar="LIST", default="csv", help="formats of the reports (default: csv)")
     nsys = parser.add_argument_group("with Nsight Systems")
     nsys.add_argument("--delay", metavar="SECONDS", type=_seconds, default=0, help="begin to record after")
-    nsys.add_argument("--duration", metavar="SECONDS", type=_seconds, default=0, help="record for (default: to the end)")
+    nsys.add_argument(
+        "--duration", metavar="SECONDS", type=_seconds, default=0, help="record for (default: to the end)"
+    )
     nsys.add_argument(
         "--capture-range", action="store_true", help="record from cudaProfilerStart to cudaProfilerStop only"
     )
