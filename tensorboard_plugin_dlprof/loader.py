@@ -69,7 +69,6 @@ class DlprofLoader(base_plugin.TBLoader):  # type: ignore[misc]
             default="",
             help="Folders outside of the log directory into which symbolic links may lead, comma between.",
         )
-
         group.add_argument(
             "--dlprof_allowed_hosts",
             metavar="NAME[,NAME]",

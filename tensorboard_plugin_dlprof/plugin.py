@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME, TAB_NAME
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
-    from tensorboard_plugin_dlprof.routes.app import App, Services
+    from tensorboard_plugin_dlprof.routes.app import Services
 
 _LOG = logging.getLogger(__name__)
 
@@ -80,8 +80,7 @@ class DlprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
             if self._apps is None:
                 from tensorboard_plugin_dlprof.routes.app import App
 
-                app: App = App(services)
-                self._apps = app.routes()
+                self._apps = App(services).routes()
             return self._apps
 
     def _started(self) -> Services:

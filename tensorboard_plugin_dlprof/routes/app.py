@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, error_of
 from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager, Subject
+from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.queries.findings import aggregated, with_verdict
 from tensorboard_plugin_dlprof.queries.headline import source_facts
@@ -262,7 +263,8 @@ class App:
         parameters = Parameters(request)
         profile = self._services.catalog.find(parameters.profile())
         path = self._path(profile)
-        tag = f"{identity(path)}\0{request.path}\0{request.query_string.decode('latin-1')}"
+        # Browsers keep answers longer than a server lives: another version may answer otherwise.
+        tag = f"{VERSION}\0{identity(path)}\0{request.path}\0{request.query_string.decode('latin-1')}"
         known = responses.kept(request, tag, self._answers)
         if known is not None:
             return known

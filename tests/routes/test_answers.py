@@ -135,3 +135,17 @@ def test_errors_are_not_kept(server: Server, logdir: Path) -> None:
     file.write_bytes(whole)
     os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert server.get(address).status_code == 200
+
+
+def test_another_version_of_the_package_answers_anew(
+    server: Server, logdir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A browser may still have what the version before answered, which the pages of this one could not show."""
+    address = f"/dashboard?profile={server.profile(DATABASE)['id']}"
+    before = server.get(address).headers["ETag"]
+    assert server.get(address, headers={"If-None-Match": before}).status_code == 304
+    monkeypatch.setattr("tensorboard_plugin_dlprof.routes.app.VERSION", "0.0.9")
+    upgraded = Server(logdir, tmp_path / "cache")
+    upgraded.profiles()
+    assert upgraded.get(address, headers={"If-None-Match": before}).status_code == 200
+    upgraded.app.close()
