@@ -1,4 +1,4 @@
-"""Every exception of the package.
+"""The exceptions that every part of the package may raise; those of HTTP alone are in ``routes``.
 
 ::
 
@@ -15,7 +15,8 @@
     ├── OutputNotWritable        disk full, read-only folder, no permission
     ├── BadRequest               a request parameter, option or selection is not valid
     │   └── UnknownKeyOp         no op of the name that was to end the iterations
-    └── NotFound                 no such profile, table, aggregation or row
+    ├── NotFound                 no such profile, table, aggregation or row
+    └── QueueFull                too many imports, aggregations or questions wait
 
 Anything else that escapes is a bug. A message says what is wrong, in which file or value,
 and what to do next, in one sentence or two. It names files as the caller named them and
@@ -94,6 +95,12 @@ class NotFound(ProfileError):
     """No such profile, table, aggregation or row."""
 
     code = "not_found"
+
+
+class QueueFull(ProfileError):
+    """Too many wait for a worker process."""
+
+    code = "busy"
 
 
 _OF_DATABASES: dict[str, type[ProfileError]] = {kind.code: kind for kind in (NotADatabase, TooOld, TooNew, NotFound)}

@@ -14,11 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.errors import ProfileError, QueueFull
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.child import Child
 from tensorboard_plugin_dlprof.imports.failures import Failures
-from tensorboard_plugin_dlprof.imports.reaggregation import QueueFull
 
 _LOG = logging.getLogger(__name__)
 
@@ -175,12 +174,20 @@ class Advisor:
             made = work / _MADE
             about = {"source": os.path.realpath(database), "database": os.fspath(made)}
             child = Child({**job, **about, "memory_bytes": self._memory_bytes}, work)
-            alarm = threading.Timer(self._seconds, child.end)
+            is_late = threading.Event()
+
+            def end() -> None:
+                is_late.set()
+                child.end()
+
+            alarm = threading.Timer(self._seconds, end)
             alarm.start()
-            outcome = child.listen(lambda _stage, _fraction: None)
-            alarm.cancel()
+            try:
+                outcome = child.listen(lambda _stage, _fraction: None)
+            finally:
+                alarm.cancel()
             if not outcome.finished:
-                reason = outcome.error or outcome.crash or "it took too long"
+                reason = "it took too long" if is_late.is_set() else outcome.error or outcome.crash
                 _LOG.warning("Nothing was worked out about %s: %s", ascii(database.name), ascii(reason))
                 return None
             if target is not None:

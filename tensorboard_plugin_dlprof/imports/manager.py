@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from tensorboard_plugin_dlprof.errors import OutputNotWritable
+from tensorboard_plugin_dlprof.errors import OutputNotWritable, QueueFull
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.child import Child, Outcome
 
@@ -115,7 +115,7 @@ class ImportManager:
         """Starts or queues the import of a source. Does nothing where it is under way already, or done.
 
         Raises:
-            OutputNotWritable: too many imports wait already.
+            QueueFull: too many wait already.
         """
         if self.cache.find(source.real, source.size_bytes, source.mtime_ns) is not None:
             return
@@ -124,7 +124,7 @@ class ImportManager:
             if job is not None and job.state in ("queued", "importing"):
                 return
             if self._jobs.count_queued() >= MAX_QUEUE:
-                raise OutputNotWritable(f"{MAX_QUEUE} imports wait already; try again when some are done.")
+                raise QueueFull(f"{MAX_QUEUE} imports wait already; try again when some are done.")
             self._jobs.by_profile.pop(source.profile_id, None)
             self._jobs.by_profile[source.profile_id] = _Job(source)
             if self._thread is None or not self._thread.is_alive():

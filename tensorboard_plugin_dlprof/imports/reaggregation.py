@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError
+from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError, QueueFull
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.child import Child, Outcome
 from tensorboard_plugin_dlprof.imports.manager import WORK_NAME
@@ -33,12 +33,6 @@ RACES = 3
 """Another server with the same cache may add an aggregation meanwhile; then it is done again on top of that one."""
 
 _COPY = "copy.sqlite"
-
-
-class QueueFull(ProfileError):
-    """Too many jobs wait."""
-
-    code = "busy"
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -127,7 +121,7 @@ class ReaggregationManager:
                 raise QueueFull(f"{MAX_QUEUE} aggregations wait already; try again when some are done.")
             job = _Running(secrets.token_hex(8), subject, request)
             self._jobs[job.job_id] = job
-            if self._thread is None:
+            if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="dlprof-aggregate", daemon=True)
                 self._thread.start()
             return job.job()

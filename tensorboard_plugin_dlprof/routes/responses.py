@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from tensorboard.backend.http_util import Respond
 
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, UnsafeFile
-from tensorboard_plugin_dlprof.imports.reaggregation import QueueFull
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, QueueFull, UnsafeFile
 from tensorboard_plugin_dlprof.routes.answers import Answer, Answers, compressed
 from tensorboard_plugin_dlprof.routes.requests import Forbidden, TooLarge
 from tensorboard_plugin_dlprof.routes.revalidation import conditional
@@ -50,7 +49,7 @@ _FAILURES: tuple[tuple[type[ProfileError], HTTPStatus, str], ...] = (
     (NotReady, HTTPStatus.CONFLICT, "Import the profile first."),
     (TooLarge, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, ""),
     (Busy, HTTPStatus.SERVICE_UNAVAILABLE, "Try again in a second."),
-    (QueueFull, HTTPStatus.SERVICE_UNAVAILABLE, "Try again when some are done."),
+    (QueueFull, HTTPStatus.SERVICE_UNAVAILABLE, ""),
     (UnsafeFile, HTTPStatus.FORBIDDEN, "Check the file and its permissions."),
     (ProfileError, HTTPStatus.UNPROCESSABLE_ENTITY, "Other profiles are not affected."),
 )

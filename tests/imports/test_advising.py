@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tensorboard_plugin_dlprof.errors import QueueFull
 from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.failures import FIRST_PAUSE_SECONDS
 from tensorboard_plugin_dlprof.imports.manager import GIGABYTE
-from tensorboard_plugin_dlprof.imports.reaggregation import QueueFull
 from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.imports.traces import write_trace
@@ -85,3 +85,9 @@ def test_efficiency_is_worked_out_once(database: Path, tmp_path: Path) -> None:
     assert advisor.measured(tmp_path / "gone.sqlite", 1, None, None) is None
     os.utime(database, ns=(0, 0))
     assert advisor.measured(database, 1, None, None, work_out=False) is None
+
+
+def test_the_log_says_what_took_too_long(database: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """And not that a process died, which we ended ourselves."""
+    assert Advisor(Cache(tmp_path / "cache"), GIGABYTE, seconds=0).findings(database, 1, None, None) is None
+    assert "took too long" in caplog.text

@@ -96,6 +96,26 @@ def test_progress_is_shown_and_an_import_can_be_cancelled(
     assert "cancelled" in found["message"]
 
 
+def test_more_imports_than_can_wait_are_put_off(server: Server, logdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server is busy; nothing is wrong with the profile."""
+    monkeypatch.setattr("tensorboard_plugin_dlprof.imports.manager.MAX_QUEUE", 1)
+    names = [f"{name}.pt.trace.json" for name in "xyz"]
+    for name in names:
+        write_trace(logdir / name)
+    server.rescan()
+    first, second, third = (server.profile(name)["id"] for name in names)
+    with server.services.imports.turn:
+        server.change("/import", first)
+        server.wait_for_state(names[0], "importing")
+        assert server.change("/import", second).json["state"] == "queued"
+        busy = server.change("/import", third)
+        server.change("/cancel", second)
+        server.change("/cancel", first)
+    assert (busy.status_code, busy.headers["Retry-After"], busy.json["error"]["code"]) == (503, "1", "busy")
+    assert server.wait_for_state(names[0], "not_imported")["message"]
+    assert server.profile(names[2])["message"] == ""
+
+
 def test_an_import_that_fails_says_why_and_harms_no_other(server: Server, logdir: Path) -> None:
     """By its head it is a trace; later it breaks."""
     source = write_trace(logdir / "broken.pt.trace.json")
