@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,28 @@ settings.load_profile("untimed")
 """No test measures time: on a busy machine any example takes long now and then."""
 
 CHROMIUM_COMMANDS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def three_steps(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database of ours: three steps of two adds with one kernel of 40 µs each. Copy it to change it."""
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+    from tests.imports.traces import write_trace
+
+    folder = tmp_path_factory.mktemp("three_steps")
+    source = write_trace(folder / "a.json")
+    import_source(source, folder / "a.dlprof_dldb.sqlite", ImportOptions(), lambda _stage, _fraction: None)
+    return folder / "a.dlprof_dldb.sqlite"
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that is all of the PATH: Python, a shell, and stand-ins for ``nsys`` and ``mpirun``."""
+    from tests.running.programs import path_with
+
+    folder = path_with(tmp_path / "bin", "nsys", "mpirun")
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Folders with programs, and with an export of Nsight Systems."""
+"""A folder with programs but without Nsight Systems, and one with an export of it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,8 @@ from tests.running.programs import path_with, small_export
 
 
 @pytest.fixture
-def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder that is all of the PATH: Python, a shell, and stand-ins for ``nsys`` and ``mpirun``."""
-    folder = path_with(tmp_path / "bin", "nsys", "mpirun")
-    monkeypatch.setenv("PATH", str(folder))
-    return folder
-
-
-@pytest.fixture
 def without_nsys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The same without Nsight Systems."""
+    """The folder that is all of the PATH, without Nsight Systems."""
     folder = path_with(tmp_path / "bin")
     monkeypatch.setenv("PATH", str(folder))
     return folder

@@ -13,12 +13,11 @@ from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.queries.scope import aggregations
 from tests.database.views import differences, read_only
-from tests.queries.conftest import three_steps  # noqa: F401 - a fixture
 from tests.shared_data import shared_data
 
 
 @pytest.fixture
-def database(three_steps: Path, tmp_path: Path) -> Path:  # noqa: F811 - the fixture
+def database(three_steps: Path, tmp_path: Path) -> Path:
     """A copy of a database of three steps."""
     return Path(shutil.copyfile(three_steps, tmp_path / "a.dlprof_dldb.sqlite"))
 

@@ -11,26 +11,16 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.cli.main import main
-from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.imports.traces import write_trace
 from tests.shared_data import shared_data
 
 Captured = pytest.CaptureFixture[str]
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database of ours."""
-    folder = tmp_path_factory.mktemp("made")
-    source = write_trace(folder / "a.json")
-    import_source(source, folder / "a.dlprof_dldb.sqlite", ImportOptions(), lambda _stage, _fraction: None)
-    return folder / "a.dlprof_dldb.sqlite"
-
-
 @pytest.fixture
-def database(made: Path, tmp_path: Path) -> Path:
+def database(three_steps: Path, tmp_path: Path) -> Path:
     """A copy to spoil."""
-    return Path(shutil.copy(made, tmp_path))
+    return Path(shutil.copy(three_steps, tmp_path))
 
 
 def checked(capsys: Captured, *paths: Path) -> tuple[int, list[dict[str, object]]]:

@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import pytest
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, wait_for
 
 
 def test_every_sample_gets_a_database_and_the_second_start_makes_none(
@@ -50,12 +49,11 @@ def test_the_address_that_is_printed_shows_the_samples(tmp_path: Path) -> None:
             address = re.search(r"(http://localhost:\d+/)#dlprof ", line)
             assert address, errors.read_text()
             assert fetch(address[1] + "data/plugins_listing")["dlprof"]["enabled"]
-            profiles = fetch(address[1] + "data/plugin/dlprof/profiles")
-            while profiles["scan"]["state"] != "done":
-                time.sleep(0.2)
-                profiles = fetch(address[1] + "data/plugin/dlprof/profiles")
-            assert len(profiles["profiles"]) >= 3
-            assert {profile["state"] for profile in profiles["profiles"]} == {"ready"}
+            listed = address[1] + "data/plugin/dlprof/profiles"
+            wait_for(lambda: fetch(listed)["scan"]["state"] == "done")
+            profiles = fetch(listed)["profiles"]
+            assert len(profiles) >= 3
+            assert {profile["state"] for profile in profiles} == {"ready"}
         finally:
             # Not Ctrl-C: a shell may have started the tests in the background, where it is ignored.
             demo.terminate()

@@ -21,6 +21,7 @@ from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tests.aggregation.drafts import Call, DraftOp, Work, profile_of
 from tests.database.conftest import Opened, Plain
+from tests.shared_data import REPOSITORY
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs POSIX permissions and processes")
 
@@ -217,9 +218,8 @@ def test_a_full_disk_is_told_with_the_space_needed(target: Path, source: Path) -
         "from tests.database.test_writer import _write\n"
         "_write(Path(sys.argv[1]), Path(sys.argv[2]), kernels=3_000)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(target), str(source)], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-c", program, str(target), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY)
     assert "OutputNotWritable" in done.stderr
     assert list(target.parent.iterdir()) == []
 

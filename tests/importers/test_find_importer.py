@@ -124,10 +124,11 @@ def test_what_cannot_be_opened_is_no_unknown_format(tmp_path: Path) -> None:
 def test_every_real_file_finds_its_importer() -> None:
     """Real exports and traces are known; other tools' files are not."""
     folder = shared_data()
-    for path in sorted(folder.glob("torch/*/*")):
-        assert find_importer(path).name == "pytorch", path
-    for path in sorted(folder.glob("nsight/*/*.sqlite")):
-        assert find_importer(path).name == "nsight_systems", path
+    for pattern, name in (("torch/*/*", "pytorch"), ("nsight/*/*.sqlite", "nsight_systems")):
+        paths = sorted(folder.glob(pattern))
+        assert paths
+        for path in paths:
+            assert find_importer(path).name == name, path
     strangers = [*folder.glob("nsight/*/*.rpd"), *folder.glob("nsight/*/*.csv"), *folder.glob("xplane/*/*.pb")]
     strangers += folder.glob("dlprof-golden/**/*dlprof_dldb*.sqlite")
     assert strangers

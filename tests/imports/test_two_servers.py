@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import os
+import re
+import select
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.opening.locking import exclusive
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.imports.traces import write_trace
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, wait_for
 
 SERVER = """
 import sys, threading, time
@@ -85,33 +87,40 @@ def test_no_aggregation_of_two_processes_is_lost(tmp_path: Path, database: Path)
     assert rows == [(1, 0, 4), (2, starts[2], 4), (3, starts[3], 4)]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="folders have locks on POSIX systems only")
+LOCKS = Path("/proc/locks")
+
+
+@pytest.mark.skipif(not LOCKS.exists(), reason="only Linux tells who waits for a lock")
 def test_the_lock_is_held_across_processes(tmp_path: Path) -> None:
     """A second process waits until the first is done, or dead."""
-    holder = started(HOLDER, tmp_path)
-    waiter = started(HOLDER, tmp_path)
-    try:
-        assert holder.stdout is not None
-        assert waiter.stdout is not None
-        first, second = (holder, waiter) if _says_held(holder, waiter) is holder else (waiter, holder)
-        assert second.poll() is None
-        first.kill()
-        first.wait()
+    with ExitStack() as stack:
+        first = stack.enter_context(holding(tmp_path))
+        assert first.stdout is not None
+        assert first.stdout.readline() == "held\n"
+        second = stack.enter_context(holding(tmp_path))
         assert second.stdout is not None
+
+        def goes_on() -> bool:
+            return bool(select.select([second.stdout], [], [], 0)[0])
+
+        waits = re.compile(rf"-> FLOCK .* WRITE {second.pid} ")
+        wait_for(lambda: waits.search(LOCKS.read_text()) or goes_on())
+        assert not goes_on()
+        first.kill()
         assert second.stdout.readline() == "held\n"
-    finally:
-        for process in (holder, waiter):
-            process.kill()
-            process.communicate()
     with exclusive(tmp_path):
         pass
 
 
-def _says_held(*processes: subprocess.Popen[str]) -> subprocess.Popen[str]:
-    import select
-
-    ready, _, _ = select.select([process.stdout for process in processes], [], [], PATIENCE_S)
-    return next(process for process in processes if process.stdout in ready)
+@contextmanager
+def holding(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that holds the lock of a folder, or waits for it."""
+    process = started(HOLDER, folder)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_a_database_replaced_meanwhile_is_not_overwritten(database: Path) -> None:

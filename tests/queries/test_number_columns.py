@@ -100,7 +100,8 @@ def test_pages_are_those_of_sqlite(
         for offset, limit in ((0, 25), (0, 0), (10, 3), (640, 50), (1_290, 25), (5_000, 25))
     ]
     answers = [asked(connection, request) for request in requests]
-    assert any(row["gpu_time_fraction"] is None for answer, _ in answers for row in answer.rows) or filters
+    if not filters:
+        assert any(row["gpu_time_fraction"] is None for answer, _ in answers for row in answer.rows)
     monkeypatch.setattr(number_columns, "FEW_ROWS", 10_000)
     assert found(connection, Request(sort="cpu_ns", filters=filters)) is None
     for request, answer in zip(requests, answers, strict=True):

@@ -26,6 +26,7 @@ from tensorboard_plugin_dlprof.queries.large_iteration import LargeIteration
 from tensorboard_plugin_dlprof.queries.pages import count, page, stream
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
 from tensorboard_plugin_dlprof.queries.table import Request, Table
+from tensorboard_plugin_dlprof.queries.table_query import CountKey
 from tests.imports.traces import write_trace
 
 FILTERS = {
@@ -165,11 +166,16 @@ def test_all_rows_are_streamed_in_order(made: Made, connection: UntrustedConnect
 
 def test_counts_are_kept(made: Made, connection: UntrustedConnection, scope: Scope) -> None:
     """A second page counts nothing again, and other filters have their own count."""
-    counts: dict[object, int] = {}
-    for low in ("1s", "2s", "1s"):
-        request = Request(links=made.links, filters={"timestamp_ns": f">{low}"})
-        assert page(connection, TABLES[0], scope, request, counts).filtered == counts[next(reversed(counts))] or low
-    assert len(counts) == 3
+    requests = [Request(links=made.links, filters={"kernel_id": f"<{high}"}) for high in (1_000, 2_000)]
+    counts: dict[CountKey, int] = {}
+
+    def counted() -> list[int]:
+        return [page(connection, TABLES[0], scope, request, counts).filtered for request in requests]
+
+    assert counted() == [999, 1_999]
+    assert sorted(counts.values()) == [999, 1_999, made.kernels]
+    counts.update({key: number + 5 for key, number in counts.items() if number < made.kernels})
+    assert counted() == [1_004, 2_004], "what is kept is told"
 
 
 @pytest.mark.parametrize(

