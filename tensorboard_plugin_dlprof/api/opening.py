@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.api.profile import Profile
+from tensorboard_plugin_dlprof.database.currency import database_at_hand
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable
 from tensorboard_plugin_dlprof.naming import database_name, is_candidate_name, is_database_name
 
@@ -29,8 +30,8 @@ def open_profile(path: str | os.PathLike[str], *, aggregation: int | None = None
     if found.is_dir():
         found = _only_profile(found)
     with ExitStack() as cleanup:
-        profile = Profile(_database_of(found, cleanup), aggregation, cleanup.pop_all(), found.name)
-    return profile
+        database = database_at_hand(found) or _imported(found, cleanup)
+        return Profile(database, aggregation, cleanup.pop_all(), found.name)
 
 
 def _only_profile(folder: Path) -> Path:
@@ -48,18 +49,6 @@ def _only_profile(folder: Path) -> Path:
         names = ", ".join(path.name for path in profiles[:10])
         raise BadRequest(f"{folder}: there are {len(profiles)} profiles in this folder; open one of {names}.")
     return profiles[0]
-
-
-def _database_of(path: Path, cleanup: ExitStack) -> Path:
-    from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
-    from tensorboard_plugin_dlprof.database.currency import is_current
-
-    beside = path.parent / database_name(path.name)
-    if is_database_name(path.name) or is_dlprof_database(path):
-        return path
-    if beside.exists() and is_current(beside, path):
-        return beside
-    return _imported(path, cleanup)
 
 
 def _imported(source: Path, cleanup: ExitStack) -> Path:

@@ -314,9 +314,10 @@ class Profile:
         folder = self._cleanup.enter_context(tempfile.TemporaryDirectory(prefix="dlprof-", ignore_cleanup_errors=True))
         measured = Path(folder, "measured.sqlite")
         measure_database(self._database, measured, self.aggregation, choice, lambda _stage, _fraction: None)
+        connection = open_database(self._database, measured=measured.resolve())
+        self._cleanup.callback(connection.close)
         self._connection.close()
-        self._connection = open_database(self._database, measured=measured.resolve())
-        self._cleanup.callback(self._connection.close)
+        self._connection = connection
 
     def _judged(self) -> Findings:
         """The findings that are stored, else what our rules say now; where they fail, what is stored."""

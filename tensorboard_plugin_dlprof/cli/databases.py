@@ -8,22 +8,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say
-from tensorboard_plugin_dlprof.naming import database_name, is_database_name
+from tensorboard_plugin_dlprof.naming import database_name
 
 
 @contextmanager
 def database_of(profile: Path) -> Iterator[Path]:
     """The profile itself where it is a database, the one beside it where that is current, else a temporary one."""
     from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
-    from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
-    from tensorboard_plugin_dlprof.database.currency import is_current
+    from tensorboard_plugin_dlprof.database.currency import database_at_hand
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 
-    beside = profile.parent / database_name(profile.name)
-    if is_database_name(profile.name) or is_dlprof_database(profile):
-        yield profile
-    elif beside.exists() and is_current(beside, profile):
-        yield beside
+    database = database_at_hand(profile)
+    if database is not None:
+        yield database
     else:
         with tempfile.TemporaryDirectory(prefix="dlprof-") as folder:
             options = ImportOptions(kernel_rules=chosen_rules(""))

@@ -6,10 +6,11 @@ from contextlib import closing
 from enum import Enum
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.database.connection import is_dlprof_database, open_database
 from tensorboard_plugin_dlprof.database.fingerprint import source_fingerprint
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, EXTENSION_VERSION
+from tensorboard_plugin_dlprof.naming import database_name, is_database_name
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading, real_tables
 
 
@@ -45,6 +46,18 @@ def standing(database: Path, source: Path) -> Standing:
 def is_current(database: Path, source: Path) -> bool:
     """Whether the database is ours, of today's layout and rules, and was made from a source with the same content."""
     return standing(database, source) is Standing.CURRENT
+
+
+def database_at_hand(profile: Path) -> Path | None:
+    """The database of what the user named: itself where it is one, else the one beside it; None where none is current.
+
+    Raises:
+        ProfileError: there is no such file, or it may not be read.
+    """
+    if is_database_name(profile.name) or is_dlprof_database(profile):
+        return profile
+    beside = profile.parent / database_name(profile.name)
+    return beside if beside.exists() and is_current(beside, profile) else None
 
 
 def _facts(connection: UntrustedConnection) -> dict[str, str]:

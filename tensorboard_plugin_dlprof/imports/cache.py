@@ -191,12 +191,15 @@ class Cache:
 
 
 def _here() -> str:
-    """Host name, fit for a file name."""
-    return re.sub(r"[^\w]", "_", socket.gethostname())
+    """Whose process numbers these are, fit for a file name: the host's, and on it the container's."""
+    numbers = ""
+    with contextlib.suppress(OSError):  # no Linux
+        numbers = os.readlink("/proc/self/ns/pid")  # noqa: PTH115 - leads nowhere
+    return re.sub(r"\W+", "_", f"{socket.gethostname()} {numbers}").strip("_")
 
 
 def _is_of_dead_server(name: str) -> bool:
-    """Whether the name of a work folder is by a process of this host that is gone."""
+    """Whether the name of a work folder is by a process that is gone; of another host or container nobody knows."""
     owner = re.fullmatch(re.escape(f"{_WORK_PREFIX}{_here()}-") + r"(\d{1,9})-\w+", name)
     if owner is None or os.name != "posix":
         return False

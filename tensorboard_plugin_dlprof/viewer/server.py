@@ -89,8 +89,9 @@ def make_viewer(app: App, address: str, port: int, names: str = "") -> tuple[Bas
 def _bind(address: str, port: int) -> socket.socket:
     try:
         found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except OSError as error:
-        raise BadRequest(f"{address} is no address of this machine ({error.strerror}); give another with -b.") from None
+    except (OSError, UnicodeError) as error:  # a name with an empty or too long part cannot be asked for
+        reason = f" ({error.strerror})" if isinstance(error, OSError) else ""
+        raise BadRequest(f"{address} is no address of this machine{reason}; give another with -b.") from None
     # localhost is often both; browsers try IPv4 as well, and many machines have no IPv6.
     family, kind, protocol, _, place = sorted(found, key=lambda item: item[0] != socket.AF_INET)[0]
     bound = socket.socket(family, kind, protocol)

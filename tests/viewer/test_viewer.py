@@ -289,6 +289,7 @@ def test_a_port_that_is_taken(database: Path) -> None:
         (["/nothing/at/all"], 1, "no such file"),
         (["-b", "192.0.2.1", "."], 1, "-b"),
         (["-b", "no.such.host.invalid", "."], 1, "-b"),
+        (["-b", "two..dots", "."], 1, "-b"),
         (["-p", "70000", "."], 2, "65535"),
         (["-p", "x", "."], 2, "65535"),
         ([], 2, "usage"),
