@@ -49,11 +49,7 @@ def is_current(database: Path, source: Path) -> bool:
 
 
 def database_at_hand(profile: Path) -> Path | None:
-    """The database of what the user named: itself where it is one, else the one beside it; None where none is current.
-
-    Raises:
-        ProfileError: there is no such file, or it may not be read.
-    """
+    """The database of what the user named: itself where it is one, else a current one beside it, else None."""
     if is_database_name(profile.name) or is_dlprof_database(profile):
         return profile
     beside = profile.parent / database_name(profile.name)

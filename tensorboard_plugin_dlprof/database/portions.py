@@ -8,7 +8,6 @@ instead, and a column of one value takes no memory at all.
 from __future__ import annotations
 
 import sqlite3
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -19,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.mapped_files import temporary_file
 from tensorboard_plugin_dlprof.spilling import LONG_BYTES
 
 _ROWS = 8192
@@ -157,7 +157,7 @@ class _Grown:
         if self._most * self._dtype.itemsize < LONG_BYTES:
             self._array = np.empty(self._most, self._dtype)
         else:
-            self._file = self._files.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 (the stack is one)
+            self._file = self._files.enter_context(temporary_file())
         for begin in range(0, before, _ROWS):
             self._put(np.broadcast_to(np.asarray(self._value), min(_ROWS, before - begin)))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import platform
 import sqlite3
 import threading
 import time
@@ -17,6 +16,7 @@ from tensorboard_plugin_dlprof.database.digest import mark, write_digest
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
 from tensorboard_plugin_dlprof.opening.locking import exclusive
+from tensorboard_plugin_dlprof.opening.owners import is_gone, owner
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 
 _ABANDONED_AFTER_S = 24 * 3600
@@ -31,7 +31,7 @@ def published(
 ) -> Iterator[sqlite3.Connection]:
     """A new database that becomes ``target`` when the block ends without an exception.
 
-    It is built as ``<name>.tmp-<host>-<process>`` beside the target, in one transaction; when the block
+    It is built as ``<name>.tmp-<owner>`` beside the target, in one transaction; when the block
     raises, nothing is left. Abandoned files of killed imports are removed first.
 
     Args:
@@ -73,7 +73,7 @@ def published(
 
 
 def sweep(target: Path) -> None:
-    """Remove temporary files that no import will finish: of a dead process of this host, or a day old."""
+    """Remove temporary files that no import will finish: of a process that is gone, or a day old."""
     for left in [
         *target.parent.glob(f"{_glob_escaped(target.name)}.tmp-*"),
         *target.parent.glob(f"*{DATABASE_SUFFIX}.tmp-*"),
@@ -86,16 +86,7 @@ def sweep(target: Path) -> None:
 def _is_abandoned(left: Path) -> bool:
     if time.time() - left.stat().st_mtime > _ABANDONED_AFTER_S:
         return True
-    where, _, process = left.name.rpartition(".tmp-")[2].partition(".")[0].rpartition("-")
-    if where != host() or not process.isdecimal() or os.name != "posix":
-        return False
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return False
+    return is_gone(left.name.rpartition(".tmp-")[2].partition(".")[0])
 
 
 def _create_beside(target: Path) -> Path:
@@ -103,7 +94,7 @@ def _create_beside(target: Path) -> Path:
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_CLOEXEC", 0)
     for number in range(1_000):
         suffix = f".{number}" if number else ""
-        temporary = target.with_name(f"{target.name}.tmp-{host()}-{os.getpid()}{suffix}")
+        temporary = target.with_name(f"{target.name}.tmp-{owner()}{suffix}")
         try:
             os.close(os.open(temporary, flags, 0o666))
         except FileExistsError:
@@ -189,11 +180,6 @@ def _sentence(target: Path, code: int, needed_bytes: int) -> str:
     if code == errno.EISDIR:
         return f"{name} cannot be written: it is a folder; choose another name."
     return f"{name} cannot be written ({os.strerror(code)}); check the storage, or choose another output folder."
-
-
-def host() -> str:
-    """Host name, fit for a file name and without the separators of ours."""
-    return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in platform.node()) or "host"
 
 
 def _glob_escaped(name: str) -> str:

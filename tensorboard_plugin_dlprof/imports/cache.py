@@ -7,7 +7,6 @@ import hashlib
 import os
 import re
 import shutil
-import socket
 import sys
 import tempfile
 import time
@@ -18,6 +17,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, DATABASE_SUFFIX, EXTENSION_VERSION, VERSION
+from tensorboard_plugin_dlprof.opening.owners import is_gone, owner
 
 FOLDER_NAME = "tensorboard_plugin_dlprof"
 DEFAULT_MAX_BYTES = 10 << 30
@@ -124,7 +124,7 @@ class Cache:
                 # It may have been made by hand; profiles of private folders are nobody else's business.
                 self.folder.chmod(0o700)
             self._sweep()
-            return Path(tempfile.mkdtemp(prefix=f"{_WORK_PREFIX}{_here()}-{os.getpid()}-", dir=self.folder))
+            return Path(tempfile.mkdtemp(prefix=f"{_WORK_PREFIX}{owner()}-", dir=self.folder))
         except OSError as error:
             raise OutputNotWritable(
                 f"The cache folder cannot be written to ({os.strerror(error.errno or 0)}); "
@@ -186,30 +186,12 @@ class Cache:
         """Removes what imports left behind whose server was killed: a gigabyte each, where profiles are large."""
         for folder in self.folder.glob(f"{_WORK_PREFIX}*"):
             with contextlib.suppress(OSError):
-                if time.time() - folder.stat().st_mtime > STALE_WORK_SECONDS or _is_of_dead_server(folder.name):
+                if time.time() - folder.stat().st_mtime > STALE_WORK_SECONDS or is_gone(_owner_of(folder)):
                     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _here() -> str:
-    """Whose process numbers these are, fit for a file name: the host's, and on it the container's."""
-    numbers = ""
-    with contextlib.suppress(OSError):  # no Linux
-        numbers = os.readlink("/proc/self/ns/pid")  # noqa: PTH115 - leads nowhere
-    return re.sub(r"\W+", "_", f"{socket.gethostname()} {numbers}").strip("_")
-
-
-def _is_of_dead_server(name: str) -> bool:
-    """Whether the name of a work folder is by a process that is gone; of another host or container nobody knows."""
-    owner = re.fullmatch(re.escape(f"{_WORK_PREFIX}{_here()}-") + r"(\d{1,9})-\w+", name)
-    if owner is None or os.name != "posix":
-        return False
-    try:
-        os.kill(int(owner[1]), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
+def _owner_of(work_folder: Path) -> str:
+    return work_folder.name.removeprefix(_WORK_PREFIX).rpartition("-")[0]
 
 
 def _remove(path: Path) -> bool:

@@ -19,6 +19,7 @@ import msgspec
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.metadata import EVENT_FILE_NAME, PLUGIN_NAME
 from tensorboard_plugin_dlprof.naming import event_file_name
+from tensorboard_plugin_dlprof.opening.owners import owner
 from tensorboard_plugin_dlprof.run_metadata.records import record
 
 if TYPE_CHECKING:
@@ -47,11 +48,9 @@ def write_event_file(folder: Path, metadata: ProfileMetadata, scalars: Sequence[
     Raises:
         OutputNotWritable: the folder cannot be written to.
     """
-    from tensorboard_plugin_dlprof.database.publishing import host
-
     path = folder / event_file_name(metadata.database_name)
     # Without "tfevents" in its name, TensorBoard does not see the unfinished file. An import sweeps what is left.
-    unfinished = folder / f".{metadata.database_name}.tmp-{host()}-{os.getpid()}"
+    unfinished = folder / f".{metadata.database_name}.tmp-{owner()}"
     try:
         try:
             with unfinished.open("wb") as file:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -106,18 +105,3 @@ def test_what_a_killed_server_left_is_swept_at_once(tmp_path: Path) -> None:
     cache.make_work_folder()
     assert mine.is_dir()
     assert not left.exists()
-
-
-@pytest.mark.skipif(not Path("/proc/self/ns/pid").exists(), reason="process numbers of containers are Linux's")
-def test_what_another_container_is_working_on_stays(tmp_path: Path) -> None:
-    """Two containers with the host's name and one cache number their processes each for themselves."""
-    cache = Cache(tmp_path / "cache")
-    mine = cache.make_work_folder()
-    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
-        pass
-    (here,) = re.findall(r"\d+", Path("/proc/self/ns/pid").readlink().name)
-    assert here in mine.name
-    other = mine.with_name(mine.name.replace(here, f"{here}9").replace(f"-{os.getpid()}-", f"-{gone.pid}-"))
-    other.mkdir()
-    cache.make_work_folder()
-    assert other.is_dir()
