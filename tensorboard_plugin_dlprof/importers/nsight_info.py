@@ -74,15 +74,16 @@ def cuda_version(number: str) -> str:
 def driver_version(number: str) -> str:
     """``515.43.04`` for ``5154304`` (Linux), ``581.60`` for ``58160`` (Windows); a version with points stays.
 
-    Empty for 0, a machine without a driver.
+    The points are all that is missing: the first part has three digits, a third has two, and the second has the rest
+    (``525.105.17`` is ``52510517``, ``440.100`` is ``440100``). Empty for 0, a machine without a driver.
     """
     if not number.isdecimal():
         return number
     if int(number) == 0:
         return ""
-    if len(number) == 7:
-        return f"{number[:3]}.{number[3:5]}.{number[5:]}"
-    if len(number) == 5:
+    if len(number) in (7, 8):
+        return f"{number[:3]}.{number[3:-2]}.{number[-2:]}"
+    if len(number) in (5, 6):
         return f"{number[:3]}.{number[3:]}"
     return number
 
