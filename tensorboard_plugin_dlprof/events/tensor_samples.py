@@ -10,10 +10,9 @@ from typing import Final
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import KernelClass, MatrixUnit
-from tensorboard_plugin_dlprof.distinct import distinct_values
+from tensorboard_plugin_dlprof.distinct import are_among, numbered, rows_by_value
 from tensorboard_plugin_dlprof.events.tables import Capture, DeviceWork, Int64s, TensorSamples, WorkKind
 from tensorboard_plugin_dlprof.profile.tables import Kernels
 
@@ -31,52 +30,67 @@ _GAP: Final = 4
 
 def use_samples(capture: Capture, kernels: Kernels, classes: dict[int, KernelClass]) -> None:
     """Overrides the classes of kernels, and their use of matrix units, where the samples of a capture prove it."""
-    for name, unit in proven(capture.tensor_samples, capture.work).items():
-        if name in classes:
-            classes[name] = msgspec.structs.replace(classes[name], matrix_unit=unit, rule=RULE)
-            kernels.matrix_unit[kernels.long_name == name] = unit
+    units = {name: unit for name, unit in proven(capture.tensor_samples, capture.work).items() if name in classes}
+    for name, unit in units.items():
+        classes[name] = msgspec.structs.replace(classes[name], matrix_unit=unit, rule=RULE)
+    for unit in set(units.values()):
+        told = are_among(kernels.long_name, [name for name, of_name in units.items() if of_name == unit])
+        kernels.matrix_unit[told] = unit
 
 
 def proven(samples: TensorSamples, work: DeviceWork) -> dict[int, MatrixUnit]:
     """Text id of a kernel's long name -> what its samples prove."""
     names, values = _attributed(samples, work)
+    if not len(names):
+        return {}
+    found, number = numbered(names)
+    count = np.bincount(number)
+    mean, active = np.bincount(number, values) / count, np.bincount(number, values != 0)
     result: dict[int, MatrixUnit] = {}
-    for name in distinct_values(names[names > 0]).tolist():
-        of_name = values[names == name]
-        if of_name.mean() >= USED_PERCENT:
+    for row, name in enumerate(found.tolist()):
+        if mean[row] >= USED_PERCENT:
             result[name] = MatrixUnit.YES
-        elif len(of_name) >= UNUSED_SAMPLES and not of_name.any():
+        elif count[row] >= UNUSED_SAMPLES and not active[row]:
             result[name] = MatrixUnit.NO
     return result
 
 
 def _attributed(samples: TensorSamples, work: DeviceWork) -> tuple[Int64s, Int64s]:
-    """Long name that each sample counts for (0: none), and the samples' values."""
+    """The samples that count for a kernel: its long name, and their values."""
     names = [np.zeros(0, np.int64)]
     values = [np.zeros(0, np.int64)]
-    for device in distinct_values(samples.device).tolist():
-        of_device = samples.device == device
+    work_of = _work_by_device(work) if len(samples.device) else {}
+    for device, of_device in rows_by_value(samples.device):
         time, value = samples.time_ns[of_device], samples.active_percent[of_device]
-        if len(time) < 2:
+        if len(time) < 2 or device not in work_of:
             continue
         start, end = time[:-1], time[1:]
         usual = end - start <= _GAP * np.median(end - start)
-        kernel = _alone(work, device, start, end)
-        names.append(np.where(usual & (kernel >= 0), work.name[kernel].astype(np.int64), 0))
-        values.append(value[1:])
+        kernel = _alone(work, work_of[device], start, end)
+        counts = usual & (kernel >= 0) & (work.name[kernel] > 0)
+        names.append(work.name[kernel[counts]].astype(np.int64))
+        values.append(value[1:][counts])
     return np.concatenate(names), np.concatenate(values)
 
 
-def _alone(work: DeviceWork, device: int, start: Int64s, end: Int64s) -> npt.NDArray[np.int64]:
-    """Row of the kernel that ran alone on the device through all of each interval; -1 where none did.
+def _work_by_device(work: DeviceWork) -> dict[int, Int64s]:
+    """Rows of kernels, and of graphs that were recorded as a whole, by their start."""
+    rows = np.flatnonzero((work.kind == WorkKind.KERNEL) | (work.kind == WorkKind.GRAPH))
+    rows = rows[np.argsort(work.start_ns[rows], kind="stable")]
+    return {device: rows[of_device] for device, of_device in rows_by_value(work.device[rows])}
+
+
+def _alone(work: DeviceWork, rows: Int64s, start: Int64s, end: Int64s) -> Int64s:
+    """Row of the kernel that ran alone on a device through all of each interval; -1 where none did.
 
     A graph that was recorded as a whole hides its kernels, so it stands beside every kernel.
+
+    Args:
+        work: of all devices.
+        rows: of this one, as ``_work_by_device`` gives them; at least one.
+        start: of each interval.
+        end: of each interval.
     """
-    busy = (work.device == device) & np.isin(work.kind, (WorkKind.KERNEL, WorkKind.GRAPH))
-    rows = np.flatnonzero(busy)
-    if not len(rows):
-        return np.full(len(start), -1, np.int64)
-    rows = rows[np.argsort(work.start_ns[rows], kind="stable")]
     starts, ends = work.start_ns[rows], work.end_ns[rows]
     latest = np.maximum.accumulate(ends)
     place = np.searchsorted(starts, start, side="right") - 1

@@ -218,12 +218,6 @@ RANKS = {
     "one truncated file of many": ("cli/test_ranks.py::test_one_cut_file_of_many",),
 }
 
-NOT_BUILT_YET = (
-    "several machines that import together",
-    "XPlane profiles",
-)
-"""Promises of parts that do not exist; whoever builds one adds its rows above."""
-
 PROMISES = {
     f"{part}: {promise}": tests
     for part, promises in (
