@@ -76,6 +76,9 @@ setup(
         PACKAGE: [
             "py.typed",
             "static/**/*",
+            "classify/README.md",
+            "cli/README.md",
+            "counters/README.md",
             "database/README.md",
             "database/sql/*.sql",
             "samples/data/**/*",

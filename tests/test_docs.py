@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,29 +18,35 @@ from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
 from tensorboard_plugin_dlprof.routes.app import App
 from tensorboard_plugin_dlprof.services import services_of_tensorboard
+from tensorboard_plugin_dlprof.viewer.main import parser as viewer_parser
 from tests.cli.traces import write_trace
 from tests.test_plugin import context
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+COMMAND_LINE = (REPOSITORY / "tensorboard_plugin_dlprof" / "cli" / "README.md").read_text(encoding="utf-8")
 HTTP_API = (REPOSITORY / "tensorboard_plugin_dlprof" / "routes" / "http_api.md").read_text(encoding="utf-8")
 
 PROSE = (
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
-    "tensorboard_plugin_dlprof/routes/http_api.md",
-    "tensorboard_plugin_dlprof/database/README.md",
+    "benchmarks/README.md",
+    "frontend/README.md",
+    "tensorboard_plugin_dlprof/analysis/README.md",
     "tensorboard_plugin_dlprof/classify/README.md",
+    "tensorboard_plugin_dlprof/cli/README.md",
     "tensorboard_plugin_dlprof/counters/README.md",
+    "tensorboard_plugin_dlprof/database/README.md",
+    "tensorboard_plugin_dlprof/routes/http_api.md",
 )
 
 
-def section(command: str) -> str:
-    """What the README says about one command."""
-    found = re.search(rf"^### dlprof {command}$(.*?)^##", README, re.MULTILINE | re.DOTALL)
-    assert found, f"README.md has no section about dlprof {command}"
+def section(title: str) -> str:
+    """What the page about the command line says about one command."""
+    found = re.search(rf"^## {title}$(.*?)^## ", COMMAND_LINE, re.MULTILINE | re.DOTALL)
+    assert found, f"cli/README.md has no section about {title}"
     return found[1]
 
 
@@ -48,11 +55,31 @@ def test_every_option_of_every_command_is_in_its_section(name: str) -> None:
     """And the section names no option that is not there."""
     options = argparse.ArgumentParser(add_help=False)
     command(name).add_arguments(options)
+    compare_options(f"dlprof {name}", options)
+
+
+def test_every_option_of_the_viewer_is_in_its_section() -> None:
+    """But what every command has."""
+    compare_options("dlprofviewer", viewer_parser(), ("-h", "--help", "--version"))
+
+
+def compare_options(title: str, options: argparse.ArgumentParser, left_out: Sequence[str] = ()) -> None:
+    """The options that a section explains are those that there are."""
+    shown = [action for action in options._actions if action.help != argparse.SUPPRESS]
     known = {name for action in options._actions for name in action.option_strings}
-    text = section(name)
-    for option in known:
-        assert re.search(rf"`{option}\b", text), f"README.md does not explain dlprof {name} {option}"
+    text = section(title)
+    for option in {name for action in shown for name in action.option_strings}.difference(left_out):
+        assert re.search(rf"`{option}\b", text), f"cli/README.md does not explain {title} {option}"
     assert set(re.findall(r"`(--[a-z_-]+)", text)) <= known
+
+
+def test_the_readme_names_every_command() -> None:
+    """In its table."""
+    table = README[README.index("## The command line") : README.index("## In Python")]
+    assert set(re.findall(r"^\| `(dlprof [a-z]+|dlprofviewer)\b", table, re.MULTILINE)) == {
+        "dlprofviewer",
+        *(f"dlprof {name}" for name in COMMANDS),
+    }
 
 
 def test_every_flag_of_tensorboard_is_in_the_readme() -> None:
@@ -78,15 +105,15 @@ def test_every_source_format_is_in_the_table_of_sources() -> None:
         assert importer.title.split(" ")[0] in table
 
 
-def commands_of_readme() -> list[str]:
+def commands_of_documents() -> list[str]:
     """Lines of shell examples that call one of our commands."""
-    blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    blocks = re.findall(r"```sh\n(.*?)```", f"{README}\n{COMMAND_LINE}", re.DOTALL)
     names = "|".join(COMMANDS)
     return [line for block in blocks for line in block.splitlines() if re.match(rf"dlprof ({names})\b", line)]
 
 
-@pytest.mark.parametrize("line", commands_of_readme())
-def test_the_commands_of_the_readme_run(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("line", commands_of_documents())
+def test_the_commands_of_the_documents_run(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As they stand there, in a folder with a log directory."""
     source = write_trace(tmp_path / "logs" / "run" / "trace.json")
     monkeypatch.chdir(tmp_path)
@@ -100,7 +127,7 @@ def test_the_commands_of_the_readme_run(line: str, tmp_path: Path, monkeypatch: 
 
 def test_there_are_examples_of_the_commands() -> None:
     """Else the test above would test nothing."""
-    assert len(commands_of_readme()) >= 3
+    assert len(commands_of_documents()) >= 3
 
 
 @pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])

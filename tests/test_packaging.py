@@ -64,7 +64,7 @@ def tracked(*patterns: str) -> set[str]:
 
 def test_the_wheel_holds_everything_that_runs(in_wheel: set[str]) -> None:
     """Modules, built frontend, SQL, samples, types, and the generated protobuf module."""
-    for pattern in ("**/*.py", "static/**/*", "database/sql/*.sql", "samples/data/**/*", "routes/*.md", "**/*.pyi"):
+    for pattern in ("**/*.py", "static/**/*", "database/sql/*.sql", "samples/data/**/*", "**/*.md", "**/*.pyi"):
         files = tracked(f"{PACKAGE}/{pattern}")
         assert files, pattern
         assert files <= in_wheel

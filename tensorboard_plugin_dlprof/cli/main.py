@@ -49,6 +49,8 @@ DESCRIPTION = "GPU profiles for TensorBoard: where does my GPU time go, are my T
 
 EPILOG = "Exit codes: 0 all done, 1 nothing done, 2 wrong usage, 3 some of several sources failed."
 
+_DLPROF = "Options of NVIDIA's DLProf 1.8 work as they did there; dlprof --mode=pytorch --help lists them."
+
 
 class _Help(argparse.RawDescriptionHelpFormatter):
     """As wide as the terminal. ``argparse`` makes one for each option, to see whether it could be shown."""
@@ -65,7 +67,7 @@ def command(name: str) -> Command:
 def parser(names: Iterable[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
     """The parser of a command line that uses one of these commands."""
     options: dict[str, Any] = {"formatter_class": _Help, "allow_abbrev": False}
-    top = argparse.ArgumentParser(prog="dlprof", description=DESCRIPTION, epilog=EPILOG, **options)
+    top = argparse.ArgumentParser(prog="dlprof", description=DESCRIPTION, epilog=f"{_DLPROF}\n{EPILOG}", **options)
     top.add_argument("-V", "--version", action="version", version=f"dlprof {VERSION}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name in names:
