@@ -10,7 +10,7 @@ from typing import TypedDict
 from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_measured, is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, plus, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.unmeasured import RECORD_SHAPES, Missing, missing
+from tensorboard_plugin_dlprof.queries.unmeasured import Missing, missing, shapes_hint
 
 CAUSES: Mapping[str, str] = MappingProxyType(
     {
@@ -156,7 +156,7 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
         flops_per_second=None if not product_flops or not wall_ns else product_flops / wall_ns * 1e9,
         mfu_fraction=fraction(number(ideal), (wall_ns or 0) * max(gpus, 1)) if known == total else None,
         measured_fraction=number(measured),
-        hint="" if product_flops else RECORD_SHAPES,
+        hint="" if product_flops else shapes_hint(connection),
         network=_network(means),
         peaks=_peaks(connection),
         precisions=_precisions(connection, scope),

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.metadata import VERSION
+from tensorboard_plugin_dlprof.queries.extension import extension_tables, info
 
 _HIP = "HIP "
 """How the version of AMD's runtime begins, which stands where DLProf has CUDA's."""
@@ -78,3 +79,23 @@ def matrix_unit(connection: sqlite3.Connection) -> str:
         return "Matrix Core"
     row = connection.execute("SELECT cuda_version FROM view_system_config").fetchone()
     return "Matrix Core" if row and str(row[0]).startswith(_HIP) else "Tensor Core"
+
+
+_OF_LIBRARIES = {"pytorch": "PyTorch", "tensorflow": "TensorFlow", "eigen": "TensorFlow", "tensorrt": "TensorRT"}
+"""Whose kernels these are. PyTorch and TensorFlow call TensorRT for parts of a model, so they come first."""
+
+
+def framework(connection: sqlite3.Connection) -> str | None:
+    """``PyTorch``, ``TensorFlow`` or ``TensorRT``, as the source says, or the names of kernels do; else ``None``."""
+    row = connection.execute("SELECT framework FROM view_system_config").fetchone()
+    told = str(row[0] or "").lower() if row else ""
+    for name in ("PyTorch", "TensorFlow", "TensorRT"):
+        if told.startswith(name.lower()):
+            return name
+    if "ext_kernel_names" not in extension_tables(connection):
+        return None
+    if info(connection).get("dlprof_markers") == "1":
+        return "PyTorch"
+    rows = connection.execute("SELECT DISTINCT library FROM ext_kernel_names")
+    libraries = {str(row[0]) for row in rows.fetchmany(1_000)}
+    return next((name for library, name in _OF_LIBRARIES.items() if library in libraries), None)

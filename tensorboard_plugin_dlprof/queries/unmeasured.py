@@ -9,12 +9,16 @@ from typing import TypedDict
 from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.system import gpu_names, matrix_unit
+from tensorboard_plugin_dlprof.queries.system import framework, gpu_names, matrix_unit
 
 NEARLY_ALL = 0.995
 """Of the time of products: what is left does not change what the page says."""
 
 RECORD_SHAPES = "Record the shapes: profile(record_shapes=True), emit_nvtx(record_shapes=True)."
+_NO_SHAPES = {
+    "TensorFlow": "No recording of TensorFlow tells all that counting takes: transposes, strides and paddings.",
+    "TensorRT": "The ranges of TensorRT carry no shapes, without which operations cannot be counted.",
+}
 UNDECIDED = (
     "The shapes of these were not recorded, or do not suffice: groups and sequences of lengths that are numbers on the "
     "GPU, convolutions without strides. Libraries of kernels often hide them."
@@ -43,7 +47,7 @@ def missing(connection: sqlite3.Connection, scope: Scope) -> list[Missing]:
         return found
     share = (whole(counted) or 0) / (whole(products) or 1)
     if whole(products) and share < NEARLY_ALL:
-        found.append(Missing(what=_WORK[share > 0], hint=_hint_of_work(ours, bool(share or whole(described)))))
+        found.append(Missing(what=_WORK[share > 0], hint=_hint_of_work(connection, bool(share or whole(described)))))
     if not whole(peaks):
         found.append(Missing(what="What the GPU could do", hint=_hint_of_peaks(gpu_names(connection))))
     nvidia = matrix_unit(connection) == "Tensor Core"
@@ -65,13 +69,18 @@ _WORK = {
 }
 
 
-def _hint_of_work(ours: bool, has_shapes: bool) -> str:
-    if not ours:
+def shapes_hint(connection: sqlite3.Connection) -> str:
+    """What brings the shapes of tensors, or that nothing does in a program of this framework."""
+    return _NO_SHAPES.get(framework(connection) or "", RECORD_SHAPES)
+
+
+def _hint_of_work(connection: sqlite3.Connection, has_shapes: bool) -> str:
+    if not is_extended(connection):
         return (
             "This database lacks their shapes, or the strides and paddings of convolutions: record with the PyTorch "
             "profiler, profile(record_shapes=True)."
         )
-    return UNDECIDED if has_shapes else RECORD_SHAPES
+    return UNDECIDED if has_shapes else shapes_hint(connection)
 
 
 def _hint_of_peaks(names: Sequence[str]) -> str:

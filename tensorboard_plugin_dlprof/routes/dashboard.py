@@ -21,6 +21,7 @@ def dashboard(connection: sqlite3.Connection, scope: Scope) -> dict[str, Any]:
         "domain": scope.domain_name,
         "recorded": recorded(connection),
         "matrix_unit": system.matrix_unit(connection),
+        "framework": system.framework(connection),
         "model": summary.model_summary(connection, scope),
         "gpu_utilization": summary.gpu_utilization(connection, scope),
         "resource_breakdown": summary.resource_breakdown(connection, scope),

@@ -30,6 +30,7 @@ REAL = {
     "h100": "torch/h100_transformer_steps",
     "mi300x": "torch/mi300x_resnet_ddp",
     "nsight": "nsight/h100_2gpu_torchrun_nccl",
+    "tensorrt": "nsight/rtx3090_tensorrt_fp16",
 }
 
 WAIT_MS = 60_000

@@ -269,3 +269,18 @@ def test_a_narrow_dashboard_scrolls_down_only(page: Page, tensorboard: TensorBoa
     expect(page.get_by_role("region", name="Top 10 GPU Ops").locator("tbody tr").first).to_be_visible()
     widths = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
     assert widths[0] == widths[1]
+
+
+@pytest.mark.parametrize(
+    ("run", "said", "unsaid"), [("amp", "torch.autocast", "trtexec"), ("tensorrt", "trtexec", "torch")]
+)
+def test_guidance_is_for_the_framework(
+    page: Page, tensorboard: TensorBoard, logdir: Path, run: str, said: str, unsaid: str
+) -> None:
+    """What turns Tensor Cores on has another name in each."""
+    if not (logdir / run).exists():
+        pytest.skip("real profiles are not part of the repository; set DLPROF_TEST_DATA to a folder that holds them")
+    page.goto(tensorboard.page(run=run))
+    guidance = page.get_by_role("region", name="Guidance")
+    expect(guidance).to_contain_text(said)
+    expect(guidance).not_to_contain_text(unsaid)

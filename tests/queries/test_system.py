@@ -1,4 +1,4 @@
-"""Whose GPU it is."""
+"""Whose GPU it is, and whose program."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
-from tensorboard_plugin_dlprof.queries.system import matrix_unit, system_facts
+from tensorboard_plugin_dlprof.queries.system import framework, matrix_unit, system_facts
+from tests.importers.nsight_exports import process, strings, write_export
+from tests.importers.nsight_rows import KERNEL_COLUMNS
 
 
 @pytest.mark.parametrize(
@@ -39,3 +41,47 @@ def test_matrix_units_are_called_as_their_vendor_calls_them(
     assert facts["GPU Count"] == "1"
     assert {label: value for label, value in facts.items() if label in ("CUDA", "ROCm (HIP)")} == runtime
     connection.close()
+
+
+_PYTORCH = "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)"
+_TENSORFLOW = "void tensorflow::functor::BiasNCHWKernel<float>(int)"
+_TENSORRT = "void genericReformat::copyPackedKernel<float, __half>(unsigned int)"
+
+
+@pytest.mark.parametrize(
+    ("kernels", "expected"),
+    [
+        ([_PYTORCH], "PyTorch"),
+        ([_TENSORFLOW], "TensorFlow"),
+        ([_TENSORRT], "TensorRT"),
+        ([_TENSORRT, _PYTORCH], "PyTorch"),
+        (["ampere_sgemm_128x64_tn", "my_kernel"], None),
+        ([], None),
+    ],
+)
+def test_framework_is_known_by_kernels_where_the_source_does_not_say(
+    tmp_path: Path, kernels: list[str], expected: str | None
+) -> None:
+    """An export of Nsight Systems names none; who calls TensorRT for a part of a model is not TensorRT."""
+    source = tmp_path / "report.sqlite"
+    rows = [[1, 2, 0, 7, place, process(7), place, place] for place in range(len(kernels))]
+    write_export(source, {"StringIds": strings(*kernels), "CUPTI_ACTIVITY_KIND_KERNEL": (KERNEL_COLUMNS, rows)})
+    assert _framework_of(source) == expected
+
+
+def test_framework_is_what_the_source_says(tmp_path: Path) -> None:
+    """The PyTorch profiler's traces are PyTorch's, whatever kernels ran."""
+    kernel = {"ph": "X", "cat": "kernel", "name": _TENSORRT, "pid": 0, "tid": 7, "ts": 1, "dur": 2}
+    source = tmp_path / "trace.json"
+    source.write_text(json.dumps({"traceEvents": [kernel]}), encoding="utf-8")
+    assert _framework_of(source) == "PyTorch"
+
+
+def _framework_of(source: Path) -> str | None:
+    database = source.with_suffix(".dlprof_dldb.sqlite")
+    import_source(source, database, ImportOptions(), lambda stage, fraction: None)
+    connection = open_database(database)
+    try:
+        return framework(connection)
+    finally:
+        connection.close()

@@ -50,6 +50,12 @@ def test_what_is_missing(tmp_path: Path, case: Case, what: str, hint: str) -> No
     assert found.keys() - {what} <= {"Theoretical occupancy, waves and tail", "Achieved occupancy"}
 
 
+def test_shapes_are_asked_for_where_the_framework_records_them(tmp_path: Path) -> None:
+    """TensorRT's layers carry none: what another framework calls its option would help nobody."""
+    hint = _missing(shared_data() / "nsight/rtx3090_tensorrt_fp16/report1.sqlite", tmp_path)[FLOPS]
+    assert hint.startswith("The ranges of TensorRT carry no shapes")
+
+
 def test_a_recording_that_lacks_nothing(tmp_path: Path) -> None:
     """The trace of a V100 has shapes, registers, and the occupancy that the profiler estimated."""
     source = next((shared_data() / "torch/v100_resnet50_memory").iterdir())

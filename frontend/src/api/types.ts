@@ -125,6 +125,8 @@ export interface DashboardResponse {
   /** What the capture holds (`ops`, `shapes`, `modules`, ...); `null` where it does not say. */
   recorded: string[] | null;
   matrix_unit: string;
+  /** `PyTorch`, `TensorFlow` or `TensorRT`. */
+  framework: string | null;
   model: {
     ops: number | null;
     eligible_ops: number | null;

@@ -120,6 +120,7 @@ export function App() {
             domain: data.domain,
             round,
             matrixUnit: data.matrix_unit,
+            framework: data.framework,
             onGpu: hasGpuWork(data),
             title: titleOf(data.profile, top, " · "),
           },

@@ -9,6 +9,8 @@ export interface Scope extends ProfileScope {
   round: number;
   /** `Tensor Core`, or `Matrix Core` on AMD GPUs. */
   matrixUnit: string;
+  /** Of the program: `PyTorch`, `TensorFlow`, `TensorRT`; null where it is not known. */
+  framework: string | null;
   /** Whether the recording holds any work of a GPU; without, which ops use the matrix unit is not known. */
   onGpu: boolean;
   /** Run and file, the heading of what is copied and printed. */

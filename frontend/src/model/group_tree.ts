@@ -274,6 +274,10 @@ export function usingShare({ values }: TreeRow): number | null {
   return eligible > 0 ? values.using_ops / eligible : null;
 }
 
+/** What is known of a row; null where nothing is. */
+export const knownOf = ({ values, unknown }: TreeRow, measure: Measure): number | null =>
+  unknown.has(measure) ? null : values[measure];
+
 /** Time in Tensor Core kernels over the time of all kernels; null where there are none. */
 export const tensorCoreShare = ({ values }: TreeRow): number | null =>
   values.kernel_time_ns > 0 ? values.tensor_core_time_ns / values.kernel_time_ns : null;

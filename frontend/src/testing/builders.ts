@@ -45,6 +45,7 @@ export function dashboard(changes: Partial<DashboardResponse> = {}): DashboardRe
     domain: null,
     recorded: null,
     matrix_unit: "Tensor Core",
+    framework: "PyTorch",
     model: {
       ops: 10,
       eligible_ops: 4,

@@ -1,9 +1,11 @@
 import type { DashboardResponse } from "../../api/types";
 import { ExternalLink } from "../../components/external_link";
+import { Layout, NarrowTypes, NarrowTypesLink } from "../../components/framework_advice";
 import { Panel } from "../../components/panel";
 
-/** Short advice that always holds. */
+/** Short advice that always holds for programs of this framework. */
 export function Guidance({ data }: { data: DashboardResponse }) {
+  const { framework } = data;
   const amd = data.matrix_unit !== "Tensor Core";
   return (
     <Panel title="Guidance">
@@ -19,8 +21,7 @@ export function Guidance({ data }: { data: DashboardResponse }) {
           )}
         </li>
         <li>
-          In PyTorch <code>torch.autocast</code> and <code>torch.set_float32_matmul_precision("high")</code> turn them
-          on. <ExternalLink href="https://pytorch.org/docs/stable/amp.html">Automatic mixed precision</ExternalLink>
+          What turns them on: <NarrowTypes framework={framework} /> <NarrowTypesLink framework={framework} />
         </li>
         <li>
           Sizes of layers and batches that are multiples of 8 (FP16, BF16) or 16 (FP8, INT8) use them best.{" "}
@@ -33,7 +34,7 @@ export function Guidance({ data }: { data: DashboardResponse }) {
         <li>
           Several kernels on one op are often transposes around the one that computes; transposes do not use{" "}
           {data.matrix_unit}
-          s. The memory format <code>channels_last</code> avoids many of them in convolutions.
+          s. <Layout framework={framework} />
         </li>
       </ul>
     </Panel>

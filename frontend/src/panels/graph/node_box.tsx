@@ -1,6 +1,7 @@
 import { formatCount } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { compatibilityOf, compatibilityText, NODE, type GraphNode } from "../../model/graph_layout";
+import { knownOf } from "../../model/group_tree";
 
 /** Stripes for those that could but do not: colour is never the only sign. */
 export function NodePatterns() {
@@ -39,7 +40,7 @@ export function NodeBox({ node, core, onGpu, selected, focused, chained, onSelec
   const { row, x, y, open } = node;
   const count = row.members.length > 1 ? ` ×${formatCount(row.members.length)}` : "";
   const words = compatibilityText(row, core, onGpu);
-  const time = formatDuration(onGpu ? row.values.gpu_time_ns : row.values.cpu_time_ns);
+  const time = formatDuration(knownOf(row, onGpu ? "gpu_time_ns" : "cpu_time_ns"));
   return (
     <g
       class={`graph-node${selected ? " selected" : ""}${focused ? " focused" : ""}${chained ? " chained" : ""}${row.isOp ? " op" : ""}`}

@@ -3,19 +3,23 @@ import { fetchTable } from "../../api/client";
 import type { TableResponse } from "../../api/types";
 import { DetailsPane } from "../../components/details_pane";
 import { ExternalLink } from "../../components/external_link";
+import { Layout, NarrowTypes } from "../../components/framework_advice";
 import type { GroupTree } from "../../components/tree/use_group_tree";
 import { Duration, Share, YesNo } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { formatCount, formatCounted } from "../../format/number";
 import { readableAndExact } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
+import { numberOf } from "../../frame/use_op_rates";
 import { useQuery } from "../../frame/use_query";
 import { causeAbout } from "../../model/causes";
 import { compatibilityOf } from "../../model/graph_layout";
-import { pathOf, tensorCoreShare, type TreeRow } from "../../model/group_tree";
+import { knownOf, pathOf, tensorCoreShare, type Measure, type TreeRow } from "../../model/group_tree";
 import { shortKernelName } from "../../model/kernel_name";
 
 const MOST_KERNELS = 10;
+
+const OF_GPU: ReadonlySet<Measure> = new Set(["gpu_time_ns", "gpu_idle_ns", "using_ops"]);
 
 interface NodePaneProps {
   row: TreeRow;
@@ -30,6 +34,9 @@ export function NodePane({ row, tree, onClose }: NodePaneProps) {
   const op = tree.rows.tree.nodes.op_id[node] ?? null;
   const path = pathOf(tree.rows.tree, node);
   const { values } = row;
+  // Without any work of a GPU in the recording it is not known what one would have done.
+  const known = (measure: Measure): number | null =>
+    !scope.onGpu && OF_GPU.has(measure) ? null : knownOf(row, measure);
   return (
     <DetailsPane title={row.name} onClose={onClose} calm>
       <p class="node-path muted">
@@ -38,10 +45,10 @@ export function NodePane({ row, tree, onClose }: NodePaneProps) {
       <dl class="properties">
         {(
           [
-            ["GPU time", <Duration ns={values.gpu_time_ns} />],
-            ["CPU time", <Duration ns={values.cpu_time_ns} />],
-            ["CPU overhead", <Duration ns={values.cpu_overhead_ns} />],
-            ["GPU idle", <Duration ns={values.gpu_idle_ns} />],
+            ["GPU time", <Duration ns={known("gpu_time_ns")} />],
+            ["CPU time", <Duration ns={known("cpu_time_ns")} />],
+            ["CPU overhead", <Duration ns={known("cpu_overhead_ns")} />],
+            ["GPU idle", <Duration ns={known("gpu_idle_ns")} />],
             [
               `${unit} kernels`,
               <Share
@@ -50,9 +57,9 @@ export function NodePane({ row, tree, onClose }: NodePaneProps) {
                 none="no kernels"
               />,
             ],
-            ["Calls", formatCount(values.calls)],
-            ["Eligible ops", formatCount(row.unknown.has("eligible_ops") ? null : values.eligible_ops)],
-            [`Using ${unit}s`, formatCount(scope.onGpu && !row.unknown.has("using_ops") ? values.using_ops : null)],
+            ["Calls", formatCount(known("calls"))],
+            ["Eligible ops", formatCount(known("eligible_ops"))],
+            [`Using ${unit}s`, formatCount(known("using_ops"))],
           ] as const
         ).map(([term, value]) => (
           <div key={term}>
@@ -64,7 +71,7 @@ export function NodePane({ row, tree, onClose }: NodePaneProps) {
       <Kernels links={op === null ? { group: path } : { op }} first={row.members.length > 1} />
       <h3>{unit}s here</h3>
       {scope.onGpu ? (
-        <Advice row={row} unit={unit} />
+        <Advice row={row} unit={unit} framework={scope.framework} />
       ) : (
         <p class="muted">No kernels were recorded, so that nothing tells whether {unit}s were used.</p>
       )}
@@ -127,9 +134,9 @@ function Kernels({ links, first }: { links: Record<string, string>; first: boole
               <td class="middle">
                 <YesNo value={row.using_tensor_cores === null ? null : Boolean(row.using_tensor_cores)} />
               </td>
-              <td class="right number">{formatCount(Number(row.calls))}</td>
+              <td class="right number">{formatCount(numberOf(row, "calls"))}</td>
               <td class="right">
-                <Duration ns={Number(row.gpu_time_ns)} />
+                <Duration ns={numberOf(row, "gpu_time_ns")} />
               </td>
             </tr>
           ))}
@@ -157,7 +164,7 @@ function Causes({ row, unit }: { row: TreeRow; unit: string }) {
   );
 }
 
-function Advice({ row, unit }: { row: TreeRow; unit: string }) {
+function Advice({ row, unit, framework }: { row: TreeRow; unit: string; framework: string | null }) {
   const kind = compatibilityOf(row);
   if (row.causes.length > 0) return <Causes row={row} unit={unit} />;
   if (kind === "not_known")
@@ -184,12 +191,11 @@ function Advice({ row, unit }: { row: TreeRow; unit: string }) {
       </p>
       <ul class="steps">
         <li>
-          FP16 or BF16 by <code>torch.autocast</code>, or TF32 by{" "}
-          <code>torch.set_float32_matmul_precision("high")</code>.
+          <NarrowTypes framework={framework} />
         </li>
         <li>Sizes of layers, channels and batches that are multiples of 8 (FP16, BF16) or 16 (FP8, INT8).</li>
         <li>
-          Convolutions in the memory format <code>channels_last</code>.
+          No transposes around convolutions. <Layout framework={framework} />
         </li>
       </ul>
       {unit === "Tensor Core" && (
