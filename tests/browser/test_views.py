@@ -97,6 +97,17 @@ def test_kernels_by_op(page: Page, tensorboard: TensorBoard) -> None:
     expect(grid(page, f"Ops in Iteration {iteration}").locator('tr[aria-selected="true"]')).to_have_count(1)
 
 
+@pytest.mark.parametrize("real_run", ["tensorrt"], indirect=True)
+def test_the_only_iteration_is_chosen(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
+    """Where there is one there is nothing to choose: its kernels and ops stand there at once, and the URL stays as it is."""
+    (iteration,) = (row["iteration"] for row in rows_of(tensorboard, real_run, "iterations"))
+    for view, title in (("kernels_by_iteration", "Kernels"), ("kernels_by_op", "Ops")):
+        page.goto(tensorboard.page(run=real_run, view=view))
+        expect(grid(page, f"{title} in Iteration {iteration}").locator("tbody tr").first).to_be_visible()
+        expect(grid(page, "Iteration Summary").locator('tr[aria-selected="true"]')).to_have_count(1)
+        expect(page).not_to_have_url(re.compile("iters.row"))
+
+
 def test_ops_of_one_path_are_told_apart(page: Page, tensorboard: TensorBoard) -> None:
     """Where rows have the same path, the op's id stands beside it."""
     page.goto(tensorboard.page(run="amp", view="ops", ops__columns="gpu_time_ns,name", ops__size="100"))

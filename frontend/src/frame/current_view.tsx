@@ -100,9 +100,9 @@ function View({ view, data, reaggregate }: { view: ViewId; data: DashboardRespon
     case "ops":
       return <OpsAndKernels data={data} />;
     case "kernels_by_iteration":
-      return <KernelsByIteration />;
+      return <KernelsByIteration data={data} />;
     case "kernels_by_op":
-      return <KernelsByOp />;
+      return <KernelsByOp data={data} />;
     case "iterations":
       return <Iterations data={data} allowed={reaggregate} />;
     case "gpus":

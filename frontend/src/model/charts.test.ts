@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { iterationRow } from "../testing/builders";
+import { dashboard, iterationRow } from "../testing/builders";
 import { labelStep, ringSegment, segments, tickLabel, ticks } from "./chart";
-import { barLayout, barParts, barPaths, classesIn, rowTitle, tallest } from "./iterations";
+import { barLayout, barParts, barPaths, classesIn, onlyIteration, rowTitle, tallest } from "./iterations";
 
 const NONE = new Set<string>();
 
@@ -83,10 +83,33 @@ describe("bars of iterations", () => {
   it("are named by their range when several are one", () => {
     expect(rowTitle(iterationRow({ iteration: 10, stop_iteration: 19 }))).toBe("Iterations 10 to 19");
     expect(rowTitle(iterationRow({ iteration: 5 }))).toBe("Iteration 5");
+    expect(rowTitle(iterationRow({ iteration: 12000, stop_iteration: 12099 }))).toBe("Iterations 12,000 to 12,099");
   });
 });
 
 it("groups the digits of ticks, and keeps those of small ones", () => {
   expect(ticks(3000).map(tickLabel)).toEqual(["0", "1,000", "2,000", "3,000"]);
   expect(ticks(0.0004).map(tickLabel)).toEqual(["0", "0.0001", "0.0002", "0.0003", "0.0004"]);
+});
+
+describe("the only iteration", () => {
+  const of = (rows: Parameters<typeof iterationRow>[0][], profiled: number): string => {
+    const { performance, iterations } = dashboard();
+    return onlyIteration(
+      dashboard({
+        performance: { ...performance, profiled_iterations: profiled },
+        iterations: { ...iterations, rows: rows.map(iterationRow) },
+      }),
+    );
+  };
+
+  it("is the one that is aggregated", () => {
+    expect(of([{ iteration: 3 }, { iteration: 4, profiled: false }], 1)).toBe("3");
+  });
+
+  it("is none where several are, be they one bar, or none is", () => {
+    expect(of([{ iteration: 3 }, { iteration: 4 }], 2)).toBe("");
+    expect(of([{ iteration: 0, stop_iteration: 9, count: 10 }], 10)).toBe("");
+    expect(of([], 0)).toBe("");
+  });
 });

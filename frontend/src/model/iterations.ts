@@ -1,5 +1,6 @@
 /** The stacked bars of the iterations: what each holds, where it stands, what its hover card says. */
-import type { IterationRow, Resource } from "../api/types";
+import type { DashboardResponse, IterationRow, Resource } from "../api/types";
+import { formatCount } from "../format/number";
 import { rectangle } from "./chart";
 import { RESOURCES, type ColourClass } from "./resources";
 
@@ -29,12 +30,17 @@ export interface BarLayout {
 
 const WIDEST_PX = 96;
 
-/** Bars spread over the whole width, with a gap where there is room for one, and not clumsily wide where there are few. */
-export function barLayout(bars: number, plotWidth: number): BarLayout {
-  const pitch = plotWidth / Math.max(bars, 1);
+/** The width of a bar that has `pitch` pixels: with a gap where there is room for one, and not clumsily wide. */
+export function barWidth(pitch: number): number {
   // Bars without a gap overlap a little: edges are drawn on whole pixels and would leave white lines between some.
   const gap = pitch >= 12 ? Math.min(pitch * 0.2, 8) : pitch >= 3 ? 1 : -0.5;
-  const width = Math.min(pitch - gap, WIDEST_PX);
+  return Math.min(pitch - gap, WIDEST_PX);
+}
+
+/** Bars spread over the whole width. */
+export function barLayout(bars: number, plotWidth: number): BarLayout {
+  const pitch = plotWidth / Math.max(bars, 1);
+  const width = barWidth(pitch);
   return { pitch, width, offset: Math.max((pitch - width) / 2, 0) };
 }
 
@@ -74,8 +80,16 @@ export function tallest(rows: readonly IterationRow[], hidden: ReadonlySet<strin
 /** `Iteration 5`, or `Iterations 10 to 19` for a bin. */
 export function rowTitle(row: Pick<IterationRow, "iteration" | "stop_iteration">): string {
   return row.stop_iteration > row.iteration
-    ? `Iterations ${row.iteration} to ${row.stop_iteration}`
-    : `Iteration ${row.iteration}`;
+    ? `Iterations ${formatCount(row.iteration)} to ${formatCount(row.stop_iteration)}`
+    : `Iteration ${formatCount(row.iteration)}`;
+}
+
+/** The iteration that is aggregated where there is but one, as tables name it; empty where there are several, or none. */
+export function onlyIteration({ performance, iterations: { rows } }: DashboardResponse): string {
+  const [first, ...others] = rows.filter(({ profiled }) => profiled);
+  return performance.profiled_iterations === 1 && first !== undefined && others.length === 0
+    ? String(first.iteration)
+    : "";
 }
 
 export const isResource = (key: ColourClass): key is Resource => key !== "outside";

@@ -31,6 +31,7 @@ import { timeScales } from "../../model/time_columns";
 import { DelayedInput } from "../delayed_input";
 import { Icon } from "../icon";
 import { ErrorBox, Loading } from "../message";
+import { COPIED_MS, useNotice } from "../use_notice";
 import { useWidth } from "../use_width";
 import { useColumnLayout } from "./column_widths";
 import { ExportMenu } from "./export_menu";
@@ -51,6 +52,8 @@ interface DataTableProps {
   pageSize?: number;
   /** Whether a row can be selected; the URL keeps which. */
   selectable?: boolean;
+  /** The row that is selected, where the URL alone does not say. */
+  selected?: string;
   /** Names of the tables that the selected row fills: selecting another row starts them anew. */
   below?: readonly string[];
   /** Columns of time that show the share of another column as a meter beside their value. */
@@ -67,6 +70,9 @@ interface DataTableProps {
 
 /** Until it is measured, which is before the first picture. */
 const WIDTH_AT_FIRST = 1200;
+
+/** Labels and filters, which count as rows of the grid. */
+const HEAD_ROWS = 2;
 
 const NO_METERS: Readonly<Record<string, string>> = {};
 
@@ -175,6 +181,7 @@ export function DataTable(props: DataTableProps) {
         measured={measured}
         change={change}
         meters={meters}
+        selected={props.selected ?? state.row}
         onSelect={props.selectable === true ? select : undefined}
       />
       <Pager
@@ -204,13 +211,16 @@ interface GridProps {
   measured: (element: HTMLElement | null) => void;
   change: (changes: Partial<TableState>) => void;
   meters: Readonly<Record<string, string>>;
+  /** The key of the selected row; empty for none. */
+  selected: string;
   onSelect: ((key: string) => void) | undefined;
 }
 
 function Grid(props: GridProps) {
-  const { data, columns, state, title, busy, empty, widthOf, setWidth, measured, change, meters, onSelect } = props;
+  const { data, columns, state, title, busy, empty, widthOf, setWidth, measured, change, meters } = props;
+  const { selected, onSelect } = props;
   const [at, setAt] = useState({ row: 0, column: 0 });
-  const [copied, setCopied] = useState(false);
+  const [copied, setCopied] = useNotice<boolean>(COPIED_MS);
   const body = useRef<HTMLTableSectionElement>(null);
   const { rows, key } = data;
   const scale = timeScales(columns, rows);
@@ -222,12 +232,6 @@ function Grid(props: GridProps) {
       .map((column) => [column.key, ambiguousPaths(rows, column.key)]),
   );
   const focused = { row: Math.min(at.row, rows.length - 1), column: Math.min(at.column, columns.length - 1) };
-
-  useEffect(() => {
-    if (!copied) return undefined;
-    const timer = setTimeout(() => setCopied(false), 1500);
-    return () => clearTimeout(timer);
-  }, [copied]);
 
   const select = (row: Row): void => onSelect?.(cellText(row[key]));
   const focus = (row: number, column: number): void => {
@@ -279,7 +283,7 @@ function Grid(props: GridProps) {
       <table
         role="grid"
         aria-label={title}
-        aria-rowcount={data.filtered}
+        aria-rowcount={data.filtered + HEAD_ROWS}
         style={{ width: `${columns.reduce((sum, column) => sum + widthOf(column), 0)}px` }}
       >
         <colgroup>
@@ -304,8 +308,8 @@ function Grid(props: GridProps) {
               <tr
                 key={rowKey}
                 class={onSelect === undefined ? "" : "selectable"}
-                aria-selected={onSelect === undefined ? undefined : rowKey === state.row}
-                aria-rowindex={data.offset + i + 1}
+                aria-selected={onSelect === undefined ? undefined : rowKey === selected}
+                aria-rowindex={HEAD_ROWS + data.offset + i + 1}
                 onClick={() => select(row)}
               >
                 {columns.map((column, j) => (
@@ -330,8 +334,8 @@ function Grid(props: GridProps) {
         </tbody>
       </table>
       {rows.length === 0 && <p class="nothing">{empty}</p>}
-      <p role="status" class={copied ? "toast" : "visually-hidden"}>
-        {copied ? "Copied" : ""}
+      <p role="status" class={copied === true ? "toast" : "visually-hidden"}>
+        {copied === true ? "Copied" : ""}
       </p>
     </div>
   );

@@ -1,7 +1,15 @@
 import { DataTable } from "./data_table";
 
-/** The aggregated iterations with their GPU time as value, meter and percentage; `below` are the tables it fills. */
-export function IterationTable({ name, below }: { name: string; below: readonly string[] }) {
+interface IterationTableProps {
+  name: string;
+  /** The tables that it fills. */
+  below: readonly string[];
+  /** The iteration that they show. */
+  selected: string;
+}
+
+/** The aggregated iterations with their GPU time as value, meter and percentage. */
+export function IterationTable({ name, below, selected }: IterationTableProps) {
   return (
     <DataTable
       table="iterations"
@@ -11,6 +19,7 @@ export function IterationTable({ name, below }: { name: string; below: readonly 
       pageSize={10}
       empty="No iteration is part of the aggregation."
       selectable
+      selected={selected}
       below={below}
       meters={{ gpu_time_ns: "gpu_time_fraction", tensor_core_time_ns: "tensor_core_time_fraction" }}
     />

@@ -1,14 +1,16 @@
-/** Two linked tables: the iterations, and the kernels that the selected one launched. */
+/** Two linked tables: the iterations, and the kernels that the selected one launched; where there is but one, it is. */
+import type { DashboardResponse } from "../../api/types";
 import { Hint } from "../../components/hint";
 import { DataTable } from "../../components/table/data_table";
 import { IterationTable } from "../../components/table/iteration_table";
 import { useUrl } from "../../frame/url";
+import { onlyIteration } from "../../model/iterations";
 
-export function KernelsByIteration() {
-  const iteration = useUrl()["iters.row"] ?? "";
+export function KernelsByIteration({ data }: { data: DashboardResponse }) {
+  const iteration = useUrl()["iters.row"] ?? onlyIteration(data);
   return (
     <div class="stacked">
-      <IterationTable name="iters" below={["ikernels"]} />
+      <IterationTable name="iters" below={["ikernels"]} selected={iteration} />
       {iteration === "" ? (
         <Hint title="Kernels in Selected Iteration" text="Select an iteration above to see the kernels it launched." />
       ) : (

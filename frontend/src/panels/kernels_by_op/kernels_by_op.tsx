@@ -1,16 +1,18 @@
 /** Three linked tables: iterations, the ops of the selected one, and the kernels of that iteration and op. */
+import type { DashboardResponse } from "../../api/types";
 import { Hint } from "../../components/hint";
 import { DataTable } from "../../components/table/data_table";
 import { IterationTable } from "../../components/table/iteration_table";
 import { useUrl } from "../../frame/url";
+import { onlyIteration } from "../../model/iterations";
 
-export function KernelsByOp() {
+export function KernelsByOp({ data }: { data: DashboardResponse }) {
   const url = useUrl();
-  const iteration = url["oiters.row"] ?? "";
+  const iteration = url["oiters.row"] ?? onlyIteration(data);
   const op = url["oops.row"] ?? "";
   return (
     <div class="stacked">
-      <IterationTable name="oiters" below={["oops", "okernels"]} />
+      <IterationTable name="oiters" below={["oops", "okernels"]} selected={iteration} />
       {iteration === "" ? (
         <Hint
           title="Ops in Selected Iteration"
