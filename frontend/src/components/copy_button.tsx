@@ -1,7 +1,6 @@
-import { useEffect, useState } from "preact/hooks";
-
 import { copyText } from "../host/tensorboard";
 import { Icon } from "./icon";
+import { COPIED_MS, useNotice } from "./use_notice";
 
 interface CopyButtonProps {
   text: string;
@@ -13,25 +12,20 @@ interface CopyButtonProps {
 
 /** Copies a text and says so. */
 export function CopyButton({ text, what, walk = true }: CopyButtonProps) {
-  const [copied, setCopied] = useState(false);
-  useEffect(() => {
-    if (!copied) return undefined;
-    const timer = setTimeout(() => setCopied(false), 1500);
-    return () => clearTimeout(timer);
-  }, [copied]);
+  const [copied, setCopied] = useNotice<boolean>(COPIED_MS);
   return (
     <button
       type="button"
       tabIndex={walk ? 0 : -1}
       class="icon-button copy-button"
-      aria-label={copied ? "Copied" : `Copy ${what}`}
-      data-tip={copied ? "Copied" : `Copy ${what}`}
+      aria-label={copied === true ? "Copied" : `Copy ${what}`}
+      data-tip={copied === true ? "Copied" : `Copy ${what}`}
       onClick={(event) => {
         event.stopPropagation();
         void copyText(text).then(setCopied);
       }}
     >
-      <Icon name={copied ? "check" : "copy"} />
+      <Icon name={copied === true ? "check" : "copy"} />
     </button>
   );
 }

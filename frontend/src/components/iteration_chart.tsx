@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
 
 import type { IterationRow } from "../api/types";
-import { formatCount, formatCounted } from "../format/number";
+import { capitalized, formatCount, formatCounted } from "../format/number";
 import { axisUnit } from "../format/time";
 import { useUrlSet } from "../frame/url";
-import { labelStep, tickLabel, ticks } from "../model/chart";
+import { labelStep, ticks } from "../model/chart";
 import { meanBar } from "../model/iteration_window";
 import { barLayout, barPaths, tallest, type BarLayout } from "../model/iterations";
 import { colourOf, type ColourClass } from "../model/resources";
-import { HoverCard, IterationLegend, IterationTwin, spoken } from "./iteration_parts";
+import { DurationAxis, HoverCard, IterationLegend, IterationTwin, spoken } from "./iteration_parts";
 import { useWidth } from "./use_width";
 
 interface IterationChartProps {
@@ -36,11 +36,16 @@ export function IterationChart({ rows: summed, label, unit }: IterationChartProp
   const highest = tallest(rows, hidden);
   const scale = axisUnit(highest);
   // Ticks are chosen in the unit that is printed, so that they are round there.
-  const unitMarks = ticks(highest / scale.ns);
-  const topNs = Math.max((unitMarks.at(-1) ?? 0) * scale.ns, 1);
+  const marks = ticks(highest / scale.ns);
+  const topNs = Math.max((marks.at(-1) ?? 0) * scale.ns, 1);
   const layout = barLayout(rows.length, plotWidth);
   const step = labelStep(rows.length, plotWidth / 56);
   const row = active === null ? undefined : rows[active];
+  const note = row !== undefined && row.count > 1 ? `Mean of ${formatCounted(row.count, unit)}` : "";
+  const whole = formatCounted(
+    rows.reduce((sum, { count }) => sum + Math.max(count, 1), 0),
+    unit,
+  );
 
   const move = (to: number): void => setActive(Math.min(Math.max(to, 0), rows.length - 1));
   const onKey = (event: KeyboardEvent): void => {
@@ -66,26 +71,16 @@ export function IterationChart({ rows: summed, label, unit }: IterationChartProp
       <div
         class="iteration-plot"
         role="group"
-        aria-label={`Duration of ${rows.length} ${unit}s; the arrow keys read them one by one`}
+        aria-label={`Duration of ${whole}; the arrow keys read the bars one by one`}
         tabIndex={0}
         onKeyDown={onKey}
         onBlur={() => setActive(null)}
         onPointerMove={onPoint}
         onPointerLeave={() => setActive(null)}
       >
-        <svg width={width} height={HEIGHT} role="img" aria-label={`Stacked bars of ${rows.length} ${unit}s`}>
+        <svg width={width} height={HEIGHT} role="img" aria-label={`Stacked bars of ${whole}`}>
           <g transform={`translate(${LEFT} ${TOP})`}>
-            {unitMarks.map((mark) => {
-              const y = plotHeight - ((mark * scale.ns) / topNs) * plotHeight;
-              return (
-                <g key={mark}>
-                  <line class="grid-line" x1="0" x2={plotWidth} y1={y} y2={y} />
-                  <text class="axis-text" x="-8" y={y + 4} text-anchor="end">
-                    {tickLabel(mark)}
-                  </text>
-                </g>
-              );
-            })}
+            <DurationAxis marks={marks} unit={scale} topNs={topNs} plotWidth={plotWidth} plotHeight={plotHeight} />
             {active !== null && (
               <rect
                 class="bar-highlight"
@@ -112,7 +107,7 @@ export function IterationChart({ rows: summed, label, unit }: IterationChartProp
               ) : null,
             )}
             <text class="axis-title" x={plotWidth / 2} y={plotHeight + 31} text-anchor="middle">
-              {unit.charAt(0).toUpperCase() + unit.slice(1)}
+              {capitalized(unit)}
             </text>
           </g>
           <text class="axis-title" transform={`translate(11 ${TOP + plotHeight / 2}) rotate(-90)`} text-anchor="middle">
@@ -120,16 +115,11 @@ export function IterationChart({ rows: summed, label, unit }: IterationChartProp
           </text>
         </svg>
         {row !== undefined && active !== null && (
-          <HoverCard
-            row={row}
-            place={cardPlace(active, layout, width)}
-            label={label}
-            note={row.count > 1 ? `Mean of ${formatCounted(row.count, unit)}` : ""}
-          />
+          <HoverCard row={row} place={cardPlace(active, layout, width)} label={label} note={note} />
         )}
       </div>
       <p class="visually-hidden" role="status">
-        {row === undefined ? "" : spoken(row, label)}
+        {row === undefined ? "" : spoken(row, label, note)}
       </p>
       <IterationTwin rows={rows} label={label} unit={unit} />
     </div>

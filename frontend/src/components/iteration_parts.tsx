@@ -2,8 +2,10 @@
 import { useState } from "preact/hooks";
 
 import type { DashboardResponse, IterationRow } from "../api/types";
+import { capitalized, formatCount } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
-import { formatDuration } from "../format/time";
+import { formatDuration, type TimeUnit } from "../format/time";
+import { tickLabel } from "../model/chart";
 import { hasGraphs } from "../model/kernel_time";
 import { barParts, classesIn, isResource, rowTitle } from "../model/iterations";
 import { colourOf, resourceLabel, type ColourClass } from "../model/resources";
@@ -39,9 +41,41 @@ export function IterationLegend({ rows, label, hidden, toggle }: IterationLegend
 
 const NONE: ReadonlySet<string> = new Set();
 
-export function spoken(row: IterationRow, label: (key: ColourClass) => string): string {
+/** The bar in a sentence, for those who do not see it, and `note` about it. */
+export function spoken(row: IterationRow, label: (key: ColourClass) => string, note: string): string {
   const parts = barParts(row, NONE).map(({ key, ns }) => `${label(key)} ${formatDuration(ns)}`);
-  return `${rowTitle(row)}: ${formatDuration(row.duration_ns)}. ${parts.join(", ")}`;
+  return [`${rowTitle(row)}: ${formatDuration(row.duration_ns)}.`, note === "" ? "" : `${note}.`, parts.join(", ")]
+    .filter(Boolean)
+    .join(" ");
+}
+
+interface DurationAxisProps {
+  marks: readonly number[];
+  /** What the marks are counted in. */
+  unit: TimeUnit;
+  /** What stands at the top. */
+  topNs: number;
+  plotWidth: number;
+  plotHeight: number;
+}
+
+/** The lines and numbers of an axis of time. */
+export function DurationAxis({ marks, unit, topNs, plotWidth, plotHeight }: DurationAxisProps) {
+  return (
+    <>
+      {marks.map((mark) => {
+        const y = plotHeight - ((mark * unit.ns) / topNs) * plotHeight;
+        return (
+          <g key={mark}>
+            <line class="grid-line" x1="0" x2={plotWidth} y1={y} y2={y} />
+            <text class="axis-text" x="-8" y={y + 4} text-anchor="end">
+              {tickLabel(mark)}
+            </text>
+          </g>
+        );
+      })}
+    </>
+  );
 }
 
 export function HoverCard({
@@ -94,6 +128,7 @@ const TABLE_ROWS = 200;
 export function IterationTwin({ rows, label, unit }: IterationTwinProps) {
   const [open, setOpen] = useState(false);
   const keys = classesIn(rows).filter(isResource);
+  const several = rows.some(({ count }) => count > 1);
   return (
     <details class="twin" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Show as a table</summary>
@@ -102,8 +137,8 @@ export function IterationTwin({ rows, label, unit }: IterationTwinProps) {
           <table class="plain-table">
             <thead>
               <tr>
-                <th scope="col">{unit.charAt(0).toUpperCase() + unit.slice(1)}</th>
-                <th scope="col">Duration</th>
+                <th scope="col">{capitalized(unit)}</th>
+                <th scope="col">{several ? "Mean duration" : "Duration"}</th>
                 {keys.map((key) => (
                   <th scope="col" key={key}>
                     {label(key)}
@@ -116,7 +151,9 @@ export function IterationTwin({ rows, label, unit }: IterationTwinProps) {
               {rows.slice(0, TABLE_ROWS).map((row) => (
                 <tr key={row.iteration}>
                   <th scope="row">
-                    {row.stop_iteration > row.iteration ? `${row.iteration} to ${row.stop_iteration}` : row.iteration}
+                    {row.stop_iteration > row.iteration
+                      ? `${formatCount(row.iteration)} to ${formatCount(row.stop_iteration)}`
+                      : formatCount(row.iteration)}
                   </th>
                   <td>{formatDuration(row.duration_ns)}</td>
                   {keys.map((key) => (
@@ -129,7 +166,7 @@ export function IterationTwin({ rows, label, unit }: IterationTwinProps) {
           </table>
           {rows.length > TABLE_ROWS && (
             <p class="muted">
-              The first {TABLE_ROWS} of {rows.length} are shown.
+              The first {TABLE_ROWS} of {formatCount(rows.length)} are shown.
             </p>
           )}
         </div>

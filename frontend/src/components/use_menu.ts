@@ -1,4 +1,4 @@
-/** What every menu needs: open or not, closed by a press elsewhere or Esc, the focus back on its button. */
+/** What every menu needs: open or not, closed by a press elsewhere, by Tab out of it or by Esc, the focus back on its button. */
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
@@ -18,11 +18,15 @@ export function useMenu(): Menu {
   const button = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => {
     if (!open) return undefined;
-    const onPress = (event: Event): void => {
+    const onElsewhere = (event: Event): void => {
       if (!(event.target instanceof Node) || holder.current?.contains(event.target) !== true) setOpen(false);
     };
-    document.addEventListener("pointerdown", onPress);
-    return () => document.removeEventListener("pointerdown", onPress);
+    document.addEventListener("pointerdown", onElsewhere);
+    document.addEventListener("focusin", onElsewhere);
+    return () => {
+      document.removeEventListener("pointerdown", onElsewhere);
+      document.removeEventListener("focusin", onElsewhere);
+    };
   }, [open]);
   const close = (): void => {
     setOpen(false);

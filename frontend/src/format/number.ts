@@ -15,6 +15,9 @@ export function formatCounted(value: number, noun: string, plural = `${noun}s`):
   return `${WHOLE.format(value)} ${value === 1 ? noun : plural}`;
 }
 
+/** `iteration` -> `Iteration`. */
+export const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
 /** Three significant digits, but never fewer than the whole part, grouped, without an exponent. */
 export function significant(value: number): string {
   if (Math.abs(value) >= 100) return WHOLE.format(value);

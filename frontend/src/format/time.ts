@@ -79,7 +79,7 @@ export function inUnit(ns: number, unit: TimeUnit): string {
   if (ns === 0) return "0";
   if (unit.ns === 1) return formatCount(ns);
   const value = ns / unit.ns;
-  if (ns !== 0 && Math.abs(value) < 0.0005) return "<0.001";
+  if (Math.abs(value) < 0.0005) return "<0.001";
   return value.toLocaleString("en-US", { minimumFractionDigits: 3, maximumFractionDigits: 3 });
 }
 

@@ -40,7 +40,10 @@ export function AggregationMenu({ data, allowDeletion }: { data: DashboardRespon
         aria-expanded={open}
         aria-label={`Aggregation: iterations ${shown === undefined ? "" : aggregationLabel(shown)}`}
         data-tip={open || shown === undefined ? undefined : iterationsBy(shown)}
-        onClick={() => setOpen(!open)}
+        onClick={() => {
+          setAsked(null);
+          setOpen(!open);
+        }}
       >
         {shown === undefined ? "" : aggregationLabel(shown)} <Icon name="down" />
       </button>

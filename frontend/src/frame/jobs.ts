@@ -77,6 +77,8 @@ export function useJobs(profile: string | null, onDone: () => void): Jobs {
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const again = (): void => {
+      // Another tab may have had it asked in between: one chain of questions is enough.
+      clearTimeout(timer);
       timer = setTimeout(() => (isShown() ? void load() : again()), POLL_MS);
     };
     const load = async (): Promise<void> => {

@@ -4,6 +4,7 @@ import type { ProfileEntry } from "../api/types";
 import { Icon } from "../components/icon";
 import { useMenu } from "../components/use_menu";
 import { formatMoment } from "../format/date";
+import { formatCount } from "../format/number";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
 import { byRun, formatLabel, gpuLabel, rankLabel, runColour, runLabel, searchProfiles, titleOf } from "../model/picker";
@@ -127,7 +128,8 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
   const id = useId();
   const [search, setSearch] = useState("");
   const found = searchProfiles(profiles, search);
-  const shown = byRun(found.slice(0, MOST_SHOWN)).flatMap(({ profiles: members }) => members);
+  const groups = byRun(found.slice(0, MOST_SHOWN));
+  const shown = groups.flatMap(({ profiles: members }) => members);
   const [active, setActive] = useState(() =>
     Math.max(
       shown.findIndex((profile) => profile.id === selected?.id),
@@ -184,7 +186,7 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
         />
       </div>
       <div class="picker-list" id={`${id}-list`} role="listbox" aria-label="Profiles" ref={list}>
-        {byRun(found.slice(0, MOST_SHOWN)).map((group) => (
+        {groups.map((group) => (
           <div role="group" aria-label={runLabel(group.run, top) || "Profile"} key={group.run}>
             {runLabel(group.run, top) !== "" && (
               <div class="picker-group" aria-hidden="true">
@@ -220,7 +222,7 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
       </div>
       {found.length > MOST_SHOWN && (
         <p class="muted picker-more">
-          The first {MOST_SHOWN} of {found.length} are listed; search to find the others.
+          The first {MOST_SHOWN} of {formatCount(found.length)} are listed; search to find the others.
         </p>
       )}
     </div>

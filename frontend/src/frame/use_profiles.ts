@@ -31,6 +31,7 @@ export function useProfiles(): Profiles {
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let looks = round > 0 ? LOOKS : 0;
+    let moving = false;
     const again = (delay: number): void => {
       timer = setTimeout(() => (isShown() ? void load() : again(POLL_MS)), delay);
     };
@@ -40,14 +41,18 @@ export function useProfiles(): Profiles {
         if (abort.signal.aborted) return;
         setData(answer);
         setError(null);
-        if (inMotion(answer)) again(POLL_MS);
+        moving = inMotion(answer);
+        if (moving) again(POLL_MS);
         else if (looks > 0) {
           looks -= 1;
           again(LOOK_AGAIN_MS);
         }
       } catch (failure) {
         if (abort.signal.aborted) return;
-        setError(asApiError(failure));
+        const reason = asApiError(failure);
+        setError(reason);
+        // A server that does not answer is asked again elsewhere, and this then with it.
+        if (moving && reason.code !== "unreachable") again(POLL_MS);
       }
       setLoading(false);
     };

@@ -1,5 +1,6 @@
 /** The part of the iterations that the chart shows: zoom, pan and where bars stand. Windows are half open: `from` up to, without, `to`. */
 import type { IterationBar, IterationRow } from "../api/types";
+import { barWidth } from "./iterations";
 
 export interface Window {
   from: number;
@@ -46,19 +47,15 @@ export interface PlacedBar {
   width: number;
 }
 
-const WIDEST_PX = 96;
-
 /** Where the bars within the window stand on a plot `plotWidth` wide. */
 export function placedBars(rows: readonly IterationBar[], window: Window, plotWidth: number): PlacedBar[] {
   const scale = plotWidth / Math.max(window.to - window.from, 1e-9);
   return rows
     .filter(({ iteration, stop_iteration: stop }) => stop + 1 > window.from && iteration < window.to)
     .map((row) => {
-      const x = (row.iteration - window.from) * scale;
       const pitch = (row.stop_iteration + 1 - row.iteration) * scale;
-      const gap = pitch >= 12 ? Math.min(pitch * 0.2, 8) : pitch >= 3 ? 1 : -0.5;
-      const width = Math.min(pitch - gap, WIDEST_PX);
-      return { row, x: x + (pitch - Math.max(gap, 0) - width) / 2 + Math.max(gap, 0) / 2, width };
+      const width = barWidth(pitch);
+      return { row, x: (row.iteration - window.from) * scale + (pitch - width) / 2, width };
     });
 }
 

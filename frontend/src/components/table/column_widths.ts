@@ -103,12 +103,21 @@ export function useColumnLayout(
       const length = lettersOf(String(row[column.key] ?? ""));
       if (length > (letters.current.get(column.key) ?? 0)) letters.current.set(column.key, length);
     }
+  // Columns in which nothing has been seen so far: whatever they could hold, they need no room for it.
+  const filled = useRef(new Set<string>());
+  for (const { key: column } of data?.columns ?? [])
+    if (
+      !filled.current.has(column) &&
+      data?.rows.some(({ [column]: value }) => value !== null && value !== "") === true
+    )
+      filled.current.add(column);
   const naming = namingColumn(data?.columns ?? [], data?.key ?? "");
   const sizeOf = (column: Column): Pick<ColumnSize, "least" | "ideal"> => {
     if (column.key in meters) return METER;
     const { ideal } = SIZES[column.type];
     const least = Math.min(SIZES[column.type].least, column.type === "path" ? available * PATH_SHARE : Infinity);
     const label = labelWidth(column);
+    if (filled.current.size > 0 && !filled.current.has(column.key)) return { least: label, ideal: label };
     if (column.type !== "text") return { least: Math.max(least, label), ideal: Math.max(ideal, label) };
     const text = textWidth(letters.current.get(column.key) ?? 0);
     const shortest = column.key === naming ? text : Math.min(text, CUT_TEXT);
@@ -118,7 +127,7 @@ export function useColumnLayout(
     columns.map((column) => ({
       key: column.key,
       ...sizeOf(column),
-      grows: SIZES[column.type].grows === true,
+      grows: SIZES[column.type].grows === true && filled.current.has(column.key),
       kept: kept.includes(column.key),
       tier: column.tier,
     }));

@@ -3,12 +3,13 @@ import { useState } from "preact/hooks";
 
 import { ApiError, exportUrl, fetchExport } from "../../api/client";
 import type { Column, TableRequest } from "../../api/types";
-import { formatCount } from "../../format/number";
+import { formatCount, formatCounted } from "../../format/number";
 import { useScope } from "../../frame/scope";
 import { copyText } from "../../host/tensorboard";
 import { tabSeparated } from "../../model/export";
 import { Icon } from "../icon";
 import { useMenu } from "../use_menu";
+import { useNotice } from "../use_notice";
 import { printTable } from "./print_table";
 
 interface ExportMenuProps {
@@ -18,8 +19,9 @@ interface ExportMenuProps {
   filtered: number;
 }
 
-/** What the browser itself has to hold; files have no such limit. */
-const MOST_COPIED = 100_000;
+/** Rows that the browser itself holds, to copy or print them; files have no such limit. */
+const MOST_HELD = 100_000;
+const TAKE_A_FILE = `More than ${formatCount(MOST_HELD)} rows: take a file`;
 const MOST_PRINTED = 5_000;
 /** The server refuses more: nobody reads so many pages. */
 const MOST_IN_PDF = 100_000;
@@ -33,19 +35,22 @@ const FILES = [
 
 export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps) {
   const { open, setOpen, holder, button, close, onKeyDown } = useMenu();
-  const [said, setSaid] = useState("");
+  const [loading, setLoading] = useState(false);
+  const [said, say] = useNotice<string>(2500);
+  const text = loading ? "Loading …" : (said ?? "");
+  const tooMany = filtered > MOST_HELD;
   const scope = useScope();
   const keys = columns.map(({ key }) => key);
   const heading = `${scope.title} · ${title}`;
   const withAll = (action: (rows: Awaited<ReturnType<typeof fetchExport>>) => Promise<string>): void => {
     close();
-    setSaid("Loading …");
+    setLoading(true);
     void fetchExport(exportUrl(asked, "json", keys))
       .then(action)
       .catch((error: unknown) => (error instanceof ApiError ? error.message : "This did not work."))
       .then((text) => {
-        setSaid(text);
-        setTimeout(() => setSaid(""), 2500);
+        setLoading(false);
+        say(text);
       });
   };
   return (
@@ -56,17 +61,17 @@ export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps)
       {open && (
         <div class="menu export-menu" role="group" aria-label={`Export ${title}`}>
           <p class="muted">
-            {formatCount(filtered)} {filtered === 1 ? "row" : "rows"}, {keys.length} columns
+            {formatCounted(filtered, "row")}, {formatCounted(keys.length, "column")}
           </p>
           <button
             type="button"
             class="menu-item"
-            disabled={filtered > MOST_COPIED}
-            data-tip={filtered > MOST_COPIED ? `More than ${formatCount(MOST_COPIED)} rows: take a file` : undefined}
+            disabled={tooMany}
+            data-tip={tooMany ? TAKE_A_FILE : undefined}
             onClick={() =>
               withAll(async ({ rows }) =>
                 (await copyText(tabSeparated(heading, columns, rows)))
-                  ? `Copied ${formatCount(rows.length)} rows`
+                  ? `Copied ${formatCounted(rows.length, "row")}`
                   : "The browser does not allow copying here.",
               )
             }
@@ -81,10 +86,13 @@ export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps)
           <button
             type="button"
             class="menu-item"
+            disabled={tooMany}
             data-tip={
-              filtered > MOST_PRINTED
-                ? `The first ${formatCount(MOST_PRINTED)} rows; files hold all`
-                : "Opens the print dialog"
+              tooMany
+                ? TAKE_A_FILE
+                : filtered > MOST_PRINTED
+                  ? `The first ${formatCount(MOST_PRINTED)} rows; files hold all`
+                  : "Opens the print dialog"
             }
             onClick={() =>
               withAll(({ rows }) => {
@@ -97,8 +105,8 @@ export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps)
           </button>
         </div>
       )}
-      <span role="status" class={said === "" ? "visually-hidden" : "export-said"}>
-        {said}
+      <span role="status" class={text === "" ? "visually-hidden" : "export-said"}>
+        {text}
       </span>
     </div>
   );

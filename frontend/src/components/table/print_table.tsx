@@ -2,7 +2,8 @@
 import { render } from "preact";
 
 import type { Column, Row } from "../../api/types";
-import { formatCount } from "../../format/number";
+import { formatBytes } from "../../format/bytes";
+import { formatCount, formatCounted, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { columnUnit, inUnit, type TimeUnit } from "../../format/time";
 import { isNumeric } from "../../model/table_state";
@@ -22,6 +23,8 @@ function cellText(column: Column, row: Row, unit: TimeUnit | undefined): string 
   if (column.type === "duration_ns") return inUnit(Number(value), unit ?? columnUnit(Number(value)));
   if (column.type === "fraction") return formatShare(Number(value));
   if (column.type === "boolean") return value === true ? "yes" : "no";
+  if (column.type === "bytes") return formatBytes(Number(value));
+  if (column.type === "number") return formatScaled(Number(value));
   return typeof value === "number" ? formatCount(value) : String(value);
 }
 
@@ -33,7 +36,7 @@ function Printed({ heading, columns, rows, total }: PrintedProps) {
       <p>
         {rows.length < total
           ? `The first ${formatCount(rows.length)} of ${formatCount(total)} rows`
-          : `${formatCount(total)} rows`}
+          : formatCounted(total, "row")}
       </p>
       <table>
         <thead>

@@ -155,7 +155,12 @@ function LongText({ text }: { text: string }) {
   const [open, setOpen] = useState(false);
   const long = text.length > SHORT;
   const oneLine = text.slice(0, SHORT).replace(/\s+/g, " ").trim();
-  if (!long) return <span class="clip">{oneLine}</span>;
+  if (!long)
+    return (
+      <span class="clip" data-tip={text}>
+        {oneLine}
+      </span>
+    );
   return (
     <span class={open ? "long-text" : "long-text folded"}>
       <span>{open ? text : `${oneLine}…`}</span>{" "}

@@ -101,7 +101,7 @@ function Resizer({ column, width, onResize }: { column: Column; width: number; o
       onPointerMove={(event) => {
         if (start.current !== null) resize(start.current.width + event.clientX - start.current.x);
       }}
-      onPointerUp={() => {
+      onLostPointerCapture={() => {
         start.current = null;
       }}
     />

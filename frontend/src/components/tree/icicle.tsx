@@ -105,7 +105,9 @@ function tipOf(row: TreeRow, by: Measure, whole: number, unit: string): string {
     share === null
       ? "No kernels"
       : `${unit} kernels ${formatShare(share)} of the kernel time: ${readableAndExact(row.values.tensor_core_time_ns)} of ${readableAndExact(row.values.kernel_time_ns)}`,
-    `${formatCount(row.values.using_ops)} of ${formatCount(row.values.eligible_ops)} eligible ops use ${unit}s`,
+    row.unknown.has("eligible_ops")
+      ? `Whether it could use ${unit}s is not known`
+      : `${formatCount(row.values.using_ops)} of ${formatCount(Math.max(row.values.eligible_ops, row.values.using_ops))} eligible ops use ${unit}s`,
     ...(row.causes.length > 0 ? [causesTip(row.causes, limitedNs(row), unit)] : []),
   ].join("\n");
 }

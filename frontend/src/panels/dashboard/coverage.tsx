@@ -9,7 +9,7 @@ export function Coverage({ data }: { data: DashboardResponse }) {
   const held = recordedSentence(data.recorded ?? []);
   return (
     <Panel title="What This Recording Holds">
-      <ul class="notes" id="coverage">
+      <ul class="notes" id="coverage" tabIndex={-1}>
         {held !== "" && (
           <li class="note">
             <Icon name="check" />

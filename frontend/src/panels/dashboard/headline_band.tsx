@@ -40,7 +40,11 @@ export function HeadlineBand({ data, findings }: HeadlineBandProps) {
           <button
             type="button"
             class="badge badge-warning"
-            onClick={() => document.getElementById("coverage")?.scrollIntoView({ behavior: "smooth", block: "center" })}
+            onClick={() => {
+              const notes = document.getElementById("coverage");
+              notes?.scrollIntoView({ block: "center" });
+              notes?.focus({ preventScroll: true });
+            }}
           >
             <Icon name="warning" /> {formatCounted(serious, "limit")} of this recording
           </button>

@@ -175,8 +175,8 @@ function Meter({ label, fraction, value, mark, tip }: MeterProps) {
       <span class="muted number">{value}</span>
       <span class={fraction === null ? "unknown" : "number"}>{formatShare(fraction)}</span>
       <span class="rate-track">
-        <span style={{ width: `${(fraction ?? 0) * 100}%` }} />
-        {known && <i style={{ left: `${mark * 100}%` }} />}
+        <span style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />
+        {known && <i style={{ left: `${Math.min(mark, 1) * 100}%` }} />}
       </span>
     </div>
   );

@@ -1,7 +1,7 @@
 import type { EfficiencyResponse } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
-import { formatCount, formatScaled } from "../../format/number";
+import { formatCount, formatCounted, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { labelStep, ticks } from "../../model/chart";
 import { iterationsShown } from "../../model/efficiency_sentence";
@@ -36,7 +36,13 @@ export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profi
       about="Model FLOPs utilisation: the time that the matrix products, convolutions and attention would take at the GPU's published peak, over the time that the iteration took. Higher is better."
     >
       <div ref={measure}>
-        <svg width={width} height={HEIGHT} role="img" class="mfu" aria-label={`MFU of ${rows.length} iterations`}>
+        <svg
+          width={width}
+          height={HEIGHT}
+          role="img"
+          class="mfu"
+          aria-label={`MFU of ${formatCounted(rows.length, "iteration")}`}
+        >
           <g transform={`translate(${LEFT} ${TOP})`}>
             {marks.map((mark) => (
               <g key={mark} transform={`translate(0 ${plotHeight - heightOf(mark)})`}>
@@ -56,7 +62,7 @@ export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profi
                     y={plotHeight - tall}
                     width={layout.width}
                     height={tall}
-                    data-tip={`Iteration ${iteration ?? ""}: MFU ${formatShare(mfu)}\n${formatScaled(flops, "FLOPs")}`}
+                    data-tip={`Iteration ${formatCount(iteration)}: MFU ${formatShare(mfu)}\n${formatScaled(flops, "FLOPs")}`}
                   />
                   {i % step === 0 && (
                     <text class="axis-text" x={x + layout.width / 2} y={plotHeight + 15} text-anchor="middle">
@@ -98,7 +104,7 @@ export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profi
             <tbody>
               {rates.iterations.map((row) => (
                 <tr key={row.iteration}>
-                  <th scope="row">{row.iteration}</th>
+                  <th scope="row">{formatCount(row.iteration)}</th>
                   <td class="right">{formatShare(row.mfu_fraction)}</td>
                   <td class="right">{formatScaled(row.product_flops)}</td>
                   <td class="right">{formatShare(row.measured_fraction)}</td>

@@ -7,11 +7,11 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { IterationBar, IterationsResponse } from "../../api/types";
-import { HoverCard, IterationLegend, spoken } from "../../components/iteration_parts";
+import { DurationAxis, HoverCard, IterationLegend, spoken } from "../../components/iteration_parts";
 import { formatCount } from "../../format/number";
 import { axisUnit, formatDuration } from "../../format/time";
 import { useUrlSet } from "../../frame/url";
-import { rectangle, tickLabel, ticks } from "../../model/chart";
+import { rectangle, ticks } from "../../model/chart";
 import {
   axisLabels,
   meanBar,
@@ -147,17 +147,7 @@ export function Bars(props: BarsProps) {
             </clipPath>
           </defs>
           <g transform={`translate(${LEFT} ${TOP})`}>
-            {marks.map((mark) => {
-              const y = plotHeight - ((mark * unit.ns) / topNs) * plotHeight;
-              return (
-                <g key={mark}>
-                  <line class="grid-line" x1="0" x2={plotWidth} y1={y} y2={y} />
-                  <text class="axis-text" x="-8" y={y + 4} text-anchor="end">
-                    {tickLabel(mark)}
-                  </text>
-                </g>
-              );
-            })}
+            <DurationAxis marks={marks} unit={unit} topNs={topNs} plotWidth={plotWidth} plotHeight={plotHeight} />
             <g clip-path="url(#iterations-plot)">
               {current !== undefined && (
                 <rect class="bar-highlight" x={current.x - 2} y="0" width={current.width + 4} height={plotHeight} />
@@ -222,7 +212,7 @@ export function Bars(props: BarsProps) {
         )}
       </div>
       <p class="visually-hidden" role="status">
-        {current === undefined ? "" : `${spoken(current.row, label)} ${noteOf(current.row)}`}
+        {current === undefined ? "" : spoken(current.row, label, noteOf(current.row))}
       </p>
     </div>
   );

@@ -15,18 +15,12 @@ import { Bars, plotWidthOf } from "./bars";
 import { Overview } from "./overview";
 import { RangeForm } from "./range_form";
 import { useChoice } from "./use_choice";
-import { useZoom } from "./use_window";
+import { askedWindow, useZoom } from "./use_window";
 
 /** Asks for the visible part and some more on both sides; before anything is known, for all. */
 function useIterations(width: number) {
   const scope = useScope();
-  const url = useUrl();
-  const number = (key: string): number | null => {
-    const value = Number(url[key] ?? NaN);
-    return Number.isFinite(value) ? value : null;
-  };
-  const from = number("iterations.from");
-  const to = number("iterations.to");
+  const { from, to } = askedWindow(useUrl());
   const wide = Math.ceil(plotWidthOf(width) / 200) * 200;
   const asked =
     from === null || to === null || to <= from

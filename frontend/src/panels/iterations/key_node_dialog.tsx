@@ -1,6 +1,6 @@
 import { Dialog } from "../../components/dialog";
 import { DataTable } from "../../components/table/data_table";
-import { navigate, useUrl } from "../../frame/url";
+import { currentUrl, navigate, useUrl } from "../../frame/url";
 
 const COLUMNS = ["name", "op_id", "direction", "op_type", "calls", "gpu_time_ns"];
 
@@ -8,7 +8,8 @@ const COLUMNS = ["name", "op_id", "direction", "op_type", "calls", "gpu_time_ns"
 export function KeyNodeDialog({ onPick, onClose }: { onPick: (op: string) => void; onClose: () => void }) {
   const op = useUrl()["picker.row"] ?? "";
   const close = (): void => {
-    navigate({ "picker.row": null, "picker.page": null, "picker.search": null });
+    const own = Object.keys(currentUrl()).filter((key) => key.startsWith("picker."));
+    navigate(Object.fromEntries(own.map((key) => [key, null])));
     onClose();
   };
   return (

@@ -34,7 +34,7 @@ export function Overview({ whole, zoom, start, stop }: OverviewProps) {
           if (grabbed.current !== null)
             zoom.show(panned(grabbed.current.window, whole, ((event.clientX - grabbed.current.x) / width) * span));
         }}
-        onPointerUp={() => {
+        onLostPointerCapture={() => {
           grabbed.current = null;
         }}
       />

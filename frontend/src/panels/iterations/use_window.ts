@@ -3,11 +3,17 @@ import { useEffect, useState } from "preact/hooks";
 
 import { forgetPending, navigate, useUrl, writeSoon } from "../../frame/url";
 import { clamped, type Window } from "../../model/iteration_window";
+import type { UrlState } from "../../model/url_state";
 
 const PAUSE_MS = 180;
 
 const numberOf = (text: string | undefined): number | null =>
   text !== undefined && /^-?\d{1,9}(?:\.\d)?$/.test(text) ? Number(text) : null;
+
+/** The part that the URL asks for; null where it does not say, or nothing that makes sense. */
+export function askedWindow(url: UrlState): { from: number | null; to: number | null } {
+  return { from: numberOf(url["iterations.from"]), to: numberOf(url["iterations.to"]) };
+}
 
 export interface Zoom {
   /** As drawn now. */
@@ -18,9 +24,7 @@ export interface Zoom {
 }
 
 export function useZoom(whole: Window): Zoom {
-  const url = useUrl();
-  const from = numberOf(url["iterations.from"]);
-  const to = numberOf(url["iterations.to"]);
+  const { from, to } = askedWindow(useUrl());
   const settled = from === null || to === null ? whole : clamped({ from, to }, whole, 1);
   const [moving, setMoving] = useState<Window | null>(null);
   useEffect(() => forgetPending, []);
