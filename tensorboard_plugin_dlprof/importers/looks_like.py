@@ -13,6 +13,12 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, readin
 
 _SQLITE = b"SQLite format 3\0"
 
+_TAR_MARK, _TAR_MARK_AT = b"ustar", 257
+
+_PICKLES = tuple(b"\x80" + bytes((protocol,)) for protocol in range(2, 6))
+
+_EXECUTION_TRACE = re.compile(rb'\{\s*"schema"\s*:\s*"[^"]{1,40}".{0,400}?"nodes"\s*:', re.DOTALL)
+
 _CREATED = re.compile(rb"CREATE\s+(?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"'`\[]?([A-Za-z_]\w*)", re.IGNORECASE)
 
 _STARTS: tuple[tuple[bytes, str], ...] = (
@@ -45,6 +51,10 @@ def looks_like(path: Path, head: bytes) -> str:
     for start, what in _STARTS:
         if head.startswith(start):
             return what
+    if head[_TAR_MARK_AT:].startswith(_TAR_MARK):
+        return "is a tar archive; unpack it and name the profile in it"
+    if head.startswith(_PICKLES):
+        return "is a pickle, as PyTorch's memory snapshots are; export a trace with `export_chrome_trace`"
     name = path.name.lower()
     if name.endswith((".nsys-rep", ".qdrep")):
         return "is a report of Nsight Systems; convert it with `nsys export --type sqlite` first"
@@ -77,6 +87,8 @@ def _text(head: bytes) -> str:
     if b"\0" in head:
         return "is a binary file of an unknown kind"
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if _EXECUTION_TRACE.match(text):
+        return "is an execution trace of PyTorch, which holds no GPU work; export a trace with `export_chrome_trace`"
     if text[:1] in (b"{", b"["):
         return "is JSON, but holds no trace events (no traceEvents)"
     try:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
+import pickle
 import sqlite3
+import tarfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +19,16 @@ from tests.importers.kineto_traces import op, trace
 from tests.shared_data import shared_data
 
 TRACE = trace(op())
+
+
+def tar(name: str, content: bytes) -> bytes:
+    """An archive of one file."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        entry = tarfile.TarInfo(name)
+        entry.size = len(content)
+        archive.addfile(entry, io.BytesIO(content))
+    return stream.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -54,6 +67,10 @@ def test_a_trace_is_known_by_its_content(tmp_path: Path, content: bytes, name: s
         (b"\xff\xfe{\0}\0", "x.json", "UTF-16"),
         (b"PK\x03\x04rest", "x.zip", "ZIP archive"),
         (b"<!DOCTYPE html>", "x.json", "HTML"),
+        (tar("run.json", TRACE), "run.tar", "tar archive; unpack it"),
+        (gzip.compress(tar("run.json", TRACE), mtime=0), "run.tar.gz", "tar archive; unpack it"),
+        (pickle.dumps({"segments": []}), "snapshot.pickle", "memory snapshots"),
+        (b'{\n "schema": "1.1.1-chakra.0.0.4", "pid": 7, "start_ts": 3,\n "nodes": [', "et.json", "execution trace"),
         (b"version https://git-lfs.github.com/spec/v1", "x.json", "Git LFS"),
         (b"\x1f\x8bgarbage", "x.json.gz", "damaged"),
         (b"\x0a\x0b", "host.xplane.pb", "XPlane"),
