@@ -50,16 +50,22 @@ _MOST_LETTERS = 200
 def check_database(path: Path, report: Report) -> None:
     """Adds everything about a database to the report. What goes wrong is a finding, never an exception."""
     report.kind = "database"
-    if not _can(report, "Structure", lambda: open_database(path).close()):
+    facts: dict[str, str] = {}
+    if not _can(report, "Structure", lambda: facts.update(_facts(path))):
         return
     _can(report, "SQLite's own check", lambda: _quick_check(path))
     with closing(open_database(path)) as con:
-        ours = has_extensions(con)
-        facts = info(con) if ours else {}
+        ours = bool(facts)
         _check_bytes(path, facts, report)
         _check_row_counts(con, ours, report)
         _check_invariants(con, ours, report)
         _can(report, "Summary", lambda: _describe(con, facts, report))
+
+
+def _facts(path: Path) -> dict[str, str]:
+    """What a database of ours says of itself; nothing of another."""
+    with closing(open_database(path)) as con:
+        return info(con) if has_extensions(con) else {}
 
 
 def _can(report: Report, check: str, work: Callable[[], object]) -> bool:

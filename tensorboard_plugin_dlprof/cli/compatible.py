@@ -9,7 +9,6 @@ import os
 import shutil
 import sys
 from collections.abc import Container, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -164,7 +163,7 @@ def _steps_to_record(line: CommandLine) -> tuple[str, ...]:
 
 def _import(line: CommandLine, source: Path, folder: Path, console: Console, number: int, alone: bool) -> None:
     from tensorboard_plugin_dlprof.cli.compatible_console import MINIMAL
-    from tensorboard_plugin_dlprof.database.connection import open_database
+    from tensorboard_plugin_dlprof.database.connection import opened_database
     from tensorboard_plugin_dlprof.queries.scope import find_scope
     from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
     from tensorboard_plugin_dlprof.reports.files import Target, chosen_formats
@@ -176,7 +175,7 @@ def _import(line: CommandLine, source: Path, folder: Path, console: Console, num
     key_op = _imported(line, source, database, console)
     if not line.switch("suppress_tb_files"):
         announce(database, alone=alone)
-    with closing(open_database(database)) as connection:
+    with opened_database(database) as connection:
         scope = find_scope(connection)
         console.iterations(connection, scope, key_op)
         console.step("Aggregating the profile data")
@@ -188,7 +187,7 @@ def _import(line: CommandLine, source: Path, folder: Path, console: Console, num
     if reports:
         for path in report_files(database, reports, formats, Target(folder, prefix, force)):
             console.step(f"Writing report to {path}", MINIMAL)
-    with closing(open_database(database)) as connection:
+    with opened_database(database) as connection:
         console.expert_systems(connection, find_scope(connection))
 
 

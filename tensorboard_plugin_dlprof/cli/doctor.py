@@ -82,9 +82,7 @@ def _cache_facts() -> Iterator[tuple[str, str]]:
 
 def _round_trip() -> str:
     """What goes wrong with a profile of one kernel, from the import in a worker process to a headline; else empty."""
-    from contextlib import closing
-
-    from tensorboard_plugin_dlprof.database.connection import open_database
+    from tensorboard_plugin_dlprof.database.connection import opened_database
     from tensorboard_plugin_dlprof.errors import ProfileError
     from tensorboard_plugin_dlprof.imports.cache import Cache
     from tensorboard_plugin_dlprof.imports.manager import ImportManager, Source
@@ -107,7 +105,7 @@ def _round_trip() -> str:
             database = imports.cache.find(trace, status.st_size, status.st_mtime_ns)
             if database is None:
                 return "FAILED: the import made no database"
-            with closing(open_database(database)) as connection:
+            with opened_database(database) as connection:
                 found = headline(connection)
         except ProfileError as error:
             return f"FAILED: {error}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,12 +39,11 @@ def warnings_of(databases: Iterable[Path]) -> list[str]:
 
 
 def _member(database: Path) -> Member | None:
-    from tensorboard_plugin_dlprof.database.connection import open_database
-    from tensorboard_plugin_dlprof.opening.sqlite_file import reading
+    from tensorboard_plugin_dlprof.database.connection import opened_database
     from tensorboard_plugin_dlprof.queries.headline import source_facts
 
     try:
-        with closing(open_database(database)) as connection, reading(database.name):
+        with opened_database(database) as connection:
             facts = source_facts(connection)
     except ProfileError:
         return None

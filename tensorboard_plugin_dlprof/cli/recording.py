@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -57,13 +56,11 @@ def report_files(
     Raises:
         ProfileError: the database cannot be read, or the folder not written to.
     """
-    from tensorboard_plugin_dlprof.database.connection import open_database
-    from tensorboard_plugin_dlprof.errors import UnfitDatabase
-    from tensorboard_plugin_dlprof.opening.sqlite_file import reading
+    from tensorboard_plugin_dlprof.database.connection import opened_database
     from tensorboard_plugin_dlprof.queries.scope import find_scope
     from tensorboard_plugin_dlprof.reports.files import write_reports
 
-    with closing(open_database(database)) as connection, reading(name or str(database), UnfitDatabase):
+    with opened_database(database, name) as connection:
         scope = find_scope(connection, part.aggregation, part.domain)
         for path in write_reports(connection, scope, reports, formats, target):
             yield path

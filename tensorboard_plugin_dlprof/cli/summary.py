@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import closing
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli import exit_codes
@@ -23,13 +22,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the report on stdout."""
-    from tensorboard_plugin_dlprof.database.connection import open_database
+    from tensorboard_plugin_dlprof.database.connection import opened_database
     from tensorboard_plugin_dlprof.queries.scope import find_scope
     from tensorboard_plugin_dlprof.reports.as_json import write_json
     from tensorboard_plugin_dlprof.reports.as_text import write_text
     from tensorboard_plugin_dlprof.reports.catalog import REPORTS
 
     write = {"text": write_text, "json": write_json}[arguments.format]
-    with database_of(arguments.profile) as database, closing(open_database(database)) as connection:
+    with database_of(arguments.profile) as database, opened_database(database, str(arguments.profile)) as connection:
         write(REPORTS["summary"].blocks(connection, find_scope(connection)), sys.stdout)
     return exit_codes.SUCCESS

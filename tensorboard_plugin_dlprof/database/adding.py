@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
 from tensorboard_plugin_dlprof.database.aggregated_rows import AggregationWriter, Feedback, Numbering, write_feedback
-from tensorboard_plugin_dlprof.database.connection import has_extensions, open_database, refuse_other_extensions
+from tensorboard_plugin_dlprof.database.connection import has_extensions, opened_database, refuse_other_extensions
 from tensorboard_plugin_dlprof.database.copying import copied
 from tensorboard_plugin_dlprof.database.coverage import broken_rows
 from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_extensions
@@ -32,7 +31,16 @@ Copying = Callable[[float], None]
 
 
 def same_aggregation(con: UntrustedConnection, aggregation: Aggregation) -> int | None:
-    """The id of the aggregation of the database that made the same choice; nothing where there is none."""
+    """The id of the aggregation of the database that made the same choice; nothing where there is none.
+
+    Raises:
+        UnfitDatabase: it cannot be read.
+    """
+    with reading(con.shown_name, UnfitDatabase):
+        return _same_aggregation(con, aggregation)
+
+
+def _same_aggregation(con: UntrustedConnection, aggregation: Aggregation) -> int | None:
     iterations = aggregation.iterations.iter_value
     rows = con.execute(
         "SELECT summary.aggr_id FROM model_summary AS summary JOIN dictionary AS key ON key.id = summary.key_node_id "
@@ -115,7 +123,7 @@ def leave_out_aggregation(source: Path, target: Path, aggr_id: int, progress: Co
         BadRequest: it is the first one.
         UnfitDatabase, OutputNotWritable: as ``add_aggregation``.
     """
-    with closing(open_database(source)) as con, reading(con.shown_name, UnfitDatabase):
+    with opened_database(source) as con:
         refuse_other_extensions(con)
         known = [row[0] for row in con.execute("SELECT DISTINCT aggr_id FROM model_summary ORDER BY aggr_id")]
         if aggr_id not in known:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 
 import msgspec
 
-from tensorboard_plugin_dlprof.database.connection import open_database
-from tensorboard_plugin_dlprof.errors import UnfitDatabase
-from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, deadline, reading, real_tables
+from tensorboard_plugin_dlprof.database.connection import opened_database
+from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, deadline, real_tables
 
 _MOST_AGGREGATIONS = 1_000
 _SECONDS = 20.0
@@ -45,11 +43,7 @@ def choices_in(database: Path) -> Choices:
     Raises:
         UnfitDatabase: it cannot be read.
     """
-    with (
-        closing(open_database(database)) as connection,
-        reading(connection.shown_name, UnfitDatabase),
-        deadline(connection, _SECONDS),
-    ):
+    with opened_database(database) as connection, deadline(connection, _SECONDS):
         config = connection.execute("SELECT profile_name, original_command FROM view_system_config")
         name, command = config.fetchone() or ("", "")
         tables = real_tables(connection)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -67,6 +69,21 @@ def open_database(path: Path, follow_links: bool = True, measured: Path | None =
         con.close()
         raise
     return con
+
+
+@contextmanager
+def opened_database(path: Path, name: str = "") -> Iterator[UntrustedConnection]:
+    """``open_database`` for a block, in which what SQLite raises becomes one sentence about the file.
+
+    Args:
+        path: the database.
+        name: what messages call it; its path by default.
+
+    Raises:
+        ProfileError: as ``open_database``; and in the block where the file is damaged.
+    """
+    with closing(open_database(path)) as con, reading(name or con.shown_name, UnfitDatabase):
+        yield con
 
 
 def _open_sqlite(path: Path, follow_links: bool) -> UntrustedConnection:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from enum import Enum
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.database.connection import is_dlprof_database, open_database
+from tensorboard_plugin_dlprof.database.connection import is_dlprof_database, opened_database
 from tensorboard_plugin_dlprof.database.fingerprint import source_fingerprint
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, EXTENSION_VERSION
 from tensorboard_plugin_dlprof.naming import database_name, is_database_name
-from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading, real_tables
+from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, real_tables
 
 
 class Standing(Enum):
@@ -28,7 +27,7 @@ _TODAY = {"extension_version": EXTENSION_VERSION, "classification_version": CLAS
 def standing(database: Path, source: Path) -> Standing:
     """What the database is to the source. Raises nothing."""
     try:
-        with closing(open_database(database)) as connection, reading(connection.shown_name):
+        with opened_database(database) as connection:
             facts = _facts(connection)
         if facts.get("source_fingerprint") != source_fingerprint(source):
             return Standing.OTHER

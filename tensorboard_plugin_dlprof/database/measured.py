@@ -20,8 +20,9 @@ from tensorboard_plugin_dlprof.database.overlay import MEASURED_TABLES
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.sql_files import statements
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
+from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
+from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 _BYTES_AN_OP = 400
@@ -52,5 +53,10 @@ def write_measured(target: Path, aggr_id: int, op_ids: Int64s, profile: Profile,
 
 
 def ids_of_ops(con: UntrustedConnection) -> Int64s:
-    """``read_only_ops.id`` of each row of ``Profile.ops``, as ``reader.read_profile`` makes them."""
-    return integers(con, "SELECT id FROM read_only_ops ORDER BY id", 1)[0]
+    """``read_only_ops.id`` of each row of ``Profile.ops``, as ``reader.read_profile`` makes them.
+
+    Raises:
+        UnfitDatabase: it cannot be read.
+    """
+    with reading(con.shown_name, UnfitDatabase):
+        return integers(con, "SELECT id FROM read_only_ops ORDER BY id", 1)[0]

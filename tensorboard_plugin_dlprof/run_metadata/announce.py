@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.database.connection import opened_database
 from tensorboard_plugin_dlprof.naming import event_file_name, source_stem
 from tensorboard_plugin_dlprof.run_metadata.describe import describe, iteration_scalars
 from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files, write_event_file
@@ -26,7 +25,7 @@ def announce(database: Path, scalars: bool = False, alone: bool = True) -> Path:
     folder = database.parent
     own = event_file_name(database.name)
     alone = alone and all(file.name == own for file in find_event_files(folder))
-    with closing(open_database(database)) as connection:
+    with opened_database(database) as connection:
         metadata = describe(connection, database.name)
         suffix = "" if alone else f"/{source_stem(metadata.source_name or database.name)}"
         series = iteration_scalars(connection, suffix) if scalars else []
