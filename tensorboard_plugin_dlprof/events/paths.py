@@ -142,7 +142,7 @@ class Paths:
 def _annotation(name: str, counters: frozenset[str], varying: frozenset[str]) -> str:
     bare = names.without_counters(name).strip("# /")
     template = names.template(bare)
-    if counters & {bare, template, names.split_number(bare)[0]}:
+    if counters and counters & {bare, template, names.split_number(bare)[0]}:
         return ""
     return template if template in varying else bare
 
@@ -161,17 +161,16 @@ def _rerooted(chains: list[Labels]) -> list[Labels]:
 
 def _module_texts(chains: list[Labels], first_calls: list[int]) -> list[str]:
     """Chains as paths, each module by its class and number among its equals."""
-    siblings: dict[tuple[Labels, str], list[str]] = defaultdict(list)
+    siblings: dict[tuple[Labels, str], dict[str, int]] = defaultdict(dict)
     for index in sorted(range(len(chains)), key=first_calls.__getitem__):
         chain = chains[index]
         for depth, module in enumerate(chain):
             equal = siblings[chain[:depth], names.module_class(module)]
-            if module not in equal:
-                equal.append(module)
+            equal.setdefault(module, len(equal))
     return ["".join(f"/{_module(siblings, chain, depth)}" for depth in range(len(chain))) for chain in chains]
 
 
-def _module(siblings: dict[tuple[Labels, str], list[str]], chain: Labels, depth: int) -> str:
+def _module(siblings: dict[tuple[Labels, str], dict[str, int]], chain: Labels, depth: int) -> str:
     name = names.module_class(chain[depth])
-    equal = siblings[chain[:depth], name]
-    return name if len(equal) == 1 else f"{name}[{equal.index(chain[depth])}]"
+    number_of = siblings[chain[:depth], name]
+    return name if len(number_of) == 1 else f"{name}[{number_of[chain[depth]]}]"
