@@ -158,6 +158,11 @@ def backward_half(call: Call, learnt: Outputs) -> Work | None:
     return _gradients(grad, data, weight, "transpose" in call.name, not of_weight, of_weight)
 
 
+def teaches(name: str) -> bool:
+    """Whether ``learn`` looks at ops of this bare name."""
+    return name in _MASKS or name in HALVES or name == "cudnn_convolution_backward"
+
+
 def learn(call: Call, learnt: Outputs) -> None:
     """Remember the shape of an output from the gradient with regard to it."""
     if call.name in _MASKS:

@@ -32,6 +32,11 @@ def product_family(name: str) -> str:
     return "attention" if name in attention.FORMULAS else ""
 
 
+def may_tell(name: str) -> bool:
+    """Whether an op of this bare name has a formula, or its shapes tell of another's (``convolutions.learn``)."""
+    return bool(product_family(name)) or bandwidth_formula(name) is not None or convolutions.teaches(name)
+
+
 def work_of(call: Call, learnt: Outputs | None = None) -> Work | None:
     """FLOPs and minimum bytes of an op; None where there is no formula or the recorded shapes tell nothing.
 

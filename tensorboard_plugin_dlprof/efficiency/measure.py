@@ -18,10 +18,10 @@ from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.distinct import numbered
 from tensorboard_plugin_dlprof.efficiency import convolutions
 from tensorboard_plugin_dlprof.efficiency.calls import Call, parse_call
-from tensorboard_plugin_dlprof.efficiency.formulas import product_family, work_of
+from tensorboard_plugin_dlprof.efficiency.formulas import may_tell, product_family, work_of
 from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS, Work, undecided
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
-from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.profile.tables import Op, Profile
 
 _Number = TypeVar("_Number", np.int8, np.int64)
 
@@ -93,7 +93,7 @@ def _op_pieces(profile: Profile, works: list[Work], described: Int64s) -> _Piece
     instances = profile.instances
     wanted = np.ones(len(instances.op), np.bool_)
     wanted[described] = False
-    usable = np.array([_usable(profile, row) for row in range(len(profile.ops))], np.bool_)
+    usable = np.array([_is_usable(op) for op in profile.ops], np.bool_)
     if not len(usable) or (not profile.dlprof_markers and len(profile.sub_ops.instance)):
         return _Pieces(np.zeros(0, np.int64), np.zeros(0, np.int64))
     wanted &= usable[instances.op]
@@ -112,10 +112,16 @@ def _kinds(profile: Profile) -> Int64s:
     return np.array([numbers.setdefault((op.op_type, op.data_type), len(numbers)) for op in profile.ops], np.int64)
 
 
-def _usable(profile: Profile, row: int) -> bool:
-    """Backward ops of DLProf repeat the inputs of forward, which do not say which gradients were wanted."""
-    op = profile.ops[row]
-    return op.eligibility != Eligibility.UNASSOCIATED and op.direction != "bprop"
+def _is_usable(op: Op) -> bool:
+    """Backward ops of DLProf repeat the inputs of forward, which do not say which gradients were wanted.
+
+    Of ranges that users named there may be as many ops, which nothing is known of.
+    """
+    return op.eligibility != Eligibility.UNASSOCIATED and op.direction != "bprop" and may_tell(_function(op))
+
+
+def _function(op: Op) -> str:
+    return _FUNCTIONS.get(op.op_type.lower(), op.op_type)
 
 
 def _call_of_op(profile: Profile, instance: int) -> Call:
@@ -124,7 +130,7 @@ def _call_of_op(profile: Profile, instance: int) -> Call:
     op = profile.ops[int(instances.op[instance])]
     shapes = _json(strings[int(instances.input_shapes[instance])])
     parameters = _json(strings[int(instances.parameters[instance])])
-    name = _FUNCTIONS.get(op.op_type.lower(), op.op_type)
+    name = _function(op)
     if "conv" in name and len(shapes) >= 2 and len(parameters) == 4:
         arguments = [shapes[0], shapes[1], [], [], [], [], []]
         values = ["", "", "", *map(json.dumps, parameters[:3]), json.dumps(parameters[3][0])]

@@ -28,9 +28,11 @@ def described_texts(capture: Capture, nesting: Nesting, drafts: Drafts) -> Draft
         return np.where(row >= 0, column[row], 0).astype(np.int64) if len(column) else np.zeros(len(row), np.int64)
 
     kind_of_key, kinds = _kinds(drafts)
+    shapes_of = text(ranges.shapes, own)
     columns = (
-        kind_of_key[drafts.key[described]] if len(kinds) else described,
-        text(ranges.shapes, own), text(ranges.dtypes, own), text(ranges.parameters, own),
+        # Without shapes the op's type tells nothing: there may be as many types as ranges.
+        np.where(shapes_of > 0, kind_of_key[drafts.key[described]], 0) if len(kinds) else described,
+        shapes_of, text(ranges.dtypes, own), text(ranges.parameters, own),
         text(ranges.shapes, typed), text(ranges.dtypes, typed),
     )  # fmt: skip
     _, first, number = np.unique(combine(*columns), return_index=True, return_inverse=True)
