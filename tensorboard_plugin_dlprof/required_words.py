@@ -14,7 +14,7 @@ from operator import and_
 from typing import Final, TypeVar
 
 _TOKEN = re.compile(
-    r"([A-Za-z0-9_:]{3,}(?![?*{])"  # letters, all of them needed
+    r"([A-Za-z0-9_:]{2,}(?![?*{])"  # letters, all of them needed
     r"|\(\?<?[=!]|\(\?p<\w+>|\((?:\?[a-z-]*:?)?"  # looks ahead or behind, or opens a group
     r"|[)|]"
     r"|[?*]|\{[^}]*\})"  # makes optional what stands before

@@ -8,12 +8,15 @@ parameters. Names without a signature (``ampere_sgemm_128x64_nn``, ``triton_poi_
 
 from __future__ import annotations
 
+import re
+
 from tensorboard_plugin_dlprof.expressions import Expression
 
 _UNNAMED = Expression(r"\(anonymous namespace\)|<unnamed>|\(anonymous class\)")
 _OPERATOR = Expression(r"\boperator\s*(\(\s*\)|<<|>>|<=>|<=|>=|->\*?|<|>|\[\s*\])")
 _OPENING = "(<[{"
-_CLOSING = ")>]}"
+_BRACKETS = re.compile(r"[()<>\[\]{}]").finditer
+_PARENTHESES = re.compile(r"[()]").finditer
 
 
 def short_kernel_name(name: str) -> str:
@@ -32,39 +35,36 @@ def _outside_brackets(signature: str) -> str:
 
     Template arguments may belong to the return type, so only a parenthesis ends the name.
     """
-    kept: list[str] = []
-    depth = 0
-    for position, letter in enumerate(signature):
+    kept = ""
+    depth = begin = 0
+    for bracket in _BRACKETS(signature):
+        position, letter = bracket.start(), bracket[0]
+        if depth == 0:
+            kept += signature[begin:position]
+            begin = position + 1
         if letter in _OPENING:
             if depth == 0 and letter == "(" and _ends_name(kept):
                 rest = _after_parameters(signature, position)
                 if not rest.startswith("::"):
-                    break
+                    return kept
             depth += 1
-        elif letter in _CLOSING:
-            if letter == ">" and position and signature[position - 1] == "-":
-                continue
+        elif letter != ">" or signature[position - 1 : position] != "-":
             depth = max(0, depth - 1)
-        elif depth == 0:
-            kept.append(letter)
-    return "".join(kept)
+            begin = position + 1
+    return kept + signature[begin:] if depth == 0 else kept
 
 
-def _ends_name(kept: list[str]) -> bool:
-    return bool(kept) and (kept[-1].isalnum() or kept[-1] in "_$")
+def _ends_name(kept: str) -> bool:
+    return kept[-1:].isalnum() or kept.endswith(("_", "$"))
 
 
 def _after_parameters(signature: str, opening: int) -> str:
     """What follows the parenthesis that opens at ``opening``: ``::`` where a local entity (a lambda) is named."""
     depth = 0
-    for position in range(opening, len(signature)):
-        if signature[position] == "(":
-            depth += 1
-        elif signature[position] == ")":
-            depth -= 1
-            if depth == 0:
-                rest = signature[position + 1 :]
-                return rest.removeprefix(" const")
+    for bracket in _PARENTHESES(signature, opening):
+        depth += 1 if bracket[0] == "(" else -1
+        if depth == 0:
+            return signature[bracket.end() :].removeprefix(" const")
     return ""
 
 

@@ -46,6 +46,9 @@ class Rule(msgspec.Struct, frozen=True):
 
 _MOST_LOOKS: Final = 16
 
+_LETTERS: Final = 3
+"""By which words are looked for."""
+
 
 class LazyRule:
     """A rule whose expressions are compiled when they are first looked for.
@@ -84,8 +87,12 @@ class LazyRule:
         if self._text is None:
             if self._text_words is None:
                 self._text_words = required_words(self.rule.text)
-            if lowered and self._text_words and not any(word in lowered for word in self._text_words):
-                return False
+            if lowered and self._text_words:
+                for word in self._text_words:
+                    if word in lowered:
+                        break
+                else:
+                    return False
             if self._is_ruled_out(self.rule.text, lowered):
                 return False
             self._text = re.compile(self.rule.text)
@@ -126,10 +133,15 @@ class RulesByWord:
                 by_word[word] |= 1 << place
             if not words:
                 self._anywhere |= 1 << place
+        self._short: list[tuple[str, int]] = []
+        """Words of fewer letters, and the places of their rules."""
         self._by_beginning: defaultdict[tuple[str, ...], list[tuple[str, int]]] = defaultdict(list)
         """First letters of words -> words, and the places of their rules."""
         for word, places in by_word.items():
-            self._by_beginning[tuple(word[:3])].append((word, places))
+            if len(word) < _LETTERS:
+                self._short.append((word, places))
+            else:
+                self._by_beginning[tuple(word[:_LETTERS])].append((word, places))
         self._beginnings: Final = frozenset(self._by_beginning)
         self._at = lru_cache(maxsize=65_536)(self._rules_at)
 
@@ -142,6 +154,9 @@ class RulesByWord:
         if not lowered:
             return self._rules
         places = self._anywhere
+        for word, of_word in self._short:
+            if word in lowered:
+                places |= of_word
         for beginning in self._beginnings.intersection(zip(lowered, lowered[1:], lowered[2:], strict=False)):
             for word, of_word in self._by_beginning[beginning]:
                 if word in lowered:
