@@ -23,7 +23,7 @@ def percent(part: float, whole: float) -> Percent:
 def short_duration(time_ns: float) -> str:
     """A duration in sentences, with a unit that leaves about three digits: ``7.81 s``, ``12.3 ms``, ``840 ns``."""
     for unit, length in (("s", NS_PER_S), ("ms", NS_PER_MS), ("µs", NS_PER_US)):
-        if time_ns >= length:
+        if time_ns >= 0.9995 * length:  # else 999.7 µs would read 1,000 µs
             return f"{three_digits(time_ns / length)} {unit}"
     return f"{round(time_ns)} ns"
 

@@ -20,7 +20,7 @@ EVERYWHERE = frozenset(
     {
         *("distinct", "errors", "expressions", "forking", "many_objects", "mapped_files", "masking", "metadata"),
         *("naming", "ordering", "outputs", "packing", "progress", "required_words", "spilling", "steady"),
-        *("typical_iterations", "units"),
+        *("typical_iterations", "units", "workbooks"),
     }
 )
 """Constants and pure functions that anyone may use."""
@@ -46,6 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "steady": set(),
     "typical_iterations": set(),
     "units": set(),
+    "workbooks": set(),
     "opening": set(),
     "classify": set(),
     "importers": {"events", "opening", "classify"},

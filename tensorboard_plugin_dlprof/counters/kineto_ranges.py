@@ -85,14 +85,19 @@ def _text(path: Path) -> bytes:
 
 
 def _decoded(text: bytes, shown: str) -> _Trace:
-    for attempt in (text, _NO_NUMBER.sub(b"null", text)):
-        try:
-            if attempt.lstrip().startswith(b"["):
-                return _Trace(msgspec.json.decode(attempt, type=list[_Event]))
-            return msgspec.json.decode(attempt, type=_Trace)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            continue
-    raise BrokenSource(f"{shown}: the trace of counters is damaged or cut short; record it again.")
+    found = _trace_in(text) or _trace_in(_NO_NUMBER.sub(b"null", text))
+    if found is None:
+        raise BrokenSource(f"{shown}: the trace of counters is damaged or cut short; record it again.")
+    return found
+
+
+def _trace_in(text: bytes) -> _Trace | None:
+    try:
+        if text.lstrip().startswith(b"["):
+            return _Trace(msgspec.json.decode(text, type=list[_Event]))
+        return msgspec.json.decode(text, type=_Trace)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def _values(arguments: msgspec.Raw) -> dict[str, float]:

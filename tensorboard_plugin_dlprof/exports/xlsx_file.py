@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING, Any
 from tensorboard_plugin_dlprof.exports.cells import heading, shown
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.table import Column
+from tensorboard_plugin_dlprof.workbooks import LARGEST_INTEGER, SHEET_ROWS, fitting, options
 
 if TYPE_CHECKING:
     from xlsxwriter.workbook import Workbook
-
-ROWS_OF_A_SHEET = 1_048_576
-LETTERS_OF_A_CELL = 32_767
-LARGEST_EXACT_NUMBER = 2**53
-"""Excel keeps numbers as doubles: a longer integer is written as text, so that no digit is lost."""
 
 _WIDTHS = {"long_text": 60, "kernel_name": 60, "path": 60}
 _USUAL_WIDTH = 18
@@ -30,7 +26,7 @@ def write_xlsx(
     table: str,
     columns: Sequence[Column],
     rows: Iterable[Row],
-    rows_of_a_sheet: int = ROWS_OF_A_SHEET,
+    rows_of_a_sheet: int = SHEET_ROWS,
 ) -> None:
     """Writes a workbook; what does not fit into one sheet goes on in the next, under the same headings.
 
@@ -44,18 +40,8 @@ def write_xlsx(
     """
     from xlsxwriter.workbook import Workbook
 
-    # Rows go to a temporary file as they come; nothing is taken for a formula, a link or a number by its look.
-    workbook = Workbook(
-        path,
-        {
-            "constant_memory": True,
-            "tmpdir": str(path.parent),
-            "strings_to_formulas": False,
-            "strings_to_urls": False,
-            "strings_to_numbers": False,
-            "nan_inf_to_errors": True,
-        },
-    )
+    workbook = Workbook(path, options(path))
+    workbook.use_zip64()
     try:
         sheets = _Sheets(workbook, title, table, columns, rows_of_a_sheet)
         for row in rows:
@@ -81,8 +67,8 @@ class _Sheets:
             self._begin()
         for position, cell in enumerate(cells):
             if isinstance(cell, str):
-                self._sheet.write_string(self._row, position, cell[:LETTERS_OF_A_CELL])
-            elif isinstance(cell, int) and abs(cell) > LARGEST_EXACT_NUMBER:
+                self._sheet.write_string(self._row, position, fitting(cell))
+            elif isinstance(cell, int) and abs(cell) > LARGEST_INTEGER:
                 self._sheet.write_string(self._row, position, str(cell))
             elif cell is not None:
                 self._sheet.write_number(self._row, position, cell)
@@ -96,7 +82,7 @@ class _Sheets:
         for position, column in enumerate(self._columns):
             self._sheet.set_column(position, position, _WIDTHS.get(column.type, _USUAL_WIDTH))
         if self._title:
-            self._sheet.write_string(0, 0, self._title[:LETTERS_OF_A_CELL], self._bold)
+            self._sheet.write_string(0, 0, fitting(self._title), self._bold)
             self._row = 1
         for position, column in enumerate(self._columns):
             self._sheet.write_string(self._row, position, heading(column), self._bold)

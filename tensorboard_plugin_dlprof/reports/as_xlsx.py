@@ -5,26 +5,15 @@ Texts are written as texts, never as formulas, numbers or links.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind, Value, known
-
-SHEET_ROWS = 1_048_576
-"""Rows of a sheet, the headings included."""
-
-LONGEST_TEXT = 32_767
-"""Letters of a cell."""
-
-_LARGEST_INTEGER = 2**53
-"""Excel's numbers are floats: a larger one would lose its last digits, so it is written as text."""
+from tensorboard_plugin_dlprof.workbooks import LARGEST_INTEGER, SHEET_ROWS, fitting, options
 
 _WIDTHS = {Kind.TEXT: 40, Kind.WORD: 12, Kind.INTEGER: 18, Kind.DECIMAL: 18, Kind.YES_NO: 12}
 _PAIR = (Column("Name", Kind.TEXT), Column("Value", Kind.TEXT))
-# Excel cannot hold these, and no XML can.
-_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def write_xlsx(reports: Mapping[str, Iterable[Block]], path: Path, sheet_rows: int = SHEET_ROWS) -> None:
@@ -38,14 +27,7 @@ def write_xlsx(reports: Mapping[str, Iterable[Block]], path: Path, sheet_rows: i
     """
     import xlsxwriter
 
-    options = {
-        "constant_memory": True,
-        "tmpdir": str(path.parent),
-        "strings_to_formulas": False,
-        "strings_to_numbers": False,
-        "strings_to_urls": False,
-    }
-    with xlsxwriter.Workbook(str(path), options) as book:
+    with xlsxwriter.Workbook(str(path), options(path)) as book:
         book.use_zip64()
         writer = _Workbook(book, sheet_rows)
         for title, blocks in reports.items():
@@ -66,7 +48,7 @@ class _Workbook:
             return
         sheet, row = self._sheet(title, _PAIR), 0
         for block in blocks:
-            sheet.write_string(row, 0, _fitting(block.title), self._title)
+            sheet.write_string(row, 0, fitting(block.title), self._title)
             row += 1
             if block.columns:
                 self._write_headings(sheet, row, block.columns)
@@ -116,13 +98,8 @@ class _Workbook:
                 sheet.write_string(row, position, "yes" if value else "no")
             elif isinstance(value, float):
                 sheet.write_number(row, position, value, self._decimal)
-            elif isinstance(value, int) and abs(value) <= _LARGEST_INTEGER:
+            elif isinstance(value, int) and abs(value) <= LARGEST_INTEGER:
                 sheet.write_number(row, position, value, self._integer)
             else:
                 text = ", ".join(value) if isinstance(value, list) else str(value)
-                sheet.write_string(row, position, _fitting(text))
-
-
-def _fitting(text: str) -> str:
-    text = _UNFIT.sub("\N{REPLACEMENT CHARACTER}", text)
-    return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
+                sheet.write_string(row, position, fitting(text))

@@ -184,3 +184,12 @@ def test_pdf_without_rows() -> None:
     (lines,) = pages(b"".join(pdf_chunks("empty", COLUMNS, [])))
     assert lines[0].startswith("empty")
     assert "Name" in " ".join(lines)
+
+
+def test_xlsx_holds_what_excel_can(tmp_path: Path) -> None:
+    """Letters that no XML holds are replaced, in the title too, and a text that is cut says so."""
+    rows: list[Row] = [{"name": "a\uffff\ufffe\x01b"}, {"name": "x" * 40_000}]
+    write_xlsx(tmp_path / "a.xlsx", "t\uffff", "Ops", COLUMNS[:1], rows)
+    (cells,) = sheets(tmp_path / "a.xlsx")
+    lost = "\N{REPLACEMENT CHARACTER}"
+    assert [row[0] for row in cells] == [f"t{lost}", "Name", f"a{lost * 3}b", "x" * 32_766 + "…"]
