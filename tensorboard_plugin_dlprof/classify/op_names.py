@@ -4,7 +4,7 @@ An op type is eligible when it multiplies matrices, whatever its data type and s
 the wrong type as "bad data type", not as ineligible (reference: command line, 4.1). Names are compared without case,
 underscores and namespace, so that ``aten::addmm``, ``Addmm`` (of ``AddmmBackward0``) and ``addmm_`` are one entry.
 
-Left out on purpose, though the list that PyTorch's TensorBoard plug-in took from the FP16 autocast list has them:
+Left out on purpose, though the list that PyTorch's TensorBoard plugin took from the FP16 autocast list has them:
 ``prelu`` is elementwise, and ``_thnn_fused_lstm_cell`` and ``_thnn_fused_gru_cell`` are the elementwise tail of a cell
 whose products were computed before.
 """

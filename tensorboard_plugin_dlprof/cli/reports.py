@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.databases import database_of
 from tensorboard_plugin_dlprof.cli.messages import tell
 from tensorboard_plugin_dlprof.cli.recording import Part, report_files, words
+from tensorboard_plugin_dlprof.errors import BadRequest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
     from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, chosen_formats
 
     reports, formats = chosen_reports(words(arguments.reports)), chosen_formats(words(arguments.formats))
+    for option, chosen in (("--reports", reports), ("--formats", formats)):
+        if not chosen:  # a shell's variable that is not set
+            raise BadRequest(f"{option} names none; leave it out, or name some.")
     target = Target(arguments.output_path, arguments.profile_name or DEFAULT_PREFIX, arguments.force)
     part = Part(arguments.aggregation, arguments.domain)
     with database_of(arguments.profile) as database:

@@ -51,7 +51,7 @@ def open_regular(path: Path) -> BufferedReader:
     return os.fdopen(descriptor, "rb")
 
 
-def shown(path: Path) -> str:
+def shown(path: Path | str) -> str:
     """The path as one line of text that every terminal, log and JSON encoder takes.
 
     File names may hold line breaks, terminal escapes and bytes that are not UTF-8, addresses credentials.
@@ -81,15 +81,19 @@ def resolved(path: Path) -> Path:
 
 
 def is_remote(text: str) -> bool:
-    """Whether the text is an address, such as ``s3://bucket/run``; a path of pathlib's has lost one of the slashes."""
+    """Whether the text is an address, such as ``s3://bucket/run``, or what pathlib makes of it: ``s3:/bucket/run``."""
     return _ADDRESS.match(text) is not None
 
 
 def remote_refusal(text: str) -> str:
-    """Why an address is not read, and what to do; credentials in it are hidden."""
+    """Why an address is not read, and what to do; credentials in it are hidden.
+
+    A path of pathlib's has lost one of the slashes, which is put back.
+    """
+    scheme, _, place = text.partition(":/")
+    address = shown(f"{scheme}://{place.removeprefix('/')}")
     return (
-        f"{shown(Path(text))} lies on remote storage, which is not read; copy it to this machine first, "
-        "or mount it as a folder."
+        f"{address} lies on remote storage, which is not read; copy it to this machine first, or mount it as a folder."
     )
 
 
@@ -131,7 +135,7 @@ def _refusal(path: Path, error: OSError) -> UnsafeFile | NotFound:
     if is_remote(os.fspath(path)):
         return NotFound(remote_refusal(os.fspath(path)))
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
-        return NotFound(f"{name} does not exist.")
+        return NotFound(f"{name} does not exist; check the path.")
     if error.errno == errno.ELOOP:
         return UnsafeFile(f"{name} is a loop of symbolic links; name the file itself.")
     if error.errno in (errno.EACCES, errno.EPERM):

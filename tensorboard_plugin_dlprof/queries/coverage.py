@@ -45,7 +45,7 @@ def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
         notes.append(
             Note(
                 severity="info",
-                message="Another version of this plug-in told the kernels of this database from their names; "
+                message="Another version of this plugin told the kernels of this database from their names; "
                 "its rules may differ from today's.",
                 hint=_IMPORT_AGAIN,
             )
@@ -54,7 +54,7 @@ def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
         notes.append(
             Note(
                 severity="warning",
-                message="Another version of this plug-in made this database: only what DLProf's databases hold is read "
+                message="Another version of this plugin made this database: only what DLProf's databases hold is read "
                 "of it, without causes, efficiency and what was skipped.",
                 hint=_IMPORT_AGAIN,
             )

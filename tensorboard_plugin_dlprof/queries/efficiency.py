@@ -127,7 +127,7 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
     if not is_measured(connection):
         return EfficiencySummary(
             product_flops=None, masked_flops=None, flops_per_second=None, mfu_fraction=None, measured_fraction=None,
-            hint="Another version of this plug-in made this database: import its source again."
+            hint="Another version of this plugin made this database: import its source again."
             if is_of_another_version(connection)
             else "The efficiency of this database could not be worked out; import the source of this profile instead.",
             network=_network(None), peaks=[], precisions=[], causes=[], dots=[], left_out_dots=0, iterations=[],

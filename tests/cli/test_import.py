@@ -245,7 +245,7 @@ def test_remote_storage_is_named_as_such(capsys: Captured, command: str) -> None
     """By every command, and credentials in the address are hidden."""
     assert main([command, "s3://key:planted@bucket/run/a.pt.trace.json"]) == 1
     said = "".join(capsys.readouterr())
-    assert "remote storage" in said
+    assert "s3://***@bucket/run/a.pt.trace.json lies on remote storage" in said
     assert "planted" not in said
 
 

@@ -49,6 +49,8 @@ def test_a_database_of_nvidias_gives_dlprofs_files(tmp_path: Path, capsys: Captu
         (["--aggregation", "7"], "no aggregation 7; it has 1"),
         (["--domain", "mine"], "no domain 'mine'; it has default-domain"),
         (["--profile_name", "../x"], "without slashes"),
+        (["--reports", ""], "--reports names none"),
+        (["--formats", ","], "--formats names none"),
     ],
 )
 def test_a_wrong_choice_is_one_sentence(options: list[str], message: str, tmp_path: Path, capsys: Captured) -> None:

@@ -117,7 +117,7 @@ def test_a_database_of_another_version_is_read_as_far_as_dlprofs_goes(tmp_path: 
         scope = find_scope(connection)
         (note,) = coverage_notes(connection, scope)
         assert note["severity"] == "warning"
-        assert note["message"].startswith("Another version of this plug-in made this database")
+        assert note["message"].startswith("Another version of this plugin made this database")
         assert iteration_source(connection, scope) == {"kind": "", "label": "", "candidates": []}
 
 
