@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.serving import TensorBoard, running
 
@@ -68,3 +68,33 @@ def test_a_press_asks_at_once(page: Page, logdir: Path, tmp_path: Path, port: in
         lost.get_by_role("button", name="Try now").click()
         expect(page.get_by_role("grid", name="Op Type Summary").locator("tbody tr").first).to_be_visible()
         expect(lost).to_have_count(0)
+
+
+@pytest.mark.parametrize("losses", [1, 99])
+def test_a_file_that_is_lost_makes_the_page_load_again_once(
+    page: Page, logdir: Path, tmp_path: Path, port: int, complaints: list[str], losses: int
+) -> None:
+    """The server answers all the while, and browsers keep a module that failed. Not in turns where it fails again."""
+    lost: list[str] = []
+
+    def lose(route: Route) -> None:
+        if len(lost) >= losses:
+            route.fallback()
+        else:
+            lost.append(route.request.url)
+            route.abort()
+
+    page.route(re.compile(r"/efficiency[^/]*\.js"), lose)
+    with served(logdir, tmp_path, port) as server:
+        page.goto(server.page(view="ops"))
+        expect(page.get_by_role("grid", name="Ops", exact=True).locator("tbody tr").first).to_be_visible()
+        with page.expect_event("load"):
+            page.get_by_role("link", name="Efficiency").click()
+        if losses == 1:
+            expect(page.get_by_role("heading", name="Roofline")).to_be_visible()
+        else:
+            expect(page.get_by_role("main").get_by_role("alert")).to_contain_text("load it yourself")
+            page.get_by_role("link", name="Op Types").click()
+            expect(page.get_by_role("grid", name="Op Type Summary").locator("tbody tr").first).to_be_visible()
+        assert len(lost) == min(losses, 2)
+    complaints[:] = [each for each in complaints if "ERR_FAILED" not in each]

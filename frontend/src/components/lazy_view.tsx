@@ -1,8 +1,9 @@
 /** Views that are fetched when they are first opened: the Dashboard must not wait for them. */
 import type { ComponentType } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import { ApiError, fetchProfiles, watchReach } from "../api/client";
+import { allowReload, reloadOnce } from "../host/reload";
 import { ErrorBox, Loading } from "./message";
 
 /** A component whose module is loaded on first use; what was loaded once is there at once. */
@@ -14,29 +15,24 @@ export function lazyView<Props extends object>(
   return function LazyView(props: Props) {
     const [View, setView] = useState(() => known);
     const [failed, setFailed] = useState(false);
-    const [round, setRound] = useState(0);
-    const gone = useRef(false);
     useEffect(() => {
       if (known !== null) return;
       load().then(
         (loaded) => {
           known = loaded;
           setView(() => loaded);
+          allowReload();
         },
         () => setFailed(true),
       );
-    }, [round]);
+    }, []);
     useEffect(() => {
       if (!failed) return undefined;
       const stop = watchReach((reached) => {
-        if (!reached) gone.current = true;
-        else if (gone.current) {
-          gone.current = false;
-          setFailed(false);
-          setRound((n) => n + 1);
-        }
+        if (reached) reloadOnce();
+        else allowReload();
       });
-      // A server that is gone comes back; one that answers has been updated, and does not have this file any more.
+      // Whether it answers now is told by the request itself; one that does has stumbled, or was updated.
       const abort = new AbortController();
       fetchProfiles(abort.signal).catch(() => undefined);
       return () => {
@@ -51,7 +47,7 @@ export function lazyView<Props extends object>(
             new ApiError(
               "unreachable",
               `The page for ${what} could not be loaded.`,
-              "It comes when the server answers again. If it does, the plug-in was updated meanwhile: load this page again.",
+              "This page is loaded again when the server answers; if that was in vain, load it yourself.",
             )
           }
         />
