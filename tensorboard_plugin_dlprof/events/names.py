@@ -1,6 +1,6 @@
 """What the name of a range says: its part in the model, its bare name, its counters.
 
-All functions are cached: a capture has few distinct names beside the counters in them, and callers
+Most functions are cached: a capture has few distinct names beside the counters in them, and callers
 ask once for each distinct name.
 """
 

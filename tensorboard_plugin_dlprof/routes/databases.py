@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_DATABASES = 8
 MAX_IDLE_CONNECTIONS = 2
-"""Of a database, each with up to 4 MB of its pages. No more are asked at once (``app.TURNS``) but by long questions."""
+"""Of a database, each with up to 4 MB of its pages. No more are asked at once (``TURNS``) but by long questions."""
 
 MAX_COUNTS = 1_000
 

@@ -75,25 +75,25 @@ class Counted(Databases):
 def test_who_waited_for_the_same_answer_is_given_it(server: Server) -> None:
     """Eight who open a profile at once ask its database once; another question waits for its own turn only."""
     profile = server.profile(DATABASE)["id"]
-    app, given = server.app, list[bytes]()
-    databases = app._databases = Counted()
-    app._turns, app._alike = Turns(1, 60), TurnsByQuestion(60)
+    questions, given = server.app._questions, list[bytes]()
+    databases = questions._databases = Counted()
+    questions._turns, questions._alike = Turns(1, 60), TurnsByQuestion(60)
 
     def ask(question: str) -> threading.Thread:
         thread = threading.Thread(target=lambda: given.append(server.get(f"{question}profile={profile}").data))
         thread.start()
         return thread
 
-    with app._turns.turn():
+    with questions._turns.turn():
         threads = [ask("/groups?") for _ in range(8)] + [ask("/iterations?")]
-        wait_for(lambda: len(app._turns._waiting) == 2)
-        wait_for(lambda: max(number for _, number in app._alike._asked.values()) == 8)
-        assert len(app._turns._waiting) == 2
+        wait_for(lambda: len(questions._turns._waiting) == 2)
+        wait_for(lambda: max(number for _, number in questions._alike._asked.values()) == 8)
+        assert len(questions._turns._waiting) == 2
     for thread in threads:
         thread.join(60)
     assert sorted(map(given.count, set(given))) == [1, 8]
     assert databases.asked == 2
-    assert not app._alike._asked
+    assert not questions._alike._asked
 
 
 def test_the_database_is_asked_once(server: Server, logdir: Path) -> None:
@@ -144,7 +144,7 @@ def test_another_version_of_the_package_answers_anew(
     address = f"/dashboard?profile={server.profile(DATABASE)['id']}"
     before = server.get(address).headers["ETag"]
     assert server.get(address, headers={"If-None-Match": before}).status_code == 304
-    monkeypatch.setattr("tensorboard_plugin_dlprof.routes.app.VERSION", "0.0.9")
+    monkeypatch.setattr("tensorboard_plugin_dlprof.routes.questions.VERSION", "0.0.9")
     upgraded = Server(logdir, tmp_path / "cache")
     upgraded.profiles()
     assert upgraded.get(address, headers={"If-None-Match": before}).status_code == 200

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tensorboard_plugin_dlprof.routes import app as app_module
+from tensorboard_plugin_dlprof.routes.questions import HEAVY_AT_ONCE
 from tests.imports.holding import hold_workers
 from tests.imports.traces import write_trace
 from tests.routes.serving import OURS, Server
@@ -264,10 +264,10 @@ def test_head_answers_without_a_body(server: Server) -> None:
 def test_heavy_requests_do_not_pile_up(server: Server) -> None:
     """With all places taken: 503 and when to come back; the list answers all the while."""
     path = dashboard(server, DATABASE)
-    server.app._heavy.seconds = 0.01
+    server.app._questions._heavy.seconds = 0.01
     with ExitStack() as taken:
-        for _ in range(app_module.HEAVY_AT_ONCE):
-            assert taken.enter_context(server.app._heavy.turn())
+        for _ in range(HEAVY_AT_ONCE):
+            assert taken.enter_context(server.app._questions._heavy.turn())
         busy = server.get(path)
         assert (busy.status_code, busy.headers["Retry-After"], busy.json["error"]["code"]) == (503, "1", "busy")
         assert server.get("/profiles").status_code == 200

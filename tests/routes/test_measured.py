@@ -104,9 +104,9 @@ def test_the_database_stays_as_it_is(golden: Golden) -> None:
 
 def test_what_cannot_be_worked_out_is_not_known(golden: Golden) -> None:
     """The page says so, and nobody waits for it twice."""
-    golden.server.app._advisor._seconds = 0.0
+    golden.server.app._questions.advisor._seconds = 0.0
     assert "could not be worked out" in golden.get("/efficiency")["hint"]
-    golden.server.app._advisor._seconds = 60.0
+    golden.server.app._questions.advisor._seconds = 60.0
     rates = golden.get("/efficiency")
     assert (rates["product_flops"], rates["precisions"], rates["missing"]) == (None, [], [])
     assert golden.get("/table?table=efficiency")["rows"] == []
