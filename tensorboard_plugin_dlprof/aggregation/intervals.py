@@ -60,8 +60,9 @@ def union_of(pieces: Sequence[Piece]) -> Intervals:
             let_go_of_much()
     starts, stops = starts[:count], stops[:count]
     # Each sorted for itself: as many intervals have ended before the next one starts as have begun where none is open.
-    starts.sort()
-    stops.sort()
+    # Rows lie in runs by time, of each op or of each table, which a stable sort merges in a fraction of the time.
+    starts.sort(kind="stable")
+    stops.sort(kind="stable")
     begins = np.ones(count, np.bool_)
     np.greater(starts[1:], stops[:-1], out=begins[1:])
     ends = np.ones(count, np.bool_)

@@ -231,7 +231,7 @@ class CommonGaps:
         shift = idle.start[row] - devices.group.own(idle.start[row])
         start = np.maximum(idle.start[row], usable.start[gap] + shift)
         stop = np.minimum(idle.stop[row], usable.stop[gap] + shift)
-        order = np.argsort(start)
+        order = np.argsort(start, kind="stable")
         return Intervals(start[order], stop[order])
 
     def _of_host_ns(self, devices: IdleDevices, gaps: Intervals) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.distinct import numbered
 from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.tables import Int64s, Rows
 
@@ -63,4 +64,4 @@ def _occurrences(key: Rows, process: Int64s, iteration: Int64s, start: Int64s) -
 
 def _dense(first: Rows, second: Rows) -> Int64s:
     """A number from 0 for each distinct pair."""
-    return np.unique(combine(first, second), return_inverse=True)[1].astype(np.int64)
+    return numbered(combine(first, second))[1]
