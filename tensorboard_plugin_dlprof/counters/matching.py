@@ -116,6 +116,7 @@ def _prove(profile: Profile, matched: dict[int, list[Measured]], shown: str) -> 
     """Overrides the classes of kernels; what cannot be decided is said."""
     warnings: list[str] = []
     changed, partial = 0, 0
+    units_of: dict[int, MatrixUnit] = {}
     if not any(metrics.has_tensor_counter(each.values) for rows in matched.values() for each in rows):
         return [
             f"{shown}: it has no counter of the Tensor Cores, so that names tell which kernels use them; "
@@ -134,7 +135,11 @@ def _prove(profile: Profile, matched: dict[int, list[Measured]], shown: str) -> 
             partial += any(metrics.has_tensor_counter(each.values) for each in rows)
             continue
         counter = next(metric for unit, metric in proofs if unit == proven)
-        changed += override(profile, name, proven, f"counter {counter}")
+        known: KernelClass = profile.kernel_classes.get(name) or classify(profile.strings[name])
+        profile.kernel_classes[name] = msgspec.structs.replace(known, matrix_unit=proven, rule=f"counter {counter}")
+        units_of[name] = proven
+        changed += known.matrix_unit != proven
+    profile.kernels.override_units(units_of)
     if changed:
         warnings.append(f"{shown}: counters tell of {changed:,} kernel names otherwise than their rules did.")
     if partial:
@@ -142,19 +147,11 @@ def _prove(profile: Profile, matched: dict[int, list[Measured]], shown: str) -> 
             f"{shown}: {partial:,} kernel names have counters of some Tensor Core instructions only, all of them zero; "
             "their names decide. Collect sm__inst_executed_pipe_tensor.sum."
         )
-    make_eligible(profile)
+    _make_eligible(profile)
     return warnings
 
 
-def override(profile: Profile, name: int, unit: MatrixUnit, rule: str) -> bool:
-    """Gives all kernels of a long name what was proven; whether their name had told otherwise."""
-    known: KernelClass = profile.kernel_classes.get(name) or classify(profile.strings[name])
-    profile.kernel_classes[name] = msgspec.structs.replace(known, matrix_unit=unit, rule=rule)
-    profile.kernels.matrix_unit[profile.kernels.long_name == name] = unit
-    return known.matrix_unit != unit
-
-
-def make_eligible(profile: Profile) -> None:
+def _make_eligible(profile: Profile) -> None:
     """What runs on matrix units is eligible, whatever its type is called."""
     for op in np.unique(profile.kernels.op[profile.kernels.matrix_unit == MatrixUnit.YES]).tolist():
         if profile.ops[op].eligibility != Eligibility.UNASSOCIATED:

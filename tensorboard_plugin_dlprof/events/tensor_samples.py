@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import KernelClass, MatrixUnit
-from tensorboard_plugin_dlprof.distinct import are_among, numbered, rows_by_value
+from tensorboard_plugin_dlprof.distinct import numbered, rows_by_value
 from tensorboard_plugin_dlprof.events.tables import Capture, DeviceWork, Int64s, TensorSamples, WorkKind
 from tensorboard_plugin_dlprof.profile.tables import Kernels
 
@@ -33,9 +33,7 @@ def use_samples(capture: Capture, kernels: Kernels, classes: dict[int, KernelCla
     units = {name: unit for name, unit in proven(capture.tensor_samples, capture.work).items() if name in classes}
     for name, unit in units.items():
         classes[name] = msgspec.structs.replace(classes[name], matrix_unit=unit, rule=RULE)
-    for unit in set(units.values()):
-        told = are_among(kernels.long_name, [name for name, of_name in units.items() if of_name == unit])
-        kernels.matrix_unit[told] = unit
+    kernels.override_units(units)
 
 
 def proven(samples: TensorSamples, work: DeviceWork) -> dict[int, MatrixUnit]:

@@ -11,11 +11,14 @@ Times are nanoseconds since the start of the capture.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass
+from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
+from tensorboard_plugin_dlprof.distinct import are_among
 from tensorboard_plugin_dlprof.events.tables import (
     CaptureInfo,
     Device,
@@ -114,6 +117,12 @@ class Kernels(msgspec.Struct):
     """Achieved occupancy as the profiler estimated it."""
     launched: Int8s
     """1 where the host call was recorded."""
+
+    def override_units(self, units: Mapping[int, MatrixUnit]) -> None:
+        """Gives all kernels of a long name (id of its text) what was proven of it."""
+        for unit in set(units.values()):
+            proven = are_among(self.long_name, [name for name, of_name in units.items() if of_name == unit])
+            self.matrix_unit[proven] = unit
 
 
 class KernelCounters(msgspec.Struct):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -215,6 +216,14 @@ def test_what_cannot_be_opened_is_one_sentence(tmp_path: Path, name: str, messag
     (tmp_path / "none").mkdir()
     with pytest.raises(dlprof.ProfileError, match=f"{name}.*{message}"):
         dlprof.open(tmp_path / name)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read every folder")
+def test_a_folder_that_may_not_be_read_is_one_sentence(tmp_path: Path) -> None:
+    """Its files cannot be listed."""
+    (tmp_path / "closed").mkdir(mode=0)
+    with pytest.raises(dlprof.ProfileError, match="closed: the folder cannot be read: Permission denied"):
+        dlprof.open(tmp_path / "closed")
 
 
 def test_ops_and_iterations_that_are_not_there_are_named(trace: Path) -> None:
