@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 DATABASE_STEM = "dlprof_dldb"
 
-DEFAULT_PREFIX = "dlprof"
-
 
 def is_meant(line: Sequence[str]) -> bool:
     """Whether a command line that begins with no command of ours is of this form: an option of 1.8 or a program."""
@@ -65,17 +63,20 @@ def _options(line: Sequence[str]) -> list[str]:
 
 def run(namespace: argparse.Namespace) -> int:
     """Records where no export is named, imports, writes the reports and prints the findings."""
+    from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
     from tensorboard_plugin_dlprof.cli.compatible_console import DIAGNOSTIC, Console
     from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
-    from tensorboard_plugin_dlprof.reports.files import chosen_formats
+    from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, checked_prefix, chosen_formats
 
     line: CommandLine = namespace.line
     console = Console(line.text("verbosity"))
     if console.level >= DIAGNOSTIC:
         os.environ[DEBUG_VARIABLE] = "1"
     # All that can be wrong with the options is said before a program runs for hours.
-    chosen_reports(words(line.text("reports")))
+    if chosen_reports(words(line.text("reports"))):
+        checked_prefix(line.text("profile_name") or DEFAULT_PREFIX)
     chosen_formats(words(line.text("formats")))
+    chosen_rules("")
     _check_range(line)
     for sentence in line.ignored():
         say(f"warning: {sentence}")
@@ -166,7 +167,7 @@ def _import(line: CommandLine, source: Path, folder: Path, console: Console, num
     from tensorboard_plugin_dlprof.database.connection import opened_database
     from tensorboard_plugin_dlprof.queries.scope import find_scope
     from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
-    from tensorboard_plugin_dlprof.reports.files import Target, chosen_formats
+    from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, chosen_formats
     from tensorboard_plugin_dlprof.run_metadata.announce import announce
 
     force = line.switch("force")

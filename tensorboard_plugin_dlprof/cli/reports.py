@@ -38,13 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the path of each file."""
     from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
-    from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, chosen_formats
+    from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, checked_prefix, chosen_formats
 
     reports, formats = chosen_reports(words(arguments.reports)), chosen_formats(words(arguments.formats))
     for option, chosen in (("--reports", reports), ("--formats", formats)):
         if not chosen:  # a shell's variable that is not set
             raise BadRequest(f"{option} names none; leave it out, or name some.")
-    target = Target(arguments.output_path, arguments.profile_name or DEFAULT_PREFIX, arguments.force)
+    prefix = checked_prefix(arguments.profile_name or DEFAULT_PREFIX)  # a source is imported for a while
+    target = Target(arguments.output_path, prefix, arguments.force)
     part = Part(arguments.aggregation, arguments.domain)
     with database_of(arguments.profile) as database:
         for path in report_files(database, reports, formats, target, part, str(arguments.profile)):

@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Runs the program; its exit code, or ours where it succeeded and we did not."""
     from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
     from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
-    from tensorboard_plugin_dlprof.reports.files import chosen_formats
+    from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, checked_prefix, chosen_formats
     from tensorboard_plugin_dlprof.running.record import Destination, record
 
     command = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
@@ -101,6 +101,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"--iter-start {arguments.iter_start} is after --iter-stop {arguments.iter_stop}; give them in order."
         )
     reports, formats = chosen_reports(words(arguments.reports)), chosen_formats(words(arguments.formats))
+    if reports:
+        checked_prefix(arguments.profile_name or DEFAULT_PREFIX)
     rules = chosen_rules(arguments.kernel_rules)
     recorder = _recorder(arguments)
     folder = arguments.output_dir or Path(RUNS, time.strftime("%Y%m%d-%H%M%S"))
@@ -174,7 +176,7 @@ def _import(
 ) -> int:
     from tensorboard_plugin_dlprof.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
-    from tensorboard_plugin_dlprof.reports.files import Target
+    from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target
 
     if not recorded.sources:
         say("error: nothing was recorded, so there is nothing to import.")
@@ -191,7 +193,7 @@ def _import(
     done = import_all(jobs, options, scalars=False)
     for job in jobs:
         if job.database.exists() and reports:
-            prefix = rank_prefix(arguments.profile_name or "dlprof", job.source, len(jobs) == 1)
+            prefix = rank_prefix(arguments.profile_name or DEFAULT_PREFIX, job.source, len(jobs) == 1)
             try:
                 for path in report_files(job.database, reports, formats, Target(folder, prefix, arguments.force)):
                     tell(str(path))

@@ -59,6 +59,17 @@ def chosen_formats(words: Iterable[str]) -> list[str]:
     return [name for name in FORMATS if name in wanted]
 
 
+def checked_prefix(prefix: str) -> str:
+    """The prefix, which can begin the name of a file.
+
+    Raises:
+        BadRequest: it cannot.
+    """
+    if not prefix or Path(prefix).name != prefix or "\\" in prefix or "\0" in prefix:
+        raise BadRequest(f"{prefix!r} cannot begin the name of a file; choose a name without slashes.")
+    return prefix
+
+
 def write_reports(
     connection: sqlite3.Connection, scope: Scope, reports: Sequence[Report], formats: Sequence[str], target: Target
 ) -> Iterator[Path]:
@@ -68,8 +79,7 @@ def write_reports(
         BadRequest: the prefix is no name of a file.
         OutputNotWritable: the folder cannot be made or written to.
     """
-    if not target.prefix or Path(target.prefix).name != target.prefix or "\\" in target.prefix or "\0" in target.prefix:
-        raise BadRequest(f"{target.prefix!r} cannot begin the name of a file; choose a name without slashes.")
+    checked_prefix(target.prefix)
     make_folder(target.folder)
     for name in formats:
         if name in EACH:

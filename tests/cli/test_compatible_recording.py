@@ -99,3 +99,30 @@ def test_without_nsys_the_wanted_iterations_are_recorded(
     assert main(line) == 0
     found = rows(tmp_path / "out" / "dlprof_dldb.sqlite", "SELECT iter_value FROM view_iterations_all")
     assert sorted(found) == [(7,), (8,), (9,)]
+
+
+@pytest.mark.parametrize(
+    ("options", "rules", "said"),
+    [
+        (["--reports=sumary"], "", "There is no report 'sumary'"),
+        (["--formats=pdf"], "", "There is no format 'pdf'"),
+        (["--iter_start=3", "--iter_stop=2"], "", "give them in order"),
+        (["--reports=all", "--profile_name=a/b"], "", "'a/b' cannot begin the name of a file"),
+        ([], "gone.json", "gone.json"),
+    ],
+)
+def test_what_is_wrong_is_told_before_the_program_runs(
+    options: list[str],
+    rules: str,
+    said: str,
+    programs: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Captured,
+) -> None:
+    """It may run for hours."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DLPROF_KERNEL_RULES", rules)
+    assert main(["--mode=pytorch", *options, "python", "-c", "open('ran', 'w')"]) == 1
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "ran").exists()

@@ -121,6 +121,7 @@ def test_when_nothing_is_recorded_the_run_has_failed(
         (["--iter-start", "3", "--iter-stop", "2", "python", "x.py"], "give them in order"),
         (["--reports", "sumary", "python", "x.py"], "There is no report 'sumary'"),
         (["--formats", "pdf", "python", "x.py"], "There is no format 'pdf'"),
+        (["--reports", "all", "--profile-name", "a/b", "python", "x.py"], "'a/b' cannot begin the name of a file"),
         (["--steps", "1:2:3", "python", "x.py"], "--steps is for the PyTorch profiler"),
         (["--with", "torch", "--delay", "3", "python", "x.py"], "--delay is for Nsight Systems"),
         (["--with", "torch", "--steps", "1:2", "python", "x.py"], "such as 5:2:10"),
