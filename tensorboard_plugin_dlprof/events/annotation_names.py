@@ -51,7 +51,12 @@ def repeats_of(annotations: Annotations, families: dict[str, dict[int, int]]) ->
         For each name a group, from 0 in order of the ids, -1 for those that could not; and the label of each group.
     """
     many = annotations.names
-    numbered = [text for base, family in families.items() if names.counts_steps(base) for text in family]
+    counted = (
+        family
+        for base, family in families.items()
+        if len(family) > 1 and (names.counts_steps(base) or names.counts_turns(base))
+    )
+    numbered = [text for family in counted for text in family]
     usable = annotations.plain & ~are_among(annotations.texts, numbered) & ~are_of_loader(many)
     labels = list(many.texts)
     telling = np.flatnonzero(usable & many_names.tell_of_steps(many)).tolist()

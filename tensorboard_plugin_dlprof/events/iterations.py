@@ -35,10 +35,14 @@ _MIN_REPEATS = 3
 
 _ROUNDING = 1e-6
 
+_Candidates = list[IterationCandidate]
+_Ranked = list[tuple[bool, int, IterationCandidate]]
+
 _OPTIMIZER_STEP = Expression(r"Optimizer\.step\b")
 
 _HALF = 0.5
-"""Share of the launches that numbered ranges need to come before more numerous ones."""
+"""Share of the launches that numbered ranges need to come before more numerous ones, and that those whose name does not
+speak of steps need at all."""
 
 
 def find_iterations(capture: Capture, start_ns: int, end_ns: int) -> list[IterationCandidate]:
@@ -54,10 +58,11 @@ def find_iterations(capture: Capture, start_ns: int, end_ns: int) -> list[Iterat
     annotations = annotations_of(capture, rows)
     families = families_of(annotations)
     launches = _Launches(capture, end_ns)
+    steps, turns, warm_ups = _numbered(capture, rows, families, launches)
+    repeated_steps, repeated = _repeated(capture, rows, annotations, families, launches)
     found = [
         *_profiler_steps(capture, np.flatnonzero(ranges.kind == RangeKind.ITERATION)),
-        *_numbered(capture, rows, families, launches),
-        *_repeated(capture, rows, annotations, families, launches),
+        *(*steps, *repeated_steps, *turns, *repeated, *warm_ups),
         *_optimizer_steps(capture, end_ns),
         *_data_loader(capture, end_ns),
     ]
@@ -131,18 +136,26 @@ def _profiler_steps(capture: Capture, rows: Int64s) -> list[IterationCandidate |
 
 def _numbered(
     capture: Capture, rows: Int64s, families: dict[str, dict[int, int]], launches: _Launches
-) -> list[IterationCandidate | None]:
-    """Ranges that differ in a trailing number only, and whose name speaks of steps."""
-    found: list[tuple[bool, int, IterationCandidate]] = []
+) -> tuple[_Candidates, _Candidates, _Candidates]:
+    """Ranges that differ in a trailing number only: those whose name speaks of steps, those of other turns of a
+    program that hold half of the work, and those before the ones that count."""
+    steps: _Ranked = []
+    turns: _Ranked = []
+    warm_ups: _Ranked = []
     for base, numbers in families.items():
-        if len(numbers) < 2 or not names.counts_steps(base):
+        is_step = len(numbers) > 1 and names.counts_steps(base)
+        if not is_step and (len(numbers) < 2 or not names.counts_turns(base)):
             continue
         members = rows[are_among(capture.ranges.name[rows], numbers)]
         values = np.array([numbers[text] for text in capture.ranges.name[members].tolist()], np.int64)
         candidate = _merged(capture, "numbered_range", f"{base} N", members, values)
-        if candidate is not None and len(candidate.values) > 1:
-            found.append((launches.share(candidate) < _HALF, -len(candidate.values), candidate))
-    return [candidate for _, _, candidate in sorted(found, key=lambda item: item[:2])]
+        if candidate is None or len(candidate.values) < 2:
+            continue
+        is_little = launches.share(candidate) < _HALF
+        if is_step or not is_little:
+            kind = warm_ups if names.is_warm_up(base) else steps if is_step else turns
+            kind.append((is_little, -len(candidate.values), candidate))
+    return _in_order(steps), _in_order(turns), _in_order(warm_ups)
 
 
 def _repeated(
@@ -151,15 +164,15 @@ def _repeated(
     annotations: Annotations,
     families: dict[str, dict[int, int]],
     launches: _Launches,
-) -> list[IterationCandidate | None]:
+) -> tuple[_Candidates, _Candidates]:
     """Ranges of one name that repeat and hold most of the work; of names that differ in numbers where they tell of
-    steps (``step[DECODE bs=32]``)."""
+    steps (``step[DECODE bs=32]``), which are the first of the two lists."""
     ranges = capture.ranges
     group_of_text = np.full(len(capture.strings), -1, np.int32)
     group_of_text[annotations.texts], labels = repeats_of(annotations, families)
     rows = rows[group_of_text[ranges.name[rows]] >= 0]
     rows = rows[launches.are_enough(ranges, rows, group_of_text[ranges.name[rows]])]
-    found: list[tuple[bool, int, IterationCandidate]] = []
+    found: tuple[_Ranked, _Ranked] = ([], [])
     for group, places in rows_by_value(group_of_text[ranges.name[rows]]):
         name, members = labels[group], rows[places]
         candidate = _candidate("repeated_range", name, ranges.start_ns[members], ranges.end_ns[members], None)
@@ -169,7 +182,11 @@ def _repeated(
         stacked = count < len(members) / len(distinct_values(ranges.thread[members]))
         if not stacked and (steps or count >= _MIN_REPEATS) and launches.share(candidate) >= _MOST:
             # Batches come before the epochs around them, other ranges before the parts of the model inside them.
-            found.append((not steps, -count if steps else count, candidate))
+            found[not steps].append((False, -count if steps else count, candidate))
+    return _in_order(found[0]), _in_order(found[1])
+
+
+def _in_order(found: _Ranked) -> _Candidates:
     return [candidate for _, _, candidate in sorted(found, key=lambda item: item[:2])]
 
 

@@ -71,6 +71,7 @@ _ARGUMENTS = Expression(r", (?:seq|op_id|sizes|input_op_ids|inputs|Inputs)\s*=.*
 _NUMBER = Expression(r"(?P<base>.*?\S?)(?P<gap>[\s_#:=\-.]*)(?P<number>\d+)(?P<close>[\])]?)\Z", re.DOTALL)
 _GAP = " \t\n\r\f\v\x1c\x1d\x1e\x1f_#:=-."
 """What may stand between a name and its number."""
+_NO_GAPS: Final = dict.fromkeys(map(ord, " _-"))
 _MOST_DIGITS = 18
 """Of a number that fits 64 bits."""
 _ADDRESS = Expression(r"\b0x[0-9a-fA-F]{4,}\b")
@@ -269,6 +270,31 @@ def counts_steps(base: str) -> bool:
     if _holds(base, PART_WORDS):
         return False
     return _STEP_WORD.match(base) is not None or _STEP_CAMEL.match(base) is not None
+
+
+_TURN_WORDS: Final = (
+    *("run", "loop", "round", "cycle", "trial", "repeat", "repetition", "replay", "tick", "timed", "benchmark"),
+    *("measure", "measured", "measurement", "warmup", "warm-up", "warm_up", "warm up", "inference", "generation"),
+    *("prediction", "episode", "rollout", "update", "request", "prompt", "query", "frame", "image", "sample"),
+    *("sentence", "token"),
+)
+
+
+def counts_turns(base: str) -> bool:
+    """Whether a numbered name may count what a program does again and again: ``run``, ``VideoFrame``, ``measure``.
+
+    Less sure than that of a step, which may hold several.
+    """
+    lowered = base.lower()
+    if not lowered.endswith(_TURN_WORDS) or _holds(base, PART_WORDS):
+        return False
+    starts = (len(base) - len(word) for word in _TURN_WORDS if lowered.endswith(word))
+    return any(not start or not base[start - 1].isalpha() or base[start].isupper() for start in starts)
+
+
+def is_warm_up(base: str) -> bool:
+    """Whether a numbered name says that what it counts comes before what counts: ``warmup``, ``Warm-up Step``."""
+    return "warmup" in base.lower().translate(_NO_GAPS)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -87,6 +87,46 @@ def test_ranges_numbered_as_steps(name: str, kind: str) -> None:
     assert (source, found) == ("numbered_range", [(3, 0, 80), (4, 100, 180), (5, 200, 280)])
 
 
+@pytest.mark.parametrize("name", ["run {}", "inference_{}", "VideoFrame{}", "timed[{}]", "img/sample:{}", "Warm-up {}"])
+def test_ranges_numbered_as_turns(name: str) -> None:
+    """What programs do again and again has other names than steps, too."""
+    text = "\n".join(f"main annotation {i * 100}-{i * 100 + 80} {name.format(i + 3)}" for i in range(3))
+    source, _, found = first(text, end=300)
+    assert (source, found) == ("numbered_range", [(3, 0, 80), (4, 100, 180), (5, 200, 280)])
+
+
+@pytest.mark.parametrize("step", ["train_step", "step 1"])
+def test_turns_in_a_step(step: str) -> None:
+    """A step may hold several: they come after it, and before what only repeats."""
+    lines = []
+    for i in range(3):
+        at = i * 100
+        lines += [f"main annotation {at}-{at + 90} {step.replace('1', str(i))}"]
+        for j in range(2):
+            start = at + j * 40
+            lines += [
+                f"main annotation {start}-{start + 40} sample_{j}",
+                f"main annotation {start}-{start + 39} forward",
+            ]
+    labels = [item.label for item in candidates("\n".join(lines), end=300)]
+    assert labels == [step.replace("1", "N"), "sample N", "forward", "Whole capture"]
+
+
+def test_turns_that_hold_little() -> None:
+    """Half of the work at least, where nothing speaks of steps."""
+    text = "\n".join(f"main annotation {i * 10}-{i * 10 + 10} token_{i}" for i in range(4))
+    assert [item.label for item in candidates(text, end=100)] == ["Whole capture"]
+
+
+@pytest.mark.parametrize(("warm_up", "measured"), [("Warm-up Step", "step"), ("warmup", "measure")])
+def test_warm_ups_come_after_what_counts(warm_up: str, measured: str) -> None:
+    """Though they are more."""
+    lines = [f"main annotation {i * 10}-{i * 10 + 10} {warm_up} {i}" for i in range(5)]
+    lines += [f"main annotation {50 + i * 25}-{50 + i * 25 + 25} {measured} {i}" for i in range(2)]
+    labels = [item.label for item in candidates("\n".join(lines), end=100)]
+    assert labels == [f"{measured} N", f"{warm_up} N", "Whole capture"]
+
+
 def test_numbered_layers_are_no_iterations() -> None:
     """Parts of a model are numbered too."""
     text = "\n".join(f"main annotation {i * 100}-{i * 100 + 100} layer_{i}" for i in range(5))
@@ -114,6 +154,12 @@ def test_repeated_range_that_holds_most_of_the_work() -> None:
         "train",
         [(0, 0, 95), (1, 100, 195), (2, 200, 295), (3, 300, 395)],
     )
+
+
+def test_repeated_range_with_one_number() -> None:
+    """``step 1`` again and again is a name that repeats."""
+    text = "\n".join(f"main annotation {i * 100}-{i * 100 + 90} step 1" for i in range(3))
+    assert first(text, end=300) == ("repeated_range", "step N", [(0, 0, 90), (1, 100, 190), (2, 200, 290)])
 
 
 def test_outer_repeated_range_comes_before_the_parts_inside() -> None:

@@ -218,6 +218,16 @@ def test_names_that_count_steps(name: str, steps: bool) -> None:
     assert names.counts_steps(name) is steps
 
 
+@pytest.mark.parametrize(
+    ("name", "turns"),
+    [("run", True), ("dry_run", True), ("VideoFrame", True), ("Warm-up", True), ("image", True), ("RUN", True),
+     ("prune", False), ("timeframe", False), ("decoder", False), ("layer_run", False), ("h", False), ("", False)],
+)  # fmt: skip
+def test_names_that_count_turns(name: str, turns: bool) -> None:
+    """A word of its own at the end, and no part of a model."""
+    assert names.counts_turns(name) is turns
+
+
 class BackwardOp(NamedTuple):
     """Start and type of a backward instance."""
 
