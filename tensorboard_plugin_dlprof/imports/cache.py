@@ -120,8 +120,8 @@ class Cache:
         """
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if os.name == "posix":
-                # It may have been made by hand; profiles of private folders are nobody else's business.
+            # It may have been made by hand; but one that holds other things (/tmp, a home) is not ours to close.
+            if os.name == "posix" and all(_is_ours(path.name) for path in self.folder.iterdir()):
                 self.folder.chmod(0o700)
             self._sweep()
             return Path(tempfile.mkdtemp(prefix=f"{_WORK_PREFIX}{owner()}-", dir=self.folder))
@@ -134,10 +134,13 @@ class Cache:
     def publish(self, made: Path, path: Path) -> None:
         """Puts a finished database in place and throws away others where the cache has grown too large.
 
+        Profiles of private folders are nobody else's business, so only the user may read it.
+
         Raises:
             OutputNotWritable: it cannot be put in place.
         """
         try:
+            made.chmod(0o600)
             made.replace(path)
         except OSError as error:
             raise OutputNotWritable(
@@ -188,6 +191,10 @@ class Cache:
             with contextlib.suppress(OSError):
                 if time.time() - folder.stat().st_mtime > STALE_WORK_SECONDS or is_gone(_owner_of(folder)):
                     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_ours(name: str) -> bool:
+    return name.startswith(_WORK_PREFIX) or _OURS.fullmatch(name) is not None
 
 
 def _owner_of(work_folder: Path) -> str:

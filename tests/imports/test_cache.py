@@ -42,6 +42,22 @@ def test_the_folder_is_nobody_elses(tmp_path: Path) -> None:
     assert (tmp_path / "cache").stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
+def test_a_folder_with_other_things_stays_as_it_is(tmp_path: Path) -> None:
+    """Who names a folder that others use, such as /tmp, must not shut them out; databases are private all the same."""
+    folder = tmp_path / "team"
+    folder.mkdir()
+    folder.chmod(0o755)
+    (folder / "notes.txt").touch()
+    cache = Cache(folder)
+    made = cache.make_work_folder() / "made"
+    made.touch()
+    made.chmod(0o644)
+    cache.publish(made, cache.path(SOURCE, 1, 1))
+    assert folder.stat().st_mode & 0o777 == 0o755
+    assert cache.path(SOURCE, 1, 1).stat().st_mode & 0o777 == 0o600
+
+
 def test_the_longest_unused_databases_go_first(tmp_path: Path) -> None:
     """Three of 100 bytes where 250 fit: the one that was not used for the longest time goes."""
     cache = Cache(tmp_path, max_bytes=250)
