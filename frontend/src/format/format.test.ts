@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { formatBytes } from "./bytes";
 import { formatMoment } from "./date";
-import { formatCount, formatCounted } from "./number";
+import { exactNumber, formatCount, formatCounted } from "./number";
 import { unbroken } from "./sentence";
 import { formatShare, shareOf } from "./share";
 import { axisUnit, columnUnit, exactDuration, formatDuration, inUnit, readableAndExact, unitsBeside } from "./time";
@@ -87,6 +87,11 @@ describe("shares", () => {
 });
 
 describe("counts, sizes and moments", () => {
+  it("have every digit in tooltips, small ones too", () => {
+    expect(exactNumber(4447597376245.5)).toBe("4,447,597,376,245.5");
+    expect(exactNumber(0.000123)).toBe("0.000123");
+  });
+
   it("groups thousands and knows one from many", () => {
     expect(formatCount(1_234_567)).toBe("1,234,567");
     expect(formatCount(null)).toBe("unknown");

@@ -2,6 +2,11 @@
 
 const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
+const ALL_DIGITS = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 15 });
+
+/** Every digit, for the tooltip: `4,447,597,376,245.5`, `0.000123`. */
+export const exactNumber = (value: number): string => ALL_DIGITS.format(value);
+
 /** What stands where a value is not known. */
 export const UNKNOWN = "unknown";
 

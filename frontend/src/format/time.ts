@@ -74,13 +74,16 @@ export function unitsBeside(largest: ReadonlyMap<string, number>): Map<string, T
   return new Map([...largest].map(([key, ns]) => [key, ns > 0 && ns < common.ns ? columnUnit(ns) : common]));
 }
 
+/** Made once: each is as slow to make as hundreds of numbers are to format. */
+const THREE_DECIMALS = new Intl.NumberFormat("en-US", { minimumFractionDigits: 3, maximumFractionDigits: 3 });
+
 /** A value in the unit of its column, with three decimals so that the points line up: `12.345`; tiny ones `<0.001`. */
 export function inUnit(ns: number, unit: TimeUnit): string {
   if (ns === 0) return "0";
   if (unit.ns === 1) return formatCount(ns);
   const value = ns / unit.ns;
   if (Math.abs(value) < 0.0005) return "<0.001";
-  return value.toLocaleString("en-US", { minimumFractionDigits: 3, maximumFractionDigits: 3 });
+  return THREE_DECIMALS.format(value);
 }
 
 /** One unit for an axis: the largest of which the longest bar holds at least one. */

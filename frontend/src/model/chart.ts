@@ -1,4 +1,5 @@
 /** Geometry of the charts: arcs, stacked bars, ticks. Numbers in, path texts out. */
+import { exactNumber } from "../format/number";
 
 const point = (radius: number, turn: number): string => {
   const angle = turn * 2 * Math.PI - Math.PI / 2;
@@ -51,7 +52,7 @@ export function ticks(largest: number, most = 5): number[] {
 }
 
 /** A tick in words: whole numbers grouped, every digit of small ones. */
-export const tickLabel = (mark: number): string => (mark >= 1 ? mark.toLocaleString("en-US") : String(mark));
+export const tickLabel = (mark: number): string => (mark >= 1 ? exactNumber(mark) : String(mark));
 
 /** The bars to label below an axis, so that `room` labels fit: every 1st, 2nd, 5th, 10th ... one. */
 export function labelStep(bars: number, room: number): number {

@@ -5,6 +5,7 @@ import {
   compatibilityText,
   fitted,
   graphNeighbour,
+  inView,
   layOut,
   NODE,
   scaled,
@@ -47,6 +48,17 @@ describe("the graph", () => {
     const root = tall.nodes.find(({ row }) => row.name === "Net");
     expect(tall.height).toBeGreaterThan(count * NODE.height);
     expect(root?.y).toBeLessThan(8 * NODE.height);
+  });
+
+  it("is drawn where it is in view, with the outer edges of what goes on beyond", () => {
+    const all = inView(graph, { scale: 1, left: 0, top: 0 }, graph.width, graph.height);
+    expect(all).toEqual({ nodes: graph.nodes, edges: graph.edges });
+    // Only the column of the layers, and of it the first two rows.
+    const column = named("Head");
+    const place = { scale: 2, left: -2 * column.x, top: -2 * column.y };
+    const part = inView(graph, place, 2 * NODE.width, 2 * (NODE.height + 20));
+    expect(part.nodes.map(({ row }) => row.name)).toEqual(["Head", "Layer[0]"]);
+    expect(part.edges.map(({ to }) => to.row.name)).toEqual(["linear", "conv_0", "Head", "Layer[0]", "Layer[1]"]);
   });
 
   it("leaves out work of no op", () => {

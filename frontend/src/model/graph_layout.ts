@@ -9,9 +9,16 @@ export interface GraphNode {
   open: boolean;
 }
 
+export interface GraphEdge {
+  from: GraphNode;
+  to: GraphNode;
+  /** Whether it leads to the first or the last child, between whose edges all others lie. */
+  outer: boolean;
+}
+
 export interface Graph {
   nodes: readonly GraphNode[];
-  edges: readonly { from: GraphNode; to: GraphNode }[];
+  edges: readonly GraphEdge[];
   width: number;
   height: number;
 }
@@ -25,7 +32,7 @@ const FARTHEST = 4 * PITCH.y;
 /** Children stand one below the other, each parent in the middle of its own, or near the first of many. */
 export function layOut(rows: Rows, isOpen: (row: TreeRow) => boolean): Graph {
   const nodes: GraphNode[] = [];
-  const edges: { from: GraphNode; to: GraphNode }[] = [];
+  const edges: GraphEdge[] = [];
   let bottom = 0;
   const place = (row: TreeRow): GraphNode => {
     const open = row.expandable && isOpen(row);
@@ -36,7 +43,7 @@ export function layOut(rows: Rows, isOpen: (row: TreeRow) => boolean): Graph {
     const last = below.at(-1);
     if (first === undefined || last === undefined) bottom += PITCH.y;
     else node.y = Math.min((first.y + last.y) / 2, first.y + FARTHEST);
-    for (const to of below) edges.push({ from: node, to });
+    for (const to of below) edges.push({ from: node, to, outer: to === first || to === last });
     return node;
   };
   // Work that no op is known to have launched is no part of the model.
@@ -98,6 +105,25 @@ export function scaled(place: Place, factor: number, x: number, y: number): Plac
   const scale = Math.min(Math.max(place.scale * factor, 0.05), 3);
   const ratio = scale / place.scale;
   return { scale, left: x - (x - place.left) * ratio, top: y - (y - place.top) * ratio };
+}
+
+/**
+ * What of the graph is drawn: nodes in view, the edges that lead to them, and of those that only pass through it the outer ones, which
+ * show that there is more. A model of thousands of nodes can be moved then as lightly as a small one.
+ */
+export function inView(graph: Graph, place: Place, width: number, height: number): Pick<Graph, "nodes" | "edges"> {
+  const left = -place.left / place.scale;
+  const top = -place.top / place.scale;
+  const right = left + width / place.scale;
+  const bottom = top + height / place.scale;
+  const isIn = ({ x, y }: GraphNode): boolean =>
+    x <= right && x + NODE.width >= left && y <= bottom && y + NODE.height >= top;
+  const passes = ({ from, to }: GraphEdge): boolean =>
+    from.x <= right && to.x >= left && Math.min(from.y, to.y) <= bottom && Math.max(from.y, to.y) + NODE.height >= top;
+  return {
+    nodes: graph.nodes.filter(isIn),
+    edges: graph.edges.filter((edge) => (edge.outer ? passes(edge) : isIn(edge.to))),
+  };
 }
 
 /** The node that an arrow key leads to. */

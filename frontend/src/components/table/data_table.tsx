@@ -137,7 +137,7 @@ export function DataTable(props: DataTableProps) {
   return (
     <section class="data-table" aria-label={title}>
       <div class="table-tools">
-        <h2>{title}</h2>
+        <h2 data-tip={title}>{title}</h2>
         {known.some(({ searchable }) => searchable) && (
           <div class="search">
             <Icon name="search" />

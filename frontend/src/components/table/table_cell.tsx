@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 
 import type { Cell, Column, Row } from "../../api/types";
 import { formatBytes } from "../../format/bytes";
-import { formatCount, formatScaled } from "../../format/number";
+import { exactNumber, formatCount, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { inUnit, readableAndExact } from "../../format/time";
@@ -44,7 +44,7 @@ export function TableCell({ column, row, scale, meter, ambiguous = false }: Tabl
       return <span class="number">{formatCount(Number(value))}</span>;
     case "number":
       return (
-        <span class="number" data-tip={Number(value).toLocaleString("en-US")}>
+        <span class="number" data-tip={exactNumber(Number(value))}>
           {formatScaled(Number(value))}
         </span>
       );

@@ -4,7 +4,7 @@
  * Keyboard: up and down walk over the rows, right opens a row or goes to its first child, left closes it or goes to its parent, Enter
  * or Space selects, Home and End go to the first and last row.
  */
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { formatCount } from "../../format/number";
 import { useScope } from "../../frame/scope";
@@ -120,7 +120,8 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const { onGpu } = useScope();
   const [focus, setFocus] = useState<string | null>(null);
   const wantsFocus = useRef(false);
-  const shown = tree.rows.visible(tree.isOpen);
+  const { rows, isOpen } = tree;
+  const shown = useMemo(() => rows.visible(isOpen), [rows, isOpen]);
   const all = columnsFor(
     matrixUnit,
     matrixUnit === "Tensor Core" ? "TC" : "MC",

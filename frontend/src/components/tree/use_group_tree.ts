@@ -67,17 +67,22 @@ export function useGroupTree({ name, screen, foldAtFirst }: Options): {
   }, [tree, filter, sort, fold]);
   const opened = useMemo(() => (rows === null ? { deepest: 1, fitting: 1 } : levels(rows, screen)), [rows, screen]);
 
-  if (rows === null || data === null) return { tree: null, query };
-
   const asked = Number(url[`${name}.level`]);
   const level = Number.isInteger(asked) && asked >= 1 ? Math.min(asked, opened.deepest) : opened.fitting;
-  const toggled = new Set((url[`${name}.toggled`] ?? "").split(".").filter(Boolean));
+  const hashes = url[`${name}.toggled`] ?? "";
+  // The same function until something is opened or closed: what is worked out with it is kept as long.
+  const isOpen = useMemo(() => {
+    const toggled = new Set(hashes.split(".").filter(Boolean));
+    return (row: TreeRow): boolean =>
+      (row.depth < level || rows?.holdsMatch(row) === true) !== toggled.has(shortHash(row.key));
+  }, [rows, level, hashes]);
+
+  if (rows === null || data === null) return { tree: null, query };
+
   const change = (values: Readonly<Record<string, string | null>>): void =>
     navigate(Object.fromEntries(Object.entries(values).map(([key, value]) => [`${name}.${key}`, value])));
-  const openAtFirst = (row: TreeRow): boolean => row.depth < level || rows.holdsMatch(row);
-  const isOpen = (row: TreeRow): boolean => openAtFirst(row) !== toggled.has(shortHash(row.key));
   const flipped = (which: readonly TreeRow[]): string => {
-    const next = new Set(toggled);
+    const next = new Set(hashes.split(".").filter(Boolean));
     for (const { key } of which) {
       const hash = shortHash(key);
       if (!next.delete(hash)) next.add(hash);

@@ -1,5 +1,5 @@
 /** The module graph: which parts of the model use Tensor Cores, could but do not, or could not. */
-import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { Icon } from "../../components/icon";
 import { ErrorBox, Loading } from "../../components/message";
@@ -8,7 +8,16 @@ import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tr
 import { useWidth } from "../../components/use_width";
 import { useScope } from "../../frame/scope";
 import { chainOf, nothingShown } from "../../model/group_tree";
-import { fitted, graphNeighbour, layOut, NODE, scaled, type GraphNode, type Place } from "../../model/graph_layout";
+import {
+  fitted,
+  graphNeighbour,
+  inView,
+  layOut,
+  NODE,
+  scaled,
+  type GraphNode,
+  type Place,
+} from "../../model/graph_layout";
 import { NodeBox, NodePatterns } from "./node_box";
 import { NodePane } from "./node_pane";
 import { usePlace } from "./use_place";
@@ -70,11 +79,25 @@ function Legend({ matrixUnit, onGpu, unknown }: LegendProps) {
   );
 }
 
-const HEIGHT_BELOW = 285;
+const LEAST_HEIGHT = 320;
+/** Of the panel and of the drawing. */
+const EDGES = 3;
+
+/** What the page leaves for the drawing below its head and above its legend. */
+function heightLeft(drawing: HTMLElement): number {
+  const main = drawing.closest(".frame-main");
+  if (main === null) return LEAST_HEIGHT;
+  const { paddingTop, paddingBottom } = getComputedStyle(main);
+  const beside = [...(drawing.parentElement?.children ?? [])]
+    .filter((each) => each !== drawing)
+    .reduce((sum, each) => sum + each.getBoundingClientRect().height, EDGES);
+  const left = main.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom) - beside;
+  return Math.max(Math.floor(left), LEAST_HEIGHT);
+}
 
 function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: string; onGpu: boolean }) {
   const [measure, width] = useWidth(900);
-  const [height, setHeight] = useState(() => Math.max(window.innerHeight - HEIGHT_BELOW, 320));
+  const [height, setHeight] = useState(LEAST_HEIGHT);
   const [focus, setFocus] = useState<string | null>(null);
   const grabbed = useRef<{ x: number; y: number; place: Place; moved: boolean } | null>(null);
   const box = useRef<HTMLDivElement>(null);
@@ -86,19 +109,23 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
     },
     [measure],
   );
-  const graph = layOut(tree.rows, tree.isOpen);
+  const { rows, isOpen } = tree;
+  const graph = useMemo(() => layOut(rows, isOpen), [rows, isOpen]);
   const [place, show] = usePlace(fitted(graph, width, height));
+  const drawn = inView(graph, place, width, height);
   const chain = new Set(chainOf(tree.selected));
   const core = matrixUnit === "Tensor Core" ? "TC" : "MC";
   const focused = graph.nodes.find(({ row }) => row.key === (focus ?? tree.selected?.key)) ?? graph.nodes[0];
 
   useLayoutEffect(() => {
     const resize = (): void => {
-      if (window.innerHeight > 0) setHeight(Math.max(window.innerHeight - HEIGHT_BELOW, 320));
+      // A frame that is not shown has no height.
+      if (box.current !== null && window.innerHeight > 0) setHeight(heightLeft(box.current));
     };
+    resize();
     window.addEventListener("resize", resize);
     return () => window.removeEventListener("resize", resize);
-  }, []);
+  }, [width]);
 
   const onWheel = useRef<(event: WheelEvent) => void>(() => undefined);
   onWheel.current = (event) => {
@@ -125,7 +152,7 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
   };
   /** Opens or closes a node, which stays where it is on screen while the others make room. */
   const toggle = (node: GraphNode): void => {
-    const then = layOut(tree.rows, (row) => (row === node.row ? !tree.isOpen(row) : tree.isOpen(row)));
+    const then = layOut(rows, (row) => (row === node.row ? !isOpen(row) : isOpen(row)));
     const moved = (then.nodes.find(({ row }) => row === node.row)?.y ?? node.y) - node.y;
     tree.toggle(node.row);
     show({ ...place, top: place.top - moved * place.scale });
@@ -181,7 +208,7 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
       >
         <NodePatterns />
         <g transform={`translate(${place.left} ${place.top}) scale(${place.scale})`}>
-          {graph.edges.map(({ from, to }) => {
+          {drawn.edges.map(({ from, to }) => {
             const x = from.x + NODE.width;
             const middle = (x + to.x) / 2;
             const y = from.y + NODE.height / 2;
@@ -194,7 +221,7 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
               />
             );
           })}
-          {graph.nodes.map((node) => (
+          {drawn.nodes.map((node) => (
             <NodeBox
               key={node.row.key}
               node={node}
