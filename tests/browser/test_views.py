@@ -99,7 +99,7 @@ def test_kernels_by_op(page: Page, tensorboard: TensorBoard) -> None:
 
 @pytest.mark.parametrize("real_run", ["tensorrt"], indirect=True)
 def test_the_only_iteration_is_chosen(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
-    """Where there is one there is nothing to choose: its kernels and ops stand there at once, and the URL stays as it is."""
+    """Where there is one there is nothing to choose: its kernels and ops stand there at once, the URL as before."""
     (iteration,) = (row["iteration"] for row in rows_of(tensorboard, real_run, "iterations"))
     for view, title in (("kernels_by_iteration", "Kernels"), ("kernels_by_op", "Ops")):
         page.goto(tensorboard.page(run=real_run, view=view))
