@@ -40,15 +40,16 @@ class Usage(msgspec.Struct, frozen=True):
 
 
 def default_folder() -> Path:
-    """The user's cache folder of this platform."""
-    home = Path.home()
-    if sys.platform == "darwin":
-        return home / "Library" / "Caches" / FOLDER_NAME
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / FOLDER_NAME
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(named) if named and Path(named).is_absolute() else home / ".cache"
-    return base / FOLDER_NAME
+    """The user's cache folder of this platform; for a user without a home one of the temporary files."""
+    named = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME", "")
+    if sys.platform != "darwin" and named and Path(named).is_absolute():
+        return Path(named) / FOLDER_NAME
+    try:
+        home = Path.home()
+    except RuntimeError:  # a container's user that no file of the system knows
+        return Path(tempfile.gettempdir(), f"{FOLDER_NAME}-{os.getuid() if hasattr(os, 'getuid') else 'cache'}")
+    caches = {"darwin": ("Library", "Caches"), "win32": ("AppData", "Local")}.get(sys.platform, (".cache",))
+    return home.joinpath(*caches, FOLDER_NAME)
 
 
 class Cache:
@@ -122,6 +123,11 @@ class Cache:
         """
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if _is_of_another_user(self.folder):
+                raise OutputNotWritable(
+                    "The cache folder belongs to another user; start TensorBoard with --dlprof_cache_dir and one of "
+                    "your own."
+                )
             # It may have been made by hand; but one that holds other things (/tmp, a home) is not ours to close.
             if os.name == "posix" and all(_is_ours(path.name) for path in self.folder.iterdir()):
                 self.folder.chmod(0o700)
@@ -196,6 +202,11 @@ class Cache:
             with contextlib.suppress(OSError):
                 if time.time() - folder.stat().st_mtime > STALE_WORK_SECONDS or is_gone(work[1]):
                     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_of_another_user(folder: Path) -> bool:
+    """Who owns it could put other files in the place of ours. Root works for whom it likes."""
+    return os.name == "posix" and os.getuid() != 0 and folder.stat().st_uid not in (0, os.getuid())
 
 
 def _is_ours(name: str) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.imports.cache import STALE_WORK_SECONDS, Cache, default_folder
+from tests.faults.children import open_folder
 
 SOURCE = Path("/logs/a.json")
 
@@ -56,6 +58,25 @@ def test_a_folder_with_other_things_stays_as_it_is(tmp_path: Path) -> None:
     cache.publish(made, cache.path(SOURCE, 1, 1))
     assert folder.stat().st_mode & 0o777 == 0o755
     assert cache.path(SOURCE, 1, 1).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can become somebody else")
+def test_a_folder_of_another_user_is_refused() -> None:
+    """Who owns it could put other files in the place of ours, be it open to everybody or not."""
+    program = (
+        "import os, sys; from pathlib import Path; from tensorboard_plugin_dlprof.imports.cache import Cache\n"
+        "os.setuid(4242)\n"
+        "try: Cache(Path(sys.argv[1])).make_work_folder()\n"
+        "except Exception as error: print(error)\n"
+    )
+    with open_folder() as folder:
+        for owner in (4242, 4711):
+            os.chown(folder, owner, -1)
+            folder.chmod(0o777)
+            (folder / "other").touch()
+            command = [sys.executable, "-c", program, str(folder)]
+            said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            assert ("belongs to another user" in said) is (owner == 4711)
 
 
 def test_the_longest_unused_databases_go_first(tmp_path: Path) -> None:
@@ -118,6 +139,21 @@ def test_the_default_is_the_users_own(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert default_folder() == tmp_path / "x" / "tensorboard_plugin_dlprof"
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     assert default_folder() == tmp_path / ".cache" / "tensorboard_plugin_dlprof"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="users by number are POSIX's")
+def test_a_user_without_a_home_has_a_folder_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As in a container that runs under any number; a folder that is named needs no home."""
+
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr(Path, "home", no_home)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert default_folder() == Path(tempfile.gettempdir(), f"tensorboard_plugin_dlprof-{os.getuid()}")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert default_folder() == tmp_path / "tensorboard_plugin_dlprof"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="process numbers are told apart so on POSIX")
