@@ -14,6 +14,8 @@ from typing import IO, Any
 
 import msgspec
 
+from tensorboard_plugin_dlprof.errors import ProfileError
+
 TERMINATE_SECONDS = 3.0
 MAX_LINE_LETTERS = 1 << 20
 MAX_ERROR_BYTES = 64 << 10
@@ -41,19 +43,28 @@ class Child:
     Args:
         job: what ``worker`` reads: kind, source, database, memory_bytes, and more by kind.
         folder: its working directory, one of our own.
+
+    Raises:
+        ProfileError: the system does not start it.
     """
 
     def __init__(self, job: Mapping[str, Any], folder: Path) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", WORKER],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            # "-m" puts the working directory first on the module path: it must be a folder that nobody else writes to.
-            cwd=folder,
-            env=_environment(),
-            start_new_session=True,
-        )
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", WORKER],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                # "-m" puts this first on the module path: it must be a folder that nobody else writes to.
+                cwd=folder,
+                env=_environment(),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ProfileError(
+                f"The system starts no process for it ({os.strerror(error.errno or 0)}); try again when the machine "
+                "is less busy."
+            ) from error
         self._errors = b""
         self._error_reader = threading.Thread(target=self._read_errors, name="dlprof-import-errors", daemon=True)
         self._error_reader.start()

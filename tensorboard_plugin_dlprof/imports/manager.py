@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from tensorboard_plugin_dlprof.errors import OutputNotWritable, QueueFull
+from tensorboard_plugin_dlprof.errors import ProfileError, QueueFull
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.child import Child, Outcome
 
@@ -175,7 +175,7 @@ class ImportManager:
             try:
                 with self.turn:
                     message = self._import(job)
-            except OutputNotWritable as error:
+            except ProfileError as error:
                 message = str(error)
             except Exception:  # noqa: BLE001 - logged, and the next import goes on
                 _LOG.exception("The import of %s failed.", ascii(job.source.shown_name))

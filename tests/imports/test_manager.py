@@ -257,3 +257,12 @@ def is_alive(process_id: int) -> bool:
             return False
         return subprocess.run(["kill", "-0", str(process_id)], check=False, capture_output=True).returncode == 0
     return state != "Z"
+
+
+def test_a_process_that_the_system_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That is no bug of ours, and the next import may be luckier."""
+    monkeypatch.setattr(sys, "executable", str(tmp_path))
+    manager = ImportManager(Cache(tmp_path / "cache"))
+    manager.start(source_of(write_trace(tmp_path / "a.json")))
+    assert "The system starts no process for it (Permission denied)" in failed(manager).message
+    assert not list((tmp_path / "cache").iterdir())
