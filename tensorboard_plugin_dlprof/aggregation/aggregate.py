@@ -67,26 +67,33 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
         rows.kernels,
     )
     let_go_of_much()
-    parts = resources.device_parts(profile, candidate.start_ns[chosen], candidate.stop_ns[chosen])
+    parts, unknown = resources.device_parts(profile, candidate.start_ns[chosen], candidate.stop_ns[chosen])
     in_use = resources.devices_in_use(profile)
     window_parts = resources.mean_parts(parts, in_use)
+    graph = np.flatnonzero(aggregated[rows.graphs])
     return Aggregation(
         candidate=candidate,
         key_op=candidate.label if candidate.source == KEY_OP else "",
-        iterations=_iterations(profile, candidate, chosen, window_parts, kernel, iteration[rows.kernels[kernel]]),
+        iterations=_iterations(
+            profile,
+            candidate,
+            chosen,
+            (window_parts, resources.mean_time(unknown, in_use)),
+            (kernel, iteration[rows.kernels[kernel]]),
+            iteration[rows.graphs[graph]],
+        ),
         parts_ns=window_parts.sum(axis=0),
-        devices=_devices(profile, parts, in_use, kernel),
+        devices=_devices(profile, parts, unknown, in_use, kernel),
         op_nodes=nodes,
         group_ops=group_ops(profile, nodes, times, iteration, aggregated, len(candidate.values)),
         op_types=of_ops.op_types(profile, nodes),
         kernel_summaries=of_kernels.kernel_summaries(profile, nodes, kernel),
         iteration_ops=in_iterations,
+        unknown_kernels=of_kernels.unknown_kernels(profile, kernel),
         iteration_kernels=iteration_kernels,
         categories=of_kernels.categories(profile, nodes, kernel, memcpy, memset),
-        launches=of_kernels.launches(
-            profile, kernel, len(memcpy) + len(memset), np.flatnonzero(aggregated[rows.graphs])
-        ),
-        efficiency=of_kernels.efficiency(profile, nodes, kernel),
+        launches=of_kernels.launches(profile, kernel, len(memcpy) + len(memset), graph),
+        efficiency=of_kernels.efficiency(profile, nodes, kernel, graph),
         outside=_outside(profile, aggregated, rows.kernels, rows.memcpys, rows.memsets),
         proposal=typical_range(candidate.values, candidate.stop_ns - candidate.start_ns),
     )
@@ -96,27 +103,33 @@ def _iterations(
     profile: Profile,
     candidate: IterationCandidate,
     chosen: Bools,
-    parts: Int64s,
-    kernel: Int64s,
-    kernel_iteration: Int64s,
+    parts: tuple[Int64s, Int64s],
+    work: tuple[Int64s, Int64s],
+    graph_iteration: Int64s,
 ) -> Iterations:
-    kernels = profile.kernels
+    """``parts`` with what of them is unknown; ``work`` are the rows of the kernels, each with its iteration."""
+    kernels, (kernel, kernel_iteration) = profile.kernels, work
     count = len(candidate.values)
     duration = (kernels.gpu_stop - kernels.gpu_start)[kernel]
     on_tensor_cores = kernels.matrix_unit[kernel] == MatrixUnit.YES
+    unknown = np.flatnonzero(kernels.matrix_unit[kernel] == MatrixUnit.UNKNOWN)
     return Iterations(
         iter_value=candidate.values[chosen],
         start_ns=candidate.start_ns[chosen],
         stop_ns=candidate.stop_ns[chosen],
-        parts_ns=parts,
+        parts_ns=parts[0],
+        unknown_part_ns=parts[1],
         kernels=counted(kernel_iteration, count)[chosen],
         tc_kernels=summed(kernel_iteration, on_tensor_cores, count)[chosen],
+        unknown_kernels=counted(kernel_iteration[unknown], count)[chosen],
+        graphs=counted(graph_iteration, count)[chosen],
         kernel_ns=summed(kernel_iteration, duration, count)[chosen],
         tc_kernel_ns=summed(kernel_iteration, np.where(on_tensor_cores, duration, 0), count)[chosen],
+        unknown_kernel_ns=summed(kernel_iteration[unknown], duration[unknown], count)[chosen],
     )
 
 
-def _devices(profile: Profile, parts: Int64s, in_use: Bools, kernel: Int64s) -> DeviceTimes:
+def _devices(profile: Profile, parts: Int64s, unknown: Int64s, in_use: Bools, kernel: Int64s) -> DeviceTimes:
     ids = np.array([device.device_id for device in profile.devices], np.int64)
     kernels = profile.kernels
     found, row = numbered_narrow(kernels.device[kernel])
@@ -131,6 +144,7 @@ def _devices(profile: Profile, parts: Int64s, in_use: Bools, kernel: Int64s) -> 
         kernels=np.zeros(len(ids), np.int64),
         kernel_ns=np.zeros(len(ids), np.int64),
         parts_ns=parts[: len(ids)].sum(axis=1),
+        unknown_part_ns=unknown[: len(ids)].sum(axis=1),
     )
     times.kernels[has], times.kernel_ns[has] = count[place], kernel_ns[place]
     return times

@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import (
     KernelSummaries,
     Launches,
     OpNodes,
+    UnknownKernels,
 )
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.distinct import distinct_values
@@ -129,15 +130,32 @@ def launches(profile: Profile, kernel: Int64s, memory: int, graph: Int64s) -> La
         memory=memory,
         unknown=len(unknown),
         unknown_names=len(distinct_values(kernels.name[unknown])),
+        other_names=len(distinct_values(kernels.name[kernel[unit == MatrixUnit.NO]])),
         unknown_ns=int((kernels.gpu_stop - kernels.gpu_start)[unknown].sum()),
         graphs=len(graph),
         graph_ns=int((graphs.gpu_stop - graphs.gpu_start)[graph].sum()),
     )
 
 
-def efficiency(profile: Profile, nodes: OpNodes, kernel: Int64s) -> Efficiency:
-    """How much of the kernel time of eligible ops ran on Tensor Cores."""
+def unknown_kernels(profile: Profile, kernel: Int64s) -> UnknownKernels:
+    """The aggregated kernels of which no rule can tell, by op."""
     kernels = profile.kernels
+    unknown = kernel[kernels.matrix_unit[kernel] == MatrixUnit.UNKNOWN]
+    number, first = codes(kernels.op[unknown])
+    duration = (kernels.gpu_stop - kernels.gpu_start)[unknown]
+    return UnknownKernels(
+        op=kernels.op[unknown][first].astype(np.int64),
+        kernels=counted(number, len(first)),
+        kernel_ns=summed(number, duration, len(first)),
+    )
+
+
+def efficiency(profile: Profile, nodes: OpNodes, kernel: Int64s, graph: Int64s) -> Efficiency:
+    """How much of the kernel time of eligible ops ran on Tensor Cores; ``kernel`` and ``graph`` are rows."""
+    kernels = profile.kernels
+    may_use = np.zeros(len(profile.ops), np.bool_)
+    may_use[kernels.op[kernel[kernels.matrix_unit[kernel] == MatrixUnit.UNKNOWN]]] = True
+    may_use[profile.graphs.op[graph]] = True
     eligible = np.array([op.eligibility == Eligibility.ELIGIBLE for op in profile.ops], np.bool_)
     counted = kernel[eligible[kernels.op[kernel]]] if len(kernel) else kernel
     duration = (kernels.gpu_stop - kernels.gpu_start)[counted]
@@ -145,6 +163,7 @@ def efficiency(profile: Profile, nodes: OpNodes, kernel: Int64s) -> Efficiency:
     return Efficiency(
         eligible_ops=int(nodes.eligible.sum()),
         eligible_ops_using=int((nodes.eligible & nodes.using_tensor_cores).sum()),
+        eligible_ops_unknown=int((nodes.eligible & ~nodes.using_tensor_cores & may_use[nodes.op]).sum()),
         eligible_op_ns=int(nodes.times.gpu.sum[nodes.eligible].sum()),
         kernel_ns=int(duration.sum()),
         tensor_core_ns=int(duration[unit == MatrixUnit.YES].sum()),

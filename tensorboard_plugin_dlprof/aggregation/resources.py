@@ -34,12 +34,18 @@ def device_work(profile: Profile) -> list[Work]:
     return [(table.gpu_start, table.gpu_stop, table.device) for table in tables]
 
 
-def device_parts(profile: Profile, start: Int64s, stop: Int64s) -> Int64s:
-    """Shape (devices, windows, 7), by ``Part``: nanoseconds of each window from ``start[i]`` to ``stop[i]``.
+def device_parts(profile: Profile, start: Int64s, stop: Int64s) -> tuple[Int64s, Int64s]:
+    """What fills each window from ``start[i]`` to ``stop[i]``, and what of it cannot be told, in nanoseconds.
 
     The first row of a profile without devices is that of a device that did nothing.
+
+    Returns:
+        The parts, shape (devices, windows, 7), by ``Part``; and of those in ``OTHER_KERNEL``, shape (devices, windows),
+        the time with kernels running of which no rule can tell whether they use Tensor Cores, or CUDA graphs recorded
+        as a whole: so much more may be ``TENSOR_CORE``.
     """
     parts = np.zeros((max(len(profile.devices), 1), len(start), len(Part)), np.int64)
+    unknown = np.zeros(parts.shape[:2], np.int64)
     host = list(_unions(_host_work(profile)))
     # What the host does is the same for all. Many machines have devices that did nothing, all alike.
     parts[:, :, Part.DATA_LOADER : Part.OTHER] = _added([covered(union, start, stop) for union in host])
@@ -51,14 +57,20 @@ def device_parts(profile: Profile, start: Int64s, stop: Int64s) -> Int64s:
         shape = len(group.row), len(start)
         rows = used[group.row]
         busy = theirs
-        on_gpu = []
-        for busy in _unions(_gpu_work(profile, group)):
-            on_gpu.append(covered(busy, theirs.start, theirs.stop).reshape(shape))
-        parts[rows, :, : Part.DATA_LOADER] = _added(on_gpu)
+        on_gpu: list[Int64s] = []
+        for union in _unions(_gpu_work(profile, group)):
+            is_more = union is not busy
+            busy = union
+            on_gpu.append(covered(busy, theirs.start, theirs.stop).reshape(shape) if is_more else on_gpu[-1])
+        added = _added(on_gpu)
+        unknown[rows] = added[..., 1]
+        parts[rows, :, Part.TENSOR_CORE] = added[..., 0]
+        parts[rows, :, Part.OTHER_KERNEL] = added[..., 1] + added[..., 2]
+        parts[rows, :, Part.MEMORY] = added[..., 3]
         beside = [covered(busy, theirs.start, theirs.stop, group.clock_within(union)).reshape(shape) for union in host]
         parts[rows, :, Part.DATA_LOADER : Part.OTHER] -= _added(beside)
     parts[:, :, Part.OTHER] = (stop - start) - parts.sum(axis=2)
-    return parts
+    return parts, unknown
 
 
 def mean_parts(parts: Int64s, in_use: Bools) -> Int64s:
@@ -67,9 +79,15 @@ def mean_parts(parts: Int64s, in_use: Bools) -> Int64s:
     Without a device in use every device idles alike, and the first stands for all.
     """
     wall = parts[0].sum(axis=1)
-    chosen = parts[in_use] if in_use.any() else parts[:1]
-    mean: Int64s = chosen.sum(axis=0) // len(chosen)
+    mean = mean_time(parts, in_use)
     mean[:, Part.OTHER] += wall - mean.sum(axis=1)
+    return mean
+
+
+def mean_time(times: Int64s, in_use: Bools) -> Int64s:
+    """Mean over the devices in use, along the first axis, in whole nanoseconds; of a part no more than of the whole."""
+    chosen = times[in_use] if in_use.any() else times[:1]
+    mean: Int64s = chosen.sum(axis=0) // len(chosen)
     return mean
 
 
@@ -90,12 +108,16 @@ def _added(lengths: Sequence[Int64s]) -> Int64s:
 
 
 def _gpu_work(profile: Profile, group: SideBySide) -> list[Sequence[Piece]]:
-    """Tensor Core kernels, other kernels, memory work. A graph recorded as a whole counts as other kernels."""
+    """Tensor Core kernels, what may be some, other kernels, memory work."""
     kernels, graphs, *memory = device_work(profile)
-    on_matrix_unit = profile.kernels.matrix_unit == MatrixUnit.YES
+    unit = profile.kernels.matrix_unit
+    unknown = unit == MatrixUnit.UNKNOWN
+    pieces = ((kernels, unknown, bool(unknown.any())), (graphs, None, len(graphs[0]) > 0))
     return [
-        [group.piece(kernels, on_matrix_unit)],
-        [group.piece(kernels, ~on_matrix_unit), group.piece(graphs)],
+        [group.piece(kernels, unit == MatrixUnit.YES)],
+        # Most profiles have neither: then no time goes into them.
+        [group.piece(work, chosen) for work, chosen, is_any in pieces if is_any],
+        [group.piece(kernels, unit == MatrixUnit.NO)],
         [group.piece(table) for table in memory],
     ]
 

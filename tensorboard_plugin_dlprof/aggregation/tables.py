@@ -124,6 +124,15 @@ class IterationOps(msgspec.Struct):
     tc_kernel_ns: Int64s
 
 
+class UnknownKernels(msgspec.Struct):
+    """One row per op with kernels of which no rule can tell whether they use Tensor Cores, ascending."""
+
+    op: Int64s
+    kernels: Int64s
+    kernel_ns: Int64s
+    """Plain sum."""
+
+
 class IterationKernels(msgspec.Struct):
     """One row per aggregated kernel, ascending."""
 
@@ -140,11 +149,19 @@ class Iterations(msgspec.Struct):
     stop_ns: Int64s
     parts_ns: Int64s
     """Shape (n, 7), by ``Part``; a row adds up to the length of its iteration. Mean over the devices in use."""
+    unknown_part_ns: Int64s
+    """Of ``parts_ns``, in ``OTHER_KERNEL``: with kernels of which no rule can tell whether they use Tensor Cores, or
+    CUDA graphs recorded as a whole. Mean over the devices in use."""
     kernels: Int64s
     tc_kernels: Int64s
+    unknown_kernels: Int64s
+    """Of which no rule can tell whether they use Tensor Cores."""
+    graphs: Int64s
+    """CUDA graphs recorded as a whole."""
     kernel_ns: Int64s
-    """Plain sum, as ``tc_kernel_ns``."""
+    """Plain sum, as ``tc_kernel_ns`` and ``unknown_kernel_ns``."""
     tc_kernel_ns: Int64s
+    unknown_kernel_ns: Int64s
 
 
 class DeviceTimes(msgspec.Struct):
@@ -158,6 +175,8 @@ class DeviceTimes(msgspec.Struct):
     """Plain sum."""
     parts_ns: Int64s
     """Shape (n, 7), by ``Part``; a row adds up to the wall time."""
+    unknown_part_ns: Int64s
+    """As ``Iterations.unknown_part_ns``, of each device."""
 
     def busy_ns(self) -> Int64s:
         """Time with a kernel running."""
@@ -201,6 +220,8 @@ class Launches(msgspec.Struct, frozen=True):
     unknown: int
     """Kernels of which no rule can tell whether they use Tensor Cores; counted among the others."""
     unknown_names: int
+    other_names: int
+    """Distinct names of kernels that do not use Tensor Cores."""
     unknown_ns: int
     graphs: int
     """CUDA graphs recorded as a whole."""
@@ -212,6 +233,8 @@ class Efficiency(msgspec.Struct, frozen=True):
 
     eligible_ops: int
     eligible_ops_using: int
+    eligible_ops_unknown: int
+    """Of which it cannot be told whether they use Tensor Cores: none of their kernels is known to, and some may."""
     eligible_op_ns: int
     """GPU time of the ops, copies included and overlap within an instance counted once."""
     kernel_ns: int
@@ -249,6 +272,7 @@ class Aggregation(msgspec.Struct):
     op_types: OpTypes
     kernel_summaries: KernelSummaries
     iteration_ops: IterationOps
+    unknown_kernels: UnknownKernels
     iteration_kernels: IterationKernels
     categories: Categories
     launches: Launches
@@ -261,6 +285,11 @@ class Aggregation(msgspec.Struct):
     def wall_ns(self) -> int:
         """Length of the aggregated iterations."""
         return int(self.parts_ns.sum())
+
+    @property
+    def unknown_part_ns(self) -> int:
+        """Of ``parts_ns``, in ``OTHER_KERNEL``: so much more may be ``TENSOR_CORE``."""
+        return int(self.iterations.unknown_part_ns.sum())
 
     @property
     def busy_ns(self) -> int:

@@ -36,16 +36,22 @@ class Summary:
     gpu_busy_ns: int | None
     """The time with at least one kernel running."""
     tensor_core_efficiency_fraction: float | None
-    """Of the kernel time of eligible ops, the part of kernels that use Tensor Cores."""
+    """Of the kernel time of eligible ops, the part of kernels that use Tensor Cores: the least that it can be where of
+    some no rule can tell, and unknown where none is known to."""
     resources_ns: dict[str, int | None]
-    """The seven exclusive parts of the wall time: tensor_core, other_kernel, memory, data_loader, io, cpu, other."""
+    """The exclusive parts of the wall time: tensor_core, unknown_kernel (of which no rule can tell whether they use
+    Tensor Cores, and CUDA graphs recorded as a whole), other_kernel, memory, data_loader, io, cpu, other. Where
+    unknown_kernel is not 0, tensor_core is the least that it can be, and unknown where none is known."""
     kernel_times_ns: dict[str, int | None]
-    """Plain sums of durations: total (of kernels and memory), tensor_core, other_kernel (unknown included), memory; and
-    graph, CUDA graphs recorded as a whole, which are not in the total."""
+    """Plain sums of durations: total, and its parts tensor_core, unknown (of which no rule can tell), other_kernel and
+    memory; and graph, CUDA graphs recorded as a whole, which are not in the total. Beside unknown or graph,
+    tensor_core is the least that it can be, and unknown where none is known."""
     ops: int | None
     eligible_ops: int | None
     """Ops that can use Tensor Cores."""
     eligible_ops_using_tensor_cores: int | None
+    """The least that it can be, and unknown where none is known to; ``eligible_ops_unknown`` more may."""
+    eligible_ops_unknown: int | None
     op_gpu_time_ns: int | None
     """Sum of the GPU times of all ops."""
 
@@ -81,6 +87,7 @@ def summary(connection: sqlite3.Connection, scope: Scope) -> Summary:
         ops=model["ops"],
         eligible_ops=model["eligible_ops"],
         eligible_ops_using_tensor_cores=model["eligible_ops_using_tensor_cores"],
+        eligible_ops_unknown=model["eligible_ops_unknown"],
         op_gpu_time_ns=model["gpu_time_ns"],
     )
 

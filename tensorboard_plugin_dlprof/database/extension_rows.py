@@ -6,7 +6,7 @@ import sqlite3
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Part
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Iterations, Part
 from tensorboard_plugin_dlprof.database.coverage import coverage_rows
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, NO_DIGEST
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
@@ -194,11 +194,35 @@ def write_aggregated_extensions(con: sqlite3.Connection, aggr_id: int, aggregati
             "kernel_ns": devices.kernel_ns,
             "busy_ns": devices.busy_ns(),
             **{f"{part.name.lower()}_ns": devices.parts_ns[:, part] for part in Part},
+            "unknown_part_ns": devices.unknown_part_ns,
         },
         len(devices.device_id),
     )
-    write_iteration_ops(con, aggr_id, aggregation.iteration_ops)
+    _write_unknown(con, aggr_id, aggregation.iterations)
+    write_iteration_ops(con, aggr_id, aggregation.iteration_ops, aggregation.unknown_kernels)
     write_iteration_blocks(con, aggr_id, aggregation)
+
+
+def _write_unknown(con: sqlite3.Connection, aggr_id: int, iterations: Iterations) -> None:
+    """Store what cannot be told of the iterations, whose own rows are the last that were written."""
+    (last,) = con.execute("SELECT max(id) FROM iteration_aggregation_list").fetchone()
+    columns = {
+        "unknown_part_ns": iterations.unknown_part_ns,
+        "unknown_kernels": iterations.unknown_kernels,
+        "unknown_kernel_ns": iterations.unknown_kernel_ns,
+        "graphs": iterations.graphs,
+    }
+    row = np.flatnonzero(np.any([column != 0 for column in columns.values()], axis=0))
+    insert_integers(
+        con,
+        "ext_iteration_unknown",
+        {
+            "id": (last or 0) - len(iterations.iter_value) + 1 + row,
+            "aggr_id": aggr_id,
+            **{name: column[row] for name, column in columns.items()},
+        },
+        len(row),
+    )
 
 
 def _summary(aggregation: Aggregation) -> dict[str, int | str | None]:
@@ -211,16 +235,19 @@ def _summary(aggregation: Aggregation) -> dict[str, int | str | None]:
         "devices_in_use": int(aggregation.devices.in_use.sum()),
         "gpu_busy_ns": aggregation.busy_ns,
         **{f"{part.name.lower()}_ns": int(aggregation.parts_ns[part]) for part in Part},
+        "unknown_part_ns": aggregation.unknown_part_ns,
         "kernel_launches": launches.kernels,
         "tensor_core_launches": launches.tensor_core,
         "memory_launches": launches.memory,
         "unknown_launches": launches.unknown,
         "unknown_names": launches.unknown_names,
+        "other_names": launches.other_names,
         "unknown_ns": launches.unknown_ns,
         "graph_launches": launches.graphs,
         "graph_ns": launches.graph_ns,
         "eligible_ops": efficiency.eligible_ops,
         "eligible_ops_using": efficiency.eligible_ops_using,
+        "eligible_ops_unknown": efficiency.eligible_ops_unknown,
         "eligible_op_ns": efficiency.eligible_op_ns,
         "eligible_kernel_ns": efficiency.kernel_ns,
         "eligible_tensor_core_ns": efficiency.tensor_core_ns,

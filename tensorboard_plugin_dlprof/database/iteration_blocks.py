@@ -37,10 +37,10 @@ def write_iteration_blocks(con: sqlite3.Connection, aggr_id: int, aggregation: A
     def sums(column: Int64s) -> Int64s:
         return np.add.reduceat(column, heads)
 
-    def of_part(part: Part) -> Int64s:
+    def of_aggregated(column: Int64s) -> Int64s:
         if not len(aggregated.iter_value):
             return np.zeros(len(heads), np.int64)
-        return sums(np.where(is_aggregated, aggregated.parts_ns[row, part], 0)[order])
+        return sums(np.where(is_aggregated, column[row], 0)[order])
 
     insert_integers(
         con,
@@ -58,7 +58,8 @@ def write_iteration_blocks(con: sqlite3.Connection, aggr_id: int, aggregation: A
             "duration_ns": sums(duration),
             "shortest_ns": np.minimum.reduceat(duration, heads),
             "longest_ns": np.maximum.reduceat(duration, heads),
-            **{f"{part.name.lower()}_ns": of_part(part) for part in Part},
+            **{f"{part.name.lower()}_ns": of_aggregated(aggregated.parts_ns[:, part]) for part in Part},
+            "unknown_part_ns": of_aggregated(aggregated.unknown_part_ns),
         },
         len(heads),
     )

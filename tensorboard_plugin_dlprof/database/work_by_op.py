@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.grouping import Groups
-from tensorboard_plugin_dlprof.aggregation.tables import IterationOps
+from tensorboard_plugin_dlprof.aggregation.tables import IterationOps, UnknownKernels
 from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows
 from tensorboard_plugin_dlprof.database.runs import runs
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -69,7 +69,7 @@ def _write_variants(con: sqlite3.Connection, instances: Instances, ops: int) -> 
     return kinds
 
 
-def write_iteration_ops(con: sqlite3.Connection, aggr_id: int, ops: IterationOps) -> None:
+def write_iteration_ops(con: sqlite3.Connection, aggr_id: int, ops: IterationOps, unknown: UnknownKernels) -> None:
     """Store how each op fared in each iteration, and in all of them."""
     # They lie by iteration.
     order = np.argsort(ops.op, kind="stable")
@@ -99,6 +99,8 @@ def write_iteration_ops(con: sqlite3.Connection, aggr_id: int, ops: IterationOps
     of_op = Groups.of(op, int(op[-1]) + 1 if len(op) else 0)
     kernels, kernel_ns, tc_kernel_ns = (of_op.sum(columns[place]) for place in (2, 6, 7))
     used = np.flatnonzero(kernels)
+    unknown_kernels, unknown_ns = np.zeros((2, len(kernels)), np.int64)
+    unknown_kernels[unknown.op], unknown_ns[unknown.op] = unknown.kernels, unknown.kernel_ns
     insert_integers(
         con,
         "ext_op_kernels",
@@ -107,6 +109,8 @@ def write_iteration_ops(con: sqlite3.Connection, aggr_id: int, ops: IterationOps
             "read_only_ops_id": used + 1,
             "kernel_ns": kernel_ns[used],
             "tc_kernel_ns": tc_kernel_ns[used],
+            "unknown_kernels": unknown_kernels[used],
+            "unknown_ns": unknown_ns[used],
         },
         len(used),
     )

@@ -93,7 +93,7 @@ def _aggregation_notes(connection: sqlite3.Connection, scope: Scope) -> list[Not
             Note(
                 severity="info",
                 message=f"No rule can tell whether {_count(unknown, 'kernel')} ({short_duration(unknown_ns)}) used "
-                "Tensor Cores; they are counted among the other kernels and shown as unknown.",
+                "Tensor Cores; they are shown as unknown, and what is known of Tensor Cores is the least it can be.",
                 hint="",
             )
         )

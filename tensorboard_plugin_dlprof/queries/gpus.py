@@ -7,6 +7,7 @@ from types import MappingProxyType
 import msgspec
 
 from tensorboard_plugin_dlprof.queries.table import Column, Table
+from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least_sql
 
 _DURATION = "kernel.gpu_stop - kernel.gpu_start"
 
@@ -112,18 +113,17 @@ _MEASURED = {
     "busy_ns": ("time.busy_ns", ("time",)),
     "kernels": ("time.kernels", ("time",)),
     "tensor_core_fraction": (
-        "CASE WHEN time.tensor_core_ns > 0 OR NOT EXISTS "
-        "(SELECT 1 FROM ext_graph_launches AS graph WHERE graph.device_id = gpu.device_id) "
-        "THEN time.tensor_core_ns * 1.0 / nullif(time.busy_ns, 0) END",
+        f"{at_least_sql('time.tensor_core_ns', 'time.unknown_part_ns > 0')} * 1.0 / nullif(time.busy_ns, 0)",
         ("time",),
     ),
 }
-"""A database of ours has exact times for each GPU. What runs in a CUDA graph recorded as a whole is not known."""
+"""A database of ours has exact times for each GPU."""
 
 _TOLD = {
     "tensor_core_fraction": (
         "TC Share of GPU Time",
-        "Of the time with a kernel running on this GPU, the part with a Tensor Core kernel running.",
+        "Of the time with a kernel running on this GPU, the part with a Tensor Core kernel running: the least that is "
+        "known, and empty where none is and some kernel may use them.",
     )
 }
 """What they are called where that is something else than the sums that NVIDIA's database has."""
@@ -147,7 +147,20 @@ _EXTENDED = msgspec.structs.replace(
             ),
         }
     ),
-    columns=tuple(_exact(column) for column in _BASIC.columns),
+    columns=(
+        *(_exact(column) for column in _BASIC.columns),
+        Column(
+            "unknown_fraction",
+            "Unknown Share of GPU Time",
+            "fraction",
+            "Of the time with a kernel running on this GPU, the part with kernels of which no rule can tell whether "
+            "they use Tensor Cores, or CUDA graphs recorded as a whole, and no kernel that is known to.",
+            "time.unknown_part_ns * 1.0 / nullif(time.busy_ns, 0)",
+            ("time",),
+            nullable=True,
+            tier=1,
+        ),
+    ),
 )
 
 

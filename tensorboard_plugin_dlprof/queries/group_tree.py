@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.queries.limited import CauseColumns, Limited, add
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN
 from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.unknown_kernels import MAY_USE, at_least
 
 DEFAULT_LIMIT = 5_000
 MAX_LIMIT = 20_000
@@ -30,7 +31,9 @@ _NUMBER = re.compile(r"\[\d+\]|(?<=[_.])\d+(?=$)")
 
 class Nodes(TypedDict):
     """One item for each node in every list; a parent stands before its children. Where no op is known to be eligible,
-    and of some it is not known, ``eligible_ops`` is unknown; ``using_ops`` too where no kernel was recorded."""
+    and of some it is not known, ``eligible_ops`` is unknown. What is known of Tensor Cores is the least that it can be
+    where some op below may use them and nobody can tell: ``using_ops`` and ``tensor_core_time_ns`` are unknown where
+    nothing is known. ``unknown_time_ns`` is of kernels, ``unknown_ops`` are the ops that none is known to be of."""
 
     parent: list[int]
     name: list[str]
@@ -48,7 +51,9 @@ class Nodes(TypedDict):
     cpu_overhead_ns: list[int | None]
     gpu_idle_ns: list[int | None]
     kernel_time_ns: list[int]
-    tensor_core_time_ns: list[int]
+    tensor_core_time_ns: list[int | None]
+    unknown_time_ns: list[int]
+    unknown_ops: list[int]
 
 
 class GroupTree(TypedDict):
@@ -71,7 +76,10 @@ class _Node(msgspec.Struct):
     """Level, calls, eligible ops, using ops, then ``_TIMES``."""
     kernel_ns: int = 0
     tensor_core_ns: int = 0
+    unknown_ns: int = 0
     ops: int = 0
+    unknown_ops: int = 0
+    """Of which it cannot be told whether they use Tensor Cores."""
     untold: bool = False
     """Whether it is, or holds, an op of which nobody knows whether it could use matrix units."""
     limited: Limited | None = None
@@ -134,7 +142,7 @@ def _read(connection: sqlite3.Connection, scope: Scope, group: str, limited: Map
         {"aggregation": scope.aggregation, "domain": scope.domain, "group": group},
     )
     kernels = _kernel_times(connection, scope)
-    untold = _untold(connection, scope)
+    untold, may_use = _untold(connection, scope), _may_use(connection, scope)
     nodes: list[_Node] = []
     while (some := cursor.fetchmany(10_000)) and len(nodes) < MAX_NODES:
         for row_type, path, ident, op, direction, *numbers in some:
@@ -142,28 +150,43 @@ def _read(connection: sqlite3.Connection, scope: Scope, group: str, limited: Map
             node = _Node(str(path), str(ident) if is_op else None, str(direction or ""), tuple(map(whole, numbers)))
             if is_op:
                 node.ops = 1
-                node.kernel_ns, node.tensor_core_ns = kernels.get(op, (0, 0))
+                node.kernel_ns, node.tensor_core_ns, node.unknown_ns = kernels.get(op, (0, 0, 0))
+                node.unknown_ops = int(op in may_use)
                 node.untold = op in untold
                 node.limited = limited.get(op)
             nodes.append(node)
     return nodes
 
 
-def _kernel_times(connection: sqlite3.Connection, scope: Scope) -> dict[int, tuple[int, int]]:
-    """Plain sums of the durations of an op's kernels, all and those on Tensor Cores."""
+def _kernel_times(connection: sqlite3.Connection, scope: Scope) -> dict[int, tuple[int, int, int]]:
+    """Plain sums of the durations of an op's kernels: all, those on Tensor Cores, and those that no rule can tell."""
     if "ext_op_kernels" in extension_tables(connection):
-        query = "SELECT read_only_ops_id, kernel_ns, tc_kernel_ns FROM ext_op_kernels WHERE aggr_id = ? AND -1 <> ?"
+        columns = "read_only_ops_id, kernel_ns, tc_kernel_ns, unknown_ns"
+        query = f"SELECT {columns} FROM ext_op_kernels WHERE aggr_id = ? AND -1 <> ?"
     else:
         query = (
-            "SELECT kernel.read_only_ops_id, sum(time.sum), sum((kernel.uses_tc <> 0) * time.sum) "
+            "SELECT kernel.read_only_ops_id, sum(time.sum), sum((kernel.uses_tc <> 0) * time.sum), 0 "
             "FROM kernel_summaries AS kernel JOIN metric AS time ON time.id = kernel.gpu_time_metric_id "
             "WHERE kernel.aggr_id = ? AND kernel.domain_id = ? GROUP BY kernel.read_only_ops_id"
         )
     cursor = connection.execute(query, (scope.aggregation, scope.domain))
-    found: dict[int, tuple[int, int]] = {}
+    found: dict[int, tuple[int, int, int]] = {}
     while some := cursor.fetchmany(10_000):
-        found.update((op, (whole(total) or 0, whole(tensor_core) or 0)) for op, total, tensor_core in some)
+        found.update((op, (whole(total) or 0, whole(using) or 0, whole(rest) or 0)) for op, total, using, rest in some)
     return found
+
+
+def _may_use(connection: sqlite3.Connection, scope: Scope) -> set[int]:
+    """Numbers of the ops that are not known to use Tensor Cores, and may."""
+    if not is_extended(connection):
+        return set()
+    may_use = MAY_USE.format(aggregation="node.aggr_id", op="node.read_only_ops_id")
+    cursor = connection.execute(
+        "SELECT node.read_only_ops_id FROM op_nodes AS node "
+        f"WHERE node.aggr_id = ? AND NOT node.using_tc AND {may_use}",
+        (scope.aggregation,),
+    )
+    return {op for (op,) in cursor.fetchmany(MAX_NODES)}
 
 
 def _untold(connection: sqlite3.Connection, scope: Scope) -> set[int]:
@@ -209,6 +232,8 @@ def _add_up(nodes: list[_Node]) -> None:
             above.ops += node.ops
             above.kernel_ns += node.kernel_ns
             above.tensor_core_ns += node.tensor_core_ns
+            above.unknown_ns += node.unknown_ns
+            above.unknown_ops += node.unknown_ops
             above.untold |= node.untold
             if node.limited:
                 above.limited = added(above.limited, node.limited)
@@ -247,11 +272,13 @@ def _columns(nodes: list[_Node], chosen: Sequence[int]) -> Nodes:
         ops=[row.ops for row in rows],
         calls=numbers[1],
         eligible_ops=[None if row.untold and not row.numbers[2] else row.numbers[2] for row in rows],
-        using_ops=[None if row.untold and not (row.numbers[3] or row.kernel_ns) else row.numbers[3] for row in rows],
+        using_ops=[at_least(row.numbers[3], row.unknown_ops) for row in rows],
         cpu_time_ns=numbers[4],
         gpu_time_ns=numbers[5],
         cpu_overhead_ns=numbers[6],
         gpu_idle_ns=numbers[7],
         kernel_time_ns=[row.kernel_ns for row in rows],
-        tensor_core_time_ns=[row.tensor_core_ns for row in rows],
+        tensor_core_time_ns=[at_least(row.tensor_core_ns, row.unknown_ops) for row in rows],
+        unknown_time_ns=[row.unknown_ns for row in rows],
+        unknown_ops=[row.unknown_ops for row in rows],
     )

@@ -6,9 +6,10 @@ from types import MappingProxyType
 
 import msgspec
 
-from tensorboard_plugin_dlprof.queries.kernels import KERNEL_NAME
+from tensorboard_plugin_dlprof.queries.kernels import KERNEL_NAME, USING_OR_UNKNOWN
 from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.table import Column, Table
+from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least_sql
 
 _OPEN = "substr(path.string, 1, length(path.string) - 1)"
 """A group's path without the slash at its end."""
@@ -71,6 +72,45 @@ GROUPS = Table(
     ),
 )
 
+
+def using_ops(path: str) -> str:
+    """The ops that use Tensor Cores below ``group_ops AS node``, of this path, in a database of ours: an expression,
+    empty where none is known to, and of some nobody can tell."""
+    is_unknown = (
+        "(SELECT unknown_launches + graph_launches FROM ext_aggregations WHERE aggr_id = :aggregation) > 0 AND EXISTS ("
+        "SELECT 1 FROM (SELECT read_only_ops_id FROM ext_op_kernels WHERE aggr_id = :aggregation "
+        "AND unknown_kernels > 0 UNION SELECT read_only_ops_id FROM ext_graph_launches) AS told "
+        "JOIN read_only_ops AS op ON op.id = told.read_only_ops_id "
+        f"WHERE substr(op.op_name, 1, length({path})) = {path})"
+    )
+    return at_least_sql("node.num_tc_leaf_ops", is_unknown)
+
+
+_USING = using_ops("path.string")
+
+
+def with_unknown(table: Table) -> Table:
+    """The groups of a database of ours, which tells of kernels that may use Tensor Cores."""
+    told = {
+        "using_ops": _USING,
+        "using_fraction": f"{_USING} * 1.0 / nullif(max(node.num_supported_leaf_ops, node.num_tc_leaf_ops), 0)",
+    }
+    return msgspec.structs.replace(
+        table,
+        columns=tuple(
+            msgspec.structs.replace(
+                column,
+                sql=told[column.key],
+                description=f"{column.description} Empty where none is known to, and some may.",
+                nullable=True,
+            )
+            if column.key in told
+            else column
+            for column in table.columns
+        ),
+    )
+
+
 OPS_OF_GROUP = msgspec.structs.replace(
     OPS,
     name="ops_of_group",
@@ -80,7 +120,7 @@ OPS_OF_GROUP = msgspec.structs.replace(
 """The ops below the group of the link ``group``, a path with a slash at its end, at any depth."""
 
 _SUMMED = (
-    "SELECT min(summary.id) AS id, summary.kernel_name_id AS kernel_name_id, max(summary.uses_tc) AS uses_tc, "
+    "SELECT min(summary.id) AS id, summary.kernel_name_id AS kernel_name_id, {uses_tc} AS uses_tc, "
     "count(*) AS ops, sum(gpu.count) AS calls, sum(gpu.sum) AS total, min(gpu.min) AS least, max(gpu.max) AS most "
     "FROM kernel_summaries AS summary JOIN read_only_ops AS op ON op.id = summary.read_only_ops_id "
     "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id "
@@ -88,10 +128,19 @@ _SUMMED = (
     "AND substr(op.op_name, 1, length(:group)) = :group GROUP BY summary.kernel_name_id"
 )
 
-KERNELS_OF_GROUP = Table(
+_OF_OTHERS = _SUMMED.format(uses_tc="max(summary.uses_tc)")
+
+_OF_OURS = _SUMMED.format(
+    # Of the names of an op without unknown kernels none has to be looked up.
+    uses_tc="CASE WHEN max(summary.uses_tc) THEN 1 WHEN NOT max(EXISTS (SELECT 1 FROM ext_op_kernels AS told "
+    "WHERE told.aggr_id = summary.aggr_id AND told.read_only_ops_id = summary.read_only_ops_id "
+    f"AND told.unknown_kernels > 0) AND ({USING_OR_UNKNOWN}) IS NULL) THEN 0 END"
+)
+
+_KERNELS_OF_GROUP = Table(
     name="kernels_of_group",
     key="name",
-    base=f"({_SUMMED}) AS kernel",
+    base=f"({_OF_OTHERS}) AS kernel",
     row_id="kernel.id",
     where="1",
     links=("group",),
@@ -120,8 +169,27 @@ KERNELS_OF_GROUP = Table(
             "Share of Group",
             "fraction",
             "GPU time of the kernel over the sum of the GPU times of all kernels of the group.",
-            f"kernel.total * 1.0 / nullif((SELECT sum(total) FROM ({_SUMMED})), 0)",
+            f"kernel.total * 1.0 / nullif((SELECT sum(total) FROM ({_OF_OTHERS})), 0)",
             nullable=True,
         ),
     ),
 )
+
+
+def kernels_of_group(extended: bool) -> Table:
+    """The kernels of the ops below the group of the link ``group``, by name; a database of ours says which may use
+    Tensor Cores."""
+    if not extended:
+        return _KERNELS_OF_GROUP
+    return msgspec.structs.replace(
+        _KERNELS_OF_GROUP,
+        base=f"({_OF_OURS}) AS kernel",
+        columns=tuple(
+            msgspec.structs.replace(
+                column, description=f"{column.description[:-1]}; empty where no rule can tell.", nullable=True
+            )
+            if column.key == "using_tensor_cores"
+            else column
+            for column in _KERNELS_OF_GROUP.columns
+        ),
+    )

@@ -9,7 +9,6 @@ from tensorboard_plugin_dlprof.queries.extension import info, is_ours
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, performance, resource_breakdown
 from tensorboard_plugin_dlprof.queries.system import gpu_names
-from tensorboard_plugin_dlprof.queries.whole_graphs import has_whole_graphs
 from tensorboard_plugin_dlprof.units import NS_PER_S
 
 
@@ -22,7 +21,7 @@ class Headline(TypedDict):
     average_iteration_ns: int | None
     gpu_utilization_fraction: float | None
     tensor_core_time_fraction: float | None
-    """Unknown where none is known, beside CUDA graphs that were recorded as a whole."""
+    """Of the wall time, the least that it can be; unknown where none is known, and some kernels may use them."""
 
 
 class SourceFacts(TypedDict):
@@ -42,16 +41,13 @@ def headline(connection: sqlite3.Connection) -> Headline:
     scope = find_scope(connection)
     times = performance(connection, scope)
     parts = {part["resource"]: part["fraction"] for part in resource_breakdown(connection, scope)}
-    on_tensor_cores = parts["tensor_core"]
-    if on_tensor_cores == 0 and has_whole_graphs(connection):
-        on_tensor_cores = None
     return Headline(
         gpu_names=gpu_names(connection),
         wall_time_ns=times["wall_clock_ns"],
         iterations=times["profiled_iterations"],
         average_iteration_ns=times["average_iteration_ns"],
         gpu_utilization_fraction=gpu_utilization(connection, scope)["fraction"],
-        tensor_core_time_fraction=on_tensor_cores,
+        tensor_core_time_fraction=parts["tensor_core"],
     )
 
 

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.queries.extension import extension_tables
-from tensorboard_plugin_dlprof.queries.iteration_sums import SINGLE, Bar, last_aggregated
+from tensorboard_plugin_dlprof.queries.iteration_sums import Bar, last_aggregated, parts_of_bar, single
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import RESOURCES
 from tensorboard_plugin_dlprof.queries.whole_numbers import NotWholeNumbers, Numbers, read_columns
@@ -80,9 +80,11 @@ def _all_single(connection: sqlite3.Connection, scope: Scope) -> Blocks | None:
 
 def _stored(connection: sqlite3.Connection, scope: Scope) -> Blocks | None:
     names = (*_COLUMNS, "block", "width", "position")
+    told = {"unknown_kernel_ns": "unknown_part_ns", "other_kernel_ns": "other_kernel_ns - unknown_part_ns"}
+    stored = [told.get(name, name) for name in names]
     rows = "FROM ext_iteration_blocks WHERE aggr_id = :aggregation ORDER BY position"
     try:
-        found = read_columns(connection, names, rows, {"aggregation": scope.aggregation})
+        found = read_columns(connection, stored, rows, {"aggregation": scope.aggregation})
     except NotWholeNumbers:
         return None
     columns = dict(zip(names, found, strict=True))
@@ -130,7 +132,7 @@ def bars_by_number(
 def _single(connection: sqlite3.Connection, scope: Scope, low: int, high: int) -> Mapping[str, Numbers]:
     """Iterations of these numbers as blocks of one."""
     values = [f"CASE WHEN is_aggregated THEN {name} ELSE 0 END" if name in _PARTS else name for name in _COLUMNS]
-    rows = f"FROM ({SINGLE} AND iteration.iter_value BETWEEN :low AND :high) ORDER BY first_value"
+    rows = f"FROM ({single(connection)} AND iteration.iter_value BETWEEN :low AND :high) ORDER BY first_value"
     asked = {"aggregation": scope.aggregation, "low": low, "high": high}
     return dict(zip(_COLUMNS, read_columns(connection, values, rows, asked), strict=True))
 
@@ -161,7 +163,7 @@ def _added(connection: sqlite3.Connection, scope: Scope, columns: Mapping[str, N
             shortest_ns=shown["shortest_ns"][row],
             longest_ns=shown["longest_ns"][row],
             profiled=profiled[row],
-            parts=dict(zip(RESOURCES, times, strict=True)) if profiled[row] else None,
+            parts=parts_of_bar(times) if profiled[row] else None,
         )
         for row, times in enumerate(parts)
     ]

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import msgspec
 
 from tensorboard_plugin_dlprof.queries.table import Column, Table
-from tensorboard_plugin_dlprof.queries.whole_graphs import known_on_tensor_cores
+from tensorboard_plugin_dlprof.queries.unknown_kernels import OF_ITERATION, UNKNOWN_PART, at_least_sql
 
 _BUSY = "(part.tc_duration + part.non_tc_duration)"
 _LENGTH = "(iteration.stop_time - iteration.start_time)"
@@ -152,30 +152,91 @@ _IN_ORDER = f"{ITERATIONS.base} NOT INDEXED"
 """For columns without an index: reading the table in its own order takes a third of the time of another index."""
 
 
-def iterations(extended: bool, graphs: bool = False) -> Table:
-    """The aggregated iterations, given whether the database has our own tables, and whole CUDA graphs in them."""
+def iterations(extended: bool, unknown: bool = False) -> Table:
+    """The aggregated iterations.
+
+    Args:
+        extended: the database has our own tables.
+        unknown: and tells in them of kernels that may use Tensor Cores, or CUDA graphs recorded as a whole.
+    """
     if not extended:
         return ITERATIONS
-    return _beside_graphs(_of_ours()) if graphs else _of_ours()
+    return _with_unknown(_of_ours()) if unknown else _of_ours()
 
 
-def _beside_graphs(table: Table) -> Table:
-    time = known_on_tensor_cores("part.tc_duration", "part.iter_value")
-    told = {"tensor_core_time_ns": time, "tensor_core_time_fraction": f"({time}) * 1.0 / nullif({_PARTS}, 0)"}
-    columns = (
-        msgspec.structs.replace(
-            column,
-            sql=told[column.key],
-            description=f"{column.description} Empty where none is known, and a CUDA graph was recorded as a whole.",
-            nullable=True,
-            quotient=None,
-        )
-        if column.key in told
-        else column
-        for column in table.columns
+_UNKNOWN = "kernels of which no rule can tell whether they use Tensor Cores"
+_MAY_USE = f"{_UNKNOWN}, or CUDA graphs recorded as a whole"
+
+_UNKNOWN_COLUMNS = (
+    Column(
+        "unknown_kernel_ns",
+        "Unknown GPU Time",
+        "duration_ns",
+        f"Time with {_MAY_USE}, running, and no kernel that is known to: so much more may be TC GPU time.",
+        UNKNOWN_PART,
+        ("unknown",),
+        base=_IN_ORDER,
+    ),
+    Column(
+        "unknown_kernels",
+        "Unknown Kernels",
+        "integer",
+        f"Of the kernels of the iteration, {_UNKNOWN}.",
+        "coalesce(unknown.unknown_kernels, 0)",
+        ("unknown",),
+        base=_IN_ORDER,
+        hidden=True,
+    ),
+    Column(
+        "unknown_kernel_time_ns",
+        "Total Unknown Kernel Time",
+        "duration_ns",
+        f"Plain sum of the durations of {_UNKNOWN}, on all GPUs.",
+        "coalesce(unknown.unknown_kernel_ns, 0)",
+        ("unknown",),
+        base=_IN_ORDER,
+        hidden=True,
+    ),
+)
+
+_BY_CLOCK = "coalesce(unknown.unknown_part_ns, 0) > 0"
+_BY_LAUNCH = "coalesce(unknown.unknown_kernels + unknown.graphs, 0) > 0"
+"""That some of the iteration may be on Tensor Cores: of what ran in it, and of what its ops launched."""
+
+
+def _with_unknown(table: Table) -> Table:
+    columns = []
+    for column in table.columns:
+        if column.key in ("tensor_core_time_ns", "tensor_core_time_fraction"):
+            column = _least(column, "part.tc_duration", _BY_CLOCK)
+        elif column.key in ("tensor_core_kernels", "tensor_core_kernel_time_ns"):
+            column = _least(column, column.sql.replace("stats.", "part."), _BY_LAUNCH)
+        elif column.key == "other_kernel_ns":
+            column = msgspec.structs.replace(column, sql=f"{column.sql} - {UNKNOWN_PART}", joins=("unknown",))
+        columns.append(column)
+        if column.key == "tensor_core_time_fraction":
+            columns += _UNKNOWN_COLUMNS
+    joins = MappingProxyType({**table.joins, "unknown": OF_ITERATION})
+    return msgspec.structs.replace(table, columns=tuple(columns), joins=joins)
+
+
+def _least(column: Column, known: str, may_be_more: str) -> Column:
+    """A column that tells the least that it can be, and is empty where that is 0 and it may be more."""
+    divisor = column.quotient[1] if column.quotient else "1"
+    of_stats = column.alone is not None
+    return msgspec.structs.replace(
+        column,
+        sql=at_least_sql("stats." + known.removeprefix("part.") if of_stats else known, may_be_more)
+        if divisor == "1"
+        else f"{at_least_sql(known, may_be_more)} * 1.0 / nullif({divisor}, 0)",
+        joins=(*column.joins, "unknown"),
+        description=f"{column.description} The least that is known: beside {_MAY_USE}, it may be more, and is empty "
+        "where none is known.",
+        nullable=True,
+        alone=(f"{_STATS_ALONE} {OF_ITERATION}", at_least_sql(known, may_be_more)) if of_stats else None,
+        # Whole columns hold whole numbers, and what is divided by nothing is unknown.
+        quotient=(known, f"CASE WHEN {known} > 0 OR NOT ({may_be_more}) THEN {divisor} ELSE 0 END"),
     )
-    # What is worked out from more than one row is none of the whole columns that pages are found in.
-    return msgspec.structs.replace(table, columns=tuple(columns), in_order="")
 
 
 def _of_ours() -> Table:

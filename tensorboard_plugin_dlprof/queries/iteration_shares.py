@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tensorboard_plugin_dlprof.queries.numbers import fraction
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.whole_graphs import has_whole_graphs, known_on_tensor_cores
+from tensorboard_plugin_dlprof.queries.unknown_kernels import OF_ITERATION, at_least_sql, has_unknown_kernels
 
 
 class IterationShares(NamedTuple):
@@ -19,12 +19,18 @@ class IterationShares(NamedTuple):
     kernel_fraction: float | None
     """A kernel was running."""
     tensor_core_fraction: float | None
-    """A Tensor Core kernel was running; unknown where none is known, beside CUDA graphs recorded as a whole, too."""
+    """A kernel was running that is known to use Tensor Cores; unknown where none is, and some kernel may."""
 
 
 def iteration_shares(connection: sqlite3.Connection, scope: Scope) -> Iterator[IterationShares]:
     """One row per aggregated iteration, in order."""
-    time = known_on_tensor_cores("tc_duration", "iter_value") if has_whole_graphs(connection) else "tc_duration"
+    time = "tc_duration"
+    if has_unknown_kernels(connection):
+        unknown = (
+            f"SELECT part.iter_value FROM iteration_aggregation_list AS part {OF_ITERATION} "
+            "WHERE part.aggr_id = :aggregation AND unknown.unknown_part_ns > 0"
+        )
+        time = at_least_sql(time, f"iter_value IN ({unknown})")
     cursor = connection.execute(
         f"SELECT iter_value, duration, {time}, tc_duration + non_tc_duration FROM view_iterations_profiled "
         "WHERE aggr_id = :aggregation AND domain_name = :domain ORDER BY iter_value",

@@ -6,12 +6,14 @@ A sum never holds aggregated iterations and others, nor others from both sides o
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict
 
+from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import RESOURCE_COLUMNS, RESOURCES
+from tensorboard_plugin_dlprof.queries.unknown_kernels import OF_ITERATION, UNKNOWN_PART, at_least
 
 MOST_SUMS = 4_000
 """More than any chart draws."""
@@ -33,22 +35,39 @@ class Bar(TypedDict):
     profiled: bool
     """Whether they are aggregated."""
     parts: dict[str, int | None] | None
-    """Exclusive times that add up to the duration; unknown for iterations that are not aggregated."""
+    """Exclusive times that add up to the duration; unknown for iterations that are not aggregated. That on Tensor Cores
+    is the least that it can be where ``unknown_kernel`` is not 0, and unknown where none is known."""
 
 
-SINGLE = (
-    "SELECT iteration.iter_value AS first_value, iteration.iter_value AS last_value, 1 AS iterations, "
-    "iteration.start_time AS start_ns, iteration.stop_time - iteration.start_time AS duration_ns, "
-    "iteration.stop_time - iteration.start_time AS shortest_ns, "
-    "iteration.stop_time - iteration.start_time AS longest_ns, part.iter_value IS NOT NULL AS is_aggregated, "
-    + ", ".join(
-        f"part.{column}_duration AS {resource}_ns" for column, resource in zip(RESOURCE_COLUMNS, RESOURCES, strict=True)
+def _part(resource: str, extended: bool) -> str:
+    """Time of one of ``RESOURCES``, of ``iteration_aggregation_list AS part``."""
+    unknown = UNKNOWN_PART if extended else "0"
+    if resource == "unknown_kernel":
+        return unknown
+    column = f"part.{RESOURCE_COLUMNS[resource]}_duration"
+    return f"({column} - {unknown})" if resource == "other_kernel" and extended else column
+
+
+def single(connection: sqlite3.Connection) -> str:
+    """The iterations of ``:aggregation``, as blocks of one: a statement."""
+    extended = is_extended(connection)
+    return (
+        "SELECT iteration.iter_value AS first_value, iteration.iter_value AS last_value, 1 AS iterations, "
+        "iteration.start_time AS start_ns, iteration.stop_time - iteration.start_time AS duration_ns, "
+        "iteration.stop_time - iteration.start_time AS shortest_ns, "
+        "iteration.stop_time - iteration.start_time AS longest_ns, part.iter_value IS NOT NULL AS is_aggregated, "
+        + ", ".join(f"{_part(resource, extended)} AS {resource}_ns" for resource in RESOURCES)
+        + " FROM iteration_list AS iteration LEFT JOIN iteration_aggregation_list AS part "
+        f"ON part.aggr_id = iteration.aggr_id AND part.iter_value = iteration.iter_value "
+        f"{OF_ITERATION if extended else ''} WHERE iteration.aggr_id = :aggregation"
     )
-    + " FROM iteration_list AS iteration LEFT JOIN iteration_aggregation_list AS part "
-    "ON part.aggr_id = iteration.aggr_id AND part.iter_value = iteration.iter_value "
-    "WHERE iteration.aggr_id = :aggregation"
-)
-"""The iterations of ``:aggregation``, as blocks of one."""
+
+
+def parts_of_bar(times: Iterable[int | None]) -> dict[str, int | None]:
+    """The parts of a bar, from the time of each of ``RESOURCES``."""
+    parts = dict(zip(RESOURCES, times, strict=True))
+    return {**parts, "tensor_core": at_least(parts["tensor_core"], parts["unknown_kernel"])}
+
 
 _BEHIND = "first_value > :last_aggregated"
 """Tells iterations behind the aggregated ones from those before them, where both are in one bar."""
@@ -65,7 +84,7 @@ def last_aggregated(connection: sqlite3.Connection, scope: Scope) -> int:
 def single_iterations(connection: sqlite3.Connection, scope: Scope, low: int, high: int) -> list[Bar]:
     """The iterations numbered ``low`` to ``high``, each by itself."""
     cursor = connection.execute(
-        f"{SINGLE} AND iteration.iter_value BETWEEN :low AND :high ORDER BY first_value",
+        f"{single(connection)} AND iteration.iter_value BETWEEN :low AND :high ORDER BY first_value",
         {"aggregation": scope.aggregation, "low": low, "high": high},
     )
     return [_of_row(row) for row in cursor.fetchmany(_MOST_SINGLE)]
@@ -77,7 +96,7 @@ def sums(connection: sqlite3.Connection, scope: Scope, source: str, bar: str, va
     Args:
         connection: where they are.
         scope: of which aggregation.
-        source: statement that gives them, such as ``SINGLE``.
+        source: statement that gives them, such as ``single`` makes.
         bar: expression of what those have in common that are summed.
         values: what both are bound to beside ``:aggregation``.
     """
@@ -101,19 +120,22 @@ def sums_by_number(
     # The two tables apart, which is faster than joined.
     values = {"aggregation": scope.aggregation, "low": low, "high": high, "size": size}
     bar = "(iter_value - :low) / :size AS bar"
-    where = "WHERE aggr_id = :aggregation AND iter_value BETWEEN :low AND :high GROUP BY bar"
-    if are_all:
-        where = f"NOT INDEXED {where}"
-    parts = ", ".join(f"sum({column}_duration)" for column in RESOURCE_COLUMNS)
+    where = "WHERE {table}aggr_id = :aggregation AND iter_value BETWEEN :low AND :high GROUP BY bar"
+    indexed = "NOT INDEXED" if are_all else ""
+    extended = is_extended(connection)
+    parts = ", ".join(f"sum({_part(resource, extended)})" for resource in RESOURCES)
     aggregated = {
         row[0]: row[1:]
         for row in connection.execute(
-            f"SELECT {bar}, count(*), {parts} FROM iteration_aggregation_list {where}", values
+            f"SELECT {bar}, count(*), {parts} FROM iteration_aggregation_list AS part {indexed} "
+            f"{OF_ITERATION if extended else ''} {where.format(table='part.')}",
+            values,
         ).fetchmany(MOST_SUMS)
     }
     cursor = connection.execute(
         f"SELECT {bar}, min(iter_value), max(iter_value), count(*), min(start_time), sum(stop_time - start_time), "
-        f"min(stop_time - start_time), max(stop_time - start_time) FROM iteration_list {where} ORDER BY bar",
+        "min(stop_time - start_time), max(stop_time - start_time) "
+        f"FROM iteration_list {indexed} {where.format(table='')} ORDER BY bar",
         values,
     )
     found: list[Bar] = []
@@ -123,7 +145,8 @@ def sums_by_number(
             found.append(_of_row([*row, profiled, *of_parts]))
         else:
             edges = {"low": row[0], "high": row[1]}
-            found += sums(connection, scope, f"{SINGLE} AND iteration.iter_value BETWEEN :low AND :high", ":low", edges)
+            within = f"{single(connection)} AND iteration.iter_value BETWEEN :low AND :high"
+            found += sums(connection, scope, within, ":low", edges)
     return found
 
 
@@ -138,5 +161,5 @@ def _of_row(row: Sequence[object]) -> Bar:
         shortest_ns=whole(row[5]),
         longest_ns=whole(row[6]),
         profiled=bool(row[7]),
-        parts=dict(zip(RESOURCES, map(whole, row[8:]), strict=True)) if row[7] else None,
+        parts=parts_of_bar(map(whole, row[8:])) if row[7] else None,
     )

@@ -9,6 +9,7 @@ import msgspec
 from tensorboard_plugin_dlprof.queries.kernels import CLASS_COLUMNS, KERNEL_NAME
 from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.table import Column, Launches, Table
+from tensorboard_plugin_dlprof.queries.unknown_kernels import MAY_USE, at_least_sql
 
 ITERATION_LINK = "iteration"
 
@@ -281,7 +282,28 @@ def ops_of_iteration(extended: bool) -> Table:
         links=(ITERATION_LINK,),
         default_sort="-gpu_time_ns",
         joins=MappingProxyType({name: OPS.joins[name] for name in ("direction", "op_type", "data_type")}),
-        columns=_OP_COLUMNS,
+        columns=tuple(map(_least, _OP_COLUMNS)) if extended else _OP_COLUMNS,
+    )
+
+
+_IS_UNKNOWN = (
+    f"{MAY_USE.format(aggregation=':aggregation', op='op.id')} AND (op.id IN (SELECT read_only_ops_id "
+    "FROM ext_graph_launches) OR EXISTS (SELECT 1 FROM kernel_iteration_node AS one "
+    "JOIN read_only_kernels AS kernel ON kernel.id = one.read_only_kernel_id "
+    "JOIN ext_kernel_names AS class ON class.name_id = kernel.long_name_id AND class.matrix_unit = 2 "
+    f"WHERE one.aggr_id = :aggregation AND one.iter_value = {_NUMBER} AND one.read_only_ops_id = op.id))"
+)
+"""That some kernel of the op may use Tensor Cores; its kernels in the iteration are looked at where any of all may."""
+
+
+def _least(column: Column) -> Column:
+    if column.key not in ("tensor_core_kernels", "tensor_core_time_ns"):
+        return column
+    return msgspec.structs.replace(
+        column,
+        sql=at_least_sql(column.sql, _IS_UNKNOWN),
+        description=f"{column.description} Empty where none is known, and of some no rule can tell.",
+        nullable=True,
     )
 
 

@@ -9,8 +9,8 @@ from typing import TypedDict
 from tensorboard_plugin_dlprof.queries.extension import extension_tables
 from tensorboard_plugin_dlprof.queries.iteration_blocks import bars_by_position, iteration_blocks
 from tensorboard_plugin_dlprof.queries.iteration_sums import (
-    SINGLE,
     Bar,
+    single,
     single_iterations,
     sums,
     sums_by_number,
@@ -95,7 +95,7 @@ def _all_iterations(connection: sqlite3.Connection, scope: Scope) -> tuple[list[
     if last - first + 1 == count:
         return sums_by_number(connection, scope, first, last, size, are_all=True), True
     # With gaps, neighbours are told by their place.
-    source = f"SELECT *, dense_rank() OVER (ORDER BY first_value) - 1 AS place FROM ({SINGLE})"
+    source = f"SELECT *, dense_rank() OVER (ORDER BY first_value) - 1 AS place FROM ({single(connection)})"
     return sums(connection, scope, source, "place / :size", {"size": size}), True
 
 

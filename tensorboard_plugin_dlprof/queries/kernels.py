@@ -83,7 +83,7 @@ _BASIC = Table(
     ),
 )
 
-_USING_OR_UNKNOWN = (
+USING_OR_UNKNOWN = (
     "CASE WHEN summary.uses_tc THEN 1 WHEN EXISTS (SELECT 1 FROM ext_kernel_names AS class WHERE class.matrix_unit = 2 "
     f"AND EXISTS (SELECT 1 FROM ext_launches AS kernel WHERE {_OF_NAME} "
     "AND kernel.long_name_id = class.name_id)) THEN NULL ELSE 0 END"
@@ -100,7 +100,7 @@ def _of_launches(column: Column) -> Column:
     if column.key == "using_tensor_cores":
         return msgspec.structs.replace(
             column,
-            sql=_USING_OR_UNKNOWN,
+            sql=USING_OR_UNKNOWN,
             description="The kernel uses Tensor Cores; empty where no rule can tell.",
         )
     return column

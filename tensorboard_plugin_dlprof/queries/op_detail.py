@@ -11,6 +11,7 @@ from tensorboard_plugin_dlprof.queries.numbers import flag, flag_or_unknown, num
 from tensorboard_plugin_dlprof.queries.op_work import op_iterations, sub_op_calls
 from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, USING_OR_UNKNOWN
 from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.unknown_kernels import MAY_USE
 
 MAX_VARIANTS = 50
 MAX_ITERATIONS = 1_000
@@ -78,7 +79,8 @@ class SubOp(TypedDict):
 
 class OpIterations(TypedDict):
     """The op in each iteration, or in those from ``iteration`` to ``stop_iteration``: a list for each column, one item
-    for each row. A thousand rows are a third as long so."""
+    for each row. A thousand rows are a third as long so. Where no rule can tell some of its kernels, what is known of
+    Tensor Cores is the least that it can be, and unknown where it is 0."""
 
     iteration: list[int]
     stop_iteration: list[int]
@@ -235,7 +237,13 @@ def _sub_ops(connection: sqlite3.Connection, op: int) -> list[SubOp]:
 def _iterations(connection: sqlite3.Connection, scope: Scope, op: int) -> OpIterations:
     """Several iterations are summed in one row where there are too many."""
     if is_extended(connection):
-        return _in_columns(op_iterations(connection, scope.aggregation, op, MAX_ITERATIONS))
+        found = _in_columns(op_iterations(connection, scope.aggregation, op, MAX_ITERATIONS))
+        may_use = MAY_USE.format(aggregation=":aggregation", op=":op")
+        asked = {"aggregation": scope.aggregation, "op": op}
+        if connection.execute(f"SELECT {may_use}", asked).fetchone()[0]:
+            found["tensor_core_kernels"] = [kernels or None for kernels in found["tensor_core_kernels"]]
+            found["tensor_core_time_ns"] = [time_ns or None for time_ns in found["tensor_core_time_ns"]]
+        return found
     source = (
         "SELECT DISTINCT iter_value, total_count AS kernels, uses_tc_count AS tc_kernels, total_gpu_time AS kernel_ns, "
         "tc_gpu_time AS tc_kernel_ns FROM kernel_iteration_node "

@@ -12,6 +12,7 @@ from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.numbers import flag, flag_or_unknown, number, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Table
+from tensorboard_plugin_dlprof.queries.unknown_kernels import MAY_USE
 
 _SHAPES_OF_FIRST_CALL = (
     "SELECT text.string FROM ext_op_ranges AS calls JOIN read_only_op_instances AS instance "
@@ -163,12 +164,10 @@ _NO_GPU_WORK = " AND ".join(
 
 USING_OR_UNKNOWN = (
     f"CASE WHEN node.using_tc THEN 1 WHEN ({_NO_GPU_WORK}) "
-    "OR node.read_only_ops_id IN (SELECT read_only_ops_id FROM ext_graph_launches) "
-    "OR EXISTS (SELECT 1 FROM ext_op_efficiency AS rate WHERE rate.aggr_id = node.aggr_id "
-    "AND rate.read_only_ops_id = node.read_only_ops_id AND rate.matrix_unit = 2) THEN NULL ELSE 0 END"
+    f"OR {MAY_USE.format(aggregation='node.aggr_id', op='node.read_only_ops_id')} THEN NULL ELSE 0 END"
 )
-"""Of ``op_nodes AS node`` in a database of ours: empty where most of the op's time is in kernels that no rule can tell,
-where it launches CUDA graphs that were recorded as a whole, or where no GPU was recorded."""
+"""Of ``op_nodes AS node`` in a database of ours: empty where none of the op's kernels is known to and some may, where
+it launches CUDA graphs that were recorded as a whole, or where no GPU was recorded."""
 
 ELIGIBLE_OR_UNKNOWN = (
     "CASE WHEN node.tc_eligible <> 0 OR node.using_tc <> 0 THEN 1 "

@@ -5,20 +5,34 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.queries.extension import extension_tables, recorded
 from tensorboard_plugin_dlprof.queries.numbers import fraction, minus, number, plus, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least
 
-RESOURCES = ("tensor_core", "other_kernel", "memory", "data_loader", "io", "cpu", "other")
-"""The parts of an iteration's time, each without what those before it cover."""
+RESOURCES = ("tensor_core", "unknown_kernel", "other_kernel", "memory", "data_loader", "io", "cpu", "other")
+"""The parts of an iteration's time, each without what those before it cover: kernels on Tensor Cores; kernels of which
+no rule can tell, and CUDA graphs recorded as a whole; kernels that are not on Tensor Cores; and so on."""
 
-_ON_GPU = {"tensor_core", "other_kernel", "memory"}
+_ON_GPU = {"tensor_core", "unknown_kernel", "other_kernel", "memory"}
 
-RESOURCE_COLUMNS = ("tc", "non_tc", "memory", "dataloader", "io", "cpu", "other")
-"""DLProf's prefixes of its columns for ``RESOURCES``."""
+RESOURCE_COLUMNS: Mapping[str, str] = MappingProxyType(
+    {
+        "tensor_core": "tc",
+        "other_kernel": "non_tc",
+        "memory": "memory",
+        "data_loader": "dataloader",
+        "io": "io",
+        "cpu": "cpu",
+        "other": "other",
+    }
+)
+"""DLProf's prefixes of its columns for ``RESOURCES``. Its other kernels are those that are not known to be on Tensor
+Cores: ``unknown_kernel`` is in them."""
 
 
 class ModelSummary(TypedDict):
@@ -27,6 +41,9 @@ class ModelSummary(TypedDict):
     ops: int | None
     eligible_ops: int | None
     eligible_ops_using_tensor_cores: int | None
+    """Unknown where none is known to, and some may."""
+    eligible_ops_unknown: int | None
+    """Of which it cannot be told: so many more may use Tensor Cores."""
     gpu_time_ns: int | None
     eligible_gpu_time_fraction: float | None
 
@@ -52,7 +69,8 @@ class GpuUtilization(TypedDict):
 
 
 class ResourceShare(TypedDict):
-    """One exclusive part of the wall time."""
+    """One exclusive part of the wall time. That on Tensor Cores is the least that it can be where ``unknown_kernel`` is
+    not 0, and unknown where none is known."""
 
     resource: str
     time_ns: int | None
@@ -71,6 +89,7 @@ class TensorCoreEfficiency(TypedDict):
     """GPU time of Tensor Core kernels over that of all kernels, both in eligible ops."""
 
     fraction: float | None
+    """Unknown where no kernel is known to use Tensor Cores, and of some nobody knows."""
     tensor_core_ns: int | None
     kernel_ns: int | None
     unknown_ns: int | None
@@ -103,16 +122,17 @@ def model_summary(connection: sqlite3.Connection, scope: Scope) -> ModelSummary:
     if extended is not None:
         # The ops of which Tensor Core efficiency tells; 1.8's table knows no kernels outside ops that use Tensor Cores.
         eligible_ops, eligible_ns = extended["eligible_ops"], extended["eligible_op_ns"]
-        using_ops = extended["eligible_ops_using"]
+        using_ops, unknown_ops = extended["eligible_ops_using"], extended["eligible_ops_unknown"]
     else:
         # DLProf counts under "eligible" only the ops that do not use Tensor Cores.
         eligible_ops = plus(row["nodes_tc_eligible_count"], row["nodes_using_tc_count"])
         eligible_ns = plus(row["nodes_tc_eligible_gpu_time"], row["nodes_using_tc_gpu_time"])
-        using_ops = row["nodes_using_tc_count"]
+        using_ops, unknown_ops = row["nodes_using_tc_count"], 0
     return ModelSummary(
         ops=row["nodes_total_count"],
         eligible_ops=eligible_ops,
-        eligible_ops_using_tensor_cores=using_ops,
+        eligible_ops_using_tensor_cores=at_least(using_ops, unknown_ops),
+        eligible_ops_unknown=unknown_ops,
         gpu_time_ns=row["nodes_total_gpu_time"],
         eligible_gpu_time_fraction=fraction(eligible_ns, row["nodes_total_gpu_time"]),
     )
@@ -131,7 +151,7 @@ def gpu_utilization(connection: sqlite3.Connection, scope: Scope) -> GpuUtilizat
         busy_ns = extended["gpu_busy_ns"]
     else:
         # The parts of the iterations are exact; DLProf's percentage has six decimals.
-        shares = {part["resource"]: part["time_ns"] for part in resource_breakdown(connection, scope)}
+        shares = _resource_times(connection, scope)
         busy_ns = plus(shares["tensor_core"], shares["other_kernel"])
         if len(used) == 1:
             used[0]["busy_ns"], used[0]["fraction"] = busy_ns, fraction(busy_ns, wall_ns)
@@ -169,21 +189,36 @@ def _devices(connection: sqlite3.Connection, scope: Scope, wall_ns: int | None) 
 
 
 def resource_breakdown(connection: sqlite3.Connection, scope: Scope) -> list[ResourceShare]:
-    """The seven exclusive parts of the aggregated iterations' time, in order of precedence; they add up to it."""
+    """The exclusive parts of the aggregated iterations' time, in order of precedence; they add up to it."""
+    times = _resource_times(connection, scope)
+    whole_ns = plus(*times.values())
+    known = {**times, "tensor_core": at_least(times["tensor_core"], times["unknown_kernel"])}
+    return [
+        ResourceShare(resource=resource, time_ns=time_ns, fraction=fraction(time_ns, whole_ns))
+        for resource, time_ns in known.items()
+    ]
+
+
+def _resource_times(connection: sqlite3.Connection, scope: Scope) -> dict[str, int | None]:
+    """The time of each of ``RESOURCES``; on Tensor Cores what is known to be."""
     extended = _extended_row(connection, scope)
     if extended is not None:
-        times = [extended[f"{resource}_ns"] for resource in RESOURCES]
+        times = {resource: extended[f"{resource}_ns"] for resource in RESOURCE_COLUMNS}
+        unknown_ns = extended["unknown_part_ns"]
     else:
-        sums = ", ".join(f"coalesce(sum({column}_duration), 0)" for column in RESOURCE_COLUMNS)
+        sums = ", ".join(f"coalesce(sum({column}_duration), 0)" for column in RESOURCE_COLUMNS.values())
         row = connection.execute(
             f"SELECT {sums} FROM view_iterations_profiled WHERE aggr_id = ? AND domain_name = ?",
             (scope.aggregation, scope.domain_name),
         ).fetchone()
-        times = [whole(value) for value in row]
-    return [
-        ResourceShare(resource=resource, time_ns=time_ns, fraction=fraction(time_ns, plus(*times)))
-        for resource, time_ns in zip(RESOURCES, times, strict=True)
-    ]
+        times, unknown_ns = dict(zip(RESOURCE_COLUMNS, map(whole, row), strict=True)), 0
+    return apart(times, unknown_ns)
+
+
+def apart(times: Mapping[str, int | None], unknown_ns: int | None) -> dict[str, int | None]:
+    """Times of DLProf's seven parts, and how much of its other kernels may be on Tensor Cores -> of ``RESOURCES``."""
+    told = {**times, "unknown_kernel": unknown_ns, "other_kernel": minus(times["other_kernel"], unknown_ns)}
+    return {resource: told[resource] for resource in RESOURCES}
 
 
 def unrecorded_resources(connection: sqlite3.Connection, scope: Scope) -> frozenset[str]:
@@ -204,8 +239,10 @@ def unrecorded_resources(connection: sqlite3.Connection, scope: Scope) -> frozen
 
 
 def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[str, KernelClassTime]:
-    """Plain sums of GPU durations: total, tensor_core, other_kernel, memory; unknown, a part of other_kernel; and
-    graph, CUDA graphs recorded as a whole, which no total holds because their kernels are not known."""
+    """Plain sums of GPU durations: total, and its parts tensor_core, unknown (no rule can tell whether they use Tensor
+    Cores), other_kernel and memory; and graph, CUDA graphs recorded as a whole, which no total holds because their
+    kernels are not known. What is known of tensor_core is the least that it can be beside unknown or graph, and nothing
+    where no kernel is known to use Tensor Cores."""
     summary = _row(connection, scope, "view_kernel_summary")
     extended = _extended_row(connection, scope)
     if extended is not None:
@@ -218,6 +255,7 @@ def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[str, Kerne
             time_ns=extended["unknown_ns"], names=extended["unknown_names"], launches=extended["unknown_launches"]
         )
         graph = KernelClassTime(time_ns=extended["graph_ns"], names=None, launches=extended["graph_launches"])
+        other_names = extended["other_names"]
     else:
         row = connection.execute(
             "SELECT coalesce(sum(calls), 0), coalesce(sum(calls * uses_tc), 0) FROM view_kernel_summaries "
@@ -228,16 +266,22 @@ def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[str, Kerne
         memory = _memory_launches(connection, scope)
         unknown = KernelClassTime(time_ns=0, names=0, launches=0)
         graph = KernelClassTime(time_ns=None, names=None, launches=None)
+        other_names = summary["other_count"]
+    untold = (unknown["launches"] or 0) + (graph["launches"] or 0)
     return {
         "total": KernelClassTime(
             time_ns=summary["total_gpu_time"], names=summary["total_count"], launches=plus(kernels, memory)
         ),
         "tensor_core": KernelClassTime(
-            time_ns=summary["using_tc_gpu_time"], names=summary["using_tc_count"], launches=tensor_core
+            time_ns=at_least(summary["using_tc_gpu_time"], untold),
+            names=at_least(summary["using_tc_count"], untold),
+            launches=at_least(tensor_core, untold),
         ),
         "unknown": unknown,
         "other_kernel": KernelClassTime(
-            time_ns=summary["other_gpu_time"], names=summary["other_count"], launches=minus(kernels, tensor_core)
+            time_ns=minus(summary["other_gpu_time"], unknown["time_ns"]),
+            names=other_names,
+            launches=minus(minus(kernels, tensor_core), unknown["launches"]),
         ),
         "memory": KernelClassTime(time_ns=summary["memory_gpu_time"], names=summary["memory_count"], launches=memory),
         "graph": graph,
@@ -257,7 +301,8 @@ def _memory_launches(connection: sqlite3.Connection, scope: Scope) -> int | None
 
 
 def tensor_core_efficiency(connection: sqlite3.Connection, scope: Scope) -> TensorCoreEfficiency:
-    """Unknown when no op is eligible or none of them launched a kernel."""
+    """Unknown when no op is eligible or none of them launched a kernel, and where none is known to use Tensor Cores and
+    of some nobody knows."""
     extended = _extended_row(connection, scope)
     if extended is not None:
         tensor_core_ns, kernel_ns = extended["eligible_tensor_core_ns"], extended["eligible_kernel_ns"]
@@ -275,7 +320,7 @@ def tensor_core_efficiency(connection: sqlite3.Connection, scope: Scope) -> Tens
         ).fetchone()
         tensor_core_ns, kernel_ns = whole(row[0]), whole(row[1])
     return TensorCoreEfficiency(
-        fraction=fraction(tensor_core_ns, kernel_ns),
+        fraction=fraction(at_least(tensor_core_ns, unknown_ns), kernel_ns),
         tensor_core_ns=tensor_core_ns,
         kernel_ns=kernel_ns,
         unknown_ns=unknown_ns,

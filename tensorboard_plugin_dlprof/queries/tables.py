@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.efficiency_table import efficiency_table
 from tensorboard_plugin_dlprof.queries.extension import is_extended, is_measured
 from tensorboard_plugin_dlprof.queries.gpus import gpus
-from tensorboard_plugin_dlprof.queries.groups import KERNELS_OF_GROUP
+from tensorboard_plugin_dlprof.queries.groups import kernels_of_group, with_unknown
 from tensorboard_plugin_dlprof.queries.iteration_list import iterations
 from tensorboard_plugin_dlprof.queries.iteration_tables import (
     kernels_of_iteration,
@@ -23,11 +23,15 @@ from tensorboard_plugin_dlprof.queries.op_types import OP_TYPES
 from tensorboard_plugin_dlprof.queries.ops import of_ours
 from tensorboard_plugin_dlprof.queries.reasons import groups, ops, ops_of_group
 from tensorboard_plugin_dlprof.queries.table import Table
-from tensorboard_plugin_dlprof.queries.whole_graphs import has_whole_graphs
+from tensorboard_plugin_dlprof.queries.unknown_kernels import has_unknown_kernels
 
 
 def _of_ops(make: Callable[[bool], Table]) -> Callable[[bool], Table]:
     return lambda extended: of_ours(make(extended)) if extended else make(extended)
+
+
+def _groups(extended: bool) -> Table:
+    return with_unknown(groups(True)) if extended else groups(False)
 
 
 TABLES: Mapping[str, Callable[[bool], Table]] = MappingProxyType(
@@ -35,9 +39,9 @@ TABLES: Mapping[str, Callable[[bool], Table]] = MappingProxyType(
         "ops": _of_ops(ops),
         "kernels_of_op": kernels_of_op,
         "op_types": lambda _extended: OP_TYPES,
-        "groups": groups,
+        "groups": _groups,
         "ops_of_group": _of_ops(ops_of_group),
-        "kernels_of_group": lambda _extended: KERNELS_OF_GROUP,
+        "kernels_of_group": kernels_of_group,
         "iterations": iterations,
         "kernels_of_iteration": kernels_of_iteration,
         "ops_of_iteration": ops_of_iteration,
@@ -53,14 +57,14 @@ _MEASURED = {"ops": ops, "ops_of_group": ops_of_group, "groups": groups, "effici
 
 
 @cache
-def find_table(name: str, extended: bool, measured: bool = False, graphs: bool = False) -> Table:
+def find_table(name: str, extended: bool, measured: bool = False, unknown: bool = False) -> Table:
     """The table of this name.
 
     Args:
         name: of ``TABLES``.
         extended: the database has our own tables.
         measured: it has not, but the efficiency of its ops was worked out.
-        graphs: it holds CUDA graphs that were recorded as a whole.
+        unknown: it tells of kernels that may use Tensor Cores, or CUDA graphs recorded as a whole.
 
     Raises:
         NotFound: there is none.
@@ -70,7 +74,7 @@ def find_table(name: str, extended: bool, measured: bool = False, graphs: bool =
         raise NotFound(f"There is no table {name[:40]!r}; there are {', '.join(TABLES)}.")
     if measured and not extended and name in _MEASURED:
         return _MEASURED[name](True)
-    return iterations(extended, graphs) if name == "iterations" else make(extended)
+    return iterations(extended, unknown) if name == "iterations" else make(extended)
 
 
 def table_of(connection: sqlite3.Connection, name: str) -> Table:
@@ -79,5 +83,5 @@ def table_of(connection: sqlite3.Connection, name: str) -> Table:
     Raises:
         NotFound: there is none.
     """
-    graphs = name == "iterations" and has_whole_graphs(connection)
-    return find_table(name, is_extended(connection), is_measured(connection), graphs)
+    unknown = name == "iterations" and has_unknown_kernels(connection)
+    return find_table(name, is_extended(connection), is_measured(connection), unknown)

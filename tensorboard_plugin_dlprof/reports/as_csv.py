@@ -8,10 +8,10 @@ open files of foreign profiles as text, or take the workbook.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from tensorboard_plugin_dlprof.reports.blocks import Block, Kind, Unknown, Value, known
+from tensorboard_plugin_dlprof.reports.blocks import Block, Kind, Ours, Unknown, Value, known
 
 _SPECIAL = frozenset(',"\r\n')
 
@@ -25,26 +25,30 @@ def write_csv(blocks: Iterable[Block], stream: TextIO) -> None:
         if block.columns:
             stream.write(",".join(column.heading for column in block.columns) + "\n")
             kinds = [column.kind for column in block.columns]
-            for row in block.rows:
+            for row in _of_dlprof(block.rows):
                 stream.write(",".join(map(_cell, row, kinds)) + "\n")
         else:
-            for name, value in block.rows:
+            for name, value in _of_dlprof(block.rows):
                 # DLProf does not quote here: four names of GPUs make three more commas.
                 stream.write(f"{name},{' '.join(_plain(value).splitlines())}\n")
+
+
+def _of_dlprof(rows: Iterable[tuple[Value, ...]]) -> Iterator[tuple[Value, ...]]:
+    return (row for row in rows if not isinstance(row, Ours))
 
 
 def _cell(value: Value, kind: Kind) -> str:
     if type(value) is int:
         return str(value)
-    text = value if type(value) is str else _plain(value)
+    text = value if type(value) is str else _plain(value, kind)
     if kind is Kind.TEXT or not _SPECIAL.isdisjoint(text):
         return '"' + text.replace('"', '""') + '"'
     return text
 
 
-def _plain(value: Value) -> str:
+def _plain(value: Value, kind: Kind | None = None) -> str:
     if isinstance(value, Unknown):
-        value = value.dlprof
+        value = bool(value.dlprof) if kind is Kind.YES_NO else value.dlprof
     value = known(value)
     if value is None:
         return ""

@@ -12,10 +12,16 @@ import msgspec
 
 
 class Unknown(NamedTuple):
-    """What the profile cannot tell, where DLProf wrote a number nevertheless."""
+    """What the profile cannot tell, or only a part of, where DLProf wrote a number nevertheless."""
 
     dlprof: float
-    """Its number; only the compatible CSV files show it."""
+    """Its number, 0 for no; only the compatible CSV files show it."""
+    rest: int | None = None
+    """What is known."""
+
+
+class Ours(tuple["Value", ...]):
+    """A row that DLProf's report has not: the compatible CSV files leave it out."""
 
 
 Value: TypeAlias = str | int | float | bool | list[str] | Unknown | None
@@ -59,6 +65,8 @@ class Block(msgspec.Struct, frozen=True):
 
 def known(value: Any) -> str | int | float | bool | list[str] | None:
     """The value; nothing for what a foreign database may hold in its place: a blob, or a number without end."""
+    if isinstance(value, Unknown):
+        return value.rest
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if isinstance(value, (str, int, float, list)) else None
@@ -75,6 +83,8 @@ def fit(value: Any, kind: Kind) -> Value:
         return found
     if kind in (Kind.TEXT, Kind.WORD):
         return value if isinstance(value, (str, list)) else "" if value is None else str(known(value) or "")
+    if isinstance(value, Unknown):
+        return value
     if not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
     if kind is Kind.YES_NO:

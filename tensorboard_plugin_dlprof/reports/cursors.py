@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.reports.blocks import Column, Value, fit
+from tensorboard_plugin_dlprof.reports.blocks import Column, Unknown, Value, fit
 
 ROWS_AT_ONCE = 500
 
@@ -31,6 +31,13 @@ def stream(
     kinds = [column.kind for column in columns]
     for row in raw(connection, sql, values):
         yield tuple(map(fit, row, kinds))
+
+
+def untold(rows: Iterator[tuple[Value, ...]], columns: Sequence[Column], heading: str) -> Iterator[tuple[Value, ...]]:
+    """The rows with NULL in the column of this heading as unknown, where DLProf writes 0 or no."""
+    place = [column.heading for column in columns].index(heading)
+    for row in rows:
+        yield row if row[place] is not None else (*row[:place], Unknown(0), *row[place + 1 :])
 
 
 def raw(connection: sqlite3.Connection, sql: str, values: Mapping[str, int]) -> Iterator[Sequence[object]]:

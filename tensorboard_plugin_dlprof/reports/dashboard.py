@@ -8,13 +8,15 @@ from html import escape
 
 from tensorboard_plugin_dlprof.queries import iterations, ops, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
+from tensorboard_plugin_dlprof.queries.numbers import plus
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.reports import charts
 from tensorboard_plugin_dlprof.reports.charts import Part
-from tensorboard_plugin_dlprof.reports.words import duration, number, share
+from tensorboard_plugin_dlprof.reports.words import at_least, duration, number, share
 
 _RESOURCES = {
     "tensor_core": "{unit} kernels",
+    "unknown_kernel": "Unknown kernels",
     "other_kernel": "Other kernels",
     "memory": "Memory",
     "data_loader": "Data loader",
@@ -44,7 +46,11 @@ def key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> list
     model = summary.model_summary(connection, scope)
     return [
         ("GPU utilization", share(used["fraction"]), "Time with a kernel running, over the wall time."),
-        (f"{unit} efficiency", share(efficiency["fraction"]), f"Kernel time of eligible ops that is on {unit}s."),
+        (
+            f"{unit} efficiency",
+            at_least(share(efficiency["fraction"]), efficiency["unknown_ns"]),
+            f"Kernel time of eligible ops that is on {unit}s.",
+        ),
         ("Wall time", duration(times["wall_clock_ns"]), "Of the aggregated iterations."),
         (
             "Iterations",
@@ -53,7 +59,10 @@ def key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> list
         ),
         (
             f"Ops using {unit}s",
-            f"{number(model['eligible_ops_using_tensor_cores'])} of {number(model['eligible_ops'])}",
+            at_least(
+                f"{number(model['eligible_ops_using_tensor_cores'])} of {number(model['eligible_ops'])}",
+                model["eligible_ops_unknown"],
+            ),
             "Of the ops that could.",
         ),
     ]
@@ -72,42 +81,74 @@ def _key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> str
 
 def resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     """What fills the wall time: one bar, and a table with its key."""
-    unknown = summary.unrecorded_resources(connection, scope)
+    unrecorded = summary.unrecorded_resources(connection, scope)
+    parts = summary.resource_breakdown(connection, scope)
+    unknown_ns = next(part["time_ns"] for part in parts if part["resource"] == "unknown_kernel")
     rows = []
-    for part in summary.resource_breakdown(connection, scope):
+    for part in parts:
         key = part["resource"]
-        known = (None, None) if key in unknown else (part["time_ns"], part["fraction"])
-        rows.append((key, _RESOURCES[key].format(unit=unit), *known))
+        if key == "unknown_kernel" and not unknown_ns:
+            continue
+        name = _RESOURCES[key].format(unit=unit)
+        if key == "unknown_kernel" and not summary.kernel_time(connection, scope)["unknown"]["launches"]:
+            name = "In CUDA graphs"
+        if key == "tensor_core" and unknown_ns and part["time_ns"]:
+            name += ", at least"
+        known = (None, None) if key in unrecorded else (part["time_ns"], part["fraction"])
+        rows.append((key, name, *known))
     chart = charts.stacked_bar(
         "What fills the wall time",
         [Part(time or 0, key, f"{name}: {duration(time)}, {share(fraction)}") for key, name, time, fraction in rows],
     )
     table = _legend(("Resource", "Time", "Share"), [(key, name, duration(t), share(f)) for key, name, t, f in rows])
-    return _section("Resource usage", "Exclusive parts of the wall time; they add up to it.", chart + table)
+    note = "Exclusive parts of the wall time; they add up to it." + (
+        f" Of unknown kernels, and of those in CUDA graphs recorded as a whole, nothing tells whether they use {unit}s."
+        if unknown_ns
+        else ""
+    )
+    return _section("Resource usage", note, chart + table)
 
 
 def _kernels(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     times = summary.kernel_time(connection, scope)
-    names = {"tensor_core": f"{unit} kernels", "other_kernel": "Other kernels", "memory": "Memory"}
-    total = times["total"]["time_ns"]
+    untold = (times["unknown"]["launches"] or 0) + (times["graph"]["launches"] or 0)
+    least = ", at least" if untold and times["tensor_core"]["launches"] else ""
+    names = {
+        "tensor_core": f"{unit} kernels{least}",
+        "unknown": "Unknown kernels",
+        "other_kernel": "Other kernels",
+        "memory": "Memory",
+        "graph": "In CUDA graphs",
+    }
+    names = {key: name for key, name in names.items() if key not in ("unknown", "graph") or times[key]["launches"]}
+    total = plus(times["total"]["time_ns"], times["graph"]["time_ns"] or 0)
     chart = charts.stacked_bar(
         "Kernel time by kind",
-        [Part(times[key]["time_ns"] or 0, key, f"{name}: {duration(times[key]['time_ns'])}")
-         for key, name in names.items()],
-    )  # fmt: skip
+        [
+            Part(times[key]["time_ns"] or 0, _COLOURS.get(key, key), f"{name}: {duration(times[key]['time_ns'])}")
+            for key, name in names.items()
+        ],
+    )
     rows = []
     for key, name in names.items():
         kind = times[key]
         part = None if kind["time_ns"] is None or not total else kind["time_ns"] / total
         rows.append(
-            (key, name, duration(kind["time_ns"]), share(part), number(kind["names"]), number(kind["launches"]))
+            (
+                _COLOURS.get(key, key),
+                name,
+                duration(kind["time_ns"]),
+                share(part),
+                number(kind["names"]),
+                number(kind["launches"]),
+            )
         )
     table = _legend(("Kind", "Time", "Share", "Names", "Launches"), rows)
-    unknown = times["unknown"]["launches"]
-    note = f"Sums of durations. No rule can tell {number(unknown)} of the other kernels." if unknown else (
-        "Sums of durations; overlap counts twice."
-    )  # fmt: skip
-    return _section("Kernel time", note, chart + table)
+    return _section("Kernel time", "Sums of durations; overlap counts twice.", chart + table)
+
+
+_COLOURS = {"unknown": "unknown_kernel", "graph": "unknown_kernel"}
+"""Of classes of kernels that are called otherwise than the resources."""
 
 
 def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
@@ -124,6 +165,7 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
             [
                 Part(time or 0, key, f"{name}: {_RESOURCES[key].format(unit=unit)} {duration(time)}")
                 for key, time in row["parts"].items()
+                if time or key != "unknown_kernel"
             ]
         )
     ends = f"{rows[0]['iteration']} to {rows[-1]['stop_iteration']}" if rows else "none"

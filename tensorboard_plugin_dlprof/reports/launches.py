@@ -12,7 +12,8 @@ from typing import Any
 
 from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.reports.blocks import USUAL, Block, Column, Kind, Value, fit
+from tensorboard_plugin_dlprof.queries.unknown_kernels import unknown_names
+from tensorboard_plugin_dlprof.reports.blocks import USUAL, Block, Column, Kind, Unknown, Value, fit
 from tensorboard_plugin_dlprof.reports.cursors import OP_JOINS, count_of, raw, scope_values
 from tensorboard_plugin_dlprof.reports.ops import OP_COLUMNS
 from tensorboard_plugin_dlprof.reports.shapes import printed_shapes
@@ -84,6 +85,7 @@ def _launches(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[Va
     texts = _Kept(connection, "SELECT string FROM dictionary WHERE id = ?", 1)
     triples = _Kept(connection, "SELECT x, y, z FROM read_only_grid_block WHERE id = ?", 3)
     shapes = _Shapes(texts)
+    untold = unknown_names(connection)
     kinds = [column.kind for column in _ITERATION]
     numbers = _NUMBERS_SQL.format(first=_STORED_FIRST_CALLS if is_extended(connection) else _FIRST_CALLS)
     usual: list[type | None] = [USUAL.get(kind) for kind in kinds]
@@ -91,6 +93,8 @@ def _launches(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[Va
         iteration, op, name, device, gpu_start, gpu_time, api_start, api_time, uses, grid, block, inputs, parameters,
         outputs, long_name,
     ) in raw(connection, numbers, scope_values(scope)):  # fmt: skip
+        if long_name in untold and not uses:
+            uses = Unknown(0)
         op_id, op_name, direction, op_type, data_type, *letters = ops[op]
         row = (
             iteration, op_id, op_name, direction, op_type, texts[name][0], device, gpu_start, gpu_time, api_start,

@@ -12,13 +12,15 @@ from tensorboard_plugin_dlprof.queries.numbers import plus, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import (
     RESOURCE_COLUMNS,
-    RESOURCES,
     gpu_utilization,
+    kernel_time,
+    model_summary,
+    resource_breakdown,
     tensor_core_efficiency,
     unrecorded_resources,
 )
 from tensorboard_plugin_dlprof.queries.system import gpu_names
-from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind, Unknown, Value, fit
+from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind, Ours, Unknown, Value, fit
 
 _SYSTEM = (
     ("CPU Model", "cpu_model"),
@@ -89,17 +91,22 @@ def _system(connection: sqlite3.Connection) -> list[tuple[Value, ...]]:
 
 def _times(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ...]]:
     """A utilisation is unknown where the profile has nothing that could be utilised, a part of the wall time where it
-    could not be recorded; DLProf writes 0.0."""
-    columns = dict(zip(RESOURCES, RESOURCE_COLUMNS, strict=True))
-    unknown = {f"{columns[resource]}_duration_pct" for resource in unrecorded_resources(connection, scope)}
+    could not be recorded, both of Tensor Cores where no kernel is known to use them and some may; DLProf writes 0.0."""
+    unrecorded = unrecorded_resources(connection, scope)
+    unknown = {f"{column}_duration_pct" for resource, column in RESOURCE_COLUMNS.items() if resource in unrecorded}
+    parts = {part["resource"]: part["fraction"] for part in resource_breakdown(connection, scope)}
+    if parts["tensor_core"] is None:
+        unknown.add("tc_duration_pct")
     if tensor_core_efficiency(connection, scope)["fraction"] is None:
         unknown.add("tc_utilization")
     if gpu_utilization(connection, scope)["fraction"] is None:
         unknown.add("gpu_utilization")
-    return [
-        (name, Unknown(0.0) if column in unknown else value)
-        for (name, column, _), (_, value) in zip(_TIMES, _model_values(connection, scope, _TIMES), strict=True)
-    ]
+    rows: list[tuple[Value, ...]] = []
+    for (name, column, _), (_, value) in zip(_TIMES, _model_values(connection, scope, _TIMES), strict=True):
+        rows.append((name, Unknown(0.0) if column in unknown else value))
+        if column == "non_tc_duration_pct" and parts["unknown_kernel"]:
+            rows.append(Ours(("Of It, Not Known Whether Tensor Core %", 100 * parts["unknown_kernel"])))
+    return rows
 
 
 def _model_values(connection: sqlite3.Connection, scope: Scope, names: _Names) -> list[tuple[Value, ...]]:
@@ -111,7 +118,7 @@ def _model_values(connection: sqlite3.Connection, scope: Scope, names: _Names) -
 
 
 def _ops(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ...]]:
-    return [
+    found: Iterator[tuple[Value, ...]] = (
         (name, *_category(connection, scope, "model_summary", column))
         for name, column in (
             ("All ops", "nodes_total_id"),
@@ -119,7 +126,22 @@ def _ops(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ...]
             ("Ops eligible for TC but not using", "nodes_tc_eligible_id"),
             ("All other ops", "nodes_other_id"),
         )
-    ]
+    )
+    every, using, eligible, other = found
+    model = model_summary(connection, scope)
+    if model["eligible_ops_using_tensor_cores"] is None:
+        using = _nothing_known(using)
+    untold = model["eligible_ops_unknown"]
+    told: list[tuple[Value, ...]] = [Ours((_UNTOLD, None, None, untold))] if untold else []
+    return [every, using, eligible, *told, other]
+
+
+_UNTOLD = "Of these, not known whether using TC"
+
+
+def _nothing_known(row: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The numbers of a row of which DLProf writes 0."""
+    return (row[0], *(Unknown(0) if value == 0 else value for value in row[1:]))
 
 
 def _kernels(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ...]]:
@@ -129,7 +151,17 @@ def _kernels(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, 
     other = _category(connection, scope, "kernel_summary_metrics", "kernels_non_tc_id")
     memory = _category(connection, scope, "memory_summary_metrics", "memory_time_id")
     total = tuple(map(plus, kernels, memory))
-    return [("All kernels", *total), ("Kernels using TC", *using), ("Memory", *memory), ("All other kernels", *other)]
+    times = kernel_time(connection, scope)
+    on_tensor_cores: tuple[Value, ...] = ("Kernels using TC", *using)
+    if times["tensor_core"]["launches"] is None:
+        on_tensor_cores = _nothing_known(on_tensor_cores)
+    rows = [("All kernels", *total), on_tensor_cores, ("Memory", *memory), ("All other kernels", *other)]
+    unknown, graphs = times["unknown"], times["graph"]
+    if unknown["launches"]:
+        rows.append(Ours((_UNTOLD, unknown["time_ns"], None, unknown["names"])))
+    if graphs["launches"]:
+        rows.append(Ours(("In CUDA graphs recorded as a whole", graphs["time_ns"], None, None)))
+    return rows
 
 
 def _category(

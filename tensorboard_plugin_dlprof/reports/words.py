@@ -17,6 +17,11 @@ def duration(time_ns: float | None) -> str:
     return f"{time_ns:,.0f} ns"
 
 
+def at_least(value: str, unknown: int | None) -> str:
+    """Says of what is known that it is the least, where more of it is unknown; what is not known says so itself."""
+    return f"at least {value}" if unknown and not value.startswith(UNKNOWN) else value
+
+
 def share(fraction: float | None) -> str:
     """In percent."""
     return UNKNOWN if fraction is None else f"{100 * fraction:.1f} %"

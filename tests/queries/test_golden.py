@@ -74,6 +74,7 @@ def test_the_totals(golden: UntrustedConnection) -> None:
     times = {part["resource"]: part["time_ns"] for part in summary.resource_breakdown(golden, scope)}
     assert times == {
         "tensor_core": 0,
+        "unknown_kernel": 0,
         "other_kernel": 296_799,
         "memory": 43_040,
         "data_loader": 0,

@@ -14,16 +14,24 @@ import pytest
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries import number_columns
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.group_tree import group_tree
 from tensorboard_plugin_dlprof.queries.headline import headline
 from tensorboard_plugin_dlprof.queries.iteration_shares import iteration_shares
-from tensorboard_plugin_dlprof.queries.iterations import iteration_source
+from tensorboard_plugin_dlprof.queries.iterations import iteration_rows, iteration_source
 from tensorboard_plugin_dlprof.queries.op_detail import op_detail
 from tensorboard_plugin_dlprof.queries.ops import top_ops
 from tensorboard_plugin_dlprof.queries.pages import page
+from tensorboard_plugin_dlprof.queries.rows import Cell
 from tensorboard_plugin_dlprof.queries.scope import find_scope
-from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, kernel_time, tensor_core_efficiency
+from tensorboard_plugin_dlprof.queries.summary import (
+    gpu_utilization,
+    kernel_time,
+    model_summary,
+    resource_breakdown,
+    tensor_core_efficiency,
+)
 from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.tables import find_table, table_of
 from tests.imports.traces import write_trace
@@ -129,44 +137,139 @@ def test_graphs_recorded_as_a_whole_stand_beside_the_kernels(tmp_path: Path) -> 
         (gpu,) = page(file, find_table("gpus", extended=True), find_scope(file), Request()).rows
     assert times["graph"] == {"time_ns": 7_811_141_695, "names": None, "launches": 10}
     assert times["total"] == {"time_ns": 78_270, "names": 2, "launches": 30}
+    assert times["tensor_core"] == {"time_ns": None, "names": None, "launches": None}
+    assert times["other_kernel"] == times["total"]
     assert gpu["tensor_core_fraction"] is None
 
 
 def test_an_iteration_with_whole_graphs_does_not_say_that_none_used_tensor_cores(tmp_path: Path) -> None:
-    """Where no kernel on Tensor Cores is known in it, the time of them, its share and what is drawn of it are unknown;
-    what kernels are known is counted as ever."""
+    """Where no kernel on Tensor Cores is known in it, their number and time, its share and what is drawn of it are
+    unknown; the time that may be on them is told."""
     with closing(open_database(database_of("nsight/a100_cuda_graphs/result_2_7B_compile_ro.sqlite", tmp_path))) as file:
         scope = find_scope(file)
         (row,) = page(file, table_of(file, "iterations"), scope, Request()).rows
         (shares,) = iteration_shares(file, scope)
         assert headline(file)["tensor_core_time_fraction"] is None
+        parts = {part["resource"]: part["time_ns"] for part in resource_breakdown(file, scope)}
+        ((drawn,), _) = iteration_rows(file, scope)
     assert row["tensor_core_time_ns"] is row["tensor_core_time_fraction"] is shares.tensor_core_fraction is None
     assert row["gpu_time_ns"] == 7_811_219_965
-    assert (row["kernels"], row["tensor_core_kernels"], row["tensor_core_kernel_time_ns"]) == (30, 0, 0)
+    assert (row["kernels"], row["tensor_core_kernels"], row["tensor_core_kernel_time_ns"]) == (30, None, None)
+    assert (row["unknown_kernel_ns"], row["unknown_kernels"], row["unknown_kernel_time_ns"]) == (7_811_141_695, 0, 0)
+    on_gpu = {"tensor_core": None, "unknown_kernel": 7_811_141_695, "other_kernel": 78_270}
+    assert parts == {**parts, **on_gpu}
+    assert drawn["parts"] == parts
 
 
-def test_graphs_leave_unknown_only_the_iterations_they_ran_in(tmp_path: Path) -> None:
-    """Of five iterations of 1,000 ns one knows its Tensor Core kernels, two are touched by graphs, one of which begins
-    long before it; a graph that ends as an iteration begins, or begins as it ends, did not run in it."""
-    database = tmp_path / "dldb.sqlite"
-    import_source(write_trace(tmp_path / "trace.json", steps=5), database, ImportOptions(), ignore)
-    with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute(
-            "UPDATE iteration_list SET start_time = iter_value * 1000, stop_time = (iter_value + 1) * 1000"
-        )
-        connection.execute("UPDATE iteration_aggregation_list SET tc_duration = iter_value = 2")
-        for number, (start, stop) in enumerate([(-50, 0), (900, 3_000), (950, 960), (5_000, 6_000)]):
-            connection.execute("INSERT INTO ext_graph_launches VALUES (?, 1, 0, ?, ?, 0, 7)", (number, start, stop))
-    with closing(open_database(database)) as file:
+@pytest.fixture(scope="module")
+def steps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UntrustedConnection]:
+    """Four steps that each call one eligible product: its kernel cannot be told; of two one can; neither uses Tensor
+    Cores; the other alone."""
+    shapes = {"Input Dims": [[64, 64], [64, 64]], "Input type": ["c10::Half", "c10::Half"]}
+    kernels = [[UNTOLD], [ON_TENSOR_CORES, UNTOLD], [PLAIN], [PLAIN]]
+    events = []
+    for step, names in enumerate(kernels):
+        start = 1_000 + 1_000 * step
+        events.append(_event("user_annotation", f"ProfilerStep#{step}", start, 1_000, 1))
+        kind = "addmm" if step == 3 else "mm"
+        events.append(_event("cpu_op", f"aten::{kind}", start + 10, 300, 1, **shapes))
+        for place, name in enumerate(names):
+            events += _work(10 * step + place + 1, "kernel", name, start + 20 + 50 * place, 10 * (place + 1), 0)
+    gpu = {"id": 0, "name": "NVIDIA A100-SXM4-40GB", "computeMajor": 8, "computeMinor": 0, "numSms": 108}
+    folder = tmp_path_factory.mktemp("steps")
+    source = folder / "trace.json"
+    source.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [gpu], "traceEvents": events}))
+    import_source(source, folder / "dldb.sqlite", ImportOptions(), ignore)
+    with closing(open_database(folder / "dldb.sqlite")) as connection:
+        yield connection
+
+
+TOLD = ("tensor_core_kernels", "tensor_core_time_ns", "tensor_core_kernel_time_ns", "unknown_kernel_ns",
+        "unknown_kernels", "other_kernel_ns")  # fmt: skip
+
+
+def test_iterations_tell_the_least_that_was_on_tensor_cores(steps: UntrustedConnection) -> None:
+    """And nothing where nothing is known; that none was where all is known."""
+    scope = find_scope(steps)
+    rows = page(steps, table_of(steps, "iterations"), scope, Request()).rows
+    assert [tuple(row[key] for key in TOLD) for row in rows] == [
+        (None, None, None, 10_000, 1, 0),
+        (1, 10_000, 10_000, 20_000, 1, 0),
+        (0, 0, 0, 0, 0, 10_000),
+        (0, 0, 0, 0, 0, 10_000),
+    ]
+    assert [row["tensor_core_time_fraction"] for row in rows] == [None, 0.01, 0.0, 0.0]
+    assert [each.tensor_core_fraction for each in iteration_shares(steps, scope)] == [None, 0.01, 0.0, 0.0]
+    drawn, _ = iteration_rows(steps, scope)
+    of_kernels = ("tensor_core", "unknown_kernel", "other_kernel")
+    assert [tuple((row["parts"] or {})[part] for part in of_kernels) for row in drawn] == [
+        (None, 10_000, 0), (10_000, 20_000, 0), (0, 0, 10_000), (0, 0, 10_000),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("few_rows", [0, 1_000], ids=["whole columns", "SQLite"])
+@pytest.mark.parametrize(
+    ("key", "known"),
+    [("tensor_core_time_ns", "1000ns"), ("tensor_core_kernels", "1"), ("tensor_core_kernel_time_ns", "1")],
+)
+def test_iterations_of_which_nothing_is_known_come_last(
+    steps: UntrustedConnection, monkeypatch: pytest.MonkeyPatch, few_rows: int, key: str, known: str
+) -> None:
+    """In both directions, and they pass no filter."""
+    monkeypatch.setattr(number_columns, "FEW_ROWS", few_rows)
+    table, scope = table_of(steps, "iterations"), find_scope(steps)
+
+    def asked(**request: Any) -> list[Cell]:
+        return [row["iteration"] for row in page(steps, table, scope, Request(**request)).rows]
+
+    assert asked(sort=key) == [2, 3, 1, 0]
+    assert asked(sort=f"-{key}") == [1, 3, 2, 0]
+    assert asked(filters={key: "=0"}) == [2, 3]
+    assert asked(filters={key: f">={known}"}) == [1]
+    assert asked(sort=f"-{key}", filters={"unknown_kernel_ns": ">0"}) == [1, 0]
+
+
+def test_ops_and_groups_tell_the_least_that_was_on_tensor_cores(steps: UntrustedConnection) -> None:
+    """In an iteration and over all of them: of the op that is untold in one it is so there alone."""
+    scope = find_scope(steps)
+    by_step = [
+        page(steps, table_of(steps, "ops_of_iteration"), scope, Request(links={"iteration": str(step)})).rows
+        for step in range(4)
+    ]
+    assert [[(row["tensor_core_kernels"], row["tensor_core_time_ns"]) for row in rows] for rows in by_step] == [
+        [(None, None)], [(1, 10_000)], [(0, 0)], [(0, 0)],
+    ]  # fmt: skip
+    model = model_summary(steps, scope)
+    assert (model["eligible_ops"], model["eligible_ops_using_tensor_cores"], model["eligible_ops_unknown"]) == (2, 1, 0)
+    nodes = group_tree(steps, scope)["nodes"]
+    assert nodes["tensor_core_time_ns"][0] == 10_000
+    assert nodes["unknown_time_ns"][0] == 30_000
+    (row,) = page(steps, table_of(steps, "kernels_of_group"), scope, Request(links={"group": "/"}, search=UNTOLD)).rows
+    assert row["using_tensor_cores"] is None
+
+
+def test_an_op_that_none_of_its_kernels_tells_is_counted_for_neither(tmp_path: Path) -> None:
+    """Not among those that use Tensor Cores, nor is 0 of 1 said of the ops below its groups."""
+    shapes = {"Input Dims": [[64, 64], [64, 64]], "Input type": ["c10::Half", "c10::Half"]}
+    events = [_event("cpu_op", "aten::mm", 1_000, 150, 1, **shapes), *_work(1, "kernel", UNTOLD, 1_020, 40, 0)]
+    gpu = {"id": 0, "name": "NVIDIA A100-SXM4-40GB", "computeMajor": 8, "computeMinor": 0, "numSms": 108}
+    source = tmp_path / "trace.json"
+    source.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [gpu], "traceEvents": events}))
+    import_source(source, tmp_path / "dldb.sqlite", ImportOptions(), ignore)
+    with closing(open_database(tmp_path / "dldb.sqlite")) as file:
         scope = find_scope(file)
-        ordered = page(file, table_of(file, "iterations"), scope, Request(sort="tensor_core_time_ns")).rows
-        zeros = page(file, table_of(file, "iterations"), scope, Request(filters={"tensor_core_time_ns": "=0"})).rows
-        shares = [each.tensor_core_fraction for each in iteration_shares(file, scope)]
-    told = {row["iteration"]: row["tensor_core_time_ns"] for row in ordered}
-    assert told == {0: None, 1: None, 2: 1, 3: 0, 4: 0}
-    assert [row["iteration"] for row in ordered] == [3, 4, 2, 0, 1]
-    assert [row["iteration"] for row in zeros] == [3, 4]
-    assert [share is None for share in shares] == [True, True, False, False, False]
+        model, efficiency = model_summary(file, scope), tensor_core_efficiency(file, scope)
+        nodes = group_tree(file, scope)["nodes"]
+        (group,) = page(file, table_of(file, "groups"), scope, Request()).rows
+        (gpu_row,) = page(file, table_of(file, "gpus"), scope, Request()).rows
+        (op_id,) = [name for name in nodes["op_id"] if name]
+        detail = op_detail(file, scope, op_id)["iterations"]
+    assert (model["eligible_ops_using_tensor_cores"], model["eligible_ops_unknown"]) == (None, 1)
+    assert (efficiency["fraction"], efficiency["unknown_ns"], efficiency["kernel_ns"]) == (None, 40_000, 40_000)
+    assert set(nodes["using_ops"]) == set(nodes["tensor_core_time_ns"]) == {None}
+    assert (group["using_ops"], group["using_fraction"], gpu_row["tensor_core_fraction"]) == (None, None, None)
+    assert gpu_row["unknown_fraction"] == 1.0
+    assert (detail["tensor_core_kernels"], detail["tensor_core_time_ns"]) == ([None], [None])
 
 
 def said_of_ops(file: UntrustedConnection, key: str) -> dict[str, set[object]]:
@@ -183,9 +286,9 @@ def said_of_ops(file: UntrustedConnection, key: str) -> dict[str, set[object]]:
 
 
 def test_whether_an_op_uses_tensor_cores_may_be_unknown(tmp_path: Path) -> None:
-    """Where most of its time is in kernels that no rule tells; one that is known to use them is enough for yes."""
+    """Where some of its kernels no rule tells; one that is known to use them is enough for yes."""
     shapes = {"Input Dims": [[64, 64], [64, 64]], "Input type": ["c10::Half", "c10::Half"]}
-    kernels = {"mm": [UNTOLD], "bmm": [UNTOLD, ON_TENSOR_CORES], "add": [PLAIN]}
+    kernels = {"mm": [UNTOLD], "bmm": [UNTOLD, ON_TENSOR_CORES], "add": [PLAIN], "addmm": [PLAIN, UNTOLD]}
     events, number = [], 0
     for place, (kind, names) in enumerate(kernels.items()):
         start = 1_000 + 200 * place
@@ -203,6 +306,7 @@ def test_whether_an_op_uses_tensor_cores_may_be_unknown(tmp_path: Path) -> None:
         "mm": {None},
         "bmm": {True},
         "add": {False},
+        "addmm": {None},
     }
 
 
@@ -246,8 +350,7 @@ def test_the_tree_does_not_take_what_is_not_known_for_not_eligible(tmp_path: Pat
     with closing(open_database(database)) as connection:
         nodes = group_tree(connection, find_scope(connection))["nodes"]
     assert set(nodes["eligible_ops"]) == {None}
-    kernels = [time > 0 for time in nodes["kernel_time_ns"]]
-    assert [using is not None for using in nodes["using_ops"]] == kernels
+    assert set(nodes["using_ops"]) == set(nodes["tensor_core_time_ns"]) == {None}
 
 
 def test_a_database_of_other_rules_for_kernels_says_so(tmp_path: Path) -> None:

@@ -45,7 +45,10 @@ def as_dlprof_prints(value: Value) -> str:
     return f"{value:.1f}" if isinstance(value, float) else ",".join(value) if isinstance(value, list) else str(value)
 
 
-KERNEL = {"ph": "X", "cat": "kernel", "name": "k", "ts": 1_010, "dur": 40, "pid": 0, "tid": 7, "args": {"device": 0}}
+KERNEL = {
+    "ph": "X", "cat": "kernel", "name": "elementwise_kernel", "ts": 1_010, "dur": 40, "pid": 0, "tid": 7,
+    "args": {"device": 0},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,13 @@ export interface Aggregation {
   label: string;
 }
 
-/** The seven exclusive parts of the wall time, in order of precedence. */
-export type Resource = "tensor_core" | "other_kernel" | "memory" | "data_loader" | "io" | "cpu" | "other";
+/**
+ * The exclusive parts of the wall time, in order of precedence. `unknown_kernel`: kernels of which no rule can tell whether they use
+ * Tensor Cores, and CUDA graphs recorded as a whole; where it is not 0, `tensor_core` is the least that it can be, and `null` where none
+ * is known.
+ */
+export type Resource =
+  "tensor_core" | "unknown_kernel" | "other_kernel" | "memory" | "data_loader" | "io" | "cpu" | "other";
 
 export interface ResourceShare {
   resource: Resource;
@@ -130,7 +135,10 @@ export interface DashboardResponse {
   model: {
     ops: number | null;
     eligible_ops: number | null;
+    /** The least that it can be; `null` where none is known to, and some may. */
     eligible_ops_using_tensor_cores: number | null;
+    /** So many more may use Tensor Cores. */
+    eligible_ops_unknown: number | null;
     gpu_time_ns: number | null;
     eligible_gpu_time_fraction: number | null;
   };
@@ -148,9 +156,13 @@ export interface DashboardResponse {
     }[];
   };
   resource_breakdown: ResourceShare[];
-  /** `graph`: CUDA graphs recorded as a whole, whose kernels are not known; it is not part of `total`. */
+  /**
+   * `unknown`: kernels of which no rule can tell whether they use Tensor Cores. `graph`: CUDA graphs recorded as a whole, whose kernels are
+   * not known; it is not part of `total`. Beside them `tensor_core` is the least that it can be, and `null` where none is known.
+   */
   kernel_time: Record<"total" | "tensor_core" | "unknown" | "other_kernel" | "memory" | "graph", KernelTime>;
   tensor_core_efficiency: {
+    /** `null` where no kernel is known to use Tensor Cores, and of some nobody knows; and of no kernels. */
     fraction: number | null;
     tensor_core_ns: number | null;
     kernel_ns: number | null;
@@ -256,6 +268,10 @@ export interface GroupNodes {
   gpu_idle_ns: (number | null)[];
   kernel_time_ns: (number | null)[];
   tensor_core_time_ns: (number | null)[];
+  /** Of kernels of which no rule can tell whether they use Tensor Cores. */
+  unknown_time_ns: number[];
+  /** Ops that are not known to use Tensor Cores, and may. */
+  unknown_ops: number[];
 }
 
 /** One cause for which eligible ops do not use matrix units well; of each node the sums over the ops below it. */

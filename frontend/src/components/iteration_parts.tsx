@@ -6,7 +6,7 @@ import { capitalized, formatCount } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
 import { formatDuration, type TimeUnit } from "../format/time";
 import { tickLabel } from "../model/chart";
-import { hasGraphs } from "../model/kernel_time";
+import { unknownWork } from "../model/kernel_time";
 import { barParts, classesIn, isResource, rowTitle } from "../model/iterations";
 import { colourOf, resourceLabel, type ColourClass } from "../model/resources";
 
@@ -14,7 +14,7 @@ import { colourOf, resourceLabel, type ColourClass } from "../model/resources";
 export const classLabel =
   (data: DashboardResponse) =>
   (key: ColourClass): string =>
-    isResource(key) ? resourceLabel(key, data.matrix_unit, hasGraphs(data)) : "Outside the aggregation";
+    isResource(key) ? resourceLabel(key, data.matrix_unit, unknownWork(data)) : "Outside the aggregation";
 
 interface IterationLegendProps {
   rows: readonly IterationRow[];

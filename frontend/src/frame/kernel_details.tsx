@@ -49,10 +49,7 @@ export function KernelDetails({ data }: { data: DashboardResponse }) {
         </tbody>
       </table>
       {(unknown.time_ns ?? 0) > 0 && (
-        <p class="muted">
-          Of all other kernels, {readableAndExact(unknown.time_ns)} are in kernels whose names do not tell whether they
-          use {data.matrix_unit}s.
-        </p>
+        <p class="muted">The names of kernels that are not known do not tell whether they use {data.matrix_unit}s.</p>
       )}
       {(graph.time_ns ?? 0) > 0 && (
         <p class="muted">

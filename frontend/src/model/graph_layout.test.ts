@@ -104,3 +104,11 @@ it("does not take what is not known for not eligible", () => {
     ["unassociated", "not_known", "not known"],
   ]);
 });
+
+it("does not say of eligible ops that none uses the units where that is not known", () => {
+  const untold = { ...nodes(), using_ops: nodes().using_ops.map((count, i) => (i === 5 || i === 8 ? null : count)) };
+  const of = new Rows(buildTree(untold, ""), { sort: "", fold: false, kept: null }).rowOf(8);
+  if (of === null) throw new Error("There is no such row.");
+  expect(compatibilityOf(of)).toBe("not_known");
+  expect(compatibilityText(of, "TC", true)).toBe("1 eligible, use not known");
+});

@@ -1,6 +1,6 @@
 /** The module graph as a tree from left to right: where nodes and edges stand, and which of three kinds a node is. */
 import { formatCount } from "../format/number";
-import type { Rows, TreeRow } from "./group_tree";
+import { mayBeMoreOps, type Rows, type TreeRow } from "./group_tree";
 
 export interface GraphNode {
   row: TreeRow;
@@ -62,7 +62,7 @@ export type Compatibility = "using" | "not_using" | "not_eligible" | "not_known"
 /** Whether ops of the row use the matrix unit, could but do not, or could not, as far as that is known. */
 export function compatibilityOf({ values, unknown }: TreeRow): Compatibility {
   if (values.using_ops > 0) return "using";
-  if (unknown.has("eligible_ops")) return "not_known";
+  if (unknown.has("eligible_ops") || unknown.has("using_ops")) return "not_known";
   return values.eligible_ops > 0 ? "not_using" : "not_eligible";
 }
 
@@ -70,11 +70,12 @@ export function compatibilityOf({ values, unknown }: TreeRow): Compatibility {
 export function compatibilityText(row: TreeRow, core: string, known: boolean): string {
   const { using_ops: using, eligible_ops: eligible } = row.values;
   if (using === 0 && row.unknown.has("eligible_ops")) return "not known";
-  if (eligible === 0 && using === 0) return "not eligible";
+  if (eligible === 0 && using === 0) return row.unknown.has("using_ops") ? "not known" : "not eligible";
   if (!known) return `${formatCount(eligible)} eligible`;
+  if (row.unknown.has("using_ops")) return `${formatCount(eligible)} eligible, use not known`;
   return using === 0
     ? `none of ${formatCount(eligible)} uses ${core}`
-    : `${formatCount(using)} of ${formatCount(Math.max(eligible, using))} use ${core}`;
+    : `${mayBeMoreOps(row) ? "≥ " : ""}${formatCount(using)} of ${formatCount(Math.max(eligible, using))} use ${core}`;
 }
 
 /** Scale and shift of the drawing: a point of the graph is at `x * scale + left`. */

@@ -7,6 +7,7 @@ import {
   keep,
   levels,
   limitedNs,
+  mayBeMoreTime,
   pathOf,
   Rows,
   sorted,
@@ -164,5 +165,30 @@ describe("causes", () => {
       "/", "Net", "Head", "Layer[0..1]", "unassociated",
     ]); // prettier-ignore
     expect(limited.roots.find(({ isOp }) => isOp)?.causes).toEqual([]);
+  });
+});
+
+describe("what is not known of matrix units", () => {
+  const row = (using: number | null, time: number | null, untold: number) =>
+    new Rows(
+      buildTree(
+        {
+          ...nodes(),
+          using_ops: nodes().using_ops.map((count, i) => (i === 8 ? using : count)),
+          tensor_core_time_ns: nodes().tensor_core_time_ns.map((ns, i) => (i === 8 ? time : ns)),
+          unknown_ops: nodes().unknown_ops.map((_, i) => (i === 8 ? untold : 0)),
+        },
+        "",
+      ),
+      { sort: "-gpu_time_ns", fold: false, kept: null },
+    ).rowOf(8);
+
+  it("is no share of 0", () => {
+    const [unknown, none] = [row(null, null, 1), row(0, 0, 0)];
+    if (unknown === null || none === null) throw new Error("There is no such row.");
+    expect(tensorCoreShare(unknown)).toBeNull();
+    expect(usingShare(unknown)).toBeNull();
+    expect(mayBeMoreTime(unknown)).toBe(true);
+    expect([tensorCoreShare(none), usingShare(none), mayBeMoreTime(none)]).toEqual([0, 0, false]);
   });
 });

@@ -18,6 +18,8 @@ const MEASURES = [
   "gpu_idle_ns",
   "kernel_time_ns",
   "tensor_core_time_ns",
+  "unknown_time_ns",
+  "unknown_ops",
 ] as const;
 
 export type Measure = (typeof MEASURES)[number];
@@ -49,7 +51,7 @@ export interface TreeRow {
   depth: number;
   name: string;
   isOp: boolean;
-  /** What is not known counts as nothing here, and is named in `unknown`. */
+  /** What is not known counts as nothing here; where nothing of it is known it is named in `unknown`. */
   values: Readonly<Record<Measure, number>>;
   unknown: ReadonlySet<Measure>;
   /** Why eligible ops below do not use matrix units well, that with the most kernel time first. */
@@ -239,7 +241,11 @@ export class Rows {
       Measure,
       number
     >;
-    const unknown = new Set(MEASURES.filter((measure) => members.every((node) => at(nodes[measure], node) === null)));
+    const unknown = new Set(
+      MEASURES.filter(
+        (measure) => values[measure] === 0 && members.some((node) => at<number | null>(nodes[measure], node) === null),
+      ),
+    );
     const sent = members.reduce((sum, node) => sum + at(below, node).length, 0);
     const missing = members.reduce((sum, node) => sum + at(nodes.children, node), 0) - sent;
     return {
@@ -269,7 +275,8 @@ export class Rows {
  * Ops that use the matrix unit over the eligible ones; null where none is eligible. An op that uses it without being known as
  * eligible counts as eligible here, so that no share is above 1.
  */
-export function usingShare({ values }: TreeRow): number | null {
+export function usingShare({ values, unknown }: TreeRow): number | null {
+  if (unknown.has("using_ops")) return null;
   const eligible = Math.max(values.eligible_ops, values.using_ops);
   return eligible > 0 ? values.using_ops / eligible : null;
 }
@@ -278,9 +285,17 @@ export function usingShare({ values }: TreeRow): number | null {
 export const knownOf = ({ values, unknown }: TreeRow, measure: Measure): number | null =>
   unknown.has(measure) ? null : values[measure];
 
-/** Time in Tensor Core kernels over the time of all kernels; null where there are none. */
-export const tensorCoreShare = ({ values }: TreeRow): number | null =>
-  values.kernel_time_ns > 0 ? values.tensor_core_time_ns / values.kernel_time_ns : null;
+/** Whether more ops below may use the matrix unit than are known to: how many do is the least. */
+export const mayBeMoreOps = ({ values }: TreeRow): boolean => values.unknown_ops > 0;
+
+/** Whether more time below may be in kernels that use the matrix unit than is known to be: that is the least. */
+export const mayBeMoreTime = ({ values }: TreeRow): boolean => values.unknown_ops > 0 || values.unknown_time_ns > 0;
+
+/** Time in Tensor Core kernels over the time of all kernels; null where there are none, or nothing is known of them. */
+export const tensorCoreShare = ({ values, unknown }: TreeRow): number | null =>
+  values.kernel_time_ns > 0 && !unknown.has("tensor_core_time_ns")
+    ? values.tensor_core_time_ns / values.kernel_time_ns
+    : null;
 
 /** Kernel time of the eligible ops below that do not use matrix units well. */
 export const limitedNs = ({ causes }: TreeRow): number => causes.reduce((sum, { kernelNs }) => sum + kernelNs, 0);

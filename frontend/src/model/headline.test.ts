@@ -6,6 +6,7 @@ import { matrixSentence, modelLine, utilizationSentence, type Phrase } from "./h
 const text = (phrases: Phrase[]): string => phrases.map((phrase) => phrase.text).join("");
 
 const noKernel = { time_ns: 0, names: 0, launches: 0 };
+const notKnown = { time_ns: null, names: null, launches: null };
 
 describe("the first sentence", () => {
   it("names the largest part of the time without kernels", () => {
@@ -91,8 +92,8 @@ describe("the sentence about matrix units", () => {
   it("does not turn unknown into none", () => {
     const { kernel_time: kernels } = dashboard();
     const data = dashboard({
-      tensor_core_efficiency: { fraction: 0, tensor_core_ns: 0, kernel_ns: 8, unknown_ns: 8 },
-      kernel_time: { ...kernels, tensor_core: noKernel, unknown: { time_ns: 25e7, names: 1, launches: 1 } },
+      tensor_core_efficiency: { fraction: null, tensor_core_ns: 0, kernel_ns: 8, unknown_ns: 8 },
+      kernel_time: { ...kernels, tensor_core: notKnown, unknown: { time_ns: 25e7, names: 1, launches: 1 } },
     });
     expect(text(matrixSentence(data))).toBe(
       "No kernel is known to use Tensor Cores; of 50.0 % of the kernel time it cannot be told.",
@@ -105,7 +106,7 @@ describe("the sentence about matrix units", () => {
     const none = { fraction: null, tensor_core_ns: 0, kernel_ns: 0, unknown_ns: 0 };
     const data = dashboard({
       tensor_core_efficiency: none,
-      kernel_time: { ...kernels, tensor_core: noKernel, graph },
+      kernel_time: { ...kernels, tensor_core: notKnown, graph },
     });
     expect(text(matrixSentence(data))).toBe(
       "No kernel is known to use Tensor Cores; of 75.0 % of the kernel time it cannot be told, as CUDA graphs were " +
@@ -124,6 +125,15 @@ describe("the sentence about matrix units", () => {
     expect(text(matrixSentence(bare))).toBe("Tensor Core kernels took 40.0 % of the kernel time.");
     expect(modelLine(bare)).toBe("No ops were recorded; 500 ms of GPU time");
   });
+});
+
+it("says of how many ops it cannot be told whether they use the units", () => {
+  const model = dashboard().model;
+  const line = (using: number | null, untold: number) =>
+    modelLine(dashboard({ model: { ...model, eligible_ops_using_tensor_cores: using, eligible_ops_unknown: untold } }));
+  expect(line(2, 0)).toContain("4 eligible for Tensor Cores, 2 of these using them;");
+  expect(line(2, 1)).toContain("4 eligible for Tensor Cores, at least 2 of these using them;");
+  expect(line(null, 1)).toContain("4 eligible for Tensor Cores, of 1 of these it is not known whether they use them;");
 });
 
 it("sums the model up in a line, leaving out what is not known", () => {

@@ -86,11 +86,12 @@ export function matrixSentence(data: DashboardResponse): Phrase[] {
   const graphNs = graph.time_ns ?? 0;
   const all = (kernels ?? 0) + graphNs;
   if (all === 0) return [];
-  if (used.time_ns === null || kernels === null) return [{ text: `Whether ${unit}s were used is not known.` }];
   const { fraction: efficiency, unknown_ns: untoldInEligible } = data.tensor_core_efficiency;
   const untold = (unknown.time_ns ?? 0) + graphNs;
+  if (kernels === null || (used.time_ns === null && untold === 0))
+    return [{ text: `Whether ${unit}s were used is not known.` }];
   const cannot = graphNs > untold / 2 ? "cannot be told, as CUDA graphs were recorded as a whole." : "cannot be told.";
-  if (used.time_ns === 0 && untold > 0)
+  if (used.time_ns === null)
     return [
       { text: `No kernel is known to use ${unit}s; of ` },
       { text: formatShare(shareOf(untold, all)), strong: true },
@@ -128,8 +129,11 @@ export function modelLine(data: DashboardResponse): string {
   const first: string[] = [];
   if (ops !== null) first.push(formatCounted(ops, "op"));
   if (eligible !== null) first.push(`${formatCount(eligible)} eligible for ${data.matrix_unit}s`);
-  if (using !== null && eligible !== null && eligible > 0 && hasGpuWork(data))
-    first.push(`${formatCount(using)} of these using them`);
+  const untold = data.model.eligible_ops_unknown ?? 0;
+  if (eligible !== null && eligible > 0 && hasGpuWork(data)) {
+    if (using !== null) first.push(`${untold > 0 ? "at least " : ""}${formatCount(using)} of these using them`);
+    else if (untold > 0) first.push(`of ${formatCount(untold)} of these it is not known whether they use them`);
+  }
   const second = gpuTime === "" ? [] : [gpuTime];
   if (data.model.eligible_gpu_time_fraction !== null && gpuTime !== "")
     second.push(`${formatShare(data.model.eligible_gpu_time_fraction)} of it in eligible ops`);

@@ -1,6 +1,6 @@
 /** The classes of kernels in the words and colours of the screen. */
 import type { DashboardResponse, KernelTime } from "../api/types";
-import { colourOf } from "./resources";
+import { colourOf, type UnknownWork } from "./resources";
 
 export interface KernelClass {
   key: string;
@@ -14,23 +14,35 @@ export function kernelNs({ kernel_time: { total, memory } }: DashboardResponse):
   return total.time_ns === null ? null : Math.max(total.time_ns - (memory.time_ns ?? 0), 0);
 }
 
-/** The whole, then the parts they fall into: using the matrix unit, memory, all other. */
-export function kernelClasses({ kernel_time: time, matrix_unit: unit }: DashboardResponse): KernelClass[] {
+/** The whole, then the parts they fall into: using the matrix unit, those of which nobody can tell, memory, all other. */
+export function kernelClasses(data: DashboardResponse): KernelClass[] {
+  const { kernel_time: time, matrix_unit: unit } = data;
+  const { kernels, graphs } = unknownWork(data);
+  const least = (kernels || graphs) && time.tensor_core.time_ns !== null ? ", at\u00a0least" : "";
   return [
     { key: "total", label: "Total", colour: "transparent", time: time.total },
-    { key: "tensor_core", label: `Using ${unit}s`, colour: colourOf("tensor_core"), time: time.tensor_core },
+    { key: "tensor_core", label: `Using ${unit}s${least}`, colour: colourOf("tensor_core"), time: time.tensor_core },
+    ...(kernels
+      ? [{ key: "unknown", label: "Not known", colour: colourOf("unknown_kernel"), time: time.unknown }]
+      : []),
     { key: "memory", label: "Memory", colour: colourOf("memory"), time: time.memory },
     { key: "other_kernel", label: "All other kernels", colour: colourOf("other_kernel"), time: time.other_kernel },
   ];
 }
 
-/** Whether CUDA graphs were recorded as a whole. */
-export const hasGraphs = ({ kernel_time: { graph } }: DashboardResponse): boolean => (graph.time_ns ?? 0) > 0;
+/** What there is of which nobody can tell whether it is on matrix units. */
+export const unknownWork = ({
+  kernel_time: { unknown, graph },
+}: Pick<DashboardResponse, "kernel_time">): UnknownWork => ({
+  kernels: (unknown.time_ns ?? 0) > 0,
+  graphs: (graph.time_ns ?? 0) > 0,
+});
 
 /** What `total` does not hold: launches of CUDA graphs of which the kernels were not recorded. */
-export const wholeGraphs = (time: KernelTime): KernelClass => ({
+export const wholeGraphs = (data: DashboardResponse): KernelClass => ({
   key: "graphs",
   label: "In CUDA graphs",
-  colour: colourOf("outside"),
-  time,
+  // Beside kernels that have the colour of what is not known, graphs have another.
+  colour: colourOf(unknownWork(data).kernels ? "outside" : "unknown_kernel"),
+  time: data.kernel_time.graph,
 });

@@ -5,7 +5,7 @@ import { formatShare, shareOf } from "../format/share";
 import { formatDuration } from "../format/time";
 import { COLOURS, type Colours } from "./resources";
 
-/** The palette of the resource classes, which was checked for contrast and colour blindness, and one colour more. */
+/** The palette of the resource classes, which was checked for contrast and colour blindness. */
 export const PRECISION_COLOURS = {
   fp64: COLOURS.io,
   fp32: COLOURS.cpu,
@@ -14,7 +14,7 @@ export const PRECISION_COLOURS = {
   bf16: COLOURS.memory,
   fp8: COLOURS.tensor_core,
   fp4: COLOURS.other,
-  int8: { light: "#7a6a00", dark: "#e6d35a" },
+  int8: COLOURS.unknown_kernel,
   unknown: COLOURS.outside,
 } as const satisfies Readonly<Record<string, Colours>>;
 

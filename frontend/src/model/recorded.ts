@@ -1,7 +1,7 @@
 /** What a recording cannot hold must not read as a measured nothing. */
 import type { DashboardResponse, Resource } from "../api/types";
 
-const ON_GPU: readonly Resource[] = ["tensor_core", "other_kernel", "memory"];
+const ON_GPU: readonly Resource[] = ["tensor_core", "unknown_kernel", "other_kernel", "memory"];
 
 /** Whether time of this class would have been seen. NVIDIA's databases do not say, so what they show counts as measured. */
 export function isRecorded(

@@ -90,14 +90,18 @@ describe.each(["light", "dark"] as const)("the colours of the %s theme", (theme)
   });
 });
 
-it("tells where graphs that were recorded as a whole are counted", () => {
-  expect(resourceLabel("other_kernel", "Tensor Core", true)).toBe("Other kernels, graphs");
-  expect(resourceLabel("other_kernel", "Tensor Core", false)).toBe("Other kernels");
+it("names what may be on matrix units: kernels, graphs that were recorded as a whole, or both", () => {
+  const called = (kernels: boolean, graphs: boolean) =>
+    resourceLabel("unknown_kernel", "Tensor Core", { kernels, graphs });
+  expect(called(true, false)).toBe("Unknown kernels");
+  expect(called(false, true)).toBe("In CUDA graphs");
+  expect(called(true, true)).toBe("Unknown kernels, graphs");
 });
 
 it("names the matrix unit of the vendor", () => {
-  expect(resourceLabel("tensor_core", "Matrix Core", false)).toBe("Matrix Cores");
-  expect(new Set(RESOURCES.map((resource) => resourceLabel(resource, "Tensor Core", true))).size).toBe(
+  const unknown = { kernels: true, graphs: true };
+  expect(resourceLabel("tensor_core", "Matrix Core", unknown)).toBe("Matrix Cores");
+  expect(new Set(RESOURCES.map((resource) => resourceLabel(resource, "Tensor Core", unknown))).size).toBe(
     RESOURCES.length,
   );
 });

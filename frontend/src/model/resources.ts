@@ -17,6 +17,7 @@ export interface Colours {
 
 export const COLOURS: Readonly<Record<ColourClass, Colours>> = {
   tensor_core: { light: "#1c4e20", dark: "#45934d" },
+  unknown_kernel: { light: "#7a6a00", dark: "#e6d35a" },
   other_kernel: { light: "#38a754", dark: "#9feda0" },
   memory: { light: "#407ada", dark: "#47b1fb" },
   data_loader: { light: "#695ba2", dark: "#b262d9" },
@@ -32,6 +33,7 @@ export const PANEL_BACKGROUND: Colours = { light: "#ffffff", dark: "#383838" };
 /** In order of precedence: a moment counts for the first that was busy. */
 export const RESOURCES: readonly Resource[] = [
   "tensor_core",
+  "unknown_kernel",
   "other_kernel",
   "memory",
   "data_loader",
@@ -40,16 +42,21 @@ export const RESOURCES: readonly Resource[] = [
   "other",
 ];
 
-/**
- * What a class is called on screen; `matrixUnit` is `Tensor Core`, or `Matrix Core` on AMD GPUs, and `graphs` says that CUDA graphs were
- * recorded as a whole.
- */
-export function resourceLabel(resource: Resource, matrixUnit: string, graphs: boolean): string {
+/** What a profile holds of which nobody can tell whether it is on matrix units: kernels, and CUDA graphs recorded as a whole. */
+export interface UnknownWork {
+  kernels: boolean;
+  graphs: boolean;
+}
+
+/** What a class is called on screen; `matrixUnit` is `Tensor Core`, or `Matrix Core` on AMD GPUs. */
+export function resourceLabel(resource: Resource, matrixUnit: string, unknown: UnknownWork): string {
   switch (resource) {
     case "tensor_core":
       return `${matrixUnit}s`;
+    case "unknown_kernel":
+      return !unknown.graphs ? "Unknown kernels" : unknown.kernels ? "Unknown kernels, graphs" : "In CUDA graphs";
     case "other_kernel":
-      return graphs ? "Other kernels, graphs" : "Other kernels";
+      return "Other kernels";
     case "memory":
       return "Memory";
     case "data_loader":
@@ -64,14 +71,20 @@ export function resourceLabel(resource: Resource, matrixUnit: string, graphs: bo
 }
 
 /** What a class holds, for its tooltip. */
-export function resourceMeaning(resource: Resource, matrixUnit: string, graphs: boolean): string {
+export function resourceMeaning(resource: Resource, matrixUnit: string, unknown: UnknownWork): string {
   switch (resource) {
     case "tensor_core":
-      return `A kernel that uses ${matrixUnit}s was running.`;
+      return unknown.kernels || unknown.graphs
+        ? `A kernel that is known to use ${matrixUnit}s was running.`
+        : `A kernel that uses ${matrixUnit}s was running.`;
+    case "unknown_kernel": {
+      const kernels = `kernels whose names do not tell whether they use ${matrixUnit}s`;
+      const graphs = `CUDA graphs recorded as a whole, in which kernels may use ${matrixUnit}s,`;
+      const what = !unknown.graphs ? kernels : unknown.kernels ? `${kernels}, or ${graphs}` : graphs;
+      return `${what.charAt(0).toUpperCase()}${what.slice(1)} were running, and no kernel that is known to.`;
+    }
     case "other_kernel":
-      return graphs
-        ? `Kernels or CUDA graphs recorded as a whole were running, no kernel that is known to use ${matrixUnit}s.`
-        : `Kernels were running, none of them on ${matrixUnit}s.`;
+      return `Kernels were running, none of them on ${matrixUnit}s.`;
     case "memory":
       return "Only GPU copies and sets were running.";
     case "data_loader":

@@ -50,6 +50,7 @@ export function dashboard(changes: Partial<DashboardResponse> = {}): DashboardRe
       ops: 10,
       eligible_ops: 4,
       eligible_ops_using_tensor_cores: 2,
+      eligible_ops_unknown: 0,
       gpu_time_ns: 5e8,
       eligible_gpu_time_fraction: 0.5,
     },

@@ -35,5 +35,7 @@ export function nodes(): GroupNodes {
     gpu_idle_ns: gpu,
     kernel_time_ns: gpu,
     tensor_core_time_ns: rows.map(([, , , , , time]) => time),
+    unknown_time_ns: rows.map(() => 0),
+    unknown_ops: rows.map(() => 0),
   };
 }

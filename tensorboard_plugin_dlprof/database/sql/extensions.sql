@@ -106,8 +106,8 @@ CREATE TABLE ext_memory_ops (
     PRIMARY KEY (kind, row_id)
 ) WITHOUT ROWID;
 
--- CUDA graphs recorded as a whole: device time of which the kernels are not known. Counted as kernels that do
--- not use Tensor Cores in every time, but not as a kernel in any number of kernels.
+-- CUDA graphs recorded as a whole: device time of which the kernels are not known. Counted as kernels of which no rule
+-- can tell whether they use Tensor Cores in every time, but not as a kernel in any number of kernels.
 CREATE TABLE ext_graph_launches (
     id                INTEGER PRIMARY KEY,
     read_only_ops_id  INTEGER NOT NULL, -- read_only_ops.id
@@ -178,16 +178,20 @@ CREATE TABLE ext_aggregations (
     io_ns                     INTEGER NOT NULL,     -- ns
     cpu_ns                    INTEGER NOT NULL,     -- ns
     other_ns                  INTEGER NOT NULL,     -- ns, and this the last; they add up to wall_ns
+    unknown_part_ns           INTEGER NOT NULL,     -- ns of other_kernel_ns that may be on Tensor Cores: with kernels of
+                                                    -- which no rule can tell, or graphs recorded as a whole, running
     kernel_launches           INTEGER NOT NULL,     -- kernels, whose time and names are in category_summary
     tensor_core_launches      INTEGER NOT NULL,     -- kernels
     memory_launches           INTEGER NOT NULL,     -- copies and sets
     unknown_launches          INTEGER NOT NULL,     -- kernels of which no rule can tell whether they use Tensor
     unknown_names             INTEGER NOT NULL,     -- Cores, distinct short names of them,
-    unknown_ns                INTEGER NOT NULL,     -- and ns, plain sum; all three are part of the other kernels
+    unknown_ns                INTEGER NOT NULL,     -- and ns, plain sum; 1.8's tables have all three with the others
+    other_names               INTEGER NOT NULL,     -- distinct short names of kernels that do not use Tensor Cores
     graph_launches            INTEGER NOT NULL,     -- CUDA graphs recorded as a whole
     graph_ns                  INTEGER NOT NULL,     -- ns, plain sum
     eligible_ops              INTEGER NOT NULL,     -- ops that could use Tensor Cores
     eligible_ops_using        INTEGER NOT NULL,     -- of these, ops that do
+    eligible_ops_unknown      INTEGER NOT NULL,     -- of these, ops of which it cannot be told
     eligible_op_ns            INTEGER NOT NULL,     -- ns of GPU time of eligible ops
     eligible_kernel_ns        INTEGER NOT NULL,     -- ns, plain sum over the kernels of eligible ops: the denominator
     eligible_tensor_core_ns   INTEGER NOT NULL,     -- ns, the part of it on Tensor Cores: numerator of tc_utilization
@@ -217,6 +221,7 @@ CREATE TABLE ext_device_times (
     io_ns            INTEGER NOT NULL,  -- ns
     cpu_ns           INTEGER NOT NULL,  -- ns
     other_ns         INTEGER NOT NULL,  -- ns
+    unknown_part_ns  INTEGER NOT NULL,  -- ns, the part of other_kernel_ns that may be on Tensor Cores
     PRIMARY KEY (aggr_id, device_id)
 ) WITHOUT ROWID;
 
@@ -241,8 +246,20 @@ CREATE TABLE ext_iteration_blocks (
     io_ns            INTEGER NOT NULL,  -- ns
     cpu_ns           INTEGER NOT NULL,  -- ns
     other_ns         INTEGER NOT NULL,  -- ns
+    unknown_part_ns  INTEGER NOT NULL,  -- ns, the part of other_kernel_ns that may be on Tensor Cores
     PRIMARY KEY (aggr_id, position)
 ) WITHOUT ROWID;
+
+-- Aggregated iterations of which it cannot be told how much of them Tensor Cores took; of those without a row all is
+-- known.
+CREATE TABLE ext_iteration_unknown (
+    id                 INTEGER PRIMARY KEY,     -- iteration_aggregation_list.id
+    aggr_id            INTEGER NOT NULL,        -- aggregations.id
+    unknown_part_ns    INTEGER NOT NULL,        -- ns, the part of non_tc_duration that may be on Tensor Cores
+    unknown_kernels    INTEGER NOT NULL,        -- kernels of which no rule can tell, among those of kernel_iteration_stats
+    unknown_kernel_ns  INTEGER NOT NULL,        -- ns, plain sum of them
+    graphs             INTEGER NOT NULL         -- CUDA graphs recorded as a whole that its ops launched
+);
 
 -- Every op in every aggregated iteration that calls it, packed (packing.py) by op, then iteration. Columns: number
 -- of the iteration, op (read_only_ops.id), calls, kernels, kernels that use Tensor Cores, CPU time (ns), GPU time (ns,
@@ -263,6 +280,8 @@ CREATE TABLE ext_op_kernels (
     read_only_ops_id  INTEGER NOT NULL, -- read_only_ops.id
     kernel_ns         INTEGER NOT NULL, -- ns, plain sum
     tc_kernel_ns      INTEGER NOT NULL, -- ns, plain sum
+    unknown_kernels   INTEGER NOT NULL, -- kernels of which no rule can tell whether they use Tensor Cores
+    unknown_ns        INTEGER NOT NULL, -- ns, plain sum of them
     PRIMARY KEY (aggr_id, read_only_ops_id)
 ) WITHOUT ROWID;
 

@@ -17,7 +17,7 @@ from tests.aggregation.oracle.metrics import (
     op_types,
 )
 from tests.aggregation.oracle.parts import parts_of
-from tests.aggregation.oracle.rows import UNKNOWN, RawRows, iteration_of, times_of
+from tests.aggregation.oracle.rows import UNKNOWN, YES, RawRows, iteration_of, times_of
 from tests.aggregation.oracle.time_line import length
 
 
@@ -50,6 +50,27 @@ def expected(profile: Profile, candidate: IterationCandidate, first: int, last: 
         },
         "parts": parts["mean"],
         "device_parts": parts["devices"],
+        "unknown_parts": parts["unknown"],
+        "unknown_device_parts": parts["unknown of devices"],
+        "unknown_by_iteration": {
+            value: (
+                len(untold),
+                sum(length(k["gpu"]) for k in untold),
+                sum(len(i["graphs"]) for i in chosen if i["iteration"] == value),
+            )
+            for value, untold in (
+                (value, [k for i in chosen if i["iteration"] == value for k in i["kernels"] if k["unit"] == UNKNOWN])
+                for value, _, _ in windows
+            )
+        },
+        "unknown_by_op": {
+            op["op_id"]: (len(untold), sum(length(k["gpu"]) for k in untold))
+            for op, untold in (
+                (op, [k for i in mine for k in i["kernels"] if k["unit"] == UNKNOWN]) for op, mine in by_op(chosen)
+            )
+            if untold
+        },
+        "other_names": len({k["name"] for k in kernels if k["unit"] not in (YES, UNKNOWN)}),
         "iteration_kernel_sums": {
             value: kernel_sums([k for i in chosen if i["iteration"] == value for k in i["kernels"]])
             for value, _, _ in windows

@@ -81,6 +81,28 @@ def found(profile: Profile, aggregation: Aggregation) -> dict[str, Any]:
         },
         "parts": its.parts_ns.tolist(),
         "device_parts": aggregation.devices.parts_ns.tolist(),
+        "unknown_parts": its.unknown_part_ns.tolist(),
+        "unknown_device_parts": aggregation.devices.unknown_part_ns.tolist(),
+        "unknown_by_iteration": {
+            value: tuple(rest)
+            for value, *rest in zip(
+                its.iter_value.tolist(),
+                its.unknown_kernels.tolist(),
+                its.unknown_kernel_ns.tolist(),
+                its.graphs.tolist(),
+                strict=True,
+            )
+        },
+        "unknown_by_op": {
+            ids[op]: (kernels, kernel_ns)
+            for op, kernels, kernel_ns in zip(
+                aggregation.unknown_kernels.op.tolist(),
+                aggregation.unknown_kernels.kernels.tolist(),
+                aggregation.unknown_kernels.kernel_ns.tolist(),
+                strict=True,
+            )
+        },
+        "other_names": launches.other_names,
         "iteration_kernel_sums": {
             value: tuple(rest)
             for value, *rest in zip(
@@ -111,6 +133,7 @@ def found(profile: Profile, aggregation: Aggregation) -> dict[str, Any]:
         "efficiency": (
             efficiency.eligible_ops,
             efficiency.eligible_ops_using,
+            efficiency.eligible_ops_unknown,
             efficiency.eligible_op_ns,
             efficiency.kernel_ns,
             efficiency.tensor_core_ns,

@@ -167,6 +167,12 @@ def efficiency(instances: Rows) -> tuple[int, ...]:
     return (
         sum(node[5] for node in nodes),
         sum(node[5] and node[6] for node in nodes),
+        sum(
+            node[5]
+            and not node[6]
+            and any(i["graphs"] or any(k["unit"] == UNKNOWN for k in i["kernels"]) for i in mine)
+            for (_, mine), node in zip(by_op(instances), nodes, strict=True)
+        ),
         sum(node[0][1][3] for node in nodes if node[5]),
         sum(length(kernel["gpu"]) for kernel in kernels),
         sum(length(kernel["gpu"]) for kernel in kernels if kernel["unit"] == YES),

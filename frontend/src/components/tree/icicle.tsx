@@ -5,7 +5,15 @@ import { formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { readableAndExact } from "../../format/time";
 import { causesTip } from "../../model/causes";
-import { chainOf, limitedNs, tensorCoreShare, type Measure, type TreeRow } from "../../model/group_tree";
+import {
+  chainOf,
+  limitedNs,
+  mayBeMoreOps,
+  mayBeMoreTime,
+  tensorCoreShare,
+  type Measure,
+  type TreeRow,
+} from "../../model/group_tree";
 import { icicleParts, type IcicleBox } from "../../model/icicle";
 import { SHADES, shadeOf } from "../../model/shades";
 import { useWidth } from "../use_width";
@@ -36,6 +44,7 @@ export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: stri
     event.preventDefault();
     tree.select(next.row);
   };
+  const untold = tree.rows.tree.nodes.tensor_core_time_ns.includes(null);
   return (
     <div class="icicle">
       <p class="muted icicle-note">
@@ -45,7 +54,7 @@ export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: stri
       <ul class="shade-legend" aria-label={`Share of ${matrixUnit} kernels`}>
         {SHADES.map(({ key, label }) => (
           <li key={key}>
-            <span class={`swatch shade-${key}`} /> {label}
+            <span class={`swatch shade-${key}`} /> {key === "none" && untold ? `${label}, or not known` : label}
           </li>
         ))}
       </ul>
@@ -103,11 +112,15 @@ function tipOf(row: TreeRow, by: Measure, whole: number, unit: string): string {
     row.key,
     `${by === "gpu_time_ns" ? "GPU" : "CPU"} time ${readableAndExact(row.values[by])}, ${formatShare(shareOf(row.values[by], whole))} of the whole`,
     share === null
-      ? "No kernels"
-      : `${unit} kernels ${formatShare(share)} of the kernel time: ${readableAndExact(row.values.tensor_core_time_ns)} of ${readableAndExact(row.values.kernel_time_ns)}`,
+      ? row.unknown.has("tensor_core_time_ns")
+        ? `Whether kernels use ${unit}s is not known`
+        : "No kernels"
+      : `${unit} kernels ${mayBeMoreTime(row) ? "at least " : ""}${formatShare(share)} of the kernel time: ${readableAndExact(row.values.tensor_core_time_ns)} of ${readableAndExact(row.values.kernel_time_ns)}`,
     row.unknown.has("eligible_ops")
       ? `Whether it could use ${unit}s is not known`
-      : `${formatCount(row.values.using_ops)} of ${formatCount(Math.max(row.values.eligible_ops, row.values.using_ops))} eligible ops use ${unit}s`,
+      : row.unknown.has("using_ops")
+        ? `How many of ${formatCount(row.values.eligible_ops)} eligible ops use ${unit}s is not known`
+        : `${mayBeMoreOps(row) ? "At least " : ""}${formatCount(row.values.using_ops)} of ${formatCount(Math.max(row.values.eligible_ops, row.values.using_ops))} eligible ops use ${unit}s`,
     ...(row.causes.length > 0 ? [causesTip(row.causes, limitedNs(row), unit)] : []),
   ].join("\n");
 }

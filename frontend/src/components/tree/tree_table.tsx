@@ -12,7 +12,15 @@ import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, inUnit, readableAndExact, unitsBeside, type TimeUnit } from "../../format/time";
 import { causesTip } from "../../model/causes";
 import { fitting } from "../../model/column_fit";
-import { chainOf, limitedNs, nothingShown, usingShare, type Measure, type TreeRow } from "../../model/group_tree";
+import {
+  chainOf,
+  limitedNs,
+  mayBeMoreOps,
+  nothingShown,
+  usingShare,
+  type Measure,
+  type TreeRow,
+} from "../../model/group_tree";
 import { Icon } from "../icon";
 import type { GroupTree } from "./use_group_tree";
 
@@ -355,11 +363,12 @@ function ValueCell({ row, column, label, matrixUnit, unit, total }: ValueCellPro
   if (column === "share") {
     const share = usingShare(row);
     if (share === null) return <span class="unknown">–</span>;
-    const of = `${formatCount(row.values.using_ops)} of ${formatCount(Math.max(row.values.eligible_ops, row.values.using_ops))} eligible ops`;
+    const of = `${mayBeMoreOps(row) ? "At least " : ""}${formatCount(row.values.using_ops)} of ${formatCount(Math.max(row.values.eligible_ops, row.values.using_ops))} eligible ops`;
     return (
       <>
         <span class="bar bar-plain" style={{ width: `${share * 100}%` }} />
         <span class="number" data-tip={of}>
+          {mayBeMoreOps(row) && share < 1 && "≥ "}
           {formatShare(share)}
         </span>
       </>
@@ -368,7 +377,13 @@ function ValueCell({ row, column, label, matrixUnit, unit, total }: ValueCellPro
   if (column === "name") return null;
   if (row.unknown.has(column)) return <span class="unknown">–</span>;
   const value = row.values[column];
-  if (unit === undefined) return <span class={value === 0 ? "number muted" : "number"}>{formatCount(value)}</span>;
+  if (unit === undefined)
+    return (
+      <span class={value === 0 ? "number muted" : "number"}>
+        {column === "using_ops" && mayBeMoreOps(row) && "≥ "}
+        {formatCount(value)}
+      </span>
+    );
   const ofAll = shareOf(value, total);
   const parent = row.parent?.values[column];
   const ofParent = parent === undefined ? null : shareOf(value, parent);

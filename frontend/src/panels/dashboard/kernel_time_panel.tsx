@@ -50,14 +50,17 @@ export function KernelTimePanel({ data }: { data: DashboardResponse }) {
           label={`${data.matrix_unit} kernels: ${formatShare(used)} of the kernel GPU time`}
           centre={formatDuration(total)}
           centreLabel="GPU time"
-          parts={[...classes, ...(inGraphs > 0 ? [wholeGraphs(graphs)] : [])].map(({ key, label, colour, time }) => ({
+          parts={[...classes, ...(inGraphs > 0 ? [wholeGraphs(data)] : [])].map(({ key, label, colour, time }) => ({
             key,
             label,
             colour,
             size: time.time_ns,
             value: formatDuration(time.time_ns),
-            share: formatShare(shareOf(time.time_ns, total)),
-            tip: `${label}: ${formatShare(shareOf(time.time_ns, total))}\n${readableAndExact(time.time_ns)} of ${readableAndExact(total)} GPU time`,
+            share: time.time_ns === null ? "" : formatShare(shareOf(time.time_ns, total)),
+            tip:
+              time.time_ns === null
+                ? `No kernel is known to use ${data.matrix_unit}s, and some may.`
+                : `${label}: ${formatShare(shareOf(time.time_ns, total))}\n${readableAndExact(time.time_ns)} of ${readableAndExact(total)} GPU time`,
           }))}
         />
       )}

@@ -24,9 +24,7 @@ function facts(data: DashboardResponse): Fact[] {
   const noKernels = !hasKernels(data);
   const spread = performed.iteration_std_dev_ns;
   const utilization = `${readableAndExact(used.busy_ns)} with at least one kernel running, of ${readableAndExact(used.wall_ns)} wall clock time`;
-  // None is known to use them, and of some nobody knows: that is no 0.
   const untold = efficient.unknown_ns ?? 0;
-  const known = efficient.fraction === 0 && untold > 0 ? null : efficient.fraction;
   const efficiency = `${readableAndExact(efficient.tensor_core_ns)} in ${unit} kernels, of ${readableAndExact(efficient.kernel_ns)} in all kernels, both in eligible ops`;
   return [
     {
@@ -53,12 +51,12 @@ function facts(data: DashboardResponse): Fact[] {
     {
       term: `${unit} Kernel Efficiency`,
       about:
-        efficient.fraction === null
+        efficient.fraction === null && untold === 0
           ? `GPU time of ${unit} kernels, over GPU time of all kernels, both in ops that are eligible for ${unit}s. No op is eligible here, none could be told, or none has kernels. Higher is better.`
           : `${efficiency}. Higher is better.`,
       value: (
         <Share
-          fraction={known}
+          fraction={efficient.fraction}
           of={efficiency}
           none={
             !hasOps(data)
@@ -71,7 +69,7 @@ function facts(data: DashboardResponse): Fact[] {
           }
         />
       ),
-      ...(known !== null && untold > 0
+      ...(efficient.fraction !== null && untold > 0
         ? {
             note: { text: "at least", tip: `No rule can tell ${readableAndExact(untold)} of these kernels` },
           }

@@ -3,13 +3,16 @@ import { Donut } from "../../components/donut";
 import { Panel } from "../../components/panel";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
-import { hasGraphs } from "../../model/kernel_time";
+import { unknownWork } from "../../model/kernel_time";
 import { isRecorded, notRecordedTip } from "../../model/recorded";
 import { colourOf, resourceLabel, resourceMeaning } from "../../model/resources";
 
 export function ResourceBreakdown({ data }: { data: DashboardResponse }) {
   const wall = data.gpu_utilization.wall_ns ?? data.performance.wall_clock_ns;
-  const labelOf = (resource: Resource): string => resourceLabel(resource, data.matrix_unit, hasGraphs(data));
+  const labelOf = (resource: Resource): string => resourceLabel(resource, data.matrix_unit, unknownWork(data));
+  const untold = data.resource_breakdown.some(({ resource, time_ns: time }) => resource === "unknown_kernel" && time);
+  const leastOf = (resource: Resource, time: number | null): string =>
+    resource === "tensor_core" && untold && time !== null ? `${labelOf(resource)}, at\u00a0least` : labelOf(resource);
   const largest = [...data.resource_breakdown].sort((a, b) => (b.fraction ?? 0) - (a.fraction ?? 0))[0];
   return (
     <Panel
@@ -26,18 +29,22 @@ export function ResourceBreakdown({ data }: { data: DashboardResponse }) {
         }
         centre={formatDuration(wall)}
         centreLabel="wall clock"
-        parts={data.resource_breakdown.map(({ resource, time_ns: time, fraction }) => ({
-          key: resource,
-          label: labelOf(resource),
-          colour: colourOf(resource),
-          size: time,
-          ...(isRecorded(resource, data)
-            ? { value: formatDuration(time), share: formatShare(fraction) }
-            : { value: "not recorded", share: "" }),
-          tip: !isRecorded(resource, data)
-            ? notRecordedTip(resource)
-            : `${labelOf(resource)}: ${formatShare(fraction)}\n${readableAndExact(time)} of ${readableAndExact(wall)} wall clock time\n${resourceMeaning(resource, data.matrix_unit, hasGraphs(data))}`,
-        }))}
+        parts={data.resource_breakdown
+          .filter(({ resource }) => resource !== "unknown_kernel" || untold)
+          .map(({ resource, time_ns: time, fraction }) => ({
+            key: resource,
+            label: leastOf(resource, time),
+            colour: colourOf(resource),
+            size: time,
+            ...(!isRecorded(resource, data)
+              ? { value: "not recorded", share: "" }
+              : { value: formatDuration(time), share: time === null ? "" : formatShare(fraction) }),
+            tip: !isRecorded(resource, data)
+              ? notRecordedTip(resource)
+              : time === null
+                ? `No kernel is known to use ${data.matrix_unit}s, and some may.`
+                : `${leastOf(resource, time)}: ${formatShare(fraction)}\n${readableAndExact(time)} of ${readableAndExact(wall)} wall clock time\n${resourceMeaning(resource, data.matrix_unit, unknownWork(data))}`,
+          }))}
       />
     </Panel>
   );

@@ -1,6 +1,7 @@
 import type { DashboardResponse } from "../../api/types";
 import { Donut } from "../../components/donut";
 import { Panel } from "../../components/panel";
+import { UNKNOWN } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { hasOps } from "../../model/headline";
@@ -12,8 +13,6 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
   const unknown = shareOf(untold, all) ?? 0;
   const rest = all === null || used === null ? null : all - used - (untold ?? 0);
   const others = Math.max(1 - (fraction ?? 0) - unknown, 0);
-  // None is known to use them, and of some nobody knows: that is no 0.
-  const known = fraction === 0 && unknown > 0 ? null : fraction;
   const whole = `of ${readableAndExact(all)} in all kernels of eligible ops`;
   return (
     <Panel
@@ -21,7 +20,7 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
       about={`GPU time of kernels that use ${unit}s, over GPU time of all kernels, both in ops that are eligible for ${unit}s. 100 %: eligible ops run nothing but ${unit} kernels. Higher is better.`}
       class="span-small"
     >
-      {fraction === null ? (
+      {fraction === null && unknown === 0 ? (
         <p class="nothing">
           {(data.model.eligible_ops ?? 0) > 0
             ? "No kernel of an eligible op was recorded."
@@ -32,18 +31,21 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
       ) : (
         <Donut
           name="efficiency"
-          label={`${unit} kernel efficiency ${formatShare(known)}`}
-          centre={formatShare(known)}
-          centreLabel={known !== null && unknown > 0 ? "at least" : "efficiency"}
+          label={`${unit} kernel efficiency ${formatShare(fraction)}`}
+          centre={formatShare(fraction)}
+          centreLabel={fraction !== null && unknown > 0 ? "at least" : "efficiency"}
           parts={[
             {
               key: "using",
-              label: `Using ${unit}s`,
+              label: `Using ${unit}s${fraction !== null && unknown > 0 ? ", at\u00a0least" : ""}`,
               colour: colourOf("tensor_core"),
               size: fraction,
-              value: formatDuration(used),
-              share: formatShare(fraction),
-              tip: `Using ${unit}s: ${formatShare(fraction)}\n${readableAndExact(used)} ${whole}`,
+              value: fraction === null ? UNKNOWN : formatDuration(used),
+              share: fraction === null ? "" : formatShare(fraction),
+              tip:
+                fraction === null
+                  ? `No kernel of them is known to use ${unit}s, and some may.`
+                  : `Using ${unit}s: ${formatShare(fraction)}\n${readableAndExact(used)} ${whole}`,
             },
             {
               key: "not_using",
@@ -59,7 +61,7 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
                   {
                     key: "unknown",
                     label: "Not known",
-                    colour: colourOf("outside"),
+                    colour: colourOf("unknown_kernel"),
                     size: unknown,
                     value: formatDuration(untold),
                     share: formatShare(unknown),

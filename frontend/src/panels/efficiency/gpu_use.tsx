@@ -55,8 +55,7 @@ function NetworkUse({ data, network }: { data: DashboardResponse; network: Netwo
   const onUnits = data.kernel_time.tensor_core;
   const untold = (data.kernel_time.unknown.time_ns ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
   const all = (kernelNs(data) ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
-  // None is known to use them, and of some nobody knows: that is no 0.
-  const used = onUnits.time_ns === 0 && untold > 0 ? null : onUnits.time_ns;
+  const used = onUnits.time_ns;
   return (
     <div class="op-rates">
       <Meter

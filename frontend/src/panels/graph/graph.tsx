@@ -41,7 +41,11 @@ export function Graph() {
         ) : (
           <Drawing tree={tree} matrixUnit={matrixUnit} onGpu={onGpu} />
         )}
-        <Legend matrixUnit={matrixUnit} onGpu={onGpu} unknown={tree.rows.tree.nodes.eligible_ops.includes(null)} />
+        <Legend
+          matrixUnit={matrixUnit}
+          onGpu={onGpu}
+          unknown={[tree.rows.tree.nodes.eligible_ops, tree.rows.tree.nodes.using_ops].some((of) => of.includes(null))}
+        />
       </section>
       {tree.selected !== null && (
         <NodePane row={tree.selected} tree={tree} onClose={() => tree.change({ row: null })} />
@@ -65,7 +69,7 @@ function Legend({ matrixUnit, onGpu, unknown }: LegendProps) {
           ...(onGpu ? ([["using", `at least one op uses ${matrixUnit}s`]] as const) : []),
           ["not_using", `eligible for ${matrixUnit}s, ${onGpu ? "none uses them" : "no kernels were recorded"}`],
           ["not_eligible", "not eligible"],
-          ...(unknown ? ([["not_known", "not known whether eligible"]] as const) : []),
+          ...(unknown ? ([["not_known", "not known"]] as const) : []),
         ] as const
       ).map(([kind, text]) => (
         <li key={kind}>

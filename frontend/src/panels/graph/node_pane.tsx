@@ -7,14 +7,14 @@ import { Layout, NarrowTypes } from "../../components/framework_advice";
 import type { GroupTree } from "../../components/tree/use_group_tree";
 import { Duration, Share, YesNo } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
-import { formatCount, formatCounted } from "../../format/number";
+import { formatCount, formatCounted, UNKNOWN } from "../../format/number";
 import { readableAndExact } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
 import { numberOf } from "../../frame/use_op_rates";
 import { useQuery } from "../../frame/use_query";
 import { causeAbout } from "../../model/causes";
 import { compatibilityOf } from "../../model/graph_layout";
-import { knownOf, pathOf, tensorCoreShare, type Measure, type TreeRow } from "../../model/group_tree";
+import { knownOf, mayBeMoreTime, pathOf, tensorCoreShare, type Measure, type TreeRow } from "../../model/group_tree";
 import { shortKernelName } from "../../model/kernel_name";
 
 const MOST_KERNELS = 10;
@@ -50,11 +50,11 @@ export function NodePane({ row, tree, onClose }: NodePaneProps) {
             ["CPU overhead", <Duration ns={known("cpu_overhead_ns")} />],
             ["GPU idle", <Duration ns={known("gpu_idle_ns")} />],
             [
-              `${unit} kernels`,
+              `${unit} kernels${mayBeMoreTime(row) && tensorCoreShare(row) !== null ? ", at least" : ""}`,
               <Share
                 fraction={tensorCoreShare(row)}
                 of={`${readableAndExact(values.tensor_core_time_ns)} of ${readableAndExact(values.kernel_time_ns)} kernel time`}
-                none="no kernels"
+                none={row.unknown.has("tensor_core_time_ns") ? UNKNOWN : "no kernels"}
               />,
             ],
             ["Calls", formatCount(known("calls"))],
@@ -170,8 +170,8 @@ function Advice({ row, unit, framework }: { row: TreeRow; unit: string; framewor
   if (kind === "not_known")
     return (
       <p class="muted">
-        Whether this could use {unit}s is not known: no op is known to have launched it, no rule tells its kernels, or
-        it is a CUDA graph that was recorded as a whole.
+        Whether this {row.values.eligible_ops > 0 ? "uses" : "could use"} {unit}s is not known: no op is known to have
+        launched it, no rule tells its kernels, or it is a CUDA graph that was recorded as a whole.
       </p>
     );
   if (kind === "not_eligible")

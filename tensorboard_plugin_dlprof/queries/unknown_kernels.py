@@ -1,0 +1,52 @@
+"""Kernels of which no rule can tell whether they use Tensor Cores, and CUDA graphs that were recorded as a whole.
+
+What is known of Tensor Cores is then the least that it can be, and nothing at all where it is 0. NVIDIA's databases do
+not tell: of theirs, all is known.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from tensorboard_plugin_dlprof.queries.extension import extension_tables
+
+
+def at_least(known: int | None, unknown: int | None) -> int | None:
+    """What is known to be on Tensor Cores: nothing where it is 0, and so much more may be that is not 0."""
+    return None if known == 0 and unknown else known
+
+
+def at_least_sql(known: str, is_unknown: str) -> str:
+    """The same as an expression; ``is_unknown`` is a condition."""
+    return f"CASE WHEN {known} > 0 OR NOT ({is_unknown}) THEN {known} END"
+
+
+def has_unknown_kernels(connection: sqlite3.Connection) -> bool:
+    """Whether of some aggregated iteration it cannot be told how much of it Tensor Cores took."""
+    if "ext_iteration_unknown" not in extension_tables(connection):
+        return False
+    (found,) = connection.execute("SELECT EXISTS (SELECT 1 FROM ext_iteration_unknown)").fetchone()
+    return bool(found)
+
+
+def unknown_names(connection: sqlite3.Connection) -> frozenset[int]:
+    """``dictionary.id`` of the long names of which no rule can tell."""
+    if "ext_kernel_names" not in extension_tables(connection):
+        return frozenset()
+    return frozenset(
+        name for (name,) in connection.execute("SELECT name_id FROM ext_kernel_names WHERE matrix_unit = 2")
+    )
+
+
+OF_ITERATION = "LEFT JOIN ext_iteration_unknown AS unknown ON unknown.id = part.id"
+"""Of ``iteration_aggregation_list AS part``, in databases of ours; no row where all is known."""
+
+UNKNOWN_PART = "coalesce(unknown.unknown_part_ns, 0)"
+"""Of DLProf's ``non_tc_duration``, what may be on Tensor Cores; of ``OF_ITERATION``."""
+
+MAY_USE = (
+    "(EXISTS (SELECT 1 FROM ext_op_kernels AS told WHERE told.aggr_id = {aggregation} "
+    "AND told.read_only_ops_id = {op} AND told.unknown_kernels > 0) "
+    "OR {op} IN (SELECT read_only_ops_id FROM ext_graph_launches))"
+)
+"""Condition of an op in a database of ours: some of its work may be on Tensor Cores, and nobody can tell."""
