@@ -56,7 +56,7 @@ def framework_of(profile: Profile, libraries: frozenset[str]) -> Framework:
     told = profile.info.framework.lower()
     if profile.info.source_format == "pytorch" or profile.dlprof_markers or told.startswith("pytorch"):
         return Framework.PYTORCH
-    if told.startswith("tensorflow") or any(_TENSORFLOW_OP.match(op.op_type) for op in profile.ops):
+    if told.startswith("tensorflow") or any(map(_TENSORFLOW_OP.match, {op.op_type for op in profile.ops})):
         return Framework.TENSORFLOW
     if "pytorch" in libraries:
         return Framework.PYTORCH
@@ -65,7 +65,7 @@ def framework_of(profile: Profile, libraries: frozenset[str]) -> Framework:
 
 def uses_xla(profile: Profile, libraries: frozenset[str]) -> bool:
     """Whether XLA compiled any part of the program."""
-    return "xla" in libraries or any(_XLA.search(op.name) or _XLA.search(op.op_type) for op in profile.ops)
+    return "xla" in libraries or any(map(_XLA.search, {text for op in profile.ops for text in (op.name, op.op_type)}))
 
 
 def uses_torch_compile(profile: Profile) -> bool:

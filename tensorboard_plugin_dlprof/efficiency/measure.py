@@ -93,7 +93,9 @@ def _op_pieces(profile: Profile, works: list[Work], described: Int64s) -> _Piece
     instances = profile.instances
     wanted = np.ones(len(instances.op), np.bool_)
     wanted[described] = False
-    usable = np.array([_is_usable(op) for op in profile.ops], np.bool_)
+    # Of ranges that users named there may be as many ops, which nothing is known of.
+    tells = {op_type: may_tell(_function(op_type)) for op_type in {op.op_type for op in profile.ops}}
+    usable = np.array([tells[op.op_type] and _is_usable(op) for op in profile.ops], np.bool_)
     if not len(usable) or (not profile.dlprof_markers and len(profile.sub_ops.instance)):
         return _Pieces(np.zeros(0, np.int64), np.zeros(0, np.int64))
     wanted &= usable[instances.op]
@@ -113,15 +115,12 @@ def _kinds(profile: Profile) -> Int64s:
 
 
 def _is_usable(op: Op) -> bool:
-    """Backward ops of DLProf repeat the inputs of forward, which do not say which gradients were wanted.
-
-    Of ranges that users named there may be as many ops, which nothing is known of.
-    """
-    return op.eligibility != Eligibility.UNASSOCIATED and op.direction != "bprop" and may_tell(_function(op))
+    """Backward ops of DLProf repeat the inputs of forward, which do not say which gradients were wanted."""
+    return op.eligibility != Eligibility.UNASSOCIATED and op.direction != "bprop"
 
 
-def _function(op: Op) -> str:
-    return _FUNCTIONS.get(op.op_type.lower(), op.op_type)
+def _function(op_type: str) -> str:
+    return _FUNCTIONS.get(op_type.lower(), op_type)
 
 
 def _call_of_op(profile: Profile, instance: int) -> Call:
@@ -130,7 +129,7 @@ def _call_of_op(profile: Profile, instance: int) -> Call:
     op = profile.ops[int(instances.op[instance])]
     shapes = _json(strings[int(instances.input_shapes[instance])])
     parameters = _json(strings[int(instances.parameters[instance])])
-    name = _function(op)
+    name = _function(op.op_type)
     if "conv" in name and len(shapes) >= 2 and len(parameters) == 4:
         arguments = [shapes[0], shapes[1], [], [], [], [], []]
         values = ["", "", "", *map(json.dumps, parameters[:3]), json.dumps(parameters[3][0])]
