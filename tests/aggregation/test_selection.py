@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
+from tensorboard_plugin_dlprof.aggregation.selection import fitting
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tests.aggregation.drafts import Call, DraftOp, Work, profile_of
@@ -96,3 +99,39 @@ def test_what_starts_in_a_gap_or_where_one_begins_lies_outside() -> None:
     aggregation = aggregate(profile_of([op], iterations=[(0, 10), (20, 30)]))
     assert aggregation.outside.instances == 2
     assert aggregation.iteration_ops.iter_value.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "had", "said"),
+    [
+        ((6, 8), (6, 8), None),
+        ((None, 6), (None, 6), None),
+        ((2, 6), (5, 6), "Iterations 2 to 6 are not all in this profile, which has 5 to 9; 5 to 6 are aggregated."),
+        ((7, 99), (7, 9), "Iterations 7 to 99 are not all in this profile, which has 5 to 9; 7 to 9 are aggregated."),
+        ((2, None), (5, 9), "Iterations from 2 on are not all .* 5 to 9 are aggregated."),
+        ((None, 99), (5, 9), "Iterations up to 99 are not all .* 5 to 9 are aggregated."),
+        ((12, None), (None, None), "Iterations from 12 on are not all .* all of them are aggregated."),
+        ((None, 4), (None, None), "Iterations up to 4 are not all .* all of them are aggregated."),
+    ],
+)
+def test_as_much_of_a_selection_as_there_is(
+    wanted: tuple[int | None, int | None], had: tuple[int | None, int | None], said: str | None
+) -> None:
+    """Of five iterations that begin with the fifth; what is left can be aggregated."""
+    spans = [(start, start + 100) for start in range(0, 500, 100)]
+    profile = profile_of([DraftOp("LINEAR_1", "/net", [Call(0, 10)])], spans, first_iteration=5, end_ns=500)
+    found, left_out = fitting(profile, Selection(iter_start=wanted[0], iter_stop=wanted[1]))
+    assert (found.iter_start, found.iter_stop) == had
+    assert len(left_out) == (said is not None)
+    assert said is None or re.fullmatch(said, left_out[0])
+    aggregate(profile, found)
+
+
+def test_a_key_op_that_a_profile_lacks_is_left_out() -> None:
+    """With a sentence that names the nearest, and the range of the iterations that there are then."""
+    found, left_out = fitting(_training(), Selection(key_op="LOS_1", iter_start=3))
+    assert (found.key_op, found.iter_start, found.iter_stop) == (None, None, None)
+    assert len(left_out) == 2
+    assert "did you mean LOSS_1" in left_out[0]
+    assert left_out[0].endswith("The run goes on without it.")
+    assert left_out[1].startswith("Iterations from 3 on")

@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.browser.serving import TensorBoard, running
 from tests.shared_data import shared_data_or_none
+from tests.waiting import PATIENCE_S
 
 IMPORTED_SAMPLES = {
     "amp": "generated-resnet50-amp.pt.trace.json.gz",
@@ -33,8 +34,8 @@ REAL = {
     "tensorrt": "nsight/rtx3090_tensorrt_fp16",
 }
 
-WAIT_MS = 60_000
-"""Only what never comes takes so long."""
+WAIT_MS = PATIENCE_S * 1_000
+"""For what is to be seen, and for what a test does with the page."""
 expect.set_options(timeout=WAIT_MS)
 
 
@@ -115,6 +116,7 @@ def complaints(page: Page, hosts: frozenset[str]) -> Iterator[list[str]]:
         if address.scheme in ("http", "https", "ws", "wss") and address.hostname not in hosts:
             complaints.append(f"request to {request.url}")
 
+    page.context.set_default_timeout(WAIT_MS)
     page.on("pageerror", lambda error: complaints.append(f"page error: {error}"))
     page.on("console", on_console)
     page.on("request", on_request)

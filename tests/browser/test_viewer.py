@@ -19,8 +19,7 @@ from tests.browser.conftest import OTHER_SAMPLES, sample
 from tests.browser.serving import VIEWS, Viewer, viewing
 from tests.imports.holding import Held
 from tests.imports.traces import write_trace
-
-IMPORTED_WITHIN_MS = 90_000
+from tests.waiting import PATIENCE_S
 
 
 def _network_address() -> str:
@@ -74,7 +73,7 @@ def test_a_source(page: Page, tmp_path: Path) -> None:
     source = Path(shutil.copy(sample(OTHER_SAMPLES["fp32"]), tmp_path))
     with viewing(source, tmp_path / "cache") as viewer:
         page.goto(viewer.address)
-        expect(page.get_by_role("region", name="Performance Summary")).to_be_visible(timeout=IMPORTED_WITHIN_MS)
+        expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
 
 
 def test_a_folder(page: Page, logdir: Path, tmp_path: Path) -> None:
@@ -128,7 +127,7 @@ def test_an_import_is_cancelled(page: Page, tmp_path: Path) -> None:
         expect(button).to_be_visible()
         held.release()
         button.click()
-        expect(page.get_by_role("region", name="Performance Summary")).to_be_visible(timeout=IMPORTED_WITHIN_MS)
+        expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
 
 
 def test_domains(page: Page, database: Path, tmp_path: Path) -> None:
@@ -166,7 +165,7 @@ def test_several_aggregations_of_nvidias_own_database(page: Page, logdir: Path, 
     """What the command line adds to NVIDIA's database stands in the menu, with its key node on hover, and is shown."""
     path = Path(shutil.copy(logdir / real_run / "dlprof_dldb.sqlite", tmp_path))
     command = [sys.executable, "-m", "tensorboard_plugin_dlprof", "aggregate", str(path), "--key-op", "LINEAR_1"]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE_S)
     with viewing(path, tmp_path / "cache") as viewer:
         first, second = viewer.dashboard(".")["aggregations"]
         page.goto(viewer.address)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tensorboard_plugin_dlprof.events.linking import link
 from tensorboard_plugin_dlprof.events.nesting import nest
-from tensorboard_plugin_dlprof.events.tables import Capture
+from tensorboard_plugin_dlprof.events.tables import Capture, Thread
 from tests.timeline import draw
 
 
@@ -62,6 +62,22 @@ def test_correlation_ids_of_other_processes_do_not_count() -> None:
         )
     )
     assert calls == ["launch_0", "launch_1", ""]
+
+
+def test_processes_whose_numbers_lie_far_apart() -> None:
+    """They do not fit beside a correlation, and are told apart all the same."""
+    capture = draw(
+        """
+        rank0/main call 0-5 launch_0 ; corr=1
+        rank1/main call 0-5 launch_1 ; corr=1
+        gpu0 kernel 10-20 a ; corr=1 ; process=rank1
+        gpu0 kernel 30-40 b ; corr=1 ; process=rank0
+        """
+    )
+    far = {thread.process_id: number << 30 for number, thread in enumerate(capture.threads, start=1)}
+    capture.threads = [Thread(far[thread.process_id], thread.thread_id) for thread in capture.threads]
+    capture.work.process = np.array([far[process] for process in capture.work.process.tolist()], np.int64)
+    assert linked(capture)[0] == ["launch_1", "launch_0"]
 
 
 def test_work_of_the_only_process_need_not_name_it() -> None:

@@ -10,7 +10,6 @@ import json
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from decimal import ROUND_HALF_EVEN, Decimal
-from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -63,17 +62,11 @@ class Expected:
         return sorted((start, start + duration) for start, duration in starts)
 
 
-@cache
-def expected_and_capture(name: Path) -> tuple[Expected, Capture]:
-    """One trace read by both, once."""
-    path = shared_data() / name
-    return Expected(path), read_path(path)
-
-
-@pytest.fixture(params=TRACES, ids=lambda path: path.parent.name)
+@pytest.fixture(scope="module", params=TRACES, ids=lambda path: path.parent.name)
 def real(request: pytest.FixtureRequest) -> tuple[Expected, Capture]:
-    """What is expected of a real trace, and what was read."""
-    return expected_and_capture(request.param)
+    """What is expected of a real trace, and what was read; once for all tests of it."""
+    path = shared_data() / request.param
+    return Expected(path), read_path(path)
 
 
 def union_ns(spans: list[tuple[int, int]]) -> int:

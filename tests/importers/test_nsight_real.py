@@ -63,9 +63,9 @@ class Sql:
         self._con.close()
 
 
-@pytest.fixture(params=EXPORTS)
+@pytest.fixture(scope="module", params=EXPORTS)
 def path(request: pytest.FixtureRequest) -> Path:
-    """Each export."""
+    """Each export, with all tests of it one after the other."""
     return shared_data() / str(request.param)
 
 

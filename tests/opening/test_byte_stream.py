@@ -79,6 +79,13 @@ def test_a_bomb_is_refused_before_it_fills_memory(tmp_path: Path, monkeypatch: p
         read_all(path)
 
 
+def test_a_large_file_that_expands_as_profiles_do_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the size from which expansion is checked."""
+    monkeypatch.setattr(byte_stream, "EXPANSION_CHECKED_FROM_BYTES", 1 << 16)
+    text = TEXT.hex().encode()
+    assert read_all(written(tmp_path, gzip.compress(text))) == text
+
+
 def test_the_limit_of_expansion_is_kept(tmp_path: Path) -> None:
     """A file that honestly expands beyond the limit is refused with the limit."""
     path = written(tmp_path, gzip.compress(TEXT))
