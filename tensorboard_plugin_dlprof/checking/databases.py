@@ -9,6 +9,7 @@ from pathlib import Path
 from tensorboard_plugin_dlprof.checking.findings import Report
 from tensorboard_plugin_dlprof.checking.invariants import INVARIANTS
 from tensorboard_plugin_dlprof.database.connection import has_extensions, layout_of, open_database
+from tensorboard_plugin_dlprof.database.coverage import NO_GPU_WORK
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, is_intact
 from tensorboard_plugin_dlprof.errors import ProfileError, UnfitDatabase
 from tensorboard_plugin_dlprof.opening.regular_file import shown
@@ -149,5 +150,5 @@ def _describe(con: UntrustedConnection, facts: dict[str, str], report: Report) -
             report.holds[name] = con.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
         report.holds["iterations"] = summary["iterations"] or 0
         report.missing += [note["message"] for note in coverage_notes(con, scope)]
-        if not report.holds["kernels"]:
+        if not report.holds["kernels"] and NO_GPU_WORK not in report.missing:
             report.missing.append("There is no kernel in this profile.")

@@ -11,6 +11,9 @@ _Row = tuple[str, int, str]
 """Key, value, sentence: a row of ``ext_coverage``. The sentence is empty where there is nothing to say."""
 
 
+NO_GPU_WORK = "This recording holds no GPU work."
+
+
 def coverage_rows(profile: Profile) -> list[_Row]:
     """The rows of ``ext_coverage``."""
     coverage = profile.coverage
@@ -20,6 +23,7 @@ def coverage_rows(profile: Profile) -> list[_Row]:
     outside = coverage.unassociated_work - coverage.unlaunched_work
     outside_ns = coverage.unassociated_work_ns - coverage.unlaunched_work_ns
     rows: list[_Row] = [
+        ("no_gpu_work", int(not work), NO_GPU_WORK),
         (
             "unlaunched_work",
             coverage.unlaunched_work,

@@ -115,6 +115,22 @@ def test_what_lies_outside_is_counted(asked: UntrustedConnection) -> None:
     )
 
 
+def test_a_recording_without_gpu_work_says_how_to_record_it(tmp_path: Path) -> None:
+    """In the notes, with the options; and at once when it is imported. One with a copy holds some."""
+    database = tmp_path / "dldb.sqlite"
+    trace = tmp_path / "trace.json"
+    op = _event("cpu_op", "aten::mm", 10, 5, 1)
+    trace.write_text(json.dumps({"traceEvents": [op]}))
+    told = import_source(trace, database, ImportOptions(), ignore).warnings
+    assert told == ["This recording holds no GPU work."]
+    with closing(open_database(database)) as connection:
+        (note,) = coverage_notes(connection, find_scope(connection))
+    assert note["message"] == told[0]
+    assert "ProfilerActivity.CUDA" in note["hint"]
+    trace.write_text(json.dumps({"traceEvents": [op, *_work(1, "gpu_memcpy", "Memcpy HtoD", 20, 5, 0)]}))
+    assert told[0] not in import_source(trace, database, ImportOptions(), ignore).warnings
+
+
 def test_a_database_of_another_version_is_read_as_far_as_dlprofs_goes(tmp_path: Path) -> None:
     """It says so first, and does not take the iterations whose origin it does not read for none."""
     database = tmp_path / "dldb.sqlite"
