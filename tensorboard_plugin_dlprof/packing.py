@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -47,16 +47,18 @@ _PLAIN = b"\0"
 def pack(columns: Sequence[npt.NDArray[np.integer]]) -> bytes:
     """One part of columns of one length, at most 65,536."""
     count = len(columns[0])
-    before = np.arange(count, dtype=np.int64)
+    values = np.empty((1 + len(columns), count), np.int64)
+    values[0] = np.arange(count)
+    for row, column in enumerate(columns, 1):
+        values[row] = column
+    plain, differences = values[1:], np.diff(values, axis=0)
     texts = [count.to_bytes(4, "little")]
-    for column in columns:
-        values = column.astype(np.int64)
-        plain, differences = _packed(values, 0), _packed(values - before, _DIFFERENCES)
-        texts.append(min(plain, differences, key=len))
-        before = values
-    plain = b"".join(texts)
-    small = zlib.compress(plain, _COMPRESSION)
-    return small if len(small) < _WORTH_IT * len(plain) else _PLAIN + plain
+    for ways in zip(_columns(plain, 0), _columns(differences, _DIFFERENCES), strict=True):
+        shortest = min(ways, key=_Column.size)
+        texts += (shortest.head, shortest.distances())
+    whole = b"".join(texts)
+    small = zlib.compress(whole, _COMPRESSION)
+    return small if len(small) < _WORTH_IT * len(whole) else _PLAIN + whole
 
 
 def unpack(data: object, columns: int) -> list[Numbers]:
@@ -161,16 +163,42 @@ def parts_of(keys: npt.NDArray[np.integer]) -> Iterator[tuple[int, int]]:
         yield begin, end
 
 
-def _packed(values: Numbers, kind: int) -> bytes:
-    lowest = int(values.min()) if len(values) else 0
-    # Two numbers may lie further apart than a signed number of eight bytes tells.
-    distance = values.view(np.uint64) - np.uint64(lowest % 2**64)
-    width = (int(distance.max(initial=0)).bit_length() + 7) // 8
-    lowest_bytes = 0 if lowest == 0 else (lowest if lowest >= 0 else ~lowest).bit_length() // 8 + 1
-    wide = distance.astype("<u8").view(np.uint8).reshape(-1, _NUMBER_BYTES)
-    head = bytes((width | kind, lowest_bytes)) + lowest.to_bytes(lowest_bytes, "little", signed=True)
-    data: bytes = wide[:, :width].tobytes()
-    return head + data
+class _Column(NamedTuple):
+    """One way to write a column."""
+
+    head: bytes
+    """What stands before the distances."""
+    values: Numbers
+    lowest: int
+    width: int
+    """Bytes of each distance."""
+
+    def size(self) -> int:
+        """Bytes of all of it."""
+        return len(self.head) + len(self.values) * self.width
+
+    def distances(self) -> bytes:
+        """The numbers' distances from the smallest."""
+        if not self.width:
+            return b""
+        # Two numbers may lie further apart than a signed number of eight bytes tells.
+        distance = self.values.view(np.uint64) - np.uint64(self.lowest % 2**64)
+        size = next(size for size in _SIZES if size >= self.width)
+        found: bytes = distance.astype(f"<u{size}").view(np.uint8).reshape(-1, size)[:, : self.width].tobytes()
+        return found
+
+
+def _columns(table: Numbers, kind: int) -> Iterator[_Column]:
+    """The rows of ``table``."""
+    if not table.size:
+        yield from (_Column(bytes((kind, 0)), values, 0, 0) for values in table)
+        return
+    # All at once: most parts have a few hundred rows, for which NumPy's calls take longer than what they do.
+    for values, lowest, highest in zip(table, table.min(axis=1).tolist(), table.max(axis=1).tolist(), strict=True):
+        width = ((highest - lowest).bit_length() + 7) // 8
+        lowest_bytes = 0 if lowest == 0 else (lowest if lowest >= 0 else ~lowest).bit_length() // 8 + 1
+        head = bytes((width | kind, lowest_bytes)) + lowest.to_bytes(lowest_bytes, "little", signed=True)
+        yield _Column(head, values, lowest, width)
 
 
 def _inflated(data: object, columns: int) -> bytes:
