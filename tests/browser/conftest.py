@@ -32,6 +32,7 @@ REAL = {
     "mi300x": "torch/mi300x_resnet_ddp",
     "nsight": "nsight/h100_2gpu_torchrun_nccl",
     "tensorrt": "nsight/rtx3090_tensorrt_fp16",
+    "cuda_graphs": "nsight/a100_cuda_graphs",
 }
 
 WAIT_MS = PATIENCE_S * 1_000

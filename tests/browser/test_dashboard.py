@@ -13,7 +13,8 @@ from tests.browser.conftest import IMPORTED_SAMPLES, REAL
 from tests.browser.serving import TensorBoard
 from tests.waiting import wait_for
 
-NAMES = {
+NAMES: dict[str, str | re.Pattern[str]] = {
+    "unknown_kernel": re.compile("^(Unknown kernels(, graphs)?|In CUDA graphs)$"),
     "other_kernel": "Other kernels",
     "memory": "Memory",
     "data_loader": "Data loader",
@@ -49,7 +50,7 @@ def tip_of(locator: Locator) -> str:
 
 def is_recorded(part: dict[str, Any], data: dict[str, Any]) -> bool:
     """Whether a recording can hold time of this class; only then 0 means none."""
-    recorded, on_gpu = data["recorded"], {"tensor_core", "other_kernel", "memory"}
+    recorded, on_gpu = data["recorded"], {"tensor_core", "unknown_kernel", "other_kernel", "memory"}
     if recorded is None or part["time_ns"]:
         return True
     if part["resource"] in on_gpu:
@@ -80,13 +81,20 @@ def check_dashboard(page: Page, data: dict[str, Any]) -> None:
     for term, key in (("GPU Utilization", "gpu_utilization"), (f"{unit} Kernel", "tensor_core_efficiency")):
         fraction = data[key]["fraction"]
         expect(fact(term)).to_have_text(
-            re.compile("unknown|no kernels|no eligible op") if fraction is None else percent(fraction)
+            re.compile("unknown|no kernels|no eligible op|no ops recorded") if fraction is None else percent(fraction)
         )
 
     breakdown = panel(page, "Resource Usage Breakdown").locator(".legend-entry")
-    names = [NAMES.get(part["resource"], f"{unit}s") for part in data["resource_breakdown"]]
-    expect(breakdown.locator(".legend-label")).to_have_text(names)
-    for i, part in enumerate(data["resource_breakdown"]):
+    (untold,) = (part["time_ns"] for part in data["resource_breakdown"] if part["resource"] == "unknown_kernel")
+    parts = [part for part in data["resource_breakdown"] if part["resource"] != "unknown_kernel" or untold]
+    on_units = re.compile(f"^{unit}s{', at.least' if untold and parts[0]['time_ns'] else ''}$")
+    expect(breakdown.locator(".legend-label")).to_have_text(
+        [NAMES.get(part["resource"], on_units) for part in parts],
+    )
+    for i, part in enumerate(parts):
+        if part["time_ns"] is None:
+            expect(breakdown.nth(i).locator(".legend-value")).to_have_text("unknown")
+            continue
         if is_recorded(part, data):
             expect(breakdown.nth(i).locator(".legend-share")).to_have_text(percent(part["fraction"]))
         else:
@@ -99,7 +107,7 @@ def check_dashboard(page: Page, data: dict[str, Any]) -> None:
         if data["kernel_time"]["total"]["time_ns"]:
             entry = kernels.get_by_role("button", name=re.compile(f"^{label}"))
             time_ns = data["kernel_time"][key]["time_ns"]
-            assert exact(time_ns) in tip_of(entry) or time_ns == 0
+            assert time_ns in (0, None) or exact(time_ns) in tip_of(entry)
 
     rows = panel(page, "Top 10 GPU Ops").locator("tbody tr")
     expect(rows).to_have_count(len(data["top_ops"]))
