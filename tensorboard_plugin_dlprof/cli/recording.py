@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from tensorboard_plugin_dlprof.naming import source_stem
+
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.reports.catalog import Report
     from tensorboard_plugin_dlprof.reports.files import Target
+
+_RANK = re.compile(r"rankp?\d+")
+"""Of a rank, or of a process whose rank nobody told."""
 
 NO_NSYS = (
     "Nsight Systems (nsys) is not on the PATH, so the PyTorch profiler records instead: ops, shapes and kernels of "
@@ -31,7 +37,7 @@ def rank_prefix(prefix: str, source: Path, alone: bool) -> str:
     """Beginning of the names of a source's reports: where there are several, each has its own."""
     if alone:
         return prefix
-    rank = next((part for part in source.name.split(".") if part.startswith("rank")), source.name.partition(".")[0])
+    rank = next((part for part in source.name.split(".") if _RANK.fullmatch(part)), source_stem(source.name))
     return f"{prefix}_{rank}"
 
 

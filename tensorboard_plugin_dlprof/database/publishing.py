@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sqlite3
 import threading
 import time
@@ -16,10 +17,11 @@ from tensorboard_plugin_dlprof.database.digest import mark, write_digest
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
 from tensorboard_plugin_dlprof.opening.locking import exclusive
-from tensorboard_plugin_dlprof.opening.owners import is_gone, owner
+from tensorboard_plugin_dlprof.opening.owners import OWNER, is_gone, owner
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 
 _ABANDONED_AFTER_S = 24 * 3600
+_TEMPORARY = re.compile(rf"\.tmp-({OWNER})(?:\.\d+)?\Z")
 
 
 @contextmanager
@@ -84,9 +86,10 @@ def sweep(target: Path) -> None:
 
 
 def _is_abandoned(left: Path) -> bool:
-    if time.time() - left.stat().st_mtime > _ABANDONED_AFTER_S:
-        return True
-    return is_gone(left.name.rpartition(".tmp-")[2].partition(".")[0])
+    found = _TEMPORARY.search(left.name)
+    if found is None:
+        return False
+    return time.time() - left.stat().st_mtime > _ABANDONED_AFTER_S or is_gone(found[1])
 
 
 def _create_beside(target: Path) -> Path:

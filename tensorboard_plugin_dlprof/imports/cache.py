@@ -17,7 +17,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, DATABASE_SUFFIX, EXTENSION_VERSION, VERSION
-from tensorboard_plugin_dlprof.opening.owners import is_gone, owner
+from tensorboard_plugin_dlprof.opening.owners import OWNER, is_gone, owner
 
 FOLDER_NAME = "tensorboard_plugin_dlprof"
 DEFAULT_MAX_BYTES = 10 << 30
@@ -25,6 +25,8 @@ STALE_WORK_SECONDS = 86_400.0
 _WORK_PREFIX = "work-"
 _OURS = re.compile(r"[0-9a-f]{40}" + re.escape(DATABASE_SUFFIX))
 """Names of databases that the cache made. A folder may hold others, when somebody names one as the cache."""
+_WORK = re.compile(rf"{_WORK_PREFIX}({OWNER})-[a-z0-9_]{{8}}")
+"""Names of work folders, with the owner: others may begin so, too."""
 
 
 class Usage(msgspec.Struct, frozen=True):
@@ -194,8 +196,11 @@ class Cache:
     def _sweep(self) -> None:
         """Removes what imports left behind whose server was killed: a gigabyte each, where profiles are large."""
         for folder in self.folder.glob(f"{_WORK_PREFIX}*"):
+            work = _WORK.fullmatch(folder.name)
+            if work is None:
+                continue
             with contextlib.suppress(OSError):
-                if time.time() - folder.stat().st_mtime > STALE_WORK_SECONDS or is_gone(_owner_of(folder)):
+                if time.time() - folder.stat().st_mtime > STALE_WORK_SECONDS or is_gone(work[1]):
                     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -205,11 +210,7 @@ def _is_of_another_user(folder: Path) -> bool:
 
 
 def _is_ours(name: str) -> bool:
-    return name.startswith(_WORK_PREFIX) or _OURS.fullmatch(name) is not None
-
-
-def _owner_of(work_folder: Path) -> str:
-    return work_folder.name.removeprefix(_WORK_PREFIX).rpartition("-")[0]
+    return (_OURS.fullmatch(name) or _WORK.fullmatch(name)) is not None
 
 
 def _remove(path: Path) -> bool:

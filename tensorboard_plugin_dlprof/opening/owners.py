@@ -9,6 +9,9 @@ import platform
 import re
 from functools import cache
 
+OWNER = r"[0-9a-f]{12}-\d{1,9}"
+"""A regular expression of the names that ``owner`` gives: others may leave files that are called much like ours."""
+
 
 def owner() -> str:
     """This process, fit for a part of a name: letters, digits and one hyphen."""
@@ -18,7 +21,7 @@ def owner() -> str:
 def is_gone(name: str) -> bool:
     """Whether ``name``, which ``owner`` gave, is of a process that has ended; of another machine nobody can tell."""
     numbering, _, process = name.partition("-")
-    if numbering != _numbering() or not re.fullmatch(r"\d{1,9}", process) or os.name != "posix":
+    if not re.fullmatch(OWNER, name) or numbering != _numbering() or os.name != "posix":
         return False
     try:
         os.kill(int(process), 0)

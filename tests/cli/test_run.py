@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.cli.main import main
+from tensorboard_plugin_dlprof.cli.recording import rank_prefix
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files
 from tests.run_metadata.reading import read_event_file
@@ -201,3 +202,19 @@ def test_torchrun_gives_a_profile_of_each_rank(without_nsys: Path, tmp_path: Pat
     assert sorted(ranks) == [0, 1]
     iterations = [metadata.headline.iterations for file in find_event_files(out) if (metadata := read_event_file(file))]
     assert iterations == [5, 5]
+
+
+@pytest.mark.parametrize(
+    ("source", "prefix"),
+    [
+        ("nsys_profile.rank3.sqlite", "dlprof_rank3"),
+        ("nsys_profile.rankp4711.sqlite", "dlprof_rankp4711"),
+        ("rank-box_12.rank3.pt.trace.json.gz", "dlprof_rank3"),
+        ("node1.cluster_12.pt.trace.json.gz", "dlprof_node1.cluster_12"),
+        ("node1_12.pt.trace.json.gz", "dlprof_node1_12"),
+    ],
+)
+def test_reports_of_several_processes_have_names_of_their_own(source: str, prefix: str) -> None:
+    """By the rank; where nobody tells it by the process, whatever its host is called."""
+    assert rank_prefix("dlprof", Path(source), alone=False) == prefix
+    assert rank_prefix("dlprof", Path(source), alone=True) == "dlprof"

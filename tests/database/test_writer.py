@@ -144,16 +144,19 @@ def test_a_killed_import_is_swept_by_the_next(target: Path, source: Path) -> Non
 
 
 def test_only_abandoned_temporary_files_are_swept(target: Path, source: Path) -> None:
-    """One of another host may still be written, unless it is a day old."""
-    fresh = target.with_name(f"{target.name}.tmp-otherhost-123")
-    stale = target.with_name(f"other{DATABASE_SUFFIX}.tmp-otherhost-123")
-    fresh.touch()
-    stale.touch()
+    """One of another host may still be written, unless it is a day old; what users call much like it is theirs."""
+    fresh = target.with_name(f"{target.name}.tmp-0123456789ab-123")
+    stale = target.with_name(f"other{DATABASE_SUFFIX}.tmp-0123456789ab-123.1")
+    others = [target.with_name(f"{target.name}.tmp-{name}") for name in ("backup", "0123456789ab-123-mine")]
     day_ago = time.time() - 90_000
-    os.utime(stale, (day_ago, day_ago))
+    for path in (fresh, stale, *others):
+        path.touch()
+    for path in (stale, *others):
+        os.utime(path, (day_ago, day_ago))
     _write(target, source)
     assert fresh.exists()
     assert not stale.exists()
+    assert all(path.exists() for path in others)
 
 
 def test_two_writers_at_once_both_end_well(target: Path, source: Path, plain: Plain) -> None:

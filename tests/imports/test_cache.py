@@ -111,6 +111,18 @@ def test_what_a_killed_server_left_behind_is_swept(tmp_path: Path) -> None:
     assert (old.exists(), young.exists()) == (False, True)
 
 
+def test_folders_of_others_are_never_swept(tmp_path: Path) -> None:
+    """Somebody may name a folder as the cache in which they work."""
+    other = tmp_path / "work-of-last-year"
+    other.mkdir()
+    (other / "thesis.txt").touch()
+    os.utime(other, (0, 0))
+    cache = Cache(tmp_path)
+    cache.make_work_folder()
+    cache.clear()
+    assert (other / "thesis.txt").exists()
+
+
 def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     """With the flag that helps, and without the path of this machine."""
     (tmp_path / "file").write_bytes(b"")
