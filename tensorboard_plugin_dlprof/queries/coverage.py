@@ -20,7 +20,8 @@ class Note(TypedDict):
 
 
 _HINTS = {
-    "no_gpu_work": "Record the GPU too: ProfilerActivity.CUDA among PyTorch's activities, or nsys profile -t cuda,nvtx.",
+    "no_gpu_work": "Record the GPU too: "
+    "ProfilerActivity.CUDA among PyTorch's activities, or nsys profile -t cuda,nvtx.",
     "unlaunched_work": "Start the profiler before the first step, and profile on the CPU side as well.",
     "unassociated_work": "Record NVTX ranges or PyTorch operators, so that kernels can be told by op.",
 }
