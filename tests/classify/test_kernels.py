@@ -102,6 +102,7 @@ def test_names_that_fooled_other_tools(name: str, unit: MatrixUnit) -> None:
         "softmax_projection",
         "flash_attention_fwd_kernel(float const*, float const*, float*, int)",
         "__cudnn_fusion",
+        "qk_add_kernel(float*, float*)",
     ],
 )
 def test_a_word_beside_a_product_is_no_proof(name: str) -> None:
@@ -202,6 +203,29 @@ def test_head_of_mangled_and_wrapped_names() -> None:
 def test_libraries_are_told_apart(library: str, name: str) -> None:
     """Every library that a user may have to look into has its name."""
     assert classify(name).library == library
+
+
+@pytest.mark.parametrize(
+    ("name", "precision"),
+    [
+        ("turing_s1688cudnn_128x128_ldg8_relu_exp_small_nhwc_tn_v1", "fp16"),
+        ("ampere_s1688cudnn_128x128_ldg8_relu_exp_small_nhwc_tn_v1", "tf32"),
+        ("turing_h1688gemm_128x64_nn", "fp16"),
+        ("turing_i8816gemm_int8_128x64_tn", "int8"),
+        ("void xmma::gemm::kernel<xmma::Ampere_hmma_bf16_traits>(xmma::Params)", "bf16"),
+        ("void xmma::gemm::kernel<xmma::Ampere_hmma_tf32_traits>(xmma::Params)", "tf32"),
+        ("void xmma::gemm::kernel<xmma::Ampere_hmma_fp32_traits>(xmma::Params)", "fp16"),
+        ("void xmma::gemm::kernel<xmma::Turing_imma_int8_int32_traits>(xmma::Params)", "int8"),
+        ("void xmma::gemm::kernel<xmma::Ada_qmma_e4m3_fp32_traits>(xmma::Params)", "fp8"),
+        (
+            "void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cutlass::bfloat16_t, cutlass::half_t>>()",
+            "mixed",
+        ),
+    ],
+)
+def test_instructions_and_types_tell_the_precision(name: str, precision: str) -> None:
+    """Shapes mean what the architecture has them for; traits name the operands, or the type that they add up in."""
+    assert classify(name).precision == precision
 
 
 def test_every_precision_occurs() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,12 +15,19 @@ import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.imports.cache import Cache
-from tensorboard_plugin_dlprof.imports.manager import ImportManager, Source, Status
+from tensorboard_plugin_dlprof.imports.manager import ImportManager, Source, Status, default_memory_bytes
 from tests.imports.holding import Held, hold_workers
 from tests.imports.traces import write_long_trace, write_trace
 from tests.waiting import wait_for
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
+
+
+@pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="Linux says there how much memory there is")
+def test_half_of_the_memory_is_an_imports() -> None:
+    """At most 8 GB, and one on the smallest machine."""
+    (total_kb,) = re.findall(r"MemTotal: +(\d+) kB", Path("/proc/meminfo").read_text(encoding="ascii"))
+    assert default_memory_bytes() == pytest.approx(min(8 << 30, max(1 << 30, int(total_kb) << 9)), rel=0.01)
 
 
 def source_of(path: Path, profile: str = "p") -> Source:
