@@ -73,6 +73,25 @@ def test_the_floor_reads_everything(tmp_path: Path) -> None:
     assert floor.read_export(export) > kernels
 
 
+def test_the_floor_reads_only_the_rows_that_an_import_needs(tmp_path: Path) -> None:
+    """Of calls of the system those that move data, of metrics those of Tensor Cores; none where nothing names them."""
+    export = tmp_path / "export.sqlite"
+    with closing(sqlite3.connect(export)) as con:
+        con.executescript(
+            "CREATE TABLE OSRT_API (start, end, globalTid, nameId); CREATE TABLE StringIds (id, value);"
+            "INSERT INTO OSRT_API VALUES (1, 2, 3, 10), (1, 2, 3, 11), (1, 2, 3, 10);"
+            "CREATE TABLE GPU_METRICS (timestamp, typeId, metricId, value);"
+            "INSERT INTO GPU_METRICS VALUES (1, 2, 3, 4);"
+        )
+        con.execute("INSERT INTO StringIds VALUES (10, 'read'), (11, 'poll')")
+        con.commit()
+        assert floor.read_export(export) == 2 + 2
+        con.execute("CREATE TABLE TARGET_INFO_GPU_METRICS (typeId, metricId, metricName)")
+        con.execute("INSERT INTO TARGET_INFO_GPU_METRICS VALUES (2, 3, 'Tensor Active [Throughput %]')")
+        con.commit()
+        assert floor.read_export(export) == 2 + 2 + 1
+
+
 def test_all_benchmarks_run_and_write_their_results(tmp_path: Path) -> None:
     """Every number of the table is in the JSON, with the machine and versions; inputs are removed."""
     results = tmp_path / "results.json"
