@@ -24,6 +24,9 @@ Value: TypeAlias = "int | float | str | bytes | None"
 ROWS_A_STATEMENT = 32
 """More is no faster. Times the columns it stays below the 999 variables that any SQLite allows."""
 
+_FEW_ROWS = 256
+"""To make a statement of many rows and to prepare it takes as long as to add so many rows one by one."""
+
 _ROWS_A_CHUNK = 4_096
 
 _OBJECTS_A_CHUNK = 512
@@ -66,7 +69,7 @@ def _insert_chunk(
 ) -> None:
     """Rows lie by op, so that many columns have one value in thousands of them, or count: a statement then gets one
     value for all its rows."""
-    whole = rows - rows % ROWS_A_STATEMENT
+    whole = _in_whole_statements(rows)
     if whole:
         steps = {name: _step(column[:whole]) for name, column in columns.items()}
         following = {name: step for name, step in steps.items() if step is not None}
@@ -81,6 +84,11 @@ def _insert_chunk(
     if whole < rows:
         last = np.stack([column[whole:] for column in columns.values()], axis=1)
         con.executemany(_statement(table, tuple(columns), 1, same), last.tolist())
+
+
+def _in_whole_statements(rows: int) -> int:
+    """How many of some rows go into statements of many rows."""
+    return rows - rows % ROWS_A_STATEMENT if rows >= _FEW_ROWS else 0
 
 
 @lru_cache(maxsize=64)
@@ -112,7 +120,7 @@ def insert_rows(con: sqlite3.Connection, table: str, columns: Sequence[str], row
     waiting = iter(rows)
     one = _statement(table, tuple(columns), 1)
     while chunk := list(islice(waiting, _OBJECTS_A_CHUNK)):
-        whole = len(chunk) - len(chunk) % ROWS_A_STATEMENT
+        whole = _in_whole_statements(len(chunk))
         if whole:
             _insert_whole(con, table, tuple(columns), chunk[:whole])
         con.executemany(one, chunk[whole:])

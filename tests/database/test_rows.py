@@ -34,6 +34,7 @@ def test_rows_are_stored_as_they_are(start: int, kinds: tuple[str, ...], count: 
     columns = [column(start + place, kind, count) for place, kind in enumerate(kinds)]
     with pytest.MonkeyPatch.context() as patch, closing(sqlite3.connect(":memory:")) as con:
         patch.setattr(rows, "_ROWS_A_CHUNK", 40)
+        patch.setattr(rows, "_FEW_ROWS", rows.ROWS_A_STATEMENT)
         con.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER, c INTEGER, d INTEGER)")
         given_columns = {name: np.array(values, np.int64) for name, values in zip("abc", columns, strict=True)}
         rows.insert_integers(con, "t", {**given_columns, "d": 5}, count)
@@ -50,6 +51,7 @@ def test_rows_of_any_values_keep_their_types(varied: list[tuple[rows.Value, ...]
     given_rows = [(*row, *steady) for row in varied] + [(*row, *steady) for row in varied[:1] * 40]
     with pytest.MonkeyPatch.context() as patch, closing(sqlite3.connect(":memory:")) as con:
         patch.setattr(rows, "_OBJECTS_A_CHUNK", 40)
+        patch.setattr(rows, "_FEW_ROWS", rows.ROWS_A_STATEMENT)
         con.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b, c, d, e, f)")
         rows.insert_rows(con, "t", tuple("abcdef"), given_rows)
         stored = con.execute("SELECT a, b, c, d, e, f FROM t ORDER BY id").fetchall()
