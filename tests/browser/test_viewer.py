@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import socket
@@ -202,3 +203,21 @@ def test_the_address_of_another_machine(page: Page, database: Path, tmp_path: Pa
         search.focus()
         page.keyboard.press("Control+v")
         expect(search).to_have_value(re.compile(r"^\d+$"))
+
+
+def test_long_names_stay_in_their_panels(page: Page, tmp_path: Path) -> None:
+    """Of annotations that mark iterations, and of what was skipped: names may have thousands of letters."""
+    long = "y" * 3_000
+    events = [
+        {"ph": "X", "cat": category, "name": long, "ts": start, "dur": 90, "pid": 1, "tid": 1}
+        for start in (0, 100, 200)
+        for category in ("user_annotation", f"of {long}")
+    ]
+    trace = tmp_path / "logs" / "long.json"
+    trace.parent.mkdir()
+    trace.write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+    with viewing(trace, tmp_path / "cache") as viewer:
+        page.goto(viewer.address)
+        expect(page.get_by_text("Iterations from yyy")).to_be_visible()
+        panels = page.locator(".panel-body")
+        assert panels.evaluate_all("all => all.filter(body => body.scrollWidth > body.clientWidth).length") == 0

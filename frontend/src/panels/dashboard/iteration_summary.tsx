@@ -6,8 +6,12 @@ import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
 import { formatCount } from "../../format/number";
 
+/** Letters of a name that a line has room for. */
+const MOST_LETTERS = 200;
+
 /** Where the iterations come from, in words. */
-function sourceText({ kind, label }: IterationSource): string {
+function sourceText({ kind, label: name }: IterationSource): string {
+  const label = name.length > MOST_LETTERS ? `${name.slice(0, MOST_LETTERS)}…` : name;
   const named = label === "" ? "" : ` (${label})`;
   switch (kind) {
     case "whole_capture":
