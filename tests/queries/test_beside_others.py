@@ -18,6 +18,7 @@ from tensorboard_plugin_dlprof.pipeline import (
 )
 from tensorboard_plugin_dlprof.queries.tables import TABLES
 from tests.browser.conftest import sample
+from tests.database.stranger import drop_extensions
 from tests.routes.serving import Server
 from tests.shared_data import shared_data
 
@@ -32,7 +33,7 @@ OWNERS = {"op": ("ops", "op_id"), "group": ("groups", "path"), "iteration": ("it
 ignore: Callable[[str, float], None] = lambda _stage, _fraction: None  # noqa: E731
 
 
-@pytest.fixture(scope="module", params=["sample", "two GPUs"])
+@pytest.fixture(scope="module", params=["sample", "two GPUs", "as DLProf's"])
 def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Folders with a database each: one with the first aggregation, one with the second, one with both."""
     source = sample("generated-resnet50-amp.pt.trace.json.gz")
@@ -46,6 +47,9 @@ def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     chosen = {"key_op": often, "iter_start": 1, "iter_stop": 2}
     import_source(source, second, ImportOptions(**chosen), ignore)
     assert aggregate_database(first, both, Choice(**chosen), ignore).aggregation == 2
+    if request.param == "as DLProf's":
+        for database in (first, both, second):
+            drop_extensions(database)
     return folders
 
 
