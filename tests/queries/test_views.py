@@ -197,3 +197,17 @@ def test_gpus(asked: Asked) -> None:
         assert row[2:4] == (f"{major}.{minor}" if major else None, sms or None)
         assert row[4] == pytest.approx(percent / 100, abs=1e-8)
         assert row[5] == kernels
+
+
+def test_shapes_of_ops(asked: Asked) -> None:
+    """Those of the first call; empty where none were recorded."""
+    found = dict(asked.ours("ops", "op_id", "input_shapes"))
+    shapes = {
+        op_id: None if text.strip() in ("", "null") else text.rstrip()
+        for op_id, _, text in asked.theirs(
+            "SELECT op.op_id, min(instance.id), text.string FROM read_only_ops AS op "
+            "JOIN read_only_op_instances AS instance ON instance.read_only_ops_id = op.id "
+            "JOIN dictionary AS text ON text.id = instance.input_shapes_id GROUP BY op.id"
+        )
+    }
+    assert found == {op_id: shapes.get(op_id) for op_id in found}
