@@ -4,6 +4,7 @@
  * Keyboard: the arrow keys walk over the cells, Enter or Space selects the row, Ctrl+C copies the cell, Home and End go to
  * the first and last column, Page Up and Page Down turn pages.
  */
+import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { fetchTable } from "../../api/client";
@@ -233,6 +234,9 @@ function Grid(props: GridProps) {
   );
   const focused = { row: Math.min(at.row, rows.length - 1), column: Math.min(at.column, columns.length - 1) };
 
+  const shownKeys = columns.map(({ key: shown }) => shown).join(" ");
+  const keptRow = useKeptRows(data);
+
   const select = (row: Row): void => onSelect?.(cellText(row[key]));
   const focus = (row: number, column: number): void => {
     const to = {
@@ -304,11 +308,13 @@ function Grid(props: GridProps) {
         <tbody ref={body} onKeyDown={onKey}>
           {rows.map((row, i) => {
             const rowKey = cellText(row[key]);
-            return (
+            const isSelected = rowKey === selected;
+            const stop = i === focused.row ? focused.column : -1;
+            return keptRow(row, `${shownKeys} ${isSelected} ${stop}`, () => (
               <tr
                 key={rowKey}
                 class={onSelect === undefined ? "" : "selectable"}
-                aria-selected={onSelect === undefined ? undefined : rowKey === selected}
+                aria-selected={onSelect === undefined ? undefined : isSelected}
                 aria-rowindex={HEAD_ROWS + data.offset + i + 1}
                 onClick={() => select(row)}
               >
@@ -316,7 +322,7 @@ function Grid(props: GridProps) {
                   <td
                     key={column.key}
                     class={isNumeric(column) ? "right bar-cell" : column.type === "boolean" ? "middle" : ""}
-                    tabIndex={i === focused.row && j === focused.column ? 0 : -1}
+                    tabIndex={j === stop ? 0 : -1}
                     onFocus={() => setAt({ row: i, column: j })}
                   >
                     <TableCell
@@ -329,7 +335,7 @@ function Grid(props: GridProps) {
                   </td>
                 ))}
               </tr>
-            );
+            ));
           })}
         </tbody>
       </table>
@@ -339,4 +345,21 @@ function Grid(props: GridProps) {
       </p>
     </div>
   );
+}
+
+/**
+ * Rows as they were drawn, for as long as `drawnFrom` is the same: one that would look as before is not even compared, so that a click
+ * in a hundred rows of all columns answers at once. `look` says what a row's looks depend on beside its own values.
+ */
+function useKeptRows(drawnFrom: TableResponse): (row: Row, look: string, draw: () => VNode) => VNode {
+  const kept = useRef({ drawnFrom, rows: new Map<Row, { look: string; drawn: VNode }>() });
+  if (kept.current.drawnFrom !== drawnFrom) kept.current = { drawnFrom, rows: new Map() };
+  const { rows } = kept.current;
+  return (row, look, draw) => {
+    const before = rows.get(row);
+    if (before?.look === look) return before.drawn;
+    const drawn = draw();
+    rows.set(row, { look, drawn });
+    return drawn;
+  };
 }
