@@ -312,7 +312,8 @@ function Grid(props: GridProps) {
             const stop = i === focused.row ? focused.column : -1;
             return keptRow(row, `${shownKeys} ${isSelected} ${stop}`, () => (
               <tr
-                key={rowKey}
+                // By place: the cells of the next page take the place of these, which is faster than making all anew.
+                key={i}
                 class={onSelect === undefined ? "" : "selectable"}
                 aria-selected={onSelect === undefined ? undefined : isSelected}
                 aria-rowindex={HEAD_ROWS + data.offset + i + 1}

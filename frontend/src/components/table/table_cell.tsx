@@ -61,7 +61,7 @@ export function TableCell({ column, row, scale, meter, ambiguous = false }: Tabl
     case "path":
       return <OpPath path={String(value)} id={ambiguous ? opId(row) : ""} />;
     case "long_text":
-      return <LongText text={String(value)} />;
+      return <LongText key={String(value)} text={String(value)} />;
     case "text": {
       if (column.key === "op_id") return <OpId id={String(value)} />;
       const text = SIZES.has(column.key) ? formatSize(String(value)) : String(value);
@@ -144,7 +144,7 @@ function KernelName({ name, full }: { name: string; full: string }) {
       <span class="clip kernel-name" data-tip={full}>
         {shortKernelName(name)}
       </span>
-      <CopyButton text={full} what="the full name" walk={false} />
+      <CopyButton key={full} text={full} what="the full name" walk={false} />
     </span>
   );
 }
