@@ -151,8 +151,9 @@ def _rerooted(chains: list[Labels]) -> list[Labels]:
     """Chains whose first module is known to lie in others, behind those."""
     homes: dict[str, set[Labels]] = defaultdict(set)
     for chain in chains:
-        for depth in range(1, len(chain)):
-            homes[chain[depth]].add(chain[:depth])
+        # What a chain begins with is a chain too.
+        if len(chain) > 1:
+            homes[chain[-1]].add(chain[:-1])
     return [
         (*next(iter(homes[chain[0]])), *chain) if chain and len(homes.get(chain[0], ())) == 1 else chain
         for chain in chains
@@ -162,15 +163,23 @@ def _rerooted(chains: list[Labels]) -> list[Labels]:
 def _module_texts(chains: list[Labels], first_calls: list[int]) -> list[str]:
     """Chains as paths, each module by its class and number among its equals."""
     siblings: dict[tuple[Labels, str], dict[str, int]] = defaultdict(dict)
+    texts: dict[Labels, str] = {(): ""}
+    known: set[Labels] = {()}
     for index in sorted(range(len(chains)), key=first_calls.__getitem__):
         chain = chains[index]
-        for depth, module in enumerate(chain):
-            equal = siblings[chain[:depth], names.module_class(module)]
+        while chain not in known:
+            known.add(chain)
+            parent, module = chain[:-1], chain[-1]
+            equal = siblings[parent, names.module_class(module)]
             equal.setdefault(module, len(equal))
-    return ["".join(f"/{_module(siblings, chain, depth)}" for depth in range(len(chain))) for chain in chains]
+            chain = parent
+    for chain in sorted(known, key=len):
+        if chain:
+            texts[chain] = f"{texts[chain[:-1]]}/{_module(siblings, chain)}"
+    return [texts[chain] for chain in chains]
 
 
-def _module(siblings: dict[tuple[Labels, str], dict[str, int]], chain: Labels, depth: int) -> str:
-    name = names.module_class(chain[depth])
-    number_of = siblings[chain[:depth], name]
-    return name if len(number_of) == 1 else f"{name}[{number_of[chain[depth]]}]"
+def _module(siblings: dict[tuple[Labels, str], dict[str, int]], chain: Labels) -> str:
+    name = names.module_class(chain[-1])
+    number_of = siblings[chain[:-1], name]
+    return name if len(number_of) == 1 else f"{name}[{number_of[chain[-1]]}]"
