@@ -3,6 +3,7 @@
 TensorFlow shows in the types of its ops (NVIDIA's databases; NVTX ranges of NVIDIA's TensorFlow: ``MatMul:
 dense/MatMul``) and in the names of its kernels (``tensorflow::``, Eigen, MLIR). XLA shows in ops that run or compile a
 cluster (``_XlaRun``, ``cluster_0_1/xla_run``, ``XlaModule:#...``) and in kernels that it names (``fusion_7``).
+TensorRT shows in the names of its kernels.
 ``torch.compile`` shows in the ranges around compiled code and in kernels that Inductor names
 (``triton_poi_fused_add_3``); Triton kernels that somebody wrote by hand do not count.
 """
@@ -23,6 +24,7 @@ class Framework(enum.Enum):
 
     PYTORCH = "PyTorch"
     TENSORFLOW = "TensorFlow"
+    TENSORRT = "TensorRT"
     UNKNOWN = ""
 
 
@@ -58,9 +60,14 @@ def framework_of(profile: Profile, libraries: frozenset[str]) -> Framework:
         return Framework.PYTORCH
     if told.startswith("tensorflow") or any(map(_TENSORFLOW_OP.match, {op.op_type for op in profile.ops})):
         return Framework.TENSORFLOW
+    if told.startswith("tensorrt"):
+        return Framework.TENSORRT
     if "pytorch" in libraries:
         return Framework.PYTORCH
-    return Framework.TENSORFLOW if libraries & {"tensorflow", "eigen"} else Framework.UNKNOWN
+    if libraries & {"tensorflow", "eigen"}:
+        return Framework.TENSORFLOW
+    # PyTorch and TensorFlow call TensorRT for parts of a model, so it comes last.
+    return Framework.TENSORRT if "tensorrt" in libraries else Framework.UNKNOWN
 
 
 def uses_xla(profile: Profile, libraries: frozenset[str]) -> bool:

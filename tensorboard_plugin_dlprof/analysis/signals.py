@@ -23,6 +23,8 @@ from tensorboard_plugin_dlprof.events.tables import Device, Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
+TENSORRT_LINK = "https://docs.nvidia.com/deeplearning/tensorrt/"
+
 _MADE_FOR = Expression(r"(?:\b|_)sm_?(\d{2,3})(?=_|\b)|\bnvjet_(?!sm)")
 """The architecture that a kernel was compiled for, which the GPU has or is newer than. Hopper's nvjet does not name
 it."""
@@ -134,9 +136,9 @@ class Signals:
             return uses_xla(self.profile, self._libraries)
         return uses_torch_compile(self.profile)
 
-    def advice(self, torch: str, *, tensorflow: str) -> str:
+    def advice(self, torch: str, *, tensorflow: str, tensorrt: str) -> str:
         """The one for the program's framework; PyTorch's where it is not known."""
-        return tensorflow if self.framework is Framework.TENSORFLOW else torch
+        return {Framework.TENSORFLOW: tensorflow, Framework.TENSORRT: tensorrt}.get(self.framework, torch)
 
     def share(self, time_ns: float) -> float:
         """Of the wall time."""

@@ -50,6 +50,17 @@ def tensorflow(make: Make) -> Make:
     return of_tensorflow
 
 
+def tensorrt(make: Make) -> Make:
+    """The same in a program that runs an engine of TensorRT."""
+
+    def of_tensorrt(share: float) -> Profile:
+        profile = make(share)
+        profile.info.source_format, profile.info.framework = "nsight_systems", "TensorRT"
+        return profile
+
+    return of_tensorrt
+
+
 def many(name: str, op: str, count: int, *, around: str = "") -> Make:
     """Many kernels share the share; ``around`` is an annotation around their ops."""
 

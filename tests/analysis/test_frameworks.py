@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 
+from tensorboard_plugin_dlprof.analysis.origin import Framework, framework_of
 from tests.analysis.cases import (
     ADD,
     CASES,
     EIGEN,
+    Make,
     idle,
     kernel,
     loader,
     tensorflow,
+    tensorrt,
 )
 from tests.analysis.scenes import STEP_NS, T4, Step, found, said_by, scene, verdict
 
@@ -124,11 +128,12 @@ def test_tensorflow_is_known_by_its_ops_and_kernels(op: str, name: str) -> None:
     assert "jit_compile" in said["xla_detector"].recommendation_text()
 
 
+@pytest.mark.parametrize("framework", [tensorflow, tensorrt])
 @pytest.mark.parametrize("name", sorted(CASES.keys() - _OF_PYTORCH))
-def test_tensorflow_is_not_told_of_pytorch(name: str) -> None:
+def test_others_are_not_told_of_pytorch(name: str, framework: Callable[[Make], Make]) -> None:
     """By no sentence, link or hint."""
     case = CASES[name]
-    judged = verdict(tensorflow(case.make)(case.threshold * case.above))
+    judged = verdict(framework(case.make)(case.threshold * case.above))
     said = [text for each in judged.findings for text in (each.recommendation_text(), each.link)]
     said += [each.hint for each in judged.undecided]
     assert said
@@ -162,3 +167,19 @@ def test_no_advice_about_xla_for_pytorch() -> None:
     profile.info.source_format = "pytorch"
     assert found(profile) == ["fusion_detector"]
     assert found(tensorflow(make)(0.4)) == ["xla_detector"]
+
+
+@pytest.mark.parametrize(
+    ("libraries", "framework"),
+    [
+        ({"tensorrt", "cublas"}, Framework.TENSORRT),
+        ({"tensorrt", "pytorch"}, Framework.PYTORCH),
+        ({"tensorrt", "eigen"}, Framework.TENSORFLOW),
+        ({"cublas"}, Framework.UNKNOWN),
+    ],
+)
+def test_tensorrt_is_known_by_its_kernels(libraries: set[str], framework: Framework) -> None:
+    """Unless PyTorch or TensorFlow calls it for a part of a model."""
+    profile = scene(lambda step: step.good(0, STEP_NS))
+    profile.info.source_format, profile.info.framework = "nsight_systems", ""
+    assert framework_of(profile, frozenset(libraries)) is framework

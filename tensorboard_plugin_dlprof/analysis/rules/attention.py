@@ -8,7 +8,7 @@ from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
 from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, op_evidence
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.rules.fusing import op_rows
-from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.signals import TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -46,6 +46,8 @@ def written(signals: Signals) -> Finding | Lacks | None:
             "Call torch.nn.functional.scaled_dot_product_attention, which keeps the scores on the chip (FlashAttention "
             'for 16 bits); in Transformers: attn_implementation="sdpa".',
             tensorflow="Let XLA fuse what lies between the products: tf.function(jit_compile=True).",
+            tensorrt="Let TensorRT fuse them: it knows attention where the network has it as two products with "
+            "nothing but a softmax between them, in 16 bits or less.",
         ),
         {
             "calls": signals.per_iteration(found.calls),
@@ -63,6 +65,7 @@ def written(signals: Signals) -> Finding | Lacks | None:
         signals.advice(
             "https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
             tensorflow="https://www.tensorflow.org/xla",
+            tensorrt=TENSORRT_LINK,
         ),
     )  # fmt: skip
 

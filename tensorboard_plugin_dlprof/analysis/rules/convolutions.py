@@ -7,7 +7,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, op_evidence
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
-from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.signals import TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
@@ -31,6 +31,8 @@ def layout(signals: Signals) -> Finding | Lacks | None:
             "input.",
             tensorflow='Keep the model and its input in one layout: data_format="channels_last" throughout, which '
             "Tensor Cores want with 16 bits.",
+            tensorrt="Give the engine its input in the layout of its first layer (--inputIOFormats=fp16:hwc8 of "
+            "trtexec), and neighbouring layers one type: TensorRT chooses layouts, and reformats where they differ.",
         ),
         {
             "kernels": signals.per_gpu(int(chosen.sum())),
@@ -46,6 +48,7 @@ def layout(signals: Signals) -> Finding | Lacks | None:
         signals.advice(
             "https://pytorch.org/tutorials/intermediate/memory_format_tutorial.html",
             tensorflow="https://www.tensorflow.org/guide/graph_optimization",
+            tensorrt=TENSORRT_LINK,
         ),
     )  # fmt: skip
 
@@ -61,11 +64,12 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
     known = rows[(ops.product_flops[rows] > 0) & (ops.measured_ns[rows] > 0) & ~np.isnan(ops.peak_flops[rows])]
     if not len(known):
         return Lacks(
-            signals.advice("whether cudnn.benchmark is on, and the", tensorflow="the")
+            signals.advice("whether cudnn.benchmark is on, and the", tensorflow="the", tensorrt="the")
             + " FLOPs of convolutions that would show slow ones",
             signals.advice(
                 "Record with profile(record_shapes=True).",
                 tensorflow="No recording of TensorFlow tells their strides and paddings.",
+                tensorrt="The ranges of TensorRT carry no shapes.",
             ),
         )
     reached = ops.product_flops[known] / (ops.measured_ns[known] * 1e-9 * ops.peak_flops[known])
@@ -87,6 +91,7 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
         + signals.advice(
             ": torch.backends.cudnn.benchmark = True, where shapes are stable.",
             tensorflow=", as TensorFlow does unless TF_CUDNN_USE_AUTOTUNE=0 or deterministic ops are set.",
+            tensorrt=": build the engine with more time to choose (--builderOptimizationLevel=5, a larger workspace).",
         ),
         {"ops": len(slow), "convolutions_ns": signals.per_gpu(time)},
         op_evidence(signals, slow),
@@ -97,7 +102,9 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
             "find nothing.",
         ),
         signals.advice(
-            "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#enable-cudnn-auto-tuner", tensorflow=""
+            "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#enable-cudnn-auto-tuner",
+            tensorflow="",
+            tensorrt=TENSORRT_LINK,
         ),
     )  # fmt: skip
 

@@ -32,7 +32,7 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
     """An optimizer that works tensor by tensor."""
     chosen = signals.optimizer
     if not chosen.any():
-        is_expected = signals.backward and signals.framework is not Framework.TENSORFLOW
+        is_expected = signals.backward and signals.framework in (Framework.PYTORCH, Framework.UNKNOWN)
         if is_expected and "ops" in signals.recorded and not signals.of_family("optimizer").any():
             return Lacks(
                 "where the optimizer works",
@@ -112,9 +112,13 @@ def fusible(signals: Signals) -> Bools:
 
 
 def elementwise(signals: Signals) -> Finding | Lacks | None:
-    """Elementwise kernels in a row, which ``torch.compile`` would fuse; of TensorFlow's ``xla`` speaks."""
+    """Elementwise kernels in a row, which ``torch.compile`` would fuse; of TensorFlow's ``xla`` speaks.
+
+    TensorRT has fused what it can when it built the engine.
+    """
     directed = np.array([bool(op.direction) for op in signals.profile.ops], np.bool_)
-    if signals.framework is Framework.TENSORFLOW or ("ops" not in signals.recorded and not directed.any()):
+    others = (Framework.TENSORFLOW, Framework.TENSORRT)
+    if signals.framework in others or ("ops" not in signals.recorded and not directed.any()):
         return None
     problem = "{kernels} elementwise, normalisation and copy kernels take {kernels_ns} of each iteration "
     problem += "({share_fraction}): each reads and writes whole tensors."

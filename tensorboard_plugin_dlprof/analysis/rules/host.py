@@ -7,7 +7,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import idle_evidence, kernel_evidence, line_evidence
 from tensorboard_plugin_dlprof.analysis.gains import wall_gain
-from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.signals import TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.expressions import Expression
 
@@ -84,9 +84,14 @@ _ADVICE = {
 }
 
 
+_OUT_OF_THE_LOOP = "out of the loop, or do them every hundred steps; keep metrics on the GPU."
+
+
 def _lacks_calls(signals: Signals) -> Lacks:
     options = signals.advice(
-        "activities=[CPU, CUDA], or nsys --trace=cuda,nvtx.", tensorflow="nsys profile --trace=cuda,nvtx."
+        "activities=[CPU, CUDA], or nsys --trace=cuda,nvtx.",
+        tensorflow="nsys profile --trace=cuda,nvtx.",
+        tensorrt="nsys profile --trace=cuda,nvtx.",
     )
     return Lacks("API calls", f"Record CPU activity too: {options}")
 
@@ -124,10 +129,13 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         "The host waits for the GPU {times} in each iteration, and the GPU then runs dry: {idle_ns} of idle time "
         "({share_fraction}). Most of it is behind {call} in {op}.",
         signals.advice(
-            "Take .item(), .cpu(), .numpy(), print(tensor), nonzero(), masks as indices and torch.cuda.synchronize()",
-            tensorflow="Take .numpy(), float(tensor), print(tensor), tf.where and callbacks for every batch",
-        )
-        + " out of the loop, or do them every hundred steps; keep metrics on the GPU.",
+            "Take .item(), .cpu(), .numpy(), print(tensor), nonzero(), masks as indices and torch.cuda.synchronize() "
+            f"{_OUT_OF_THE_LOOP}",
+            tensorflow="Take .numpy(), float(tensor), print(tensor), tf.where and callbacks for every batch "
+            f"{_OUT_OF_THE_LOOP}",
+            tensorrt="Enqueue the next inference before you wait for the last one, on a stream of its own "
+            "(--infStreams=2 of trtexec).",
+        ),
         {
             "calls": calls,
             "times": "once" if calls == 1 else f"{calls:,} times",
@@ -146,6 +154,7 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         signals.advice(
             "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization",
             tensorflow="https://www.tensorflow.org/guide/gpu_performance_analysis",
+            tensorrt=TENSORRT_LINK,
         ),
     )  # fmt: skip
 
@@ -180,6 +189,8 @@ def launching(signals: Signals) -> Finding | Lacks | None:
             "kernel more work with a larger batch.",
             tensorflow="Launch fewer and larger ones: tf.function(jit_compile=True) around the whole step, "
             "model.compile(..., steps_per_execution=10), or a larger batch.",
+            tensorrt="Launch them at once: capture the enqueue in a CUDA graph (--useCudaGraph of trtexec); or give "
+            "each kernel more work with a larger batch.",
         ),
         {
             "idle_ns": signals.per_iteration(time),
@@ -196,6 +207,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         signals.advice(
             "https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/",
             tensorflow="https://www.tensorflow.org/xla#auto-clustering",
+            tensorrt=TENSORRT_LINK,
         ),
     )  # fmt: skip
 
@@ -242,6 +254,7 @@ def setting_up(signals: Signals) -> Finding | Lacks | None:
             ", do not call torch.cuda.empty_cache() in the loop, and set "
             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
             tensorflow=", and let TensorFlow take the memory at once: without set_memory_growth.",
+            tensorrt=", and allocate the buffers of the engine once, for its largest shapes.",
         ),
         {"idle_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
         idle_evidence(signals, signals.idle_of_op(signals.idle.setup_gaps)),
@@ -249,6 +262,7 @@ def setting_up(signals: Signals) -> Finding | Lacks | None:
         signals.advice(
             "https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
             tensorflow="https://www.tensorflow.org/guide/gpu#limiting_gpu_memory_growth",
+            tensorrt=TENSORRT_LINK,
         ),
     )
 

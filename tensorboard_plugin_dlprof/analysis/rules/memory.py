@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.origin import Framework
-from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.signals import TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
 
 _HINT = "Record memory: profile(profile_memory=True)."
@@ -54,8 +54,15 @@ def full(signals: Signals) -> Finding | Lacks | None:
         "{used_bytes} of the GPU's {total_bytes} of memory are held ({used_fraction}); the next larger allocation "
         "may fail "
         "or make the allocator free and search.",
-        "Use mixed precision, activation checkpointing or a smaller batch, and "
-        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True against fragmentation.",
+        signals.advice(
+            "Use mixed precision, activation checkpointing or a smaller batch, and "
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True against fragmentation.",
+            tensorflow="",
+            tensorrt="Use narrower types, smaller largest shapes or a smaller batch, and limit the workspace "
+            "(--memPoolSize of trtexec).",
+        ),
         {"used_bytes": used, "total_bytes": total, "used_fraction": min(used / total, 1.0)},
-        link="https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
+        link=signals.advice(
+            "https://pytorch.org/docs/stable/notes/cuda.html#memory-management", tensorflow="", tensorrt=TENSORRT_LINK
+        ),
     )

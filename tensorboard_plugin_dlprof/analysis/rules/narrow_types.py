@@ -9,7 +9,7 @@ from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, op_evid
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.origin import Framework
 from tensorboard_plugin_dlprof.analysis.precision_gain import Saving, saving
-from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.signals import TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.analysis.wording import Number
 from tensorboard_plugin_dlprof.efficiency.tables import Cause
@@ -56,6 +56,8 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
             'Use automatic mixed precision: torch.autocast("cuda", dtype=torch.{type}){scaler}, or a model in {type}.',
             tensorflow='Use mixed precision: tf.keras.mixed_precision.set_global_policy("mixed_{type}"), with a '
             "LossScaleOptimizer around an optimizer of your own for float16.",
+            tensorrt="Build the engine for 16 bits: --fp16 or --bf16 of trtexec, or types in the network where it is "
+            "strongly typed.",
         ),
         numbers,
         op_evidence(signals, rows),
@@ -66,7 +68,9 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
              if modelled else "Products become 1.4 to 3.3 times as fast with AMP on most models")
             + "; at best, other ops on FP32 tensors save 40 % by moving half the bytes.",
         ),
-        signals.advice(_AMP_LINK, tensorflow="https://www.tensorflow.org/guide/mixed_precision"),
+        signals.advice(
+            _AMP_LINK, tensorflow="https://www.tensorflow.org/guide/mixed_precision", tensorrt=TENSORRT_LINK
+        ),
         "ShowBadDataTypeOps",
     )  # fmt: skip
 
@@ -92,6 +96,7 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
         signals.advice(
             'Allow TF32: torch.set_float32_matmul_precision("high") and torch.backends.cudnn.allow_tf32 = True.',
             tensorflow="Allow TF32: tf.config.experimental.enable_tensor_float_32_execution(True).",
+            tensorrt="Allow TF32: build the engine without --noTF32.",
         )
         + " Sums stay in FP32, operands keep 10 bits of mantissa.",
         {
@@ -109,6 +114,7 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
         signals.advice(
             _TF32_LINK,
             tensorflow="https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_tensor_float_32_execution",
+            tensorrt=TENSORRT_LINK,
         ),
     )  # fmt: skip
 
@@ -164,8 +170,12 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
         "{ops} large products in 16 bits take {products_ns} of each iteration ({share_fraction}), on a GPU that "
         "multiplies "
         "FP8 twice as fast.",
-        "Try FP8 for the linear layers (Transformer Engine, torchao.float8), and watch the loss: it needs scaling, and "
-        "pays for large layers alone.",
+        signals.advice(
+            "Try FP8 for the linear layers (Transformer Engine, torchao.float8), and watch the loss: it needs scaling, "
+            "and pays for large layers alone.",
+            tensorflow="",
+            tensorrt="Try FP8: quantise the model with its scales, build the engine with --fp8, and compare answers.",
+        ),
         {
             "ops": len(rows),
             "products_ns": signals.per_gpu(time),

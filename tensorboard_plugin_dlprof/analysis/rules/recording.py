@@ -27,6 +27,7 @@ def iterations(signals: Signals) -> Finding | Lacks | None:
         signals.advice(
             "Call profiler.step() after each step, or put an NVTX range around it",
             tensorflow="Put an NVTX range around each step",
+            tensorrt="Put an NVTX range around each inference",
         )
         + ", or choose a key op that runs once in each.",
         {},
@@ -86,6 +87,7 @@ def unused_gpus(signals: Signals) -> Finding | Lacks | None:
         + signals.advice(
             "start one process for each of them (torchrun, DistributedDataParallel)",
             tensorflow="use a strategy (tf.distribute.MirroredStrategy) or a process for each of them (Horovod)",
+            tensorrt="run an engine on each of them, in a process or a thread of its own",
         )
         + ", and check CUDA_VISIBLE_DEVICES and the options of the container.",
         {"idle": len(idle), "all": len(devices.device_id), "ids": ", ".join(str(device) for device in idle.tolist())},
@@ -93,6 +95,7 @@ def unused_gpus(signals: Signals) -> Finding | Lacks | None:
         link=signals.advice(
             "https://pytorch.org/docs/stable/elastic/run.html",
             tensorflow="https://www.tensorflow.org/guide/distributed_training",
+            tensorrt="",
         ),
     )
 
@@ -141,6 +144,7 @@ def recorded_ops(signals: Signals) -> Finding | Lacks | None:
             + signals.advice(
                 "activities=[CPU, CUDA], emit_nvtx(), nsys --pytorch=autograd-nvtx",
                 tensorflow="TF_ENABLE_NVTX_RANGES=1 in NVIDIA's TensorFlow",
+                tensorrt="--profilingVerbosity=detailed when the engine is built",
             )
             + "; start before the first step.",
         )

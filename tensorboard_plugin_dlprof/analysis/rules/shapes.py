@@ -28,6 +28,7 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
             signals.advice(
                 "Record with profile(record_shapes=True), or emit_nvtx(record_shapes=True).",
                 tensorflow="No recording of TensorFlow tells which of them is transposed.",
+                tensorrt="The ranges of TensorRT carry no shapes.",
             ),
         )
     unaligned = _unaligned(signals)

@@ -8,7 +8,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Bools, Part
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, line_evidence
 from tensorboard_plugin_dlprof.analysis.gains import wall_gain
-from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.signals import TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
@@ -42,6 +42,8 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
             tensorflow="Load in parallel: dataset.map(..., num_parallel_calls=tf.data.AUTOTUNE), interleave, cache, "
             "and .prefetch(tf.data.AUTOTUNE) last; then make decoding and augmentation cheaper, or move them to the "
             "GPU (DALI).",
+            tensorrt="Load and prepare the next batch in other threads while the engine runs; then make decoding and "
+            "resizing cheaper, or move them to the GPU (DALI).",
         ),
         {
             "waiting_ns": signals.per_iteration(time),
@@ -57,6 +59,7 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
         signals.advice(
             "https://pytorch.org/docs/stable/data.html#multi-process-data-loading",
             tensorflow="https://www.tensorflow.org/guide/data_performance",
+            tensorrt="",
         ),
     )  # fmt: skip
 
@@ -119,6 +122,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         + signals.advice(
             "pinned memory, .to(device, non_blocking=True), the next batch on a stream of its own",
             tensorflow='dataset.apply(tf.data.experimental.prefetch_to_device("/gpu:0")) as the last step',
+            tensorrt="pinned memory, cudaMemcpyAsync, the next input on a stream of its own",
         )
         + "; keep what is used again on the GPU, and copy the narrower type.",
         {"copies_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
@@ -128,7 +132,9 @@ def copies(signals: Signals) -> Finding | Lacks | None:
             "Copies that run beside kernels cost no time, as far as there are kernels; some cannot, where the next "
             "kernel needs them.",
         ),
-        signals.advice(_PINNED_LINK, tensorflow="https://www.tensorflow.org/guide/data_performance"),
+        signals.advice(
+            _PINNED_LINK, tensorflow="https://www.tensorflow.org/guide/data_performance", tensorrt=TENSORRT_LINK
+        ),
     )  # fmt: skip
 
 
@@ -156,6 +162,7 @@ def pageable(signals: Signals) -> Finding | Lacks | None:
         signals.advice(
             "Pin the host's memory: DataLoader(pin_memory=True) and .to(device, non_blocking=True).",
             tensorflow="Feed the step from tf.data, which copies from pinned memory, in place of NumPy arrays.",
+            tensorrt="Pin the host's memory: buffers from cudaMallocHost, copied by cudaMemcpyAsync.",
         ),
         {
             "copies": max(signals.per_iteration(int((chosen & inside).sum())), 1),
@@ -166,7 +173,9 @@ def pageable(signals: Signals) -> Finding | Lacks | None:
             signals, {Pool.COPIES: (0.2 * time, 0.9 * time)},
             "Pinned memory is copied two to three times as fast, and beside the kernels.",
         ),
-        signals.advice(_PINNED_LINK, tensorflow="https://www.tensorflow.org/guide/data_performance"),
+        signals.advice(
+            _PINNED_LINK, tensorflow="https://www.tensorflow.org/guide/data_performance", tensorrt=TENSORRT_LINK
+        ),
     )  # fmt: skip
 
 
@@ -191,6 +200,7 @@ def communication(signals: Signals) -> Finding | Lacks | None:
             "gradients",
             tensorflow="overlap more (smaller buckets: HOROVOD_FUSION_THRESHOLD, bytes_per_pack of "
             "CommunicationOptions), accumulate gradients over more steps, send 16 bits (hvd.Compression.fp16)",
+            tensorrt="split the model over fewer GPUs, send 16 bits",
         )
         + ", or give each GPU more work.",
         {
@@ -207,6 +217,7 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         signals.advice(
             "https://pytorch.org/docs/stable/notes/ddp.html",
             tensorflow="https://www.tensorflow.org/guide/distributed_training",
+            tensorrt="",
         ),
     )  # fmt: skip
 
