@@ -26,7 +26,8 @@ _OF_PYTORCH = {"data_parallel_detector", "older_attention_detector", "optimizer_
 
 
 _WORDS_OF_PYTORCH = re.compile(
-    r"torch|profiler\.step|ProfilerActivity|record_shapes|emit_nvtx|activities=|Optimizer\.step", re.IGNORECASE
+    r"torch|profiler\.step|ProfilerActivity|record_shapes|profile_memory|emit_nvtx|activities=|Optimizer\.step",
+    re.IGNORECASE,
 )
 
 

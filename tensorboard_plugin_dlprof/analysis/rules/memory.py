@@ -7,8 +7,6 @@ from tensorboard_plugin_dlprof.analysis.origin import Framework
 from tensorboard_plugin_dlprof.analysis.signals import TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
 
-_HINT = "Record memory: profile(profile_memory=True)."
-
 
 def small_batch(signals: Signals) -> Finding | Lacks | None:
     """Room for a larger batch."""
@@ -16,7 +14,12 @@ def small_batch(signals: Signals) -> Finding | Lacks | None:
         return None
     memory = signals.memory_used
     if memory is None:
-        return Lacks("how much of the GPU's memory is used", _HINT)
+        hint = signals.advice(
+            "Record memory: profile(profile_memory=True).",
+            tensorflow="No recording of TensorFlow tells it.",
+            tensorrt="No recording of TensorRT tells it.",
+        )
+        return Lacks("how much of the GPU's memory is used", hint)
     total, used = memory
     fraction = used / total
     if fraction > thresholds.SMALL_MEMORY_FRACTION:
