@@ -41,24 +41,21 @@ def kernel(name: str, op: str = "aten::mm", *, device: Device = A100, also: str 
 
 def tensorflow(make: Make) -> Make:
     """The same in a program of TensorFlow's."""
-
-    def of_tensorflow(share: float) -> Profile:
-        profile = make(share)
-        profile.info.source_format, profile.info.framework = "nsight_systems", "TensorFlow 2.15"
-        return profile
-
-    return of_tensorflow
+    return _of(make, "TensorFlow 2.15")
 
 
 def tensorrt(make: Make) -> Make:
     """The same in a program that runs an engine of TensorRT."""
+    return _of(make, "TensorRT")
 
-    def of_tensorrt(share: float) -> Profile:
+
+def _of(make: Make, framework: str) -> Make:
+    def of_framework(share: float) -> Profile:
         profile = make(share)
-        profile.info.source_format, profile.info.framework = "nsight_systems", "TensorRT"
+        profile.info.source_format, profile.info.framework = "nsight_systems", framework
         return profile
 
-    return of_tensorrt
+    return of_framework
 
 
 def many(name: str, op: str, count: int, *, around: str = "") -> Make:
