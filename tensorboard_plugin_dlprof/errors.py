@@ -24,6 +24,7 @@ never quotes text that SQLite or another library wrote about an absolute path. `
 name by which the browser tells errors that have a page of their own.
 """
 
+import os
 from typing import ClassVar
 
 
@@ -109,3 +110,10 @@ _OF_DATABASES: dict[str, type[ProfileError]] = {kind.code: kind for kind in (Not
 def error_of(code: str, message: str) -> ProfileError:
     """An error again from what was kept of it; one that has no page of its own is an ``UnfitDatabase``."""
     return _OF_DATABASES.get(code, UnfitDatabase)(message)
+
+
+def reason_of(error: OSError) -> str:
+    """What the system says about a failure, without a path; libraries raise some of which it says nothing."""
+    if error.strerror:
+        return str(error.strerror)
+    return os.strerror(error.errno) if error.errno else "no reason is given"

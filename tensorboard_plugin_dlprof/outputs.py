@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.errors import OutputNotWritable
+from tensorboard_plugin_dlprof.errors import OutputNotWritable, reason_of
 
 
 def make_folder(folder: Path) -> None:
@@ -21,5 +21,5 @@ def make_folder(folder: Path) -> None:
         ) from None
     except OSError as error:
         raise OutputNotWritable(
-            f"{folder}: the folder cannot be made: {error.strerror}; choose another folder."
+            f"{folder}: the folder cannot be made: {reason_of(error)}; choose another folder."
         ) from None

@@ -17,7 +17,7 @@ from typing import IO, Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.errors import OutputNotWritable
+from tensorboard_plugin_dlprof.errors import OutputNotWritable, reason_of
 from tensorboard_plugin_dlprof.mapped_files import in_file, is_in_file, let_go, note, temporary_file, temporary_folder
 
 _SMALL_BYTES = 1 << 20
@@ -130,7 +130,7 @@ class Spill:
         except OSError as error:
             raise OutputNotWritable(
                 f"{self._folder or temporary_folder()}: the columns of a large profile cannot be written to "
-                f"temporary files there ({error.strerror}); make room, or allow the import more memory."
+                f"temporary files there ({reason_of(error)}); make room, or allow the import more memory."
             ) from error
 
     def _mapped(self, file: IO[bytes], dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tensorboard_plugin_dlprof.api.profile import Profile
 from tensorboard_plugin_dlprof.database.currency import database_at_hand
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, UnsafeFile
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, UnsafeFile, reason_of
 from tensorboard_plugin_dlprof.naming import database_name, is_candidate_name, is_database_name
 
 
@@ -41,7 +41,7 @@ def _only_profile(folder: Path) -> Path:
     try:
         files = sorted(path for path in folder.iterdir() if is_candidate_name(path.name) and path.is_file())
     except OSError as error:
-        raise UnsafeFile(f"{folder}: the folder cannot be read: {error.strerror}; check its permissions.") from None
+        raise UnsafeFile(f"{folder}: the folder cannot be read: {reason_of(error)}; check its permissions.") from None
     databases = [path for path in files if is_database_name(path.name)]
     sources = [path for path in files if not is_database_name(path.name) and is_source(path)]
     made = {database_name(source.name) for source in sources}

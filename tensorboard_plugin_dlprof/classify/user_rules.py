@@ -28,7 +28,7 @@ from typing import Any, Final
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.classify.rules.rule import Rule
 from tensorboard_plugin_dlprof.classify.vocabulary import FAMILIES, PRECISIONS
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, reason_of
 from tensorboard_plugin_dlprof.metadata import KERNEL_RULES_VARIABLE
 
 MAXIMUM_BYTES: Final = 1 << 20
@@ -50,7 +50,7 @@ def load_user_rules(path: Path) -> tuple[Rule, ...]:
         with path.open("rb") as file:
             content = file.read(MAXIMUM_BYTES + 1)
     except OSError as error:
-        raise BadRequest(f"{path}: the kernel rules cannot be read: {error.strerror}.") from None
+        raise BadRequest(f"{path}: the kernel rules cannot be read: {reason_of(error)}.") from None
     if len(content) > MAXIMUM_BYTES:
         raise BadRequest(f"{path}: this is no file of kernel rules: it has more than 1 MB; {_HELP}.")
     return parse_user_rules(content, str(path))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, say_bug, tell
 from tensorboard_plugin_dlprof.cli.sources import find_sources
-from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists, ProfileError
+from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists, ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import KERNEL_RULES_VARIABLE
 from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.outputs import make_folder
@@ -157,7 +157,7 @@ def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool) -> in
         except MemoryError:
             say(f"error: {job.source}: there is not enough memory for this profile; record fewer iterations.")
         except OSError as error:
-            say(f"error: {job.source}: it cannot be imported: {error.strerror}.")
+            say(f"error: {job.source}: it cannot be imported: {reason_of(error)}.")
         except Exception as error:  # noqa: BLE001  the other sources must not pay for a bug of ours
             say_bug(str(job.source), error)
     if len(made) > 1:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, Protocol, cast
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import say, say_bug, terminal_columns
-from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.errors import ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import VERSION
 
 
@@ -111,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return exit_codes.FAILURE
     except OSError as error:
-        say(f"error: {error.filename or 'a file or the output cannot be read or written'}: {error.strerror}.")
+        say(f"error: {error.filename or 'a file or the output cannot be read or written'}: {reason_of(error)}.")
         return exit_codes.FAILURE
     except Exception as error:  # noqa: BLE001  the last place before the user, who gets a sentence
         say_bug(f"dlprof {arguments.command}", error)

@@ -16,7 +16,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.counters.metrics import is_wanted, scaled
 from tensorboard_plugin_dlprof.counters.numbers import DecimalSign, number_of
-from tensorboard_plugin_dlprof.errors import BrokenSource, NotFound, UnknownFormat
+from tensorboard_plugin_dlprof.errors import BrokenSource, NotFound, UnknownFormat, reason_of
 
 MAXIMUM_HEADER_LINES: Final = 100_000
 """A program may print a lot before Nsight Compute does."""
@@ -64,7 +64,7 @@ def read_counters(path: Path) -> Report:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
             report = _read(csv.reader(_without_zeros(file)), str(path))
     except OSError as error:
-        raise BrokenSource(f"{path}: the counters cannot be read: {error.strerror}.") from None
+        raise BrokenSource(f"{path}: the counters cannot be read: {reason_of(error)}.") from None
     except csv.Error:
         raise UnknownFormat(f"{path} is no CSV of Nsight Compute; {_HOW}.") from None
     if not report.launches:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tensorboard_plugin_dlprof.database.digest import mark, write_digest
-from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError
+from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
 from tensorboard_plugin_dlprof.opening.locking import exclusive
 from tensorboard_plugin_dlprof.opening.owners import OWNER, is_gone, owner
@@ -153,12 +153,12 @@ def _explained(target: Path, needed_bytes: int) -> Iterator[None]:
     except ProfileError:
         raise
     except OSError as error:
-        raise OutputNotWritable(_sentence(target, error.errno or 0, needed_bytes)) from error
+        raise OutputNotWritable(_sentence(target, error, needed_bytes)) from error
     except sqlite3.OperationalError as error:
         code = _CODES.get(str(error))
         if code is None:
             raise
-        raise OutputNotWritable(_sentence(target, code, needed_bytes)) from error
+        raise OutputNotWritable(_sentence(target, OSError(code, os.strerror(code)), needed_bytes)) from error
 
 
 _CODES = {
@@ -169,8 +169,8 @@ _CODES = {
 }
 
 
-def _sentence(target: Path, code: int, needed_bytes: int) -> str:
-    name = shown(target)
+def _sentence(target: Path, error: OSError, needed_bytes: int) -> str:
+    name, code = shown(target), error.errno
     if code in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
         return (
             f"There is no space left to write {name}; free about {max(needed_bytes >> 20, 1):,} MB there, "
@@ -182,7 +182,7 @@ def _sentence(target: Path, code: int, needed_bytes: int) -> str:
         return f"{name} cannot be written: the folder is read-only for you; choose another output folder."
     if code == errno.EISDIR:
         return f"{name} cannot be written: it is a folder; choose another name."
-    return f"{name} cannot be written ({os.strerror(code)}); check the storage, or choose another output folder."
+    return f"{name} cannot be written ({reason_of(error)}); check the storage, or choose another output folder."
 
 
 def _glob_escaped(name: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from tensorboard_plugin_dlprof.errors import OutputNotWritable
+from tensorboard_plugin_dlprof.errors import OutputNotWritable, reason_of
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, DATABASE_SUFFIX, EXTENSION_VERSION, VERSION
 from tensorboard_plugin_dlprof.opening.owners import OWNER, is_gone, owner
 
@@ -135,7 +135,7 @@ class Cache:
             return Path(tempfile.mkdtemp(prefix=f"{_WORK_PREFIX}{owner()}-", dir=self.folder))
         except OSError as error:
             raise OutputNotWritable(
-                f"The cache folder cannot be written to ({os.strerror(error.errno or 0)}); "
+                f"The cache folder cannot be written to ({reason_of(error)}); "
                 "start TensorBoard with --dlprof_cache_dir and a folder that can."
             ) from None
 
@@ -152,7 +152,7 @@ class Cache:
             made.replace(path)
         except OSError as error:
             raise OutputNotWritable(
-                f"The database cannot be put into the cache folder ({os.strerror(error.errno or 0)}); free some space."
+                f"The database cannot be put into the cache folder ({reason_of(error)}); free some space."
             ) from None
         self.evict(keep=path)
 

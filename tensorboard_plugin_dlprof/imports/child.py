@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import msgspec
 
-from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.errors import ProfileError, reason_of
 
 TERMINATE_SECONDS = 3.0
 MAX_LINE_LETTERS = 1 << 20
@@ -62,8 +62,7 @@ class Child:
             )
         except OSError as error:
             raise ProfileError(
-                f"The system starts no process for it ({os.strerror(error.errno or 0)}); try again when the machine "
-                "is less busy."
+                f"The system starts no process for it ({reason_of(error)}); try again when the machine is less busy."
             ) from error
         self._errors = b""
         self._error_reader = threading.Thread(target=self._read_errors, name="dlprof-import-errors", daemon=True)

@@ -50,7 +50,7 @@ class _Failed(Exception):
 
 def _do(job: dict[str, Any], report: Any) -> dict[str, Any]:
     # Imported under the memory limit, and after standard output was put aside.
-    from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError, UnknownFormat
+    from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError, UnknownFormat, reason_of
     from tensorboard_plugin_dlprof.many_objects import keep_freed_memory
 
     if job["kind"] != "import":
@@ -75,7 +75,7 @@ def _do(job: dict[str, Any], report: Any) -> dict[str, Any]:
             "profile fewer steps, or raise --dlprof_memory_limit."
         ) from None
     except OSError as error:
-        raise _Failed(f"The {what} failed: {os.strerror(error.errno or 0)}.") from error
+        raise _Failed(f"The {what} failed: {reason_of(error)}.") from error
     except Exception as error:
         # A bug: it would fail again in the same way, so this is no crash that is worth another attempt.
         traceback.print_exc()

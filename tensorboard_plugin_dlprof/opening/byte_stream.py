@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO
 
-from tensorboard_plugin_dlprof.errors import BrokenSource, UnsafeFile
+from tensorboard_plugin_dlprof.errors import BrokenSource, UnsafeFile, reason_of
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular, shown
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def read_start(path: Path, size: int = 64) -> bytes:
 
 
 def _unreadable(name: str, error: OSError) -> BrokenSource:
-    return BrokenSource(f"{name} cannot be read ({error.strerror or 'input/output error'}); check its storage.")
+    return BrokenSource(f"{name} cannot be read ({reason_of(error)}); check its storage.")
 
 
 def _expand(compressed: bytes, size: int) -> bytes:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from io import BufferedReader
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.errors import NotFound, UnsafeFile
+from tensorboard_plugin_dlprof.errors import NotFound, UnsafeFile, reason_of
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.masking import MASK
 
@@ -142,4 +142,4 @@ def _refusal(path: Path, error: OSError) -> UnsafeFile | NotFound:
         return UnsafeFile(f"{name} may not be read; give yourself read permission on it.")
     if error.errno in (errno.ENXIO, errno.EISDIR):  # a socket, a FIFO without writer; Windows on a folder
         return UnsafeFile(_irregular(path, error.errno == errno.EISDIR))
-    return UnsafeFile(f"{name} cannot be opened ({os.strerror(error.errno or 0)}); check the file and its storage.")
+    return UnsafeFile(f"{name} cannot be opened ({reason_of(error)}); check the file and its storage.")

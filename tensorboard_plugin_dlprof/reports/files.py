@@ -14,7 +14,7 @@ from typing import TextIO
 
 import msgspec
 
-from tensorboard_plugin_dlprof.errors import BadRequest, OutputNotWritable
+from tensorboard_plugin_dlprof.errors import BadRequest, OutputNotWritable, reason_of
 from tensorboard_plugin_dlprof.outputs import make_folder
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.reports.as_csv import write_csv
@@ -151,5 +151,5 @@ def _explained(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise OutputNotWritable(
-            f"The reports cannot be written to {folder} ({os.strerror(error.errno or 0)}); choose another folder."
+            f"The reports cannot be written to {folder} ({reason_of(error)}); choose another folder."
         ) from error

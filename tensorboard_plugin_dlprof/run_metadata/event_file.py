@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tensorboard_plugin_dlprof.errors import OutputNotWritable
+from tensorboard_plugin_dlprof.errors import OutputNotWritable, reason_of
 from tensorboard_plugin_dlprof.metadata import EVENT_FILE_NAME, PLUGIN_NAME
 from tensorboard_plugin_dlprof.naming import event_file_name
 from tensorboard_plugin_dlprof.opening.owners import owner
@@ -64,8 +64,7 @@ def write_event_file(folder: Path, metadata: ProfileMetadata, scalars: Sequence[
                 unfinished.unlink()
             raise
     except OSError as error:
-        reason = error.strerror or "it cannot be written to"
-        raise OutputNotWritable(f"{path}: the event file cannot be written: {reason}.") from error
+        raise OutputNotWritable(f"{path}: the event file cannot be written: {reason_of(error)}.") from error
     return path
 
 

@@ -11,7 +11,7 @@ from types import FrameType
 
 import msgspec
 
-from tensorboard_plugin_dlprof.errors import BadRequest
+from tensorboard_plugin_dlprof.errors import BadRequest, reason_of
 
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
@@ -64,7 +64,7 @@ def _started(command: Sequence[str]) -> subprocess.Popen[bytes]:
     except FileNotFoundError:
         raise BadRequest(f"{command[0]}: there is no such program; check its name and the PATH.") from None
     except OSError as error:
-        raise BadRequest(f"{command[0]} cannot be started: {os.strerror(error.errno or 0)}.") from None
+        raise BadRequest(f"{command[0]} cannot be started: {reason_of(error)}.") from None
 
 
 def _owns_terminal() -> bool:

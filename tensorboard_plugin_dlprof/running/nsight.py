@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from tensorboard_plugin_dlprof.errors import BrokenSource
+from tensorboard_plugin_dlprof.errors import BrokenSource, reason_of
 from tensorboard_plugin_dlprof.running.command_line import with_command_for_each_rank
 from tensorboard_plugin_dlprof.running.torch_recorder import RANK_VARIABLES
 
@@ -98,7 +98,7 @@ def export(nsys: Path, report: Path, target: Path) -> None:
     except subprocess.TimeoutExpired:
         raise BrokenSource(f"{report.name}: nsys export did not end within {EXPORT_SECONDS:.0f} s.") from None
     except OSError as error:
-        raise BrokenSource(f"{report.name}: nsys export cannot be started: {error.strerror}.") from None
+        raise BrokenSource(f"{report.name}: nsys export cannot be started: {reason_of(error)}.") from None
     if done.returncode or not target.is_file():
         said = (done.stderr or done.stdout).decode(errors="replace").split("\n")
         last = next((line.strip() for line in reversed(said) if line.strip()), "it says nothing")

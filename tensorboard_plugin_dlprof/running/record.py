@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from tensorboard_plugin_dlprof.errors import BrokenSource, OutputNotWritable, ProfileError
+from tensorboard_plugin_dlprof.errors import BrokenSource, OutputNotWritable, ProfileError, reason_of
 from tensorboard_plugin_dlprof.outputs import make_folder
 from tensorboard_plugin_dlprof.running import torch_recorder
 from tensorboard_plugin_dlprof.running.child import run_child
@@ -65,8 +65,7 @@ def record(command: Sequence[str], recorder: Recorder, destination: Destination)
             return _record(command, recorder, destination, Path(temporary).resolve())
     except OSError as error:
         raise OutputNotWritable(
-            f"{destination.folder}: recordings cannot be written there: {os.strerror(error.errno or 0)}; choose "
-            "another folder."
+            f"{destination.folder}: recordings cannot be written there: {reason_of(error)}; choose another folder."
         ) from None
 
 

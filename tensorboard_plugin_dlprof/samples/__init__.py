@@ -11,7 +11,7 @@ import gzip
 from pathlib import Path
 from typing import Final
 
-from tensorboard_plugin_dlprof.errors import OutputExists, OutputNotWritable
+from tensorboard_plugin_dlprof.errors import OutputExists, OutputNotWritable, reason_of
 from tensorboard_plugin_dlprof.outputs import make_folder
 
 DATA: Final = Path(__file__).resolve().parent / "data"
@@ -66,4 +66,4 @@ def _install_one(content: bytes, target: Path) -> None:
         unfinished.write_bytes(content)
         unfinished.replace(target)
     except OSError as error:
-        raise OutputNotWritable(f"Cannot write {target}: {error.strerror}.") from error
+        raise OutputNotWritable(f"Cannot write {target}: {reason_of(error)}.") from error

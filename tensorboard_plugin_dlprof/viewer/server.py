@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request
 
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, reason_of
 from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
 from tensorboard_plugin_dlprof.routes import responses
 from tensorboard_plugin_dlprof.routes.hosts import ForeignHost, Hosts, allowed_hosts, is_loopback
@@ -90,7 +90,7 @@ def _bind(address: str, port: int) -> socket.socket:
     try:
         found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:  # a name with an empty or too long part cannot be asked for
-        reason = f" ({error.strerror})" if isinstance(error, OSError) else ""
+        reason = f" ({reason_of(error)})" if isinstance(error, OSError) else ""
         raise BadRequest(f"{address} is no address of this machine{reason}; give another with -b.") from None
     # localhost is often both; browsers try IPv4 as well, and many machines have no IPv6.
     family, kind, protocol, _, place = sorted(found, key=lambda item: item[0] != socket.AF_INET)[0]
