@@ -62,7 +62,7 @@ def published(
             if marked:
                 with _flushed_beside(temporary):
                     write_digest(temporary, marked)
-            _flush(temporary)
+            _flush(temporary, os.O_RDWR)
             with exclusive(target.parent):
                 check()
                 temporary.replace(target)
@@ -71,7 +71,7 @@ def published(
                 temporary.unlink()
             raise
         with suppress(OSError):  # not every file system lets a folder be flushed; the rename itself has happened
-            _flush(target.parent)
+            _flush(target.parent, os.O_RDONLY)
 
 
 def sweep(target: Path) -> None:
@@ -123,7 +123,7 @@ def _flushed_beside(path: Path) -> Iterator[None]:
 
     def flush() -> None:
         try:
-            _flush(path)
+            _flush(path, os.O_RDWR)
         except OSError as error:
             failed.append(error)
 
@@ -137,8 +137,9 @@ def _flushed_beside(path: Path) -> Iterator[None]:
         raise error  # Linux tells of lost data once: flushing the file again would succeed
 
 
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+def _flush(path: Path, flags: int) -> None:
+    """Windows flushes only what is open for writing, and Unix opens folders only for reading."""
+    descriptor = os.open(path, flags)
     try:
         os.fsync(descriptor)
     finally:

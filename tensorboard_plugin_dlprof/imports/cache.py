@@ -206,7 +206,7 @@ class Cache:
 
 def _is_of_another_user(folder: Path) -> bool:
     """Who owns it could put other files in the place of ours. Root works for whom it likes."""
-    return os.name == "posix" and os.getuid() != 0 and folder.stat().st_uid not in (0, os.getuid())
+    return hasattr(os, "getuid") and os.getuid() != 0 and folder.stat().st_uid not in (0, os.getuid())
 
 
 def _is_ours(name: str) -> bool:

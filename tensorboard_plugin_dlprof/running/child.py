@@ -13,7 +13,11 @@ import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest, reason_of
 
-PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_FROM_TERMINAL = tuple(signal.Signals[name] for name in ("SIGINT", "SIGQUIT") if hasattr(signal, name))
+PASSED_ON = (
+    *_FROM_TERMINAL,
+    *(signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)),  # Windows has not all
+)
 
 SIGNALLED = 128
 """Added to the number of the signal that a process died of, as shells do."""
@@ -40,7 +44,7 @@ def run_child(command: Sequence[str]) -> Ended:
     def pass_on(number: int, _frame: FrameType | None) -> None:
         received.append(number)
         # Ctrl-C reaches every process of the terminal; a second one would break off the child's own clean end.
-        if process is not None and not (number in (signal.SIGINT, signal.SIGQUIT) and _owns_terminal()):
+        if process is not None and not (number in _FROM_TERMINAL and _owns_terminal()):
             process.send_signal(number)
 
     # What is ignored stays so (nohup, a shell's background job); what is not Python's handler cannot be put back.
@@ -69,6 +73,8 @@ def _started(command: Sequence[str]) -> subprocess.Popen[bytes]:
 
 def _owns_terminal() -> bool:
     """Whether the processes of this shell job are those that a Ctrl-C on the terminal goes to."""
+    if not hasattr(os, "tcgetpgrp"):  # Windows, where it goes to every process of the console
+        return True
     try:
         with Path("/dev/tty").open("rb") as terminal:
             return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
