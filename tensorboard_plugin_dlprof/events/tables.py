@@ -195,7 +195,7 @@ class DeviceWork(msgspec.Struct):
     occupancy_percent: Int32s
     """Achieved occupancy as the profiler estimated it from the grid and the device; -1 where not recorded."""
     num_bytes: Int64s
-    """Bytes copied or set."""
+    """Bytes copied or set; -1 where not recorded, and of kernels."""
     copy_kind: Int32s
     """CUPTI's number: 1 host to device, 2 device to host, 8 device to device, 10 peer to peer."""
     graph_node: Int64s

@@ -153,6 +153,7 @@ class Copies(msgspec.Struct):
     gpu_start: Int64s
     gpu_stop: Int64s
     num_bytes: Int64s
+    """-1 where not recorded."""
     copy_kind: Int32s
     device: Int32s
     process_id: Int64s

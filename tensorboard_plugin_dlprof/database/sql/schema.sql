@@ -153,7 +153,7 @@ CREATE TABLE read_only_memcpys (
     api_stop          INTEGER NOT NULL, -- ns
     gpu_start         INTEGER NOT NULL, -- ns
     gpu_stop          INTEGER NOT NULL, -- ns
-    num_bytes         INTEGER NOT NULL, -- bytes
+    num_bytes         INTEGER NOT NULL, -- bytes; -1 where not recorded, for DLProf's column takes no NULL: no sum may hold it
     copy_kind         INTEGER NOT NULL, -- CUPTI: 1 host to device, 2 device to host, 8 device to device, 10 peer
     device_id         INTEGER NOT NULL, -- read_only_gpu_infos.device_id
     process_id        INTEGER NOT NULL,
@@ -169,7 +169,7 @@ CREATE TABLE read_only_memsets (
     api_stop          INTEGER NOT NULL, -- ns
     gpu_start         INTEGER NOT NULL, -- ns
     gpu_stop          INTEGER NOT NULL, -- ns
-    num_bytes         INTEGER NOT NULL, -- bytes
+    num_bytes         INTEGER NOT NULL, -- bytes; -1 where not recorded, for DLProf's column takes no NULL: no sum may hold it
     device_id         INTEGER NOT NULL, -- read_only_gpu_infos.device_id
     process_id        INTEGER NOT NULL,
     thread_id         INTEGER NOT NULL
