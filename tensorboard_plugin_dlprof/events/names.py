@@ -202,6 +202,21 @@ def collective_type(name: str) -> str:
     return next((found for pattern, found in _COLLECTIVES if pattern.search(lower)), "")
 
 
+_CALL_OF_COLLECTIVE = Expression(r"_?c10d(?:_functional)?::")
+_BACKEND_WITH_THREADS = Expression(r"(gloo|mpi|ucc):")
+
+
+def is_call_of_collective(name: str) -> bool:
+    """Whether a range is what the program called, whichever backend does it."""
+    return _CALL_OF_COLLECTIVE.match(name) is not None
+
+
+def backend_with_threads(name: str) -> str:
+    """The backend that a range names, where it is one that works on a thread of its own; else an empty text."""
+    found = _BACKEND_WITH_THREADS.match(name)
+    return found[1] if found else ""
+
+
 @lru_cache(maxsize=1 << 16)
 def kernel_type(name: str) -> str:
     """The type of an op that stands for a kernel: Triton's running number in the module is stripped."""

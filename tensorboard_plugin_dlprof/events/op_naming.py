@@ -3,7 +3,8 @@
 * An autograd node takes path and type of the op it differentiates, so that forward and backward of
   a layer meet in one group; other pieces of the backward pass take the path.
 * The optimizer's ops have no direction, and their annotations as path.
-* Collectives have the path ``/collectives/<process group>/<type>`` and no direction.
+* Collectives have the path ``/collectives/<process group>/<type>`` and no direction. What a backend of the CPU does for
+  one on a thread of its own is told by its name, ``gloo_all_reduce``: it is no second call.
 * A TensorRT layer names the nodes it fused: ``/conv1/Conv + /relu/Relu`` has the type
   ``Conv + Relu`` and lies in ``/conv1``.
 * A node of TensorFlow's graph, ``MatMul: dense/MatMul``, is one op with that name, however often it runs.
@@ -51,7 +52,7 @@ class Namer:
         self._forward = forward_of(capture, nesting, chosen.role, backward, self._in_backward)
         self._ranges, self._row = capture.ranges, nesting.row
         self._group = self._groups(capture, nesting)
-        self._collective = self._collectives()
+        self._collective, self._called = self._collectives()
 
     def _groups(self, capture: Capture, nesting: Nesting) -> Int32s:
         """Process group of each collective: recorded with it or with a range inside it."""
@@ -61,19 +62,21 @@ class Namer:
         found[self._owner[told]] = group[nesting.row[told]]
         return found
 
-    def _collectives(self) -> Int32s:
+    def _collectives(self) -> tuple[Int32s, frozenset[str]]:
         """Name that tells what a collective does: its own, else the first inside it (``nccl:all_to_all``).
 
-        0 where none tells.
+        0 where none tells. And the types of the collectives whose calls were recorded.
         """
         places = np.flatnonzero((self._role == Role.COLLECTIVE) & (self._owner >= 0))
         distinct, inverse = np.unique(self._names(places), return_inverse=True)
-        tells = np.array([names.collective_type(self._strings[text]) != "" for text in distinct.tolist()], np.bool_)
+        texts = [self._strings[text] for text in distinct.tolist()]
+        called = frozenset(names.collective_type(text) for text in texts if names.is_call_of_collective(text))
+        tells = np.array([names.collective_type(text) != "" for text in texts], np.bool_)
         telling = places[tells[inverse]]
         found = np.zeros(len(self._role), np.int32)
         # In the order of places from the last, so that the first, often the instance itself, stays.
         found[self._owner[telling[::-1]]] = self._names(telling[::-1])
-        return found
+        return found, called
 
     def _names(self, places: npt.NDArray[np.integer]) -> Int32s:
         names_of_places: Int32s = self._ranges.name[self._row[places]]
@@ -107,6 +110,8 @@ class Namer:
         name, around = self._strings[name_id], self._paths.texts[path]
         if role == Role.COLLECTIVE:
             kind = names.collective_type(name) or names.bare_name(name)
+            if kind in self._called and (backend := names.backend_with_threads(name)):
+                kind = f"{backend}_{kind}"
             process_group = self._strings[group].strip("/ ")
             return OpKey("/".join(filter(None, ("/collectives", process_group, kind))), kind, "")
         if role in _NAMED_BY_USER:

@@ -92,6 +92,34 @@ def test_collectives_are_ops_of_their_own() -> None:
     }
 
 
+def test_the_work_of_a_collective_on_its_backends_thread_is_no_second_call() -> None:
+    """The call hands it over and returns, so neither range holds the other: each is told by its name."""
+    profile = build("""
+        main   op 0-10 c10d::allreduce_
+        worker annotation 12-90 gloo:all_reduce
+        main   op 100-200 aten::mm
+        main   call 110-120 cudaLaunchKernel ; corr=1
+        gpu0   kernel 130-140 gemm ; corr=1
+    """)
+    assert ops(profile) == {
+        "ALL_REDUCE_1": ("/collectives/all_reduce", ""),
+        "GLOO_ALL_REDUCE_1": ("/collectives/gloo_all_reduce", ""),
+        "MM_1": ("/mm", "fprop"),
+    }
+
+
+def test_a_collective_that_only_its_backend_tells_is_the_call() -> None:
+    """Old versions of PyTorch record no other range of it; nor does another collective stand for it."""
+    profile = build("""
+        main   op 0-10 c10d::broadcast_
+        worker annotation 12-90 gloo:all_reduce
+        main   op 100-200 aten::mm
+        main   call 110-120 cudaLaunchKernel ; corr=1
+        gpu0   kernel 130-140 gemm ; corr=1
+    """)
+    assert calls(profile) == {"BROADCAST_1": 1, "ALL_REDUCE_1": 1, "MM_1": 1}
+
+
 def test_collective_is_named_by_the_first_range_inside_that_tells() -> None:
     """``record_param_comms`` says nothing; what waits for a collective has no other name."""
     profile = build(
