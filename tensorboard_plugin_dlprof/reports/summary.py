@@ -91,19 +91,19 @@ def _system(connection: sqlite3.Connection) -> list[tuple[Value, ...]]:
 
 def _times(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ...]]:
     """A utilisation is unknown where the profile has nothing that could be utilised, a part of the wall time where it
-    could not be recorded, both of Tensor Cores where no kernel is known to use them and some may; DLProf writes 0.0."""
+    could not be recorded, or no time went by, both of Tensor Cores where no kernel is known to use them and some may;
+    DLProf writes 0.0."""
     unrecorded = unrecorded_resources(connection, scope)
     unknown = {f"{column}_duration_pct" for resource, column in RESOURCE_COLUMNS.items() if resource in unrecorded}
     parts = {part["resource"]: part["fraction"] for part in resource_breakdown(connection, scope)}
-    if parts["tensor_core"] is None:
-        unknown.add("tc_duration_pct")
+    unknown |= {f"{column}_duration_pct" for resource, column in RESOURCE_COLUMNS.items() if parts[resource] is None}
     if tensor_core_efficiency(connection, scope)["fraction"] is None:
         unknown.add("tc_utilization")
     if gpu_utilization(connection, scope)["fraction"] is None:
         unknown.add("gpu_utilization")
     rows: list[tuple[Value, ...]] = []
     for (name, column, _), (_, value) in zip(_TIMES, _model_values(connection, scope, _TIMES), strict=True):
-        rows.append((name, Unknown(0.0) if column in unknown else value))
+        rows.append((name, Unknown(0.0) if column in unknown and not value else value))
         if column == "non_tc_duration_pct" and parts["unknown_kernel"]:
             rows.append(Ours(("Of It, Not Known Whether Tensor Core %", 100 * parts["unknown_kernel"])))
     return rows

@@ -45,10 +45,24 @@ def as_dlprof_prints(value: Value) -> str:
     return f"{value:.1f}" if isinstance(value, float) else ",".join(value) if isinstance(value, list) else str(value)
 
 
+OP = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1_000, "dur": 100, "pid": 1, "tid": 1}
 KERNEL = {
     "ph": "X", "cat": "kernel", "name": "elementwise_kernel", "ts": 1_010, "dur": 40, "pid": 0, "tid": 7,
     "args": {"device": 0},
 }  # fmt: skip
+
+
+def parts_of_the_wall_time(folder: Path, events: list[dict[str, Any]]) -> dict[str, Value]:
+    """The part -> its percentage in the summary of a trace."""
+    (folder / "trace.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    import_source(folder / "trace.json", folder / "dldb.sqlite", ImportOptions(), ignore)
+    with closing(open_database(folder / "dldb.sqlite")) as connection:
+        (times,) = [
+            {str(row[0]): row[1] for row in block.rows}
+            for block in REPORTS["summary"].blocks(connection, find_scope(connection))
+            if block.title == "Summary Report"
+        ]
+    return {name.removesuffix(" Duration %"): value for name, value in times.items() if name.endswith(" Duration %")}
 
 
 @pytest.mark.parametrize(
@@ -59,18 +73,15 @@ def test_a_part_that_could_not_be_recorded_is_unknown(
     tmp_path: Path, work: list[dict[str, Any]], unknown: set[str]
 ) -> None:
     """Input and output in a trace of PyTorch's, and the GPU's parts where no GPU was recorded; others are measured."""
-    op = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1_000, "dur": 100, "pid": 1, "tid": 1}
-    (tmp_path / "trace.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": [op, *work]}))
-    import_source(tmp_path / "trace.json", tmp_path / "dldb.sqlite", ImportOptions(), ignore)
-    with closing(open_database(tmp_path / "dldb.sqlite")) as connection:
-        (times,) = [
-            {str(row[0]): row[1] for row in block.rows}
-            for block in REPORTS["summary"].blocks(connection, find_scope(connection))
-            if block.title == "Summary Report"
-        ]
-    parts = {name.removesuffix(" Duration %"): value for name, value in times.items() if name.endswith(" Duration %")}
+    parts = parts_of_the_wall_time(tmp_path, [OP, *work])
     assert {name for name, value in parts.items() if value == Unknown(0.0)} == unknown
     assert sum(value for value in parts.values() if isinstance(value, float)) == pytest.approx(100)
+
+
+def test_nothing_has_a_share_of_no_time(tmp_path: Path) -> None:
+    """The events of a broken clock are all at one time."""
+    parts = parts_of_the_wall_time(tmp_path, [{**event, "ts": 1_000, "dur": 0} for event in (OP, KERNEL)])
+    assert set(parts.values()) == {Unknown(0.0)}
 
 
 @pytest.mark.parametrize("database", ["dlprof_dldb.sqlite", "dlprof_dldb_1.sqlite"])
