@@ -1,7 +1,8 @@
 """Ways to cut a capture into iterations (event model, section 6), best first.
 
-Iterations are intervals of the process's time. Where two overlap (rounding, ranks that run apart)
-the earlier ends where the later starts. Intervals stay as recorded: what lies between them belongs
+Iterations are intervals of the process's time. What several threads mark at once (ranks of one report,
+replicas of a model) is one of them. Where two overlap (rounding, ranks that run apart) the earlier ends
+where the later starts. Intervals stay as recorded: what lies between them belongs
 to no iteration. The last way is always there: the whole capture. DLProf starts it with the session, so
 a capture with its markers does; elsewhere it starts with the first event, since a capture that began
 a minute into the session did not watch an idle GPU for that minute.
@@ -110,12 +111,33 @@ def _candidate(
     return IterationCandidate(source, label, values.astype(np.int64), start[kept], stop[kept])
 
 
+def _of_all_threads(
+    capture: Capture, source: str, label: str, rows: Int64s, numbers: Int64s | None
+) -> IterationCandidate | None:
+    """One iteration of each range and of those that other threads begin before its middle, by which it is known that
+    they run side by side and not by turns. It has the number of the first."""
+    start, end, thread = (
+        column[rows] for column in (capture.ranges.start_ns, capture.ranges.end_ns, capture.ranges.thread)
+    )
+    order = np.argsort(start, kind="stable")
+    start, end = start[order], end[order]
+    overlap = (np.maximum.accumulate(end)[:-1] > start[1:]).any()
+    if overlap and len(distinct_values(thread)) > 1:
+        middle = start + (end - start) // 2
+        following = np.maximum(np.searchsorted(start, middle), np.arange(1, len(start) + 1)).tolist()
+        firsts = [0]
+        while (row := following[firsts[-1]]) < len(following):
+            firsts.append(row)
+        start, end, order = start[firsts], np.maximum.reduceat(end, firsts), order[firsts]
+    return _candidate(source, label, start, end, None if numbers is None else numbers[order])
+
+
 def _merged(capture: Capture, source: str, label: str, rows: Int64s, numbers: Int64s) -> IterationCandidate | None:
     """Ranges with one number are one iteration, seen by several ranks; on one process each is its own."""
     ranges = capture.ranges
     process = np.array([thread.process_id for thread in capture.threads], np.int64)[ranges.thread[rows]]
     if len(distinct_values(combine(process, numbers))) < len(rows):
-        return _candidate(source, label, ranges.start_ns[rows], ranges.end_ns[rows], numbers)
+        return _of_all_threads(capture, source, label, rows, numbers)
     distinct, inverse = np.unique(numbers, return_inverse=True)
     start = np.full(len(distinct), np.iinfo(np.int64).max)
     end = np.zeros(len(distinct), np.int64)
@@ -175,7 +197,7 @@ def _repeated(
     found: tuple[_Ranked, _Ranked] = ([], [])
     for group, places in rows_by_value(group_of_text[ranges.name[rows]]):
         name, members = labels[group], rows[places]
-        candidate = _candidate("repeated_range", name, ranges.start_ns[members], ranges.end_ns[members], None)
+        candidate = _of_all_threads(capture, "repeated_range", name, members, None)
         if candidate is None or len(candidate.values) < 2:
             continue
         count, steps = len(candidate.values), names.tells_of_steps(name)

@@ -156,6 +156,47 @@ def test_repeated_range_that_holds_most_of_the_work() -> None:
     )
 
 
+@pytest.mark.parametrize("others", ["r1/main", "worker"])
+def test_repeated_range_of_several_threads_at_once(others: str) -> None:
+    """Ranks of one report, or replicas of one process, see the same iteration: not one each, cut where the next
+    begins."""
+    text = f"""
+        main     annotation 0-100   train_step
+        {others} annotation 5-110   train_step
+        main     annotation 105-200 train_step
+        {others} annotation 112-207 train_step
+        main     annotation 210-300 train_step
+        {others} annotation 211-305 train_step
+        """
+    assert first(text, 305) == ("repeated_range", "train_step", [(0, 0, 105), (1, 105, 207), (2, 210, 305)])
+
+
+def test_threads_created_in_each_iteration() -> None:
+    """As for replicas: each iteration has threads of its own."""
+    text = "\n".join(
+        f"t{at}{replica} annotation {at + replica}-{at + 90} forward" for at in (0, 100, 200) for replica in range(4)
+    )
+    assert first(text, 300)[2] == [(0, 0, 90), (1, 100, 190), (2, 200, 290)]
+
+
+def test_repeated_range_of_threads_by_turns() -> None:
+    """One thread after the other: each range is an iteration."""
+    text = "\n".join(
+        f"{'main' if at % 200 else 'other'} annotation {at}-{at + 95} train_step" for at in range(0, 600, 100)
+    )
+    assert first(text, 600)[2] == [(at // 100, at, at + 95) for at in range(0, 600, 100)]
+
+
+def test_numbers_that_start_again_on_several_ranks() -> None:
+    """Each epoch counts its batches from 0 on both ranks, which see the same ones."""
+    text = "\n".join(
+        f"{rank} annotation {at + late}-{at + 48 + late} batch {n}"
+        for at, n in ((0, 0), (50, 1), (100, 0), (150, 1))
+        for rank, late in (("r0/main", 0), ("r1/main", 3))
+    )
+    assert first(text, 201)[2] == [(0, 0, 50), (1, 50, 100), (2, 100, 150), (3, 150, 201)]
+
+
 def test_repeated_range_with_one_number() -> None:
     """``step 1`` again and again is a name that repeats."""
     text = "\n".join(f"main annotation {i * 100}-{i * 100 + 90} step 1" for i in range(3))
