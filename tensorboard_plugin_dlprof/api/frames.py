@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, ColumnType
 from tensorboard_plugin_dlprof.queries.pages import stream
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
+from tensorboard_plugin_dlprof.queries.table import Request, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +24,22 @@ UNITS: Mapping[ColumnType, str] = {
 """Unit of each type of column; texts have none."""
 
 
+class Column(Protocol):
+    """What a table says of a column of its."""
+
+    @property
+    def key(self) -> str:
+        """Its name."""
+
+    @property
+    def type(self) -> ColumnType:
+        """What it holds."""
+
+    @property
+    def description(self) -> str:
+        """What it means."""
+
+
 def frame(
     connection: sqlite3.Connection, table: Table, scope: Scope, links: Mapping[str, str] | None = None
 ) -> pd.DataFrame:
@@ -31,7 +47,6 @@ def frame(
 
     ``attrs["units"]`` has the unit of each column, ``attrs["descriptions"]`` what it means.
     """
-    import pandas as pd
 
     cells: dict[str, list[Any]] = {column.key: [] for column in table.columns}
     # Ten million rows repeat few texts.
@@ -40,29 +55,31 @@ def frame(
     for row in stream(connection, table, scope, Request(links=links or {})):
         for append, value in zip(appends, row.values(), strict=True):
             append(texts.setdefault(value, value) if isinstance(value, str) else value)
-    result: pd.DataFrame = pd.DataFrame(
-        {column.key: pd.array(cells[column.key], dtype=_dtype(column, cells[column.key])) for column in table.columns}
-    )
-    result.attrs["units"] = {column.key: UNITS.get(column.type, "") for column in table.columns}
-    result.attrs["descriptions"] = {column.key: column.description for column in table.columns}
-    return result
+    return _framed(table.columns, cells)
 
 
-def described(table: Table) -> pd.DataFrame:
+def described(columns: Sequence[Column]) -> pd.DataFrame:
     """What the columns of a table are: name, unit, description."""
     import pandas as pd
 
-    rows = [(column.key, UNITS.get(column.type, ""), column.description) for column in table.columns]
+    rows = [(column.key, UNITS.get(column.type, ""), column.description) for column in columns]
     result: pd.DataFrame = pd.DataFrame(rows, columns=["column", "unit", "description"], dtype="string")
     return result
 
 
-def plain_frame(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> pd.DataFrame:
-    """Rows of texts and numbers, the columns as named even where there are no rows."""
+def plain_frame(rows: Sequence[Mapping[str, object]], columns: Sequence[Column]) -> pd.DataFrame:
+    """Rows that are at hand, as ``frame`` gives those of a table."""
+    return _framed(columns, {column.key: [row[column.key] for row in rows] for column in columns})
+
+
+def _framed(columns: Sequence[Column], cells: Mapping[str, list[Any]]) -> pd.DataFrame:
     import pandas as pd
 
-    cells = [[row[column] for column in columns] for row in rows]
-    result: pd.DataFrame = pd.DataFrame(cells, columns=list(columns)).convert_dtypes()
+    result: pd.DataFrame = pd.DataFrame(
+        {column.key: pd.array(cells[column.key], dtype=_dtype(column, cells[column.key])) for column in columns}
+    )
+    result.attrs["units"] = {column.key: UNITS.get(column.type, "") for column in columns}
+    result.attrs["descriptions"] = {column.key: column.description for column in columns}
     return result
 
 

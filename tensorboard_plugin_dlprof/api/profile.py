@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tensorboard_plugin_dlprof.api.frames import described, frame, plain_frame
 from tensorboard_plugin_dlprof.api.kernels import kernel_launches
 from tensorboard_plugin_dlprof.api.notebook import notebook_html
+from tensorboard_plugin_dlprof.api.short_tables import AGGREGATIONS, FINDINGS, NOTES, SHORT_TABLES
 from tensorboard_plugin_dlprof.api.summary import Summary, summary
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, UnfitDatabase
@@ -179,19 +180,17 @@ class Profile:
             }
             for finding in found
         ]
-        columns = ("detector", "severity", "confidence", "area", "problem", "recommendation")
-        return plain_frame(rows, (*columns, "gain_low_ns", "gain_high_ns", "link"))
+        return plain_frame(rows, FINDINGS)
 
     def notes(self) -> pd.DataFrame:
         """What the profile cannot tell: ``severity``, ``message``, ``hint``."""
         with self._asking() as connection:
-            return plain_frame(coverage_notes(connection, self._scope), ("severity", "message", "hint"))
+            return plain_frame(coverage_notes(connection, self._scope), NOTES)
 
     def aggregations(self) -> pd.DataFrame:
         """Those of the database: ``id``, ``iter_start``, ``iter_stop``, ``iterations``, ``key_node``, ``label``."""
         with self._asking() as connection:
-            columns = ("id", "iter_start", "iter_stop", "iterations", "key_node", "label")
-            return plain_frame(aggregations(connection), columns)
+            return plain_frame(aggregations(connection), AGGREGATIONS)
 
     def columns_of(self, table: str) -> pd.DataFrame:
         """What the columns of a table mean: ``ops``, ``kernels``, ``op_types``, ``groups``, ``iterations``, ...
@@ -201,10 +200,12 @@ class Profile:
         """
         if table == "kernels":
             with self._asking() as connection:
-                return described(kernel_launches(is_extended(connection), of_op=False, of_iteration=False))
+                return described(kernel_launches(is_extended(connection), of_op=False, of_iteration=False).columns)
+        if table in SHORT_TABLES:
+            return described(SHORT_TABLES[table])
         if table not in _TABLES:
-            raise BadRequest(f"There is no table {table!r}; there are kernels, {', '.join(_TABLES)}.")
-        return described(self._definition(table))
+            raise BadRequest(f"There is no table {table!r}; there are kernels, {', '.join((*_TABLES, *SHORT_TABLES))}.")
+        return described(self._definition(table).columns)
 
     def reaggregate(
         self, *, iter_start: int | None = None, iter_stop: int | None = None, key_op: str | None = None

@@ -117,7 +117,8 @@ def test_what_cannot_be_worked_out_keeps_no_table_from_being_read(tmp_path: Path
 def test_every_column_says_its_unit_and_meaning(trace: Path) -> None:
     """In the table, and in a table of its own."""
     with dlprof.open(trace) as p:
-        for name in ("ops", "kernels", "op_types", "groups", "iterations", "gpus", "efficiency"):
+        tables = ("ops", "kernels", "op_types", "groups", "iterations", "gpus", "efficiency")
+        for name in (*tables, "findings", "notes", "aggregations"):
             table, columns = getattr(p, name)(), p.columns_of(name)
             assert columns["column"].tolist() == table.columns.tolist()
             assert (columns["description"].str.len() > 5).all()
@@ -131,7 +132,7 @@ def test_every_column_says_its_unit_and_meaning(trace: Path) -> None:
 def test_docstrings_name_the_columns(trace: Path) -> None:
     """``help(p.ops)`` is right."""
     with dlprof.open(trace) as p:
-        for name in ("ops", "kernels", "groups", "gpus"):
+        for name in ("ops", "kernels", "groups", "gpus", "findings", "notes", "aggregations"):
             text = str(getattr(dlprof.Profile, name).__doc__)
             missing = [column for column in p.columns_of(name)["column"] if f"``{column}``" not in text]
             assert missing == [], name

@@ -1,0 +1,55 @@
+"""The columns of tables of a few rows, which are no tables of the pages: findings, notes, aggregations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from tensorboard_plugin_dlprof.queries.filters import ColumnType
+
+
+class ShortColumn(NamedTuple):
+    """One column of such a table."""
+
+    key: str
+    type: ColumnType
+    description: str
+
+
+FINDINGS = (
+    ShortColumn("detector", "text", "the rule that found it; DLProf's names where it is one of DLProf's detectors"),
+    ShortColumn("severity", "text", "how much it matters: info, advice, warning"),
+    ShortColumn("confidence", "text", "how sure the estimate of the gain is: low, medium, high"),
+    ShortColumn("area", "text", "findings of one area are different ways to the same gain: only the largest counts"),
+    ShortColumn("problem", "long_text", "what was found, with its numbers"),
+    ShortColumn("recommendation", "long_text", "what to change"),
+    ShortColumn(
+        "gain_low_ns", "duration_ns", "least that an iteration would be shorter; unknown where no time is named"
+    ),
+    ShortColumn(
+        "gain_high_ns", "duration_ns", "most that an iteration would be shorter; unknown where no time is named"
+    ),
+    ShortColumn("link", "text", "address to read on, or empty"),
+)
+
+NOTES = (
+    ShortColumn("severity", "text", "info or warning"),
+    ShortColumn("message", "long_text", "what the profile cannot tell"),
+    ShortColumn("hint", "long_text", "what would bring it, or empty"),
+)
+
+AGGREGATIONS = (
+    ShortColumn("id", "integer", "number of the aggregation in its database"),
+    ShortColumn("iter_start", "integer", "number of the first iteration"),
+    ShortColumn("iter_stop", "integer", "number of the last iteration, which belongs to it"),
+    ShortColumn("iterations", "integer", "how many iterations are aggregated"),
+    ShortColumn("key_node", "text", "the op whose end ends an iteration, or empty"),
+    ShortColumn(
+        "label", "text", "the key op, or what the iterations were found by; empty where the database is silent"
+    ),
+)
+
+SHORT_TABLES: Mapping[str, tuple[ShortColumn, ...]] = MappingProxyType(
+    {"findings": FINDINGS, "notes": NOTES, "aggregations": AGGREGATIONS}
+)
