@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import struct
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,9 +20,12 @@ from tensorboard_plugin_dlprof.errors import OutputNotWritable, reason_of
 from tensorboard_plugin_dlprof.metadata import EVENT_FILE_NAME, PLUGIN_NAME
 from tensorboard_plugin_dlprof.naming import event_file_name
 from tensorboard_plugin_dlprof.opening.owners import owner
-from tensorboard_plugin_dlprof.run_metadata.profile_metadata import ProfileMetadata
 from tensorboard_plugin_dlprof.run_metadata.records import record
-from tensorboard_plugin_dlprof.run_metadata.wire import Value, message
+
+if TYPE_CHECKING:
+    from tensorboard.compat.proto.event_pb2 import Event
+
+    from tensorboard_plugin_dlprof.run_metadata.dlprof_plugin_pb2 import ProfileMetadata
 
 
 class ScalarSeries(msgspec.Struct, frozen=True):
@@ -52,7 +55,7 @@ def write_event_file(folder: Path, metadata: ProfileMetadata, scalars: Sequence[
         try:
             with unfinished.open("wb") as file:
                 for event in _events(metadata, scalars):
-                    file.write(record(event))
+                    file.write(record(event.SerializeToString()))
                 file.flush()
                 os.fsync(file.fileno())
             unfinished.replace(path)
@@ -70,36 +73,56 @@ def find_event_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob(f"{EVENT_FILE_NAME}*") if path.is_file())
 
 
-def _events(metadata: ProfileMetadata, scalars: Sequence[ScalarSeries]) -> Iterator[bytes]:
+def _events(metadata: ProfileMetadata, scalars: Sequence[ScalarSeries]) -> Iterator[Event]:
+    from tensorboard.compat.proto.event_pb2 import Event, SourceMetadata
+    from tensorboard.compat.proto.summary_pb2 import DATA_CLASS_TENSOR, Summary, SummaryMetadata
+    from tensorboard.compat.proto.tensor_pb2 import TensorProto
+    from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
+    from tensorboard.compat.proto.types_pb2 import DT_STRING
+
     # Of now, not of the capture: the earliest time in a run is the run's place in TensorBoard's list.
     now = time.time()
-    yield message({1: now, 3: "brain.Event:2", 10: {1: "tensorboard_plugin_dlprof"}})  # file_version, source_metadata
-    name = metadata.database_name
-    about = _about(PLUGIN_NAME, _DATA_CLASS_TENSOR, content=metadata.encoded())
+    yield Event(
+        wall_time=now, file_version="brain.Event:2", source_metadata=SourceMetadata(writer="tensorboard_plugin_dlprof")
+    )
+    name = TensorProto(
+        dtype=DT_STRING, tensor_shape=TensorShapeProto(), string_val=[metadata.database_name.encode("utf-8", "replace")]
+    )
     # The slow reader loses the data of all runs over a tag of this class without a value, so there is one.
-    yield _event(now, 0, metadata_tag(name), _tensor(_DT_STRING, text=name), about)
+    yield Event(
+        wall_time=now,
+        step=0,
+        summary=Summary(
+            value=[
+                Summary.Value(
+                    tag=metadata_tag(metadata.database_name),
+                    metadata=SummaryMetadata(
+                        plugin_data=SummaryMetadata.PluginData(
+                            plugin_name=PLUGIN_NAME, content=metadata.SerializeToString()
+                        ),
+                        data_class=DATA_CLASS_TENSOR,
+                    ),
+                    tensor=name,
+                )
+            ]
+        ),
+    )
+    if scalars:
+        yield from _scalar_events(scalars, now)
+
+
+def _scalar_events(scalars: Sequence[ScalarSeries], wall_time: float) -> Iterator[Event]:
+    import numpy as np
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import DATA_CLASS_SCALAR, Summary
+    from tensorboard.plugins.scalar.metadata import create_summary_metadata
+    from tensorboard.util.tensor_util import make_tensor_proto
+
     for series in scalars:
-        about = _about("scalars", _DATA_CLASS_SCALAR, description=series.description)
+        about = create_summary_metadata(display_name=None, description=series.description)
+        about.data_class = DATA_CLASS_SCALAR
         for position, (step, value) in enumerate(series.points):
-            tensor = _tensor(_DT_FLOAT, floats=struct.pack("<f", value))
-            yield _event(now, step, series.tag, tensor, None if position else about)
-
-
-# Messages of TensorBoard's event.proto, summary.proto, tensor.proto and types.proto, by the numbers of their fields.
-_DATA_CLASS_SCALAR, _DATA_CLASS_TENSOR = 1, 2
-_DT_FLOAT, _DT_STRING = 1, 7
-
-
-def _event(wall_time: float, step: int, tag: str, tensor: Value, about: Value) -> bytes:
-    """``Event`` with a ``Summary`` of one value."""
-    return message({1: wall_time, 2: step, 5: {1: {1: tag, 8: tensor, 9: about}}})
-
-
-def _tensor(kind: int, *, floats: bytes | None = None, text: str | None = None) -> Value:
-    """``TensorProto`` without dimensions."""
-    return {1: kind, 2: {}, 5: floats, 8: text}
-
-
-def _about(plugin: str, data_class: int, *, content: bytes | None = None, description: str | None = None) -> Value:
-    """``SummaryMetadata``."""
-    return {1: {1: plugin, 2: content}, 3: description, 4: data_class}
+            point = Summary.Value(tag=series.tag, tensor=make_tensor_proto(np.float32(value)))
+            if position == 0:
+                point.metadata.CopyFrom(about)
+            yield Event(wall_time=wall_time, step=step, summary=Summary(value=[point]))

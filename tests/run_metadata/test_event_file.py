@@ -20,13 +20,12 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
-from tensorboard_plugin_dlprof.run_metadata import dlprof_plugin_pb2 as pb
+from tensorboard_plugin_dlprof.run_metadata.dlprof_plugin_pb2 import Headline, ProfileMetadata
 from tensorboard_plugin_dlprof.run_metadata.event_file import (
     ScalarSeries,
     find_event_files,
     write_event_file,
 )
-from tensorboard_plugin_dlprof.run_metadata.profile_metadata import Headline, ProfileMetadata
 from tests.run_metadata.reading import read_event_file, read_events
 from tests.waiting import PATIENCE_S, wait_for
 
@@ -42,23 +41,12 @@ def profile(name: str = "trace.dlprof_dldb.sqlite") -> ProfileMetadata:
     )
 
 
-def stored(name: str = "trace.dlprof_dldb.sqlite") -> pb.ProfileMetadata:
-    """The same, as it is read."""
-    return pb.ProfileMetadata(
-        schema_version=1,
-        database_name=name,
-        rank=0,
-        gpu_names=["NVIDIA H200"],
-        headline=pb.Headline(wall_time_ns=5_000_000, iterations=5),
-    )
-
-
 def test_what_is_written_is_read_back_and_unknown_stays_unknown(tmp_path: Path) -> None:
     """Rank 0 is not the same as no rank; a utilisation that is not known is not 0."""
     path = write_event_file(tmp_path, profile())
     read = read_event_file(path)
     assert read is not None
-    assert read == stored()
+    assert read == profile()
     assert read.HasField("rank")
     assert not read.HasField("world_size")
     assert not read.headline.HasField("gpu_utilization_fraction")
@@ -79,7 +67,7 @@ def test_a_cut_event_file_gives_what_is_whole(tmp_path: Path) -> None:
     points = [(step, 1.5) for step in range(10)]
     path = write_event_file(tmp_path, profile(), [ScalarSeries("dlprof/iteration_time_ms", "", points)])
     path.write_bytes(path.read_bytes()[:-5])
-    assert read_event_file(path) == stored()
+    assert read_event_file(path) == profile()
     assert len(list(read_events(path))) == 11
 
 
@@ -165,5 +153,5 @@ def test_the_data_provider_lists_the_metadata(tmp_path: Path, mode: str) -> None
         write_event_file(run, profile(name))
     command = [sys.executable, str(Path(__file__).with_name("list_metadata.py")), str(tmp_path), mode]
     listed = json.loads(subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE_S).stdout)
-    contents = {tag: pb.ProfileMetadata.FromString(bytes.fromhex(content)) for tag, content in listed["run"].items()}
-    assert contents == {f"dlprof/{name}": stored(name) for name in names}
+    contents = {tag: ProfileMetadata.FromString(bytes.fromhex(content)) for tag, content in listed["run"].items()}
+    assert contents == {f"dlprof/{name}": profile(name) for name in names}
