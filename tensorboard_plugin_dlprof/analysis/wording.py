@@ -11,8 +11,22 @@ Number: TypeAlias = int | float | str
 
 
 def filled(template: str, numbers: Mapping[str, Number]) -> str:
-    """The sentence: ``{wait_ns}`` becomes ``12.3 ms``, ``{share_fraction}`` ``12.3 %``, ``{used_bytes}`` ``1.2 GB``."""
-    return template.format_map({name: _shown(name, value) for name, value in numbers.items()})
+    """The sentence: ``{wait_ns}`` becomes ``12.3 ms``, ``{share_fraction}`` ``12.3 %``, ``{used_bytes}`` ``1.2 GB``,
+    ``{ops} {ops:op takes|ops take}`` ``1 op takes`` or ``2 ops take``."""
+    return template.format_map({name: _Shown(name, value) for name, value in numbers.items()})
+
+
+class _Shown:
+    """A number as it stands in a sentence, or with two words after a colon the one that agrees with it."""
+
+    def __init__(self, name: str, value: Number) -> None:
+        self._name, self._value = name, value
+
+    def __format__(self, words: str) -> str:
+        if not words:
+            return _shown(self._name, self._value)
+        one, several = words.split("|")
+        return one if self._value == 1 else several
 
 
 def _shown(name: str, value: Number) -> str:

@@ -116,13 +116,11 @@ def _of_all_threads(
 ) -> IterationCandidate | None:
     """One iteration of each range and of those that other threads begin before its middle, by which it is known that
     they run side by side and not by turns. It has the number of the first."""
-    start, end, thread = (
-        column[rows] for column in (capture.ranges.start_ns, capture.ranges.end_ns, capture.ranges.thread)
-    )
-    order = np.argsort(start, kind="stable")
-    start, end = start[order], end[order]
+    ranges = capture.ranges
+    order = np.argsort(ranges.start_ns[rows], kind="stable")
+    start, end = ranges.start_ns[rows][order], ranges.end_ns[rows][order]
     overlap = (np.maximum.accumulate(end)[:-1] > start[1:]).any()
-    if overlap and len(distinct_values(thread)) > 1:
+    if overlap and len(distinct_values(ranges.thread[rows])) > 1:
         middle = start + (end - start) // 2
         following = np.maximum(np.searchsorted(start, middle), np.arange(1, len(start) + 1)).tolist()
         firsts = [0]

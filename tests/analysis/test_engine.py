@@ -157,6 +157,12 @@ def test_numbers_get_their_unit_from_their_name() -> None:
     assert json.dumps(numbers)
 
 
+@pytest.mark.parametrize(("ops", "said"), [(1, "1 op takes its time"), (2, "2 ops take their time")])
+def test_words_agree_with_their_number(ops: int, said: str) -> None:
+    """One or several, after the name of the number."""
+    assert filled("{ops} {ops:op takes|ops take} {ops:its|their} time", {"ops": ops}) == said
+
+
 @pytest.mark.parametrize(
     ("shown", "text"),
     [

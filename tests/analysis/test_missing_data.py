@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import msgspec
+import numpy as np
+import pytest
 
 from tensorboard_plugin_dlprof.analysis.tables import Severity
 from tensorboard_plugin_dlprof.importers.kineto_sorting import COUNTER_RANGES
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tests.analysis.cases import (
+    CASES,
     good,
     graphs,
     idle,
@@ -41,6 +44,23 @@ def test_input_that_is_not_recorded_is_asked_for_where_the_gpu_waits() -> None:
     assert undecided(waiting) >= {"dataloader_detector"}
     assert "io_detector" not in undecided(waiting)
     assert not undecided(good()) & {"io_detector", "dataloader_detector"}
+
+
+@pytest.mark.parametrize("detector", ["dataloader_detector", "io_detector"])
+def test_nothing_is_said_of_a_gpu_that_did_nothing(detector: str) -> None:
+    """The program waits as well where no GPU work was recorded."""
+    profile = CASES[detector].make(0.5)
+    assert "GPU" in said_of(profile, detector)
+    for table in (profile.kernels, profile.memcpys, profile.memsets):
+        for column in table.__struct_fields__:
+            values = getattr(table, column)
+            setattr(table, column, values[:0] if isinstance(values, np.ndarray) else values)
+    assert "GPU" not in said_of(profile, detector)
+
+
+def said_of(profile: Profile, detector: str) -> str:
+    """What a detector says is wrong."""
+    return next(each.problem_text() for each in verdict(profile).findings if each.detector == detector)
 
 
 def undecided(profile: Profile) -> set[str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tensorboard_plugin_dlprof import analysis
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules import RULES
-from tensorboard_plugin_dlprof.analysis.tables import Lacks
+from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks
 from tests.analysis.cases import (
     CASES,
     SGEMM,
@@ -79,6 +80,18 @@ def test_a_rule_speaks_just_over_its_threshold(detector: str) -> None:
         assert 0 <= answer.gain.low_ns <= answer.gain.high_ns <= 20 * STEP_NS
         assert answer.gain.reasoning
         assert sum(claim.high_ns for claim in answer.gain.claims) >= answer.gain.high_ns
+
+
+@pytest.mark.parametrize("detector", CASES)
+def test_sentences_agree_with_a_count_of_one(detector: str) -> None:
+    """``1 op multiplies``, not ``1 ops multiply``."""
+    case = CASES[detector]
+    answer = RULE[detector](signals(case.make(case.above * case.threshold)))
+    if isinstance(answer, Finding):
+        whole = {name for name, number in answer.numbers.items() if isinstance(number, int) and "_" not in name}
+        counts = dict.fromkeys(whole - {"all", "devices"}, 1)
+        said = msgspec.structs.replace(answer, numbers={**answer.numbers, **counts})
+        assert not re.search(r"\b1 (elementwise, .* copy |large )?[A-Za-z]+s\b", said.problem_text())
 
 
 @pytest.mark.parametrize("detector", CASES)

@@ -39,9 +39,9 @@ def written(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING,
         Confidence.MEDIUM,
         "elementwise",
-        "Attention is written out as products with a softmax between them: {calls} times in each iteration the "
-        "scores go "
-        "through memory. The kernels between the products take {between_ns} ({share_fraction} of the time).",
+        "Attention is written out as products with a softmax between them: {calls} {calls:time|times} in each "
+        "iteration the scores go through memory. The kernels between the products take {between_ns} "
+        "({share_fraction} of the time).",
         signals.advice(
             "Call torch.nn.functional.scaled_dot_product_attention, which keeps the scores on the chip (FlashAttention "
             'for 16 bits); in Transformers: attn_implementation="sdpa".',

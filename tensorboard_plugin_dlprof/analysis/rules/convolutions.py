@@ -24,7 +24,8 @@ def layout(signals: Signals) -> Finding | Lacks | None:
         Severity.ADVICE,
         Confidence.HIGH,
         "layout",
-        "{kernels} kernels only change the layout of tensors around convolutions; they take {transposes_ns} of each "
+        "{kernels} {kernels:kernel only changes|kernels only change} the layout of tensors around convolutions; "
+        "{kernels:it takes|they take} {transposes_ns} of each "
         "iteration ({share_fraction}).",
         signals.advice(
             "Keep the model and its input in NHWC: model.to(memory_format=torch.channels_last), and the same for the "
@@ -84,9 +85,8 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
         Severity.ADVICE,
         Confidence.LOW,
         "convolutions",
-        "{ops} convolutions reach less than 30 % of the device's rate for their type, though computing limits them; "
-        "they "
-        "take {convolutions_ns} of each iteration.",
+        "{ops} {ops:convolution reaches|convolutions reach} less than 30 % of the device's rate for {ops:its|their} "
+        "type, though computing limits {ops:it; it takes|them; they take} {convolutions_ns} of each iteration.",
         "Let the library search for the fastest algorithm"
         + signals.advice(
             ": torch.backends.cudnn.benchmark = True, where shapes are stable.",
@@ -118,7 +118,7 @@ def _as_recorded(signals: Signals, rows: Int64s) -> Finding | None:
         Severity.ADVICE,
         Confidence.LOW,
         "convolutions",
-        "The profile has {ops} convolutions, and torch.backends.cudnn.benchmark was off.",
+        "The profile has {ops} {ops:convolution|convolutions}, and torch.backends.cudnn.benchmark was off.",
         "Let the library search for the fastest algorithm: torch.backends.cudnn.benchmark = True, where shapes are "
         "stable.",
         {"ops": len(rows)},

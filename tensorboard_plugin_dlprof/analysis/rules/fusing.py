@@ -51,9 +51,8 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING,
         Confidence.MEDIUM,
         "optimizer",
-        "The optimizer launches {kernels} kernels in each step, several for every parameter; from its first to its "
-        "last "
-        "the step takes {span_ns} ({share_fraction} of the time), of which {kernel_ns} in kernels.",
+        "The optimizer launches {kernels} {kernels:kernel|kernels} in each step, several for every parameter; from its "
+        "first to its last the step takes {span_ns} ({share_fraction} of the time), of which {kernel_ns} in kernels.",
         "Let it update all parameters at once: torch.optim.{name}(..., fused=True), or foreach=True.",
         {
             "kernels": signals.per_iteration(count),
@@ -90,7 +89,8 @@ def zero_grad(signals: Signals) -> Finding | Lacks | None:
         Severity.ADVICE,
         Confidence.HIGH,
         "zero_grad",
-        "Gradients are set to zero by {kernels} kernels in each iteration, which take {span_ns}.",
+        "Gradients are set to zero by {kernels} {kernels:kernel|kernels} in each iteration, which {kernels:takes|take} "
+        "{span_ns}.",
         "Drop them instead: optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0.",
         {"kernels": signals.per_iteration(count), "span_ns": signals.per_iteration(span)},
         op_evidence(signals, op_rows(signals, chosen)),
@@ -120,8 +120,8 @@ def elementwise(signals: Signals) -> Finding | Lacks | None:
     others = (Framework.TENSORFLOW, Framework.TENSORRT)
     if signals.framework in others or ("ops" not in signals.recorded and not directed.any()):
         return None
-    problem = "{kernels} elementwise, normalisation and copy kernels take {kernels_ns} of each iteration "
-    problem += "({share_fraction}): each reads and writes whole tensors."
+    problem = "{kernels} elementwise, normalisation and copy {kernels:kernel takes|kernels take} {kernels_ns} "
+    problem += "of each iteration ({share_fraction}): each reads and writes whole tensors."
     if signals.compiled:
         return _unfused(
             signals,
@@ -145,8 +145,8 @@ def xla(signals: Signals) -> Finding | Lacks | None:
     """Elementwise kernels of a TensorFlow program, which XLA would fuse; DLProf asked only whether XLA is on."""
     if signals.framework is not Framework.TENSORFLOW:
         return None
-    kernels = "{kernels} elementwise, normalisation and copy kernels take {kernels_ns} of each iteration "
-    kernels += "({share_fraction}), "
+    kernels = "{kernels} elementwise, normalisation and copy {kernels:kernel takes|kernels take} {kernels_ns} "
+    kernels += "of each iteration ({share_fraction}), "
     if signals.compiled:
         return _unfused(
             signals,

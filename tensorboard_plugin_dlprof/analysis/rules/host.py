@@ -183,7 +183,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         Confidence.MEDIUM,
         "launching",
         "The GPU waits {idle_ns} of each iteration ({share_fraction}) for the host to launch work: {short_fraction} of "
-        "its {kernels} kernels are shorter than 10 µs.",
+        "its {kernels} {kernels:kernel is|kernels are} shorter than 10 µs.",
         signals.advice(
             'Launch them at once: torch.compile(model, mode="reduce-overhead") or torch.cuda.graph; or give each '
             "kernel more work with a larger batch.",

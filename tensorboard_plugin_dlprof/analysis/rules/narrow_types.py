@@ -50,7 +50,8 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING,
         Confidence.MEDIUM if modelled else Confidence.LOW,
         "products",
-        "{ops} ops multiply matrices in {now} where {unit} could do it in 16 bits; their kernels take {products_ns} of "
+        "{ops} {ops:op multiplies|ops multiply} matrices in {now} where {unit} could do it in 16 bits; {ops:its|their} "
+        "kernels take {products_ns} of "
         "each iteration ({share_fraction}).",
         signals.advice(
             'Use automatic mixed precision: torch.autocast("cuda", dtype=torch.{type}){scaler}, or a model in {type}.',
@@ -90,7 +91,8 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING,
         Confidence.MEDIUM if modelled else Confidence.LOW,
         "products",
-        "{ops} ops multiply matrices in full FP32 on a GPU that could use TF32; their kernels take {products_ns} of "
+        "{ops} {ops:op multiplies|ops multiply} matrices in full FP32 on a GPU that could use TF32; {ops:its|their} "
+        "kernels take {products_ns} of "
         "each "
         "iteration ({share_fraction}).",
         signals.advice(
@@ -167,9 +169,8 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
         Severity.INFO,
         Confidence.LOW,
         "fp8",
-        "{ops} large products in 16 bits take {products_ns} of each iteration ({share_fraction}), on a GPU that "
-        "multiplies "
-        "FP8 twice as fast.",
+        "{ops} large {ops:product in 16 bits takes|products in 16 bits take} {products_ns} of each iteration "
+        "({share_fraction}), on a GPU that multiplies FP8 twice as fast.",
         signals.advice(
             "Try FP8 for the linear layers (Transformer Engine, torchao.float8), and watch the loss: it needs scaling, "
             "and pays for large layers alone.",

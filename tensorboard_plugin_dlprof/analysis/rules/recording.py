@@ -47,7 +47,6 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
     numbers: dict[str, int | float | str] = {
         "outside": int(outside.sum()),
         "all": len(outside),
-        "are": "is" if outside.sum() == 1 else "are",
         "reason": proposal.reason,
         "start": proposal.iter_start,
         "stop": proposal.iter_stop,
@@ -59,7 +58,7 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
         Severity.INFO,
         Confidence.HIGH,
         "iterations",
-        "{outside} of {all} aggregated iterations {are} unlike the others. {reason}",
+        "{outside} of {all} aggregated iterations {outside:is|are} unlike the others. {reason}",
         "Aggregate the iterations {start} to {stop} alone.",
         numbers,
         tuple(

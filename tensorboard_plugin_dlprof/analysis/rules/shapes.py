@@ -53,7 +53,8 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
         Severity.ADVICE,
         Confidence.MEDIUM if lost else Confidence.LOW,
         "shapes",
-        "{ops} products have a length that does not fit the {unit}; their kernels take {products_ns} of each "
+        "{ops} {ops:product has|products have} a length that does not fit the {unit}; {ops:its|their} kernels take "
+        "{products_ns} of each "
         "iteration. The "
         "longest has {dimension} = {length}.",
         "Pad such lengths to a multiple of 8 (16 for FP8 and INT8): {dimension} {length} to {padded}. Vocabulary, "

@@ -32,7 +32,7 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING,
         Confidence.HIGH,
         "data",
-        "The GPU waits {waiting_ns} of each iteration for the data loader ({share_fraction} of the time){how}.",
+        "The {waiting} waits {waiting_ns} of each iteration for the data loader ({share_fraction} of the time){how}.",
         signals.advice(
             ("Give it more workers: DataLoader(num_workers=..., pin_memory=True, persistent_workers=True"
              if several else
@@ -46,6 +46,7 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
             "resizing cheaper, or move them to the GPU (DALI).",
         ),
         {
+            "waiting": "GPU" if signals.devices else "program",
             "waiting_ns": signals.per_iteration(time),
             "share_fraction": signals.share(time),
             "how": ", which loads in the training process itself (num_workers=0)" if single
@@ -80,12 +81,15 @@ def io(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING,
         Confidence.MEDIUM,
         "data",
-        "In {io_ns} of each iteration ({share_fraction}) the program reads or writes files or sockets while the GPU "
-        "idles.",
+        "In {io_ns} of each iteration ({share_fraction}) the program reads or writes files or sockets{meanwhile}.",
         "Read ahead in other processes, from local storage, in large pieces; write checkpoints and logs less often "
         "or in "
         "a thread.",
-        {"io_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
+        {
+            "io_ns": signals.per_iteration(time),
+            "share_fraction": signals.share(time),
+            "meanwhile": " while the GPU idles" if signals.devices else "",
+        },
         _iteration_evidence(signals, Part.IO),
         wall_gain(
             signals,
@@ -157,8 +161,8 @@ def pageable(signals: Signals) -> Finding | Lacks | None:
         Severity.ADVICE,
         Confidence.MEDIUM,
         "copies",
-        "{copies} copies in each iteration go through pageable memory and take {copies_ns}; the host cannot go on "
-        "meanwhile.",
+        "{copies} {copies:copy in each iteration goes|copies in each iteration go} through pageable memory and "
+        "{copies:takes|take} {copies_ns}; the host cannot go on meanwhile.",
         signals.advice(
             "Pin the host's memory: DataLoader(pin_memory=True) and .to(device, non_blocking=True).",
             tensorflow="Feed the step from tf.data, which copies from pinned memory, in place of NumPy arrays.",
