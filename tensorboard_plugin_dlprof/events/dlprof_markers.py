@@ -22,10 +22,11 @@ from tensorboard_plugin_dlprof.events.formats import Formats, Shape, output_shap
 from tensorboard_plugin_dlprof.events.inputs import NULL, Described, Tensor, largest_data_type, stored
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.nesting import Nesting
-from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
+from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind, valid_text
 from tensorboard_plugin_dlprof.profile.tables import ModelConfig
 
 _MAX_MARKER = 1 << 16
+_MORE_THAN_A_LENGTH = 1 << 63
 _MALFORMED = "DLProf markers that are not readable"
 
 _CONV2D = Formats("N,C,H,W;K,C,R,S", "N,K,P,Q", "SH,SW;PH,PW;DH,DW;G")
@@ -160,10 +161,10 @@ def parse_op(text: str) -> OpMarker | None:
     for argument in arguments if isinstance(arguments, list | tuple) else []:
         if isinstance(argument, dict) and argument.get("type") == "tensor":
             shape = argument.get("shape")
-            sizes: Shape = [size for size in shape if isinstance(size, int)] if isinstance(shape, list | tuple) else []
-            names.append(str(argument.get("name") or ""))
-            tensors.append(Tensor(sizes, str(argument.get("dtype") or "")))
-    return OpMarker(literal["op"], names, tensors)
+            sizes: Shape = list(filter(_is_length, shape)) if isinstance(shape, list | tuple) else []
+            names.append(_text(argument.get("name")))
+            tensors.append(Tensor(sizes, _text(argument.get("dtype"))))
+    return OpMarker(valid_text(literal["op"]), names, tensors)
 
 
 def parse_trace(text: str) -> TraceMarker | None:
@@ -171,10 +172,18 @@ def parse_trace(text: str) -> TraceMarker | None:
     literal = _literal(text)
     if not isinstance(literal, dict) or not isinstance(literal.get("funcStack"), str):
         return None
-    path = re.sub(r"\((\d+)\)", r"[\1]", literal["funcStack"].replace("<", "").replace(">", ""))
+    path = re.sub(r"\((\d+)\)", r"[\1]", valid_text(literal["funcStack"]).replace("<", "").replace(">", ""))
     frames = literal.get("traceMarker")
-    stack = "\n".join(str(frame) for frame in frames) if isinstance(frames, list | tuple) else ""
-    return TraceMarker(path, stack)
+    return TraceMarker(path, "\n".join(map(_text, frames)) if isinstance(frames, list | tuple) else "")
+
+
+def _text(value: object) -> str:
+    """A text as it can be stored; empty for what is none: a number may have more digits than Python writes out."""
+    return valid_text(value) if isinstance(value, str) else ""
+
+
+def _is_length(value: object) -> bool:
+    return isinstance(value, int) and abs(value) < _MORE_THAN_A_LENGTH
 
 
 def _literal(text: str) -> object:

@@ -70,6 +70,11 @@ class Strings:
         return self._texts
 
 
+def valid_text(text: str) -> str:
+    """``text`` without lone surrogates, which JSON and Python literals may hold and nothing else can encode."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 class RangeKind(enum.IntEnum):
     """What a host range stands for (event model, section 2)."""
 

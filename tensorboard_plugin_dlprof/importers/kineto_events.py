@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from tensorboard_plugin_dlprof.events.tables import valid_text
 from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
 
 Scalar: TypeAlias = int | float | str | bool | None
@@ -160,11 +161,6 @@ def _text(value: object) -> str:
     if isinstance(value, str):
         return valid_text(value)
     return str(value) if isinstance(value, (int, Decimal)) else ""
-
-
-def valid_text(text: str) -> str:
-    """``text`` without lone surrogates, which JSON may hold and nothing else can encode."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _number_or_text(value: object) -> int | str:

@@ -11,8 +11,8 @@ from functools import lru_cache
 
 import msgspec
 
-from tensorboard_plugin_dlprof.events.tables import Strings
-from tensorboard_plugin_dlprof.importers.kineto_events import NO_TEXT, valid_text, whole_number
+from tensorboard_plugin_dlprof.events.tables import Strings, valid_text
+from tensorboard_plugin_dlprof.importers.kineto_events import NO_TEXT, whole_number
 
 
 class TextIds(dict[object, int]):

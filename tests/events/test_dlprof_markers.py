@@ -41,6 +41,25 @@ def test_malformed_markers_are_refused(text: str) -> None:
     assert parse_trace(text) is None
 
 
+_LONG = f"0x{'f' * 20_000}"
+"""More digits than Python writes out."""
+
+
+@pytest.mark.parametrize(
+    ("trace", "marker", "found"),
+    [
+        (r"{'traceMarker': ['a\udfff'], 'funcStack': '/x\ud800'}", r"{'op': 'r\udc00'}", ("R?_1", "/x?", "a?")),
+        (f"{{'traceMarker': [{_LONG}], 'funcStack': '/x'}}",
+         f"{{'op': 'r', 'args': [{{'type': 'tensor', 'name': {_LONG}, 'dtype': {_LONG}, 'shape': ({_LONG}, 4)}}]}}",
+         ("R_1", "/x", "")),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_written_costs_no_op(trace: str, marker: str, found: tuple[str, str, str]) -> None:
+    """Halves of surrogates, and endless numbers in the place of texts and lengths."""
+    (op,) = build(f"main trace 0-100 {trace}\nmain marker 5-90 {marker}").ops
+    assert (op.op_id, op.name, op.stack_trace) == found
+
+
 def test_malformed_markers_are_counted() -> None:
     """The other ops stand."""
     profile = build(f"main marker 0-10 {RELU}\nmain marker 20-30 {{'op'}}")
