@@ -223,10 +223,11 @@ def _work(
     triples = np.array(kept.rows.triples.triples, np.int32).reshape(-1, 3)
     start, end = times.spans(kept, spill)
     kind, name = kept.column("kind"), kept.column("name")
-    short = name.copy()
     kernels = kind == WorkKind.KERNEL
+    short_of = np.arange(len(strings), dtype=np.int32)
     for identifier in used_ids(name[kernels]):
-        short[kernels & (name == identifier)] = strings.intern(short_kernel_name(strings[identifier]))
+        short_of[identifier] = strings.intern(short_kernel_name(strings[identifier]))
+    short = np.where(kernels, short_of[name], name)
     return DeviceWork(
         kind=kind,
         start_ns=start,
