@@ -34,6 +34,9 @@ _MOST = 0.7
 _MIN_REPEATS = 3
 """Repeats that make an iteration of a range whose name does not tell of steps."""
 
+_MOST_OFFERED = 20
+"""Ways of one kind that are offered: a server that numbers the steps of each request has one for each request."""
+
 _ROUNDING = 1e-6
 
 _Candidates = list[IterationCandidate]
@@ -162,13 +165,22 @@ def _numbered(
     steps: _Ranked = []
     turns: _Ranked = []
     warm_ups: _Ranked = []
-    for base, numbers in families.items():
-        is_step = len(numbers) > 1 and names.counts_steps(base)
-        if not is_step and (len(numbers) < 2 or not names.counts_turns(base)):
+    counting = [
+        (base, is_step)
+        for base, numbers in families.items()
+        if len(numbers) > 1 and ((is_step := names.counts_steps(base)) or names.counts_turns(base))
+    ]
+    family_of_text = np.full(len(capture.strings), -1, np.int32)
+    number_of_text = np.zeros(len(capture.strings), np.int64)
+    for family, (base, _) in enumerate(counting):
+        texts = list(families[base])
+        family_of_text[texts], number_of_text[texts] = family, list(families[base].values())
+    text = capture.ranges.name[rows]
+    for family, places in rows_by_value(family_of_text[text]):
+        if family < 0:
             continue
-        members = rows[are_among(capture.ranges.name[rows], numbers)]
-        values = np.array([numbers[text] for text in capture.ranges.name[members].tolist()], np.int64)
-        candidate = _merged(capture, "numbered_range", f"{base} N", members, values)
+        base, is_step = counting[family]
+        candidate = _merged(capture, "numbered_range", f"{base} N", rows[places], number_of_text[text[places]])
         if candidate is None or len(candidate.values) < 2:
             continue
         is_little = launches.share(candidate) < _HALF
@@ -207,7 +219,7 @@ def _repeated(
 
 
 def _in_order(found: _Ranked) -> _Candidates:
-    return [candidate for _, _, candidate in sorted(found, key=lambda item: item[:2])]
+    return [candidate for _, _, candidate in sorted(found, key=lambda item: item[:2])[:_MOST_OFFERED]]
 
 
 class _Launches:

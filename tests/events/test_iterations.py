@@ -230,6 +230,18 @@ def test_optimizer_steps_end_iterations() -> None:
     assert first(text) == ("optimizer_step", "Optimizer.step#SGD.step", [(0, 0, 120), (1, 120, 320), (2, 320, 520)])
 
 
+def test_as_many_ways_as_a_list_can_show_are_offered() -> None:
+    """A server that numbers the steps of each request: those with the most steps."""
+    lines = [
+        f"main annotation {at * 100 + step * 10}-{at * 100 + step * 10 + 9} request {at}x step {step}"
+        for at in range(90)
+        for step in range(3 if at == 70 else 2)
+    ]
+    found = candidates("\n".join(lines), end=9_000)
+    assert [item.source for item in found] == ["numbered_range"] * 20 + ["whole_capture"]
+    assert found[0].label == "request 70x step N"
+
+
 def test_data_loader_fetches_begin_iterations() -> None:
     """The last one ends with the capture."""
     name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
