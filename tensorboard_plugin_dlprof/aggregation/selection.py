@@ -118,13 +118,18 @@ def _cut_at_key_op(profile: Profile, key_op: str) -> IterationCandidate:
         raise UnknownKeyOp(_unknown_key_op(profile, key_op))
     instances = profile.instances
     ends = distinct_values(instances.cpu_stop[are_among(instances.op, wanted)])
-    start = np.concatenate(([0], ends))
+    start = np.concatenate(([_start_of(profile)], ends))
     stop = np.append(ends, max(_end_of(profile), int(ends[-1])))
     begins_after = instances.cpu_start >= ends[-1]
     # DLProf keeps a last iteration without ops; it would only make the average too small.
     if not profile.dlprof_markers and not begins_after.any():
         start, stop = start[:-1], stop[:-1]
     return IterationCandidate(KEY_OP, profile.ops[wanted[0]].name, np.arange(len(start)), start, stop)
+
+
+def _start_of(profile: Profile) -> int:
+    """Where the whole capture starts, which is always one of the candidates: with DLProf's markers that is 0."""
+    return next((int(way.start_ns[0]) for way in profile.iterations if way.source == "whole_capture"), 0)
 
 
 def _end_of(profile: Profile) -> int:

@@ -67,7 +67,7 @@ def find_iterations(capture: Capture, start_ns: int, end_ns: int) -> list[Iterat
     found = [
         *_profiler_steps(capture, np.flatnonzero(ranges.kind == RangeKind.ITERATION)),
         *(*steps, *repeated_steps, *turns, *repeated, *warm_ups),
-        *_optimizer_steps(capture, end_ns),
+        *_optimizer_steps(capture, start_ns),
         *_data_loader(capture, end_ns),
     ]
     whole = _candidate("whole_capture", "Whole capture", np.array([start_ns]), np.array([end_ns]), None)
@@ -258,35 +258,41 @@ class _Launches:
         return float((candidate.stop_ns - candidate.start_ns).sum()) / max(self._end_ns, 1)
 
 
-def _optimizer_steps(capture: Capture, end_ns: int) -> list[IterationCandidate | None]:
+def _optimizer_steps(capture: Capture, start_ns: int) -> list[IterationCandidate | None]:
     """Each iteration ends where an optimizer step ends."""
     texts = distinct_values(capture.ranges.name)
     many = ManyNames(capture.strings.some(texts))
     steps = many_names.matching(many, _OPTIMIZER_STEP, many.beginning_with((b"Optimizer.step",)))
-    return [_until(capture, "optimizer_step", texts[steps], end_ns, ends=True)]
+    rows, label = _of_one_thread(capture, texts[steps])
+    if len(rows) < 2:
+        return []
+    stop = distinct_values(capture.ranges.end_ns[rows])
+    return [_candidate("optimizer_step", label, np.append(start_ns, stop[:-1]), stop, None)]
 
 
 def _data_loader(capture: Capture, end_ns: int) -> list[IterationCandidate | None]:
     """Each iteration begins where a batch is fetched."""
-    return [_until(capture, "data_loader", loader_texts(capture), end_ns, ends=False)]
+    rows, label = _of_one_thread(capture, loader_texts(capture))
+    if len(rows) < 2:
+        return []
+    start = distinct_values(capture.ranges.start_ns[rows])
+    return [_candidate("data_loader", label, start, np.append(start[1:], end_ns), None)]
 
 
-def _until(capture: Capture, source: str, texts: Int64s, end_ns: int, ends: bool) -> IterationCandidate | None:
+def _of_one_thread(capture: Capture, texts: Int64s) -> tuple[Int64s, str]:
+    """The most frequent ranges of some names on one thread, and what they are called.
+
+    Several optimizers or ranks would cut each iteration to pieces.
+    """
+    if not len(texts):
+        return texts, ""
     ranges = capture.ranges
     usable = (RangeKind.ANNOTATION, RangeKind.OP, RangeKind.SPAN)
-    if not len(texts):
-        return None
     rows = np.flatnonzero(are_among(ranges.name, texts.tolist()))
     rows = rows[are_among(ranges.kind[rows], usable)]
-    if len(rows) < 2:
-        return None
-    # One thread: several optimizers or ranks would cut each iteration to pieces.
     pairs = Counter(zip(ranges.name[rows].tolist(), ranges.thread[rows].tolist(), strict=True))
+    if not pairs:
+        return rows, ""
     name, thread = pairs.most_common(1)[0][0]
     rows = rows[(ranges.name[rows] == name) & (ranges.thread[rows] == thread)]
-    label = names.without_arguments(capture.strings[name])
-    if ends:
-        stop = distinct_values(ranges.end_ns[rows])
-        return _candidate(source, label, np.append(np.zeros(1, np.int64), stop[:-1]), stop, None)
-    start = distinct_values(ranges.start_ns[rows])
-    return _candidate(source, label, start, np.append(start[1:], end_ns), None)
+    return rows, names.without_arguments(capture.strings[name])

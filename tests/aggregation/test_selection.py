@@ -35,6 +35,14 @@ def test_iterations_end_where_the_key_op_ends() -> None:
     assert candidate.stop_ns.tolist() == [30, 130, 300]
 
 
+def test_the_first_iteration_starts_where_the_whole_capture_does() -> None:
+    """A capture that began late did not watch an idle GPU before its first event."""
+    late = profile_of([DraftOp("LOSS_1", "/loss", [Call(520, 530), Call(620, 630)])], source="whole_capture",
+                      iterations=[(500, 1_000)])  # fmt: skip
+    candidate = aggregate(late, Selection(key_op="/loss")).candidate
+    assert candidate.start_ns.tolist() == [500, 530]
+
+
 def test_a_last_iteration_without_ops_is_dropped_except_for_dlprof() -> None:
     """DLProf itself keeps it, and ends it with the last op."""
     assert aggregate(_training(after_last_loss=False), Selection(key_op="LOSS_1")).candidate.values.tolist() == [0, 1]

@@ -225,9 +225,18 @@ def test_serving_steps_with_varying_names() -> None:
 
 
 def test_optimizer_steps_end_iterations() -> None:
-    """The first begins at 0; what follows the last step belongs to none."""
-    text = "\n".join(f"main annotation {at}-{at + 20} Optimizer.step#SGD.step" for at in (100, 300, 500))
-    assert first(text) == ("optimizer_step", "Optimizer.step#SGD.step", [(0, 0, 120), (1, 120, 320), (2, 320, 520)])
+    """The first begins with the capture's first event; what follows the last step belongs to none."""
+    text = "main op 80-90 aten::mm\n"
+    text += "\n".join(f"main annotation {at}-{at + 20} Optimizer.step#SGD.step" for at in (100, 300, 500))
+    found = build_profile(draw(text)).iterations[0]
+    assert (found.source, found.label) == ("optimizer_step", "Optimizer.step#SGD.step")
+    assert intervals(found) == [(0, 80, 120), (1, 120, 320), (2, 320, 520)]
+
+
+@pytest.mark.parametrize("name", ["Optimizer.step#SGD.step", "enumerate(DataLoader)#_BaseDataLoaderIter.__next__"])
+def test_one_step_on_each_thread_cuts_nothing(name: str) -> None:
+    """The whole capture is left, of which one step would leave out a part."""
+    assert first(f"one annotation 100-120 {name}\ntwo annotation 300-320 {name}")[0] == "whole_capture"
 
 
 def test_as_many_ways_as_a_list_can_show_are_offered() -> None:
