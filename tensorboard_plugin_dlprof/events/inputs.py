@@ -62,6 +62,8 @@ def describe(op_type: str, direction: str, shapes: str, dtypes: str, parameters:
     inputs = tensors(shapes, dtypes)
     sizes = [tensor.shape for tensor in inputs]
     values = _values(parameters)
+    if _is_transposed(op_type, values):
+        op_type = f"{op_type}_transpose"  # as the ops that are nothing else, of which the letters say nothing
     convolution = _convolution(op_type, values)
     # Without recorded stride and padding the output of a convolution is unknown.
     known = convolution is not None or "conv" not in op_type
@@ -142,9 +144,13 @@ def _values(parameters: str) -> list[object] | None:
     values: list[object] = []
     for value in recorded_list(parameters):
         if isinstance(value, str):
-            value = parsed_json(value) if value else None
+            value = _BOOLEANS[value] if value in _BOOLEANS else parsed_json(value) if value else None
         values.append(value)
     return values
+
+
+_BOOLEANS: Final = {"True": True, "False": False}
+"""As sources write them."""
 
 
 _POSITIONS = {
@@ -157,6 +163,15 @@ _POSITIONS = {
     "cudnn_convolution": (3, 2, 4, 5),
     "miopen_convolution": (4, 3, 5, 6),
 }
+
+
+_TRANSPOSED: Final = {"convolution": 6, "_convolution": 6}
+"""Where the ops that can be either have the flag."""
+
+
+def _is_transposed(op_type: str, values: list[object] | None) -> bool:
+    position = _TRANSPOSED.get(op_type, -1)
+    return values is not None and 0 <= position < len(values) and values[position] is True
 
 
 def _convolution(op_type: str, values: list[object] | None) -> Convolution | None:

@@ -35,6 +35,17 @@ def test_convolution() -> None:
     assert found.formats.parameters == "SH,SW;PH,PW;DH,DW;G"
 
 
+@pytest.mark.parametrize(("transposed", "output"), [("False", "[[8,64,8,8]]\n"), ("True", "null\n")])
+def test_a_transposed_convolution_is_none(transposed: str, output: str) -> None:
+    """``aten::convolution`` can be either: shapes and letters of the one are wrong for the other."""
+    values = ["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", transposed, "[0, 0]", "1"]
+    shapes = json.dumps([[8, 64, 16, 16], [64, 64, 4, 4], [], [], [], [], [], [], []])
+    dtypes = json.dumps(["float", "float", "", *["ScalarList"] * 3, "Scalar", "ScalarList", "Scalar"])
+    found = describe("convolution", "fprop", shapes, dtypes, json.dumps(values))
+    assert found.output_shapes == output
+    assert bool(found.formats.data) == (found.parameters != "null\n") == (transposed == "False")
+
+
 def test_output_of_a_convolution_without_recorded_parameters_is_unknown() -> None:
     """Not guessed."""
     assert describe("conv2d", "fprop", *convolution(parameters=None)).output_shapes == "null\n"
