@@ -228,7 +228,7 @@ class Signals:
         kernels = self.of_ops(self.optimizer)
         multi = self.time(kernels & self.of_family("optimizer"))
         return (
-            self.per_iteration(int(kernels.sum())) >= thresholds.OPTIMIZER_KERNELS
+            self.per_gpu(int(kernels.sum())) >= thresholds.OPTIMIZER_KERNELS
             and multi <= 0.5 * self.time(kernels)
         )  # fmt: skip
 

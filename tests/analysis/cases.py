@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks
 from tensorboard_plugin_dlprof.events.tables import Device
-from tensorboard_plugin_dlprof.profile.tables import GraphLaunches, Profile
+from tensorboard_plugin_dlprof.profile.tables import Copies, GraphLaunches, Kernels, Profile
 from tests.analysis.scenes import A100, GOOD, H100, NCCL, STEP_NS, T4, Step, scene, with_memory
 
 SGEMM = "ampere_sgemm_128x64_nn"
@@ -19,6 +20,7 @@ EIGEN = (
     "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<A, B>, Eigen::GpuDevice>>(A)"
 )
 FLASH_2 = "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<128, 128, 64, 4>>(Params)"
+Table = TypeVar("Table", Kernels, Copies, GraphLaunches)
 Make = Callable[[float], Profile]
 """A share of the time -> a profile in which one thing takes it."""
 
@@ -333,6 +335,25 @@ CASES: dict[str, Case] = {
     "coverage_detector": Case(outside_of_ops, 0.5, answer=Lacks),
 }  # fmt: skip
 """Detector -> how it is triggered by a number, and from which number on."""
+
+
+def on_two_gpus(profile: Profile) -> Profile:
+    """The profile with a second GPU that does all that the first does, launched by the same calls."""
+
+    def doubled(table: Table) -> Table:
+        columns = {name: getattr(table, name) for name in table.__struct_fields__}
+        columns = {name: column if column is None else np.repeat(column, 2, axis=0) for name, column in columns.items()}
+        columns["device"][1::2] += 1
+        return type(table)(**columns)
+
+    return msgspec.structs.replace(
+        profile,
+        kernels=doubled(profile.kernels),
+        memcpys=doubled(profile.memcpys),
+        memsets=doubled(profile.memsets),
+        graphs=doubled(profile.graphs),
+        devices=[*profile.devices, *(msgspec.structs.replace(each, device_id=1) for each in profile.devices)],
+    )
 
 
 def well_over(case: Case) -> float:

@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks
 from tests.analysis.cases import (
     CASES,
     SGEMM,
+    on_two_gpus,
     well_over,
 )
 from tests.analysis.scenes import STEP_NS, Step, found, scene, signals, verdict
@@ -41,6 +42,18 @@ def test_times_of_several_gpus_are_means() -> None:
     (amp,) = (finding for finding in said.findings if finding.detector == "amp_detector")
     assert amp.numbers["share_fraction"] == pytest.approx(0.4)
     assert amp.numbers["products_ns"] == pytest.approx(0.4 * said.iteration_ns)
+
+
+@pytest.mark.parametrize(
+    "detector", sorted(CASES.keys() - {"data_parallel_detector", "unused_gpu_detector", "cuda_graph_detector"})
+)
+def test_a_second_gpu_that_does_the_same_changes_no_number(detector: str) -> None:
+    """What is said is of one GPU, but by the rules that speak of all GPUs, or of the recording."""
+    profile = CASES[detector].make(well_over(CASES[detector]))
+    one, two = verdict(profile), verdict(on_two_gpus(profile))
+    assert [(said.detector, dict(said.numbers), said.gain) for said in two.findings] == [
+        (said.detector, dict(said.numbers), said.gain) for said in one.findings
+    ]
 
 
 def test_every_rule_has_its_case() -> None:

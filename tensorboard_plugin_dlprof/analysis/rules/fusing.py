@@ -41,8 +41,7 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
         return None
     kernels = signals.of_ops(chosen)
     count = int(kernels.sum())
-    time = signals.time(kernels)
-    span = _span(signals, kernels)
+    span, time = _span(signals, kernels), signals.on_gpu(signals.time(kernels))
     waiting = max(span - time, 0)
     if signals.share(span) < thresholds.OPTIMIZER_FRACTION or not signals.optimizer_is_slow:
         return None
@@ -55,7 +54,7 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
         "first to its last the step takes {span_ns} ({share_fraction} of the time), of which {kernel_ns} in kernels.",
         "Let it update all parameters at once: torch.optim.{name}(..., fused=True), or foreach=True.",
         {
-            "kernels": signals.per_iteration(count),
+            "kernels": signals.per_gpu(count),
             "span_ns": signals.per_iteration(span),
             "share_fraction": signals.share(span),
             "kernel_ns": signals.per_iteration(time),
@@ -79,10 +78,7 @@ def zero_grad(signals: Signals) -> Finding | Lacks | None:
     kernels = signals.of_ops(chosen)
     count = int(kernels.sum())
     span, time = _span(signals, kernels), signals.on_gpu(signals.time(kernels))
-    if (
-        signals.per_iteration(count) < thresholds.ZERO_GRAD_KERNELS
-        or signals.share(span) < thresholds.MIN_GAIN_FRACTION
-    ):
+    if signals.per_gpu(count) < thresholds.ZERO_GRAD_KERNELS or signals.share(span) < thresholds.MIN_GAIN_FRACTION:
         return None
     return Finding(
         "zero_grad_detector",
@@ -92,7 +88,7 @@ def zero_grad(signals: Signals) -> Finding | Lacks | None:
         "Gradients are set to zero by {kernels} {kernels:kernel|kernels} in each iteration, which {kernels:takes|take} "
         "{span_ns}.",
         "Drop them instead: optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0.",
-        {"kernels": signals.per_iteration(count), "span_ns": signals.per_iteration(span)},
+        {"kernels": signals.per_gpu(count), "span_ns": signals.per_iteration(span)},
         op_evidence(signals, op_rows(signals, chosen)),
         wall_gain(
             signals,

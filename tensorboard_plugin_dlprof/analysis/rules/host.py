@@ -196,7 +196,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
             "idle_ns": signals.per_iteration(time),
             "share_fraction": signals.share(time),
             "short_fraction": float(short.mean()),
-            "kernels": signals.per_iteration(count),
+            "kernels": signals.per_gpu(count),
         },
         idle_evidence(signals, of_op) + kernel_evidence(signals, short)[:5],
         wall_gain(

@@ -152,8 +152,8 @@ def pageable(signals: Signals) -> Finding | Lacks | None:
     if told is None or not (told[between] >= 0).any():
         return Lacks("whether host memory is pinned", "PyTorch's profiler records it with each copy.")
     chosen = between & (told == 1)
-    inside = _in_iterations(signals, memcpys.gpu_start)
-    time = int((memcpys.gpu_stop - memcpys.gpu_start)[chosen & inside].sum())
+    chosen &= _in_iterations(signals, memcpys.gpu_start)
+    time = signals.on_gpu(int((memcpys.gpu_stop - memcpys.gpu_start)[chosen].sum()))
     if signals.share(time) < thresholds.PAGEABLE_FRACTION:
         return None
     return Finding(
@@ -169,10 +169,10 @@ def pageable(signals: Signals) -> Finding | Lacks | None:
             tensorrt="Pin the host's memory: buffers from cudaMallocHost, copied by cudaMemcpyAsync.",
         ),
         {
-            "copies": max(signals.per_iteration(int((chosen & inside).sum())), 1),
+            "copies": max(signals.per_gpu(int(chosen.sum())), 1),
             "copies_ns": signals.per_iteration(time),
         },
-        _copying_ops(signals, chosen & inside),
+        _copying_ops(signals, chosen),
         wall_gain(
             signals, {Pool.COPIES: (0.2 * time, 0.9 * time)},
             "Pinned memory is copied two to three times as fast, and beside the kernels.",
