@@ -71,7 +71,10 @@ def idle_evidence(signals: Signals, idle_of_op: Int64s) -> tuple[Evidence, ...]:
     """The ops in which the host was while the GPU waited, and their lines before them."""
     rows = np.flatnonzero(idle_of_op > 0)
     rows = rows[np.argsort(-idle_of_op[rows], kind="stable")]
-    calls = np.bincount(signals.profile.instances.op, minlength=len(signals.profile.ops))
+    nodes = signals.aggregation.op_nodes
+    # A call that began before the iterations is one of them.
+    calls = np.ones(len(idle_of_op), np.int64)
+    calls[nodes.op] = nodes.num_calls
     shown = [(row, int(idle_of_op[row]), int(calls[row])) for row in rows.tolist()]
     return line_evidence(signals, shown) + tuple(
         Evidence("op", signals.profile.ops[row].op_id, time, count)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation import aggregate
+from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
 from tensorboard_plugin_dlprof.analysis.engine import judge
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Finding, Verdict
@@ -87,9 +87,9 @@ def signals(profile: Profile) -> Signals:
     return Signals(profile, aggregation, efficiency(profile, measure(profile), aggregation))
 
 
-def verdict(profile: Profile) -> Verdict:
-    """What all rules say."""
-    aggregation = aggregate(profile)
+def verdict(profile: Profile, selection: Selection = Selection()) -> Verdict:  # noqa: B008 (frozen)
+    """What all rules say of some iterations."""
+    aggregation = aggregate(profile, selection)
     return judge(profile, aggregation, efficiency(profile, measure(profile), aggregation))
 
 

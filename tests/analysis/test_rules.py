@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from tensorboard_plugin_dlprof import analysis
+from tensorboard_plugin_dlprof.aggregation import Selection
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules import RULES
 from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks
@@ -54,6 +55,22 @@ def test_a_second_gpu_that_does_the_same_changes_no_number(detector: str) -> Non
     assert [(said.detector, dict(said.numbers), said.gain) for said in two.findings] == [
         (said.detector, dict(said.numbers), said.gain) for said in one.findings
     ]
+
+
+@pytest.mark.parametrize("detector", sorted(CASES.keys() - {"iteration_range_detector", "no_iterations_detector"}))
+def test_evidence_of_one_step_is_the_like_of_that_of_all(detector: str) -> None:
+    """Of some steps that are alike, the one in the middle has its share of the time and of the calls."""
+    profile = CASES[detector].make(well_over(CASES[detector]))
+    steps = profile.iterations[0].values
+    one = int(steps[len(steps) // 2])
+    every, alone = verdict(profile), verdict(profile, Selection(iter_start=one, iter_stop=one))
+    for said, again in zip(every.findings, alone.findings, strict=True):
+        rows = {(row.kind, row.key): row for row in said.evidence if row.kind != "iteration"}
+        for row in again.evidence:
+            whole = rows.get((row.kind, row.key))
+            if whole is not None and whole.time_ns:
+                assert len(steps) * (row.time_ns or 0) == pytest.approx(whole.time_ns, rel=0.02)
+                assert len(steps) * (row.count or 0) == (whole.count or 0)
 
 
 def test_every_rule_has_its_case() -> None:

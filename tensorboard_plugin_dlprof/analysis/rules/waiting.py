@@ -110,7 +110,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
     if signals.share(time) < thresholds.COPY_FRACTION:
         return None
     memcpys = signals.profile.memcpys
-    between = np.isin(memcpys.copy_kind, (1, 2))
+    between = np.isin(memcpys.copy_kind, (1, 2)) & _in_iterations(signals, memcpys.gpu_start)
     hideable = min(time, signals.aggregation.busy_ns)
     few = signals.share(hideable) < thresholds.MIN_GAIN_FRACTION
     return Finding(
