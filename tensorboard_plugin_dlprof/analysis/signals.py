@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +18,7 @@ from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.efficiency.op_rates import TRANSPOSES
 from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
-from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
+from tensorboard_plugin_dlprof.efficiency.tables import Efficiency, Int16s
 from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS
 from tensorboard_plugin_dlprof.events.tables import Device, Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -173,9 +174,11 @@ class Signals:
 
     def of_family(self, *families: str) -> Bools:
         """Which of them are of these families."""
-        facts = self.efficiency.facts
-        wanted = [index for index, family in enumerate(facts.families) if family in families]
-        return are_among(facts.family[self.kernel], wanted)
+        return self._are_of_family(self.efficiency.facts.family[self.kernel], families)
+
+    def _are_of_family(self, family: Int16s, families: Collection[str]) -> Bools:
+        wanted = [index for index, name in enumerate(self.efficiency.facts.families) if name in families]
+        return are_among(family, wanted)
 
     def of_precision(self, *precisions: str) -> Bools:
         """Which of them compute in these precisions."""
@@ -235,20 +238,20 @@ class Signals:
     @cached_property
     def exposed_communication_ns(self) -> int:
         """Time in collectives beside which no other kernel runs."""
-        chosen = np.zeros(len(self.profile.kernels.op), np.bool_)
-        chosen[self.kernel[self.of_family("collective")]] = True
-        return exposed(self.profile, self.aggregation, chosen)
+        return exposed(self.profile, self.aggregation, self._collectives)
+
+    @cached_property
+    def _collectives(self) -> Bools:
+        """Which kernels of the profile are: what runs in an iteration may have been launched in the one before it."""
+        return self._are_of_family(self.efficiency.facts.family, ("collective",))
 
     @cached_property
     def beside_collectives_fraction(self) -> float:
         """Share of the time with other kernels in which a collective runs as well."""
-        collectives = self.of_family("collective")
-        if not collectives.any():
+        if not self._collectives.any():
             return 0.0
-        others = np.ones(len(self.profile.kernels.op), np.bool_)
-        others[self.kernel[collectives]] = False
         time = self.aggregation.busy_ns - self.exposed_communication_ns
-        return max(1 - exposed(self.profile, self.aggregation, others) / time, 0.0) if time > 0 else 0.0
+        return max(1 - exposed(self.profile, self.aggregation, ~self._collectives) / time, 0.0) if time > 0 else 0.0
 
     @cached_property
     def products(self) -> Bools:

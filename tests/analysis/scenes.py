@@ -109,6 +109,6 @@ def with_memory(profile: Profile, reserved_bytes: int) -> Profile:
     return msgspec.structs.replace(profile, memory=memory)
 
 
-def said_by(detector: str, profile: Profile) -> Finding:
+def said_by(detector: str, profile: Profile, selection: Selection = Selection()) -> Finding:  # noqa: B008 (frozen)
     """The finding of a detector."""
-    return next(finding for finding in verdict(profile).findings if finding.detector == detector)
+    return next(finding for finding in verdict(profile, selection).findings if finding.detector == detector)

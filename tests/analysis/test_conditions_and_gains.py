@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from tensorboard_plugin_dlprof.aggregation import Selection
 from tensorboard_plugin_dlprof.analysis.rules.narrow_types import fp8, tf32
 from tensorboard_plugin_dlprof.analysis.tables import Pool
 from tests.analysis.cases import (
@@ -18,7 +19,7 @@ from tests.analysis.cases import (
     kernel,
     memory,
 )
-from tests.analysis.scenes import A100, H100, STEP_NS, T4, Step, found, said_by, scene, signals, verdict
+from tests.analysis.scenes import A100, H100, NCCL, STEP_NS, T4, Step, found, said_by, scene, signals, verdict
 
 
 def test_tf32_and_mixed_precision_gain_the_same_time() -> None:
@@ -92,6 +93,17 @@ def test_collectives_can_only_hide_behind_what_else_runs() -> None:
     assert told.gain is not None
     assert told.gain.low_ns == pytest.approx(0.2 * 0.02 * STEP_NS, rel=0.05)
     assert told.gain.high_ns == pytest.approx(0.9 * 0.98 * STEP_NS, rel=0.01)
+
+
+def test_a_collective_of_the_step_before_is_one_all_the_same() -> None:
+    """The GPU lags behind the host: what it waits for in one step was launched in the step before."""
+
+    def body(step: Step) -> None:
+        step.op("c10d::allreduce_", NCCL, STEP_NS, 1.3 * STEP_NS, at=900_000)
+        step.good(0.3 * STEP_NS, STEP_NS, at=10)
+
+    told = said_by("communication_detector", scene(body), Selection(iter_start=3, iter_stop=3))
+    assert told.numbers["share_fraction"] == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize(
