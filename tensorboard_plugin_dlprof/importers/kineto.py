@@ -40,7 +40,7 @@ from tensorboard_plugin_dlprof.importers.kineto_events import Event
 from tensorboard_plugin_dlprof.importers.kineto_helper import Helper
 from tensorboard_plugin_dlprof.importers.kineto_merging import merge
 from tensorboard_plugin_dlprof.importers.kineto_sharing import Sharing
-from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
+from tensorboard_plugin_dlprof.importers.kineto_sorting import NO_TYPE, EventTables
 from tensorboard_plugin_dlprof.importers.kineto_text import TraceText
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
 from tensorboard_plugin_dlprof.opening.regular_file import shown
@@ -168,10 +168,17 @@ def _holds_events(path: Path) -> bool:
 
 
 def _nothing_found(name: str, tables: EventTables, skipped: Counter[str]) -> str:
+    if not tables.categories and set(skipped) == {NO_TYPE}:
+        return _of_another_tool(name, "its events have no category")
     if not tables.categories and skipped:
         reasons = ", ".join(f"{reason} ({count:,})" for reason, count in skipped.most_common(3))
         return f"{name} holds no event that can be read: {reasons}; record the profile again."
     if not tables.categories:
         return f"{name} holds no events; let the profiler record at least one step."
     known = ", ".join(category[:40] for category, _ in tables.categories.most_common(3))
-    return f"{name} is a trace, but not of the PyTorch profiler (it has {known} events); record it with torch.profiler."
+    return _of_another_tool(name, f"it has {known} events")
+
+
+def _of_another_tool(name: str, reason: str) -> str:
+    how = "record it with torch.profiler or Nsight Systems"
+    return f"{name} is a trace, but not of the PyTorch profiler ({reason}); {how}."

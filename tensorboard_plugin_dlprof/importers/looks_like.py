@@ -13,6 +13,9 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, readin
 
 _SQLITE = b"SQLite format 3\0"
 
+_MEMBER_NAME_ENDS = 286
+"""Where the longest name of a ZIP archive's first file would end that a file system takes."""
+
 _TAR_MARK, _TAR_MARK_AT = b"ustar", 257
 
 _PICKLES = tuple(b"\x80" + bytes((protocol,)) for protocol in range(2, 6))
@@ -21,7 +24,28 @@ _EXECUTION_TRACE = re.compile(rb'\{\s*"schema"\s*:\s*"[^"]{1,40}".{0,400}?"nodes
 
 _CREATED = re.compile(rb"CREATE\s+(?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"'`\[]?([A-Za-z_]\w*)", re.IGNORECASE)
 
+_EXPORT_A_TRACE = "export a trace with `export_chrome_trace`"
+
+_NSIGHT_SYSTEMS = "is a report of Nsight Systems; convert it with `nsys export --type sqlite` first"
+
+_NSIGHT_COMPUTE = (
+    "is a report of Nsight Compute; write its counters with `ncu --csv --page raw`, and give them as --counters beside "
+    "a profile"
+)
+
+_MEMORY_TIMELINE = re.compile(rb"\[\s*\[\s*\d{12,}\s*,")
+"""Lists of microseconds or nanoseconds since 1970, and of sizes."""
+
+_NSIGHT_EVENTS = (b'"TraceProcessEvent"', b'"CudaEvent"', b'"NvtxEvent"')
+
+_STACK = re.compile(rb"[^;\n]+(?:;[^;\n]+)+ \d+\r?\n")
+"""``caller;called 12``"""
+
 _STARTS: tuple[tuple[bytes, str], ...] = (
+    (b"NVIDIA Tegra Profiler Report", _NSIGHT_SYSTEMS),
+    (b"NVR\0", _NSIGHT_COMPUTE),
+    (b'"ID","Process ID",', "holds counters of Nsight Compute; give it as --counters beside a profile"),
+    (b"==PROF==", "holds counters of Nsight Compute; give it as --counters beside a profile"),
     (b"NVPROF", "is a profile of another tool"),
     (b"PK\x03\x04", "is a ZIP archive; unpack it and name the profile in it"),
     (b"BZh", "is compressed with bzip2; expand it first"),
@@ -48,16 +72,22 @@ def looks_like(path: Path, head: bytes) -> str:
         return f"is {'damaged: its gzip data cannot be read' if damaged else 'empty'}; record or copy the profile again"
     if head.startswith(_SQLITE):
         return _database(path, head)
+    if head.startswith(b"PK\x03\x04") and b"/data.pkl" in head[:_MEMBER_NAME_ENDS]:
+        return f"is a checkpoint of PyTorch (torch.save), not a profile; {_EXPORT_A_TRACE}"
     for start, what in _STARTS:
         if head.startswith(start):
             return what
     if head[_TAR_MARK_AT:].startswith(_TAR_MARK):
         return "is a tar archive; unpack it and name the profile in it"
     if head.startswith(_PICKLES):
-        return "is a pickle, as PyTorch's memory snapshots are; export a trace with `export_chrome_trace`"
+        return f"is a pickle, as PyTorch's memory snapshots are; {_EXPORT_A_TRACE}"
     name = path.name.lower()
     if name.endswith((".nsys-rep", ".qdrep")):
-        return "is a report of Nsight Systems; convert it with `nsys export --type sqlite` first"
+        return _NSIGHT_SYSTEMS
+    if name.endswith(".ncu-rep"):
+        return _NSIGHT_COMPUTE
+    if name.startswith("events.out.tfevents"):
+        return "is an event file of TensorBoard, not a profile"
     if name.endswith(".xplane.pb"):
         return "is an XPlane profile (TensorFlow, JAX), which is not read yet"
     return _text(head)
@@ -88,11 +118,17 @@ def _text(head: bytes) -> str:
         return "is a binary file of an unknown kind"
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if _EXECUTION_TRACE.match(text):
-        return "is an execution trace of PyTorch, which holds no GPU work; export a trace with `export_chrome_trace`"
+        return f"is an execution trace of PyTorch, which holds no GPU work; {_EXPORT_A_TRACE}"
+    if _MEMORY_TIMELINE.match(text):
+        return f"is a memory timeline of PyTorch, which holds no GPU work; {_EXPORT_A_TRACE}"
+    if text[:1] == b"{" and any(event in text for event in _NSIGHT_EVENTS):
+        return "is a JSON export of Nsight Systems; export its report with `nsys export --type sqlite`"
     if text[:1] in (b"{", b"["):
         return "is JSON, but holds no trace events (no traceEvents)"
     try:
         head[:-4].decode("utf-8")
     except UnicodeDecodeError:
         return "is a binary file of an unknown kind"
+    if _STACK.match(text) or b"Self CPU" in text:
+        return f"is a table or a list of stacks of PyTorch's profiler; {_EXPORT_A_TRACE}"
     return "is text, not a profile" if text else "is blank"

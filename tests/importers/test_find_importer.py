@@ -7,6 +7,7 @@ import io
 import pickle
 import sqlite3
 import tarfile
+import zipfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -28,6 +29,14 @@ def tar(name: str, content: bytes) -> bytes:
         entry = tarfile.TarInfo(name)
         entry.size = len(content)
         archive.addfile(entry, io.BytesIO(content))
+    return stream.getvalue()
+
+
+def checkpoint() -> bytes:
+    """What ``torch.save`` writes."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("model/data.pkl", pickle.dumps({}))
     return stream.getvalue()
 
 
@@ -75,6 +84,18 @@ def test_a_trace_is_known_by_its_content(tmp_path: Path, content: bytes, name: s
         (b"\x1f\x8bgarbage", "x.json.gz", "damaged"),
         (b"\x0a\x0b", "host.xplane.pb", "XPlane"),
         (b"\x7fREP\0", "report1.nsys-rep", "nsys export"),
+        (b"NVIDIA Tegra Profiler Report 2023@4\0", "renamed.sqlite", "nsys export"),
+        (b"NVR\0\1\2", "renamed.sqlite", "--counters"),
+        (b"\1\2\3\0", "gemm.ncu-rep", "--counters"),
+        (b'==PROF== Connected\n"ID","Process ID","Kernel Name"\n', "gemm.csv", "--counters"),
+        (b'"ID","Process ID","Kernel Name"\n"0","1","k"\n', "gemm.csv", "--counters"),
+        (b'{"TraceProcessEvent":{"startNs":"1"}}\n{"CudaEvent":{}}\n', "report.json", "nsys export --type sqlite"),
+        (b"[[1795298936749247, 1795298936749333], [[0, 1]]]", "memory.json", "memory timeline"),
+        (b"[[1795298936749247818, 2, 864, 0], [17952989367", "memory.raw.json.gz", "memory timeline"),
+        (checkpoint(), "model.pt", "torch.save"),
+        (b"train.py(12): step;aten::addmm 1234\ntrain.py(12): step 7\n", "stacks.txt", "export_chrome_trace"),
+        (b"-----  -----\n   Name    Self CPU %\n", "table.txt", "export_chrome_trace"),
+        (b"\x18\0\0\0\0\0\0\0", "events.out.tfevents.1.host", "event file of TensorBoard"),
     ],
 )
 def test_a_stranger_is_described(tmp_path: Path, content: bytes, name: str, sentence: str) -> None:

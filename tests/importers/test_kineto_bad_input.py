@@ -45,6 +45,12 @@ from tests.importers.kineto_traces import kernel, op, read, read_path, texts, tr
         pytest.param(
             trace(op() | {"cat": "disabled-by-default-v8"}), "not of the PyTorch profiler", id="Chrome's own trace"
         ),
+        pytest.param(
+            b'{"traceEvents": [{"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "/device:GPU:0"}},'
+            b'{"ph": "X", "pid": 1, "tid": 16, "ts": 1, "dur": 2, "name": "loop_fusion"}, {}]}',
+            "not of the PyTorch profiler .its events have no category.",
+            id="trace of JAX",
+        ),
         pytest.param(b"[" * 100_000, "no event that can be read: the end of the event list", id="100,000 brackets"),
     ],
 )
