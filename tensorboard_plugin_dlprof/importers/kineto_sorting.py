@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -79,7 +80,7 @@ class EventTables:
         self._kinds = _KindsOfCategories()
         self._kinds_of_classes = _KindsOfClasses()
         self._halves: list[tuple[Kind, Event]] = []
-        """Begin and end events; rare, so they wait until all are known."""
+        """Begin and end events in the order of the trace; rare, so they wait until all are known."""
         self._add_complete: dict[Kind, Callable[[Columns, Columns], None]] = {
             Kind.OLD_OP: self.old_ops.add,
             Kind.OP: self.ops.add,
@@ -94,6 +95,7 @@ class EventTables:
 
     def add(self, events: list[Event]) -> None:
         """Sorts some hundred events into their tables."""
+        first_half = len(self._halves)
         for kind, group in sorted(self._by_kind(events), key=_kind):
             if kind in self._add_complete:
                 self._add_ranges(kind, group)
@@ -109,6 +111,9 @@ class EventTables:
                 self.skipped[COUNTER_RANGES] += len(group)
             elif kind is Kind.UNKNOWN:
                 self.categories.update(event.cat for event in group if event.ph in ("X", "B"))
+        if len(self._halves) > first_half:
+            place = {id(event): number for number, event in enumerate(events)}
+            self._halves[first_half:] = sorted(self._halves[first_half:], key=lambda half: place[id(half[1])])
 
     def _by_kind(self, events: list[Event]) -> Iterator[tuple[Kind, list[Event]]]:
         """Events of one class and one kind."""
@@ -179,18 +184,35 @@ class EventTables:
 
     def _joined_halves(self) -> Iterator[tuple[Kind, Event]]:
         stacks: dict[int, list[tuple[Kind, Event]]] = {}
-        halves = sorted(self._halves, key=lambda half: half[1].ts)
-        for kind, event in halves:
-            stack = stacks.setdefault(self.threads[event.pid, event.tid], [])
+        for thread, kind, event in self._halves_by_time():
+            stack = stacks.setdefault(thread, [])
             if event.ph == "B":
                 stack.append((kind, event))
             elif stack:
                 begun, begin = stack.pop()
-                yield begun, msgspec.structs.replace(begin, ph="X", dur=event.ts - begin.ts)
+                if begun in self._add_complete:
+                    yield begun, msgspec.structs.replace(begin, ph="X", dur=event.ts - begin.ts)
+                else:
+                    self.skipped[NO_TYPE] += 1
             else:
                 self.skipped[NO_PARTNER] += 1
-        if left := sum(map(len, stacks.values())):
-            self.skipped[NO_PARTNER] += left
+        self.skipped.update(
+            NO_PARTNER if kind in self._add_complete else NO_TYPE for stack in stacks.values() for kind, _ in stack
+        )
+
+    def _halves_by_time(self) -> Iterator[tuple[int, Kind, Event]]:
+        """With their threads. Those of one time stay in the order of the trace; what has no time is at that of the one
+        before it on its thread, so that the others find their counterparts."""
+        times: list[float] = []
+        threads: list[int] = []
+        latest: dict[int, float] = {}
+        for _, event in self._halves:
+            threads.append(self.threads[event.pid, event.tid])
+            if not math.isnan(event.ts):
+                latest[threads[-1]] = event.ts
+            times.append(latest.get(threads[-1], -math.inf))
+        for place in sorted(range(len(times)), key=times.__getitem__):
+            yield threads[place], *self._halves[place]
 
     def _add_instants(self, events: list[Event]) -> None:
         if events:
@@ -209,7 +231,7 @@ class EventTables:
             elif event.ph == "M":
                 if event.name == "thread_name" and isinstance(event.args.name, str):
                     self.thread_names[thread_key(event.pid, event.tid)] = event.args.name
-            elif event.ph == "E":  # an end need not repeat the category
+            elif event.ph in ("B", "E"):  # an end need not repeat the category
                 self._halves.append((Kind.UNNAMED, event))
             elif event.ph not in ("i", "I", "C"):
                 self.skipped[NO_TYPE] += 1

@@ -28,6 +28,36 @@ def test_begin_and_end_events_make_ranges(tmp_path: Path) -> None:
     assert sorted(texts(capture, capture.ranges.shapes)) == ["", "", "[[2]]"]
 
 
+def begin(name: str, ts: float | None, **more: Any) -> dict[str, Any]:
+    """The begin of an op; without a time where there is none."""
+    event = {"ph": "B", "cat": "cpu_op", "name": name, **MAIN, "ts": ts, **more}
+    return {key: value for key, value in event.items() if value is not None}
+
+
+def test_an_end_comes_before_what_begins_at_its_time(tmp_path: Path) -> None:
+    """As in the trace, though only what begins tells its category."""
+    ends = [{"ph": "E", **MAIN, "ts": ts} for ts in (20, 30, 40)]
+    events = [begin("a", 10), ends[0], begin("b", 20), ends[1], begin("c", 30), ends[2]]
+    capture = read(trace(*events), tmp_path)
+    assert sorted(spans(capture)) == [("a", 0, 10_000), ("b", 10_000, 20_000), ("c", 20_000, 30_000)]
+
+
+@pytest.mark.parametrize(
+    ("odd", "reason"),
+    [
+        (begin("odd", None), "events without a usable start time"),
+        (begin("odd", 15, cat=None), "events without a category"),
+    ],
+)
+def test_an_odd_begin_takes_its_own_end(tmp_path: Path, odd: dict[str, Any], reason: str) -> None:
+    """It is lost with it; what is around both is not."""
+    ends = [{"ph": "E", **MAIN, "ts": ts} for ts in (20, 30)]
+    other = [begin("b", 50), {"ph": "E", **MAIN, "ts": 60}]
+    capture = read(trace(*other, begin("a", 10), odd, *ends), tmp_path)
+    assert sorted(spans(capture)) == [("a", 0, 20_000), ("b", 40_000, 50_000)]
+    assert capture.skipped == {reason: 1}
+
+
 @pytest.mark.parametrize(
     ("name", "args", "number"),
     [
