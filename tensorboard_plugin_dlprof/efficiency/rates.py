@@ -118,5 +118,5 @@ def _of_iterations(
         masked_flops=summed(number, work.masked_flops[inside], count)[chosen],
         ideal_ns=reached,
         measured_fraction=np.where(total > 0, measured / np.maximum(total, 1), np.nan)[chosen],
-        mfu=np.where(wall > 0, reached / np.maximum(wall, 1), np.nan),
+        mfu=np.where(reached <= wall, reached / np.maximum(wall, 1), np.nan),
     )

@@ -126,7 +126,8 @@ class IterationEfficiency(msgspec.Struct):
     measured_fraction: Floats
     """Share of the product kernels' time in calls with known FLOPs; NaN without product kernels."""
     mfu: Floats
-    """Model FLOPs utilisation: ``ideal_ns`` over wall time times devices in use."""
+    """Model FLOPs utilisation: ``ideal_ns`` over wall time times devices in use. NaN where that would be more than 1:
+    the host was ahead, and the GPU computed when the iteration was over."""
 
 
 class KernelFacts(msgspec.Struct):

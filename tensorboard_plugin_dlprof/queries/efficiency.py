@@ -149,12 +149,13 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
         (scope.aggregation,),
     ).fetchone()
     product_flops = whole(flops) or None
+    mfu = fraction(number(ideal), (wall_ns or 0) * max(gpus, 1)) if known == total else None
     dots, left_out = _dots(connection, scope)
     return EfficiencySummary(
         product_flops=product_flops,
         masked_flops=whole(masked),
         flops_per_second=None if not product_flops or not wall_ns else product_flops / wall_ns * 1e9,
-        mfu_fraction=fraction(number(ideal), (wall_ns or 0) * max(gpus, 1)) if known == total else None,
+        mfu_fraction=None if mfu is None or mfu > 1 else mfu,
         measured_fraction=number(measured),
         hint="" if product_flops else shapes_hint(connection),
         network=_network(means),

@@ -82,6 +82,19 @@ def test_short_kernels_far_from_any_roof_are_bound_by_latency() -> None:
     assert Bound.LATENCY in found.bound
 
 
+def test_what_the_gpu_computes_after_a_step_is_no_share_of_it() -> None:
+    """The host launches the products of both steps in the first 200 ns of each, the GPU takes five times a step."""
+
+    def body(step: Step) -> None:
+        start = step.number * 4 * STEP_NS
+        shapes = "[[8192,8192],[8192,8192]]"
+        step.op("aten::mm", GOOD, start, start + 5 * STEP_NS, shapes=shapes, dtypes=BF16)
+
+    found = rates(scene(body, steps=2)).iterations
+    assert (found.ideal_ns > STEP_NS).all()
+    assert np.isnan(found.mfu).all()
+
+
 def test_without_shapes_everything_is_unknown_but_time() -> None:
     """Not 0."""
     found = rates(scene(lambda step: step.good(0, STEP_NS)))
