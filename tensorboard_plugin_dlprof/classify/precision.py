@@ -111,8 +111,8 @@ def of_types(name: KernelName) -> str:
 
 
 def of_words_or_types(name: KernelName) -> str:
-    """The narrower of the words between underscores and the C++ types."""
-    return _narrowest((of_words(name), of_types(name)))
+    """The narrower of the words between underscores and the C++ types; an instruction tells its operands, too."""
+    return _narrowest((of_words(name), of_types(name), of_mma_word(name)))
 
 
 _NVJET = Expression(r"nvjet(?:_sm\d+)?_([a-z]+)_", re.IGNORECASE)

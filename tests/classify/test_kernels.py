@@ -215,6 +215,10 @@ def test_libraries_are_told_apart(library: str, name: str) -> None:
         ("void xmma::gemm::kernel<xmma::Ampere_hmma_bf16_traits>(xmma::Params)", "bf16"),
         ("void xmma::gemm::kernel<xmma::Ampere_hmma_tf32_traits>(xmma::Params)", "tf32"),
         ("void xmma::gemm::kernel<xmma::Ampere_hmma_fp32_traits>(xmma::Params)", "fp16"),
+        ("void fmha::kernel<fmha::Ampere_hmma_fp32_traits>(fmha::Params)", "fp16"),
+        ("void fmha::kernel<fmha::Ampere_hmma_bf16_traits>(fmha::Params)", "bf16"),
+        ("void fmha::kernel<fmha::Ada_qmma_e4m3_fp32_traits>(fmha::Params)", "fp8"),
+        ("void fmha::kernel<fmha::Ampere_imma_int8_int32_traits>(fmha::Params)", "int8"),
         ("void xmma::gemm::kernel<xmma::Turing_imma_int8_int32_traits>(xmma::Params)", "int8"),
         ("void xmma::gemm::kernel<xmma::Ada_qmma_e4m3_fp32_traits>(xmma::Params)", "fp8"),
         (

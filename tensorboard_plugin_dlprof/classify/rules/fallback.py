@@ -28,11 +28,11 @@ RULES: Final = (
          r"(?i)tensor_?core|wmma|wgmma|tcgen05|mma_?sync|mma_m16n8|(?:^|_)[hi]?mma(?:_|$)|ldmatrix", "@words or types",
          note="the name says so"),
     Rule("word-naive-product", NO, "gemm", "custom",
-         r"(?i)^(?!.*(?:tf32|mma|tensor|b?f16|half)).*(?:(?:naive|basic|coalesc\w*|global_?mem|shared_?mem|cuda_?core"
+         r"(?i)^(?!.*(?:tf32|mma|tensor|b?f16|half|lora)).*(?:(?:naive|basic|coalesc\w*|global_?mem|shared_?mem|cuda_?core"
          r"|simt)_?\w*(?:mat_?mul|gemm|mm)(?:_|\b)"
          r"|(?:mat_?mul|[sd]gemm)_?(?:naive|basic|coalesc\w*|global|smem|shared)\w*|(?<![a-z])sgemm(?:_\w+)?$)",
          "@types",
-         note="FP32 products of tutorials, written without matrix units"),
+         note="FP32 products of tutorials, written without matrix units; of LoRA, sgemm stands for segments"),
     Rule("word-attention", UNKNOWN, "attention", "custom",
          _words("attention attn mha fmha sdpa flash gqa mqa mla")),
     Rule("word-normalisation", NO, "normalisation", "custom",

@@ -42,6 +42,7 @@ RULES: Final = (
     Rule("bitsandbytes-optimizer", NO, "optimizer", "bitsandbytes", r"\bk(?:Preconditioned)?Optimizer\w*"),
     Rule("bitsandbytes", NO, "elementwise", "bitsandbytes",
          r"\bk(?:Dequantize|Quantize|Int8|DoubleRow|Transform|dequant|getColRow|PercentileClip|igemmlt)\w*"),
+    Rule("tinygemm2", YES, "gemm", "tensorrt_llm", r"\b(?:kernel_)?tinygemm2?_(?:kernel|sm\d+)\w*", "bf16"),
     Rule("tinygemm", YES, "gemm", "pytorch",
          r"\btinygemm_m16n8k16\w*", "@types",
          note="mma.m16n8k16 on dequantised weights"),

@@ -32,7 +32,7 @@ RULES: Final = (
          r"^_(?:bmm_chunk|chunk_state|chunk_state_varlen|chunk_scan|chunk_scan_chunk_state|mamba_chunk_scan\w*)_(?:fwd|bwd)"
          r"(?:_\w+)?$", note="Mamba-2: tl.dot on the model's 16-bit types"),
     Rule("linear-attention-recurrent", NO, "reduction", "fla",
-         rf"^_?fused_(?:recurrent|sigmoid_gating|gdn|kda)_\w*(?:kernel|update)\w*|^fused_recurrent_{_FORMS}\w*"
+         rf"^(?!\w*replayssm)_?fused_(?:recurrent|sigmoid_gating|gdn|kda)_\w*(?:kernel|update)\w*|^fused_recurrent_{_FORMS}\w*"
          r"|^fused_(?:gdn|kda)_gating\w*",
          note="one step after another, by elements", knows_better=True),
     Rule("linear-attention-norm", NO, "normalisation", "fla", r"^l2norm_(?:fwd|bwd)_kernel\w*", knows_better=True),

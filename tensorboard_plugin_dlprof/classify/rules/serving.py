@@ -9,7 +9,7 @@ from tensorboard_plugin_dlprof.classify.rules.rule import NO, YES, Rule
 RULES: Final = (
     Rule("moe-align", NO, "sort", "@namespace",
          r"\bmoe_(?:lora_)?align\w*|\bmoe_sum\w*|count_and_sort_expert\w*|\bmoe_permute\w*|expandInputRows\w*"
-         r"|\bfinalizeMoeRouting\w*|_combined_routing\w*|compute_expert_\w*|moe_wna16\w*align"
+         r"|\bfinalizeMoeRouting\w*|\bmoeFinalize\w*|_combined_routing\w*|compute_expert_\w*|moe_wna16\w*align"
          r"|\brouting\w*Kernel|routingMainKernel|\bblockExpertPrefixSum\w*|\bglobalExpertPrefixSum\w*"
          r"|\bmergeExpertPrefixSum\w*|fusedBuildExpertMaps\w*|^moe::dev::(?!\w*(?:gemm|Gemm))\w+", "@types",
          knows_better=True),
@@ -33,6 +33,9 @@ RULES: Final = (
          r"|\bget_num_kv_splits\w*|\bbuild_\w*|\bassign_\w*|_indices_|create_\w*indices\w*"),
     Rule("sglang-group-norm", NO, "normalisation", "@namespace",
          r"\bgroupnorm_kernel_dispatch\w*", "@types", knows_better=True),
+    Rule("query-key-norm", NO, "normalisation", "",
+         r"^(?!\w*[hH]adamard)\w*?(?:(?<![A-Za-z])qk(?!v)|QK(?!V))\w*?(?:[nN]orm|[rR]ope|RMS|[rR]otary)\w*", "@types",
+         note="norms and turns queries and keys before their product"),
     Rule("rotary-latent", NO, "elementwise", "@namespace",
          r"\b(?:apply)?MLARope\w*|\bRopeQuantize\w*|\bmla_rope_\w*", "@types",
          note="turns and stores the latent of MLA; no attention", knows_better=True),
