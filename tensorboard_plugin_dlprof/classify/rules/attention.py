@@ -50,8 +50,10 @@ RULES: Final = (
          r"|\bflash_attention_(?:fwd|bwd)\w*|\bFlash(?:Fwd|Bwd)", "@types"),
     Rule("flash3", YES, "attention", "flash_attention",
          r"\bdevice_kernel|^kernel_cutlass|\benable_sm\d+", "@types",
-         r"FlashAttn(?:Fwd|Bwd)Sm\d|FlashAttention(?:Forward|Backward|MLAForward)Sm\d|flash_(?:fwd|bwd)_sm\d+"
-         r"|CollectiveMainloop(?:Fwd|Bwd)Sm|Sm(?:90|1\d\d)Fmha\w*(?:Kernel(?!Red)|Mainloop)|Fmha(?:Fwd|Bwd)?Kernel(?=Tma|<|I|E)"),
+         r"FlashAttn(?:Fwd|Bwd)(?:Sm\d|<)|FlashAttention(?:Forward|Backward|MLAForward)Sm\d|flash_(?:fwd|bwd)_sm\d+"
+         r"|CollectiveMainloop(?:Fwd|Bwd)(?:Sm|<)|Sm(?:90|1\d\d)Fmha\w*(?:Kernel(?!Red)|Mainloop)|Fmha(?:Fwd|Bwd)?Kernel(?=Tma|<|I|E)"),
+    Rule("flash3-first", YES, "attention", "flash_attention",
+         r"\bflash::compute_attn_ws", "@types", note="its first releases: warp-specialised, with wgmma"),
     Rule("flash4", YES, "attention", "flash_attention",
          r"\bFlashAttention(?:MLA)?(?:Forward|Backward)Sm\d+\w*", "@words or types"),
     Rule("flash1", YES, "attention", "flash_attention",

@@ -14,7 +14,8 @@ RULES: Final = (
     Rule("msccl", NO, "collective", "msccl", r"\bmscclKernel|^mscclpp|\bmscclpp::"),
     Rule("one-rank-reduce", NO, "collective", "nccl", r"^oneRankReduce", note="NCCL's reduction over one rank"),
     Rule("nvshmem", NO, "collective", "nvshmem", r"nvshmem|\bbarrier_on_stream_kernel|\bsync_all_kernel"),
-    Rule("deep-ep", NO, "collective", "deep_ep", r"\bdeep_ep::"),
+    Rule("deep-ep", NO, "collective", "deep_ep", r"\bdeep_ep::|\bdpsk::ep::|\bep::(?:inter|intra)node(?:_ll)?::",
+         note="dpsk: DeepSeek's own build"),
     Rule("pplx", NO, "collective", "pplx", r"\bpplx::|\ball_to_all::"),
     Rule("custom-all-reduce", NO, "collective", "custom",
          r"^(?!.*(?i:gemm|matmul|_mm(?:_|\b)))(?:.*(?:cross_device_reduce|all_?reduce_(?:fus|1stage|2stage|twoshot"
