@@ -55,7 +55,7 @@ SOURCES: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: members(b'{"traceName": "a", "schemaVersion": "', b"x" * (64 * MEGABYTE), 48) + gzip.compress(b'"}'),
         "",
     ),
-    "million empty events": (lambda: b'{"traceEvents": [' + b"{}," * 1_000_000 + b"{}]}", "its events have no category"),
+    "million empty events": (lambda: b'{"traceEvents": [' + b"{}," * 1_000_000 + b"{}]}", "events have no category"),
     "million brackets": (lambda: b'{"traceEvents": [' + b"[" * 1_000_000, "holds no event"),
     "million nested objects": (lambda: b'{"traceEvents": [' + b'{"args":' * 1_000_000, ""),
     "20 MB event": (
