@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -16,12 +17,12 @@ ColumnType: TypeAlias = Literal[
 
 TEXT_TYPES: frozenset[ColumnType] = frozenset({"text", "long_text", "kernel_name", "path"})
 
-_UNITS: dict[ColumnType, dict[str, float]] = {
-    "duration_ns": {"": 1, "ns": 1, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "s": 1e9},
-    "bytes": {"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2**10, "mib": 2**20, "gib": 2**30},
-    "fraction": {"": 1, "%": 0.01},
+_UNITS: dict[ColumnType, dict[str, int | Decimal]] = {
+    "duration_ns": {"": 1, "ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9},
+    "bytes": {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30},
+    "fraction": {"": 1, "%": Decimal("0.01")},
     "integer": {"": 1},
-    "number": {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12},
+    "number": {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12},
 }
 _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*([a-zA-Zµμ%]*)")
 _COMPARISON = re.compile(r"(>=|<=|>|<|=)?\s*(.+)", re.DOTALL)
@@ -92,10 +93,13 @@ def _number(column_key: str, column_type: ColumnType, text: str) -> float | int:
     factor = _UNITS[column_type].get(match.group(2).lower()) if match else None
     if match is None or factor is None:
         raise _not_understood(column_key, text, column_type)
-    value = float(match.group(1)) * factor
+    # In decimals: 1.001 us are 1001 ns, which doubles miss.
+    value = Decimal(match.group(1)) * factor
+    if abs(value) < 2**63 and value == value.to_integral_value():
+        return int(value)
     if not math.isfinite(value):
         raise _not_understood(column_key, text, column_type)
-    return int(value) if value.is_integer() and abs(value) < 2**63 else value
+    return float(value)
 
 
 def _not_understood(column_key: str, text: str, column_type: ColumnType) -> BadRequest:

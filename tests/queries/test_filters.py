@@ -52,6 +52,22 @@ def test_filters(column_type: ColumnType, text: str, sql: str, values: tuple[flo
     assert found.values == pytest.approx(values)
 
 
+@pytest.mark.parametrize(
+    ("column_type", "text", "value"),
+    [
+        ("duration_ns", "=1.001us", 1_001),
+        ("duration_ns", "<=4.111111ms", 4_111_111),
+        ("bytes", "=1.001kB", 1_001),
+        ("fraction", ">=57%", 0.57),
+        ("fraction", "=0.7 %", 0.007),
+        ("integer", "=9007199254740993", 9_007_199_254_740_993),
+    ],
+)
+def test_a_value_is_found_by_what_the_table_shows_of_it(column_type: ColumnType, text: str, value: float) -> None:
+    """To the last digit, whatever the unit: not by a double beside it."""
+    assert condition("c", column_type, text).values == (value,)
+
+
 def test_a_text_is_a_part_or_all_after_an_equals_sign() -> None:
     """ADD_1 is in the id of ADD_10."""
     assert condition("c", "text", "=ADD_1") == Condition("{} = ?", ("ADD_1",))
