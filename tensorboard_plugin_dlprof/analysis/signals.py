@@ -145,6 +145,12 @@ class Signals:
         """Of the wall time."""
         return time_ns / self.wall_ns if self.wall_ns else 0.0
 
+    def kernel_share(self, time_ns: float) -> float:
+        """Of the wall time what kernels take. Of the time of all kernels where that is longer: the host was ahead, and
+        the GPU works when the iterations are over, or works on several kernels at once."""
+        whole_ns = max(self.wall_ns, self.on_gpu(int(self.duration.sum())))
+        return self.on_gpu(time_ns) / whole_ns if whole_ns else 0.0
+
     def part(self, part: Part) -> int:
         """Nanoseconds of one exclusive part of the wall time."""
         return int(self.aggregation.parts_ns[part])

@@ -65,6 +65,19 @@ def test_collectives_leave_a_gpu_under_used() -> None:
     assert "other than collectives" in said["underutilized_gpu_detector"].problem_text()
 
 
+def test_no_kernels_take_more_than_all_of_the_time() -> None:
+    """The host is ahead: what it launches in one step keeps the GPU busy for two."""
+
+    def body(step: Step) -> None:
+        if step.number == 0:
+            step.op("aten::mm", SGEMM, 0, 1.5 * STEP_NS)
+            step.good(1.5 * STEP_NS, 2 * STEP_NS)
+
+    told = said_by("amp_detector", scene(body), Selection(iter_start=2, iter_stop=2))
+    assert told.numbers["products_ns"] == 1.5 * STEP_NS
+    assert told.numbers["share_fraction"] == pytest.approx(0.75)
+
+
 def test_copies_can_only_hide_behind_kernels() -> None:
     """Copies for 60 % of a step beside kernels for 5 % gain no more than these 5; without kernels they gain nothing."""
 

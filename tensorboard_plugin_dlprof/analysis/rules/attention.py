@@ -31,7 +31,7 @@ def written(signals: Signals) -> Finding | Lacks | None:
         return None
     kernels = signals.of_ops(found.between)
     time = signals.time(kernels)
-    if signals.share(signals.on_gpu(time)) < thresholds.ATTENTION_FRACTION:
+    if signals.kernel_share(time) < thresholds.ATTENTION_FRACTION:
         return None
     products = signals.time(signals.of_ops(found.products))
     return Finding(
@@ -53,7 +53,7 @@ def written(signals: Signals) -> Finding | Lacks | None:
             "calls": signals.per_iteration(found.calls),
             "between_ns": signals.per_gpu(time),
             "products_ns": signals.per_gpu(products),
-            "share_fraction": signals.share(signals.on_gpu(time)),
+            "share_fraction": signals.kernel_share(time),
         },
         op_evidence(signals, op_rows(signals, found.between | found.products)),
         kernel_gain(
@@ -76,7 +76,7 @@ def older_kernels(signals: Signals) -> Finding | Lacks | None:
         return None
     chosen = _of_second(signals)
     time = signals.time(chosen)
-    share = signals.share(signals.on_gpu(time))
+    share = signals.kernel_share(time)
     if share < thresholds.OLDER_ATTENTION_FRACTION:
         return None
     hopper = signals.capability_major == _WITH_OWN_KERNELS[0]

@@ -17,7 +17,7 @@ def layout(signals: Signals) -> Finding | Lacks | None:
     chosen = signals.transposing
     time = signals.time(chosen)
     has_convolutions = bool(signals.of_family("convolution").any())
-    if not has_convolutions or signals.share(signals.on_gpu(time)) < thresholds.LAYOUT_FRACTION:
+    if not has_convolutions or signals.kernel_share(time) < thresholds.LAYOUT_FRACTION:
         return None
     return Finding(
         "layout_detector",
@@ -38,7 +38,7 @@ def layout(signals: Signals) -> Finding | Lacks | None:
         {
             "kernels": signals.per_gpu(int(chosen.sum())),
             "transposes_ns": signals.per_gpu(time),
-            "share_fraction": signals.share(signals.on_gpu(time)),
+            "share_fraction": signals.kernel_share(time),
         },
         kernel_evidence(signals, chosen),
         kernel_gain(
@@ -77,7 +77,7 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
     memory_bound = ops.min_bytes[known] / ops.peak_bytes[known] > ops.product_flops[known] / ops.peak_flops[known]
     slow = known[(reached < thresholds.SLOW_CONVOLUTION_RATE) & ~memory_bound]
     time = int(ops.kernel_ns[slow].sum())
-    if signals.share(signals.on_gpu(time)) < thresholds.SLOW_CONVOLUTION_FRACTION:
+    if signals.kernel_share(time) < thresholds.SLOW_CONVOLUTION_FRACTION:
         return None
     ideal = float((ops.product_flops[slow] / ops.peak_flops[slow]).sum() * 1e9)
     return Finding(

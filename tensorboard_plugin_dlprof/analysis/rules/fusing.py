@@ -166,7 +166,7 @@ def _unfused(signals: Signals, detector: str, problem: str, recommendation: str,
     """A finding about kernels that a compiler would fuse, where they take long enough."""
     chosen = fusible(signals)
     time = signals.time(chosen)
-    share = signals.share(signals.on_gpu(time))
+    share = signals.kernel_share(time)
     if share < thresholds.FUSION_FRACTION:
         return None
     return Finding(

@@ -26,7 +26,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
     ops = signals.efficiency.ops
     rows = _products(signals, "fp32", "tf32")
     time = int(signals.product_ns[rows].sum())
-    if signals.share(signals.on_gpu(time)) < thresholds.PRODUCT_FRACTION:
+    if signals.kernel_share(time) < thresholds.PRODUCT_FRACTION:
         return None
     if signals.device is None or not (signals.device.name or signals.device.capability_major):
         return Lacks("the name of the GPU", "PyTorch's profiler records it since 1.9.")
@@ -40,7 +40,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
         "ops": len(rows),
         "now": " and ".join(sorted({ops.precision[row].upper() for row in rows.tolist()})),
         "products_ns": signals.per_gpu(time),
-        "share_fraction": signals.share(signals.on_gpu(time)),
+        "share_fraction": signals.kernel_share(time),
         "type": "bfloat16" if _half(signals) == "bf16" else "float16",
         "unit": "Matrix Cores" if signals.is_amd else "Tensor Cores",
         "scaler": "" if _half(signals) == "bf16" else " and torch.amp.GradScaler" if signals.backward else "",
@@ -81,7 +81,7 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
     ops = signals.efficiency.ops
     rows = np.array([row for row, cause in enumerate(ops.cause) if cause is Cause.TF32_OFF], np.int64)
     time = int(signals.product_ns[rows].sum())
-    if signals.share(signals.on_gpu(time)) < thresholds.PRODUCT_FRACTION:
+    if signals.kernel_share(time) < thresholds.PRODUCT_FRACTION:
         return None
     savings = [_saving(signals, row, "tf32", 1.0) for row in rows.tolist()]
     low, high = sum(s.low_ns for s in savings), sum(s.high_ns for s in savings)
@@ -104,7 +104,7 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
         {
             "ops": len(rows),
             "products_ns": signals.per_gpu(time),
-            "share_fraction": signals.share(signals.on_gpu(time)),
+            "share_fraction": signals.kernel_share(time),
         },
         op_evidence(signals, rows),
         kernel_gain(
@@ -125,7 +125,7 @@ def double_precision(signals: Signals) -> Finding | Lacks | None:
     """Kernels in FP64, which models rarely mean to use."""
     chosen = signals.of_precision("fp64")
     time, products = signals.time(chosen), signals.time(chosen & signals.products)
-    if signals.share(signals.on_gpu(time)) < thresholds.FP64_FRACTION:
+    if signals.kernel_share(time) < thresholds.FP64_FRACTION:
         return None
     return Finding(
         "fp64_detector",
@@ -135,7 +135,7 @@ def double_precision(signals: Signals) -> Finding | Lacks | None:
         "Kernels that compute in double precision take {kernels_ns} of each iteration ({share_fraction}).",
         "Look for float64 tensors: NumPy's default type, Python scalars on tensors of integers, linspace and arange; "
         "cast them to float32 where they are made.",
-        {"kernels_ns": signals.per_gpu(time), "share_fraction": signals.share(signals.on_gpu(time))},
+        {"kernels_ns": signals.per_gpu(time), "share_fraction": signals.kernel_share(time)},
         kernel_evidence(signals, chosen),
         kernel_gain(
             signals,
@@ -162,7 +162,7 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
         np.int64,
     )
     time = int(ops.kernel_ns[rows].sum())
-    if signals.share(signals.on_gpu(time)) < thresholds.FP8_FRACTION:
+    if signals.kernel_share(time) < thresholds.FP8_FRACTION:
         return None
     return Finding(
         "fp8_detector",
@@ -180,7 +180,7 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
         {
             "ops": len(rows),
             "products_ns": signals.per_gpu(time),
-            "share_fraction": signals.share(signals.on_gpu(time)),
+            "share_fraction": signals.kernel_share(time),
         },
         op_evidence(signals, rows),
         kernel_gain(

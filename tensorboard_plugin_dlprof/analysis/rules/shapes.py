@@ -42,7 +42,7 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
         np.int64,
     )
     time = int(ops.kernel_ns[rows].sum())
-    if signals.share(signals.on_gpu(time)) < thresholds.SHAPE_FRACTION:
+    if signals.kernel_share(time) < thresholds.SHAPE_FRACTION:
         return None
     without = ops.matrix_unit[rows] == MatrixUnit.NO
     lost = int(ops.kernel_ns[rows[without]].sum())
