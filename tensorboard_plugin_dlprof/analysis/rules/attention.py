@@ -58,9 +58,8 @@ def written(signals: Signals) -> Finding | Lacks | None:
         op_evidence(signals, op_rows(signals, found.between | found.products)),
         kernel_gain(
             signals, {Pool.OTHER_KERNELS: (0.5 * time, time), Pool.PRODUCTS: (0, 0.3 * products)},
-            "The kernels between the products go, at best with the part of the products that moves the scores; in "
-            "FP32 the "
-            "fused kernel saves less.",
+            "The kernels between the products go, at best with the part of the products that moves the scores; in FP32 "
+            "the fused kernel saves less.",
         ),
         signals.advice(
             "https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",

@@ -25,8 +25,7 @@ def layout(signals: Signals) -> Finding | Lacks | None:
         Confidence.HIGH,
         "layout",
         "{kernels} {kernels:kernel only changes|kernels only change} the layout of tensors around convolutions; "
-        "{kernels:it takes|they take} {transposes_ns} of each "
-        "iteration ({share_fraction}).",
+        "{kernels:it takes|they take} {transposes_ns} of each iteration ({share_fraction}).",
         signals.advice(
             "Keep the model and its input in NHWC: model.to(memory_format=torch.channels_last), and the same for the "
             "input.",
@@ -98,8 +97,7 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
         kernel_gain(
             signals, {Pool.PRODUCTS: (0, min(max(time - ideal / 0.6, 0.0), 0.5 * time))},
             "At best these convolutions take half the time, and reach no more than 60 % of the rate; the search may "
-            "also "
-            "find nothing.",
+            "also find nothing.",
         ),
         signals.advice(
             "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#enable-cudnn-auto-tuner",

@@ -65,8 +65,7 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
             signals,
             {Pool.LAUNCH: (0.7 * waiting, waiting), Pool.OTHER_KERNELS: (0, 0.65 * min(time, span))},
             "A fused step needs about ten launches, so that the gaps between kernels go; at best it also reads and "
-            "writes "
-            "each tensor once, which takes about a third of the kernels' time.",
+            "writes each tensor once, which takes about a third of the kernels' time.",
         ),
         "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html",
     )  # fmt: skip

@@ -78,8 +78,7 @@ _ADVICE = {
     "launching": "Launch less and larger work: a larger batch, a compiler, CUDA graphs.",
     "the host": "Look at the finding about the host: its ops and lines are where it was while the GPU waited.",
     "nothing recorded": "Mark iterations so that set-up and waiting between them do not count, and look at what the "
-    "program "
-    "does between its ops.",
+    "program does between its ops.",
     "copies": "Look at the finding about copies first.",
 }
 
@@ -148,8 +147,7 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         wall_gain(
             signals, {Pool.SYNC: (0.3 * time, time)},
             "The idle time of the GPU from such a call to the next kernel; part of it may be the host's own work, "
-            "which "
-            "stays.",
+            "which stays.",
         ),
         signals.advice(
             "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization",
@@ -225,11 +223,9 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
         Confidence.LOW,
         "host",
         "The GPU waits {idle_ns} of each iteration ({share_fraction}) in gaps of a millisecond and more, while the "
-        "host is "
-        "in the ops and lines listed.",
+        "host is in the ops and lines listed.",
         "Look at them: work on the CPU between launches (augmentation, logging, hooks in Python), compilation, or "
-        "setting "
-        "up that happens once. Move the first to the GPU or a thread, and leave the last out of the profile.",
+        "setting up that happens once. Move the first to the GPU or a thread, and leave the last out of the profile.",
         {"idle_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
         idle_evidence(signals, signals.idle_of_op(signals.idle.host_gaps)),
         wall_gain(signals, {Pool.HOST: (0.2 * time if signals.marked else 0, 0.8 * time)}, reasoning),
@@ -246,9 +242,8 @@ def setting_up(signals: Signals) -> Finding | Lacks | None:
         Severity.ADVICE,
         Confidence.MEDIUM,
         "setting up",
-        "In {idle_ns} of each iteration ({share_fraction}) the GPU waits while the driver allocates or frees memory "
-        "or loads "
-        "modules.",
+        "In {idle_ns} of each iteration ({share_fraction}) the GPU waits while the driver allocates or frees memory or "
+        "loads modules.",
         "Leave the first iterations out of the profile; where it stays, keep shapes stable"
         + signals.advice(
             ", do not call torch.cuda.empty_cache() in the loop, and set "
@@ -279,8 +274,7 @@ def profiler_overhead(signals: Signals) -> Finding | Lacks | None:
         Confidence.MEDIUM,
         "profiler",
         "The profiler recorded {what}, which slows the host; the GPU waits for the host for {share_fraction} of the "
-        "time, "
-        "so without the profiler it waits less.",
+        "time, so without the profiler it waits less.",
         "Record once more without stacks (with_stack=False, with_modules=False) before you act on host time.",
         {"what": " and ".join(recorded), "share_fraction": signals.share(time)},
     )
@@ -302,8 +296,7 @@ def data_parallel(signals: Signals) -> Finding | Lacks | None:
         Confidence.MEDIUM,
         "parallel",
         "One process drives {devices} GPUs by DataParallel, which copies the model and the batch in every step and "
-        "launches "
-        "for all of them from one interpreter.",
+        "launches for all of them from one interpreter.",
         "Use DistributedDataParallel with one process for each GPU (torchrun).",
         {"devices": signals.devices},
         tuple(Evidence("op", signals.profile.ops[row].op_id) for row in chosen[: thresholds.EVIDENCE_ROWS].tolist()),

@@ -54,9 +54,8 @@ def full(signals: Signals) -> Finding | Lacks | None:
         Severity.ADVICE,
         Confidence.MEDIUM,
         "memory",
-        "{used_bytes} of the GPU's {total_bytes} of memory are held ({used_fraction}); the next larger allocation "
-        "may fail "
-        "or make the allocator free and search.",
+        "{used_bytes} of the GPU's {total_bytes} of memory are held ({used_fraction}); the next larger allocation may "
+        "fail or make the allocator free and search.",
         signals.advice(
             "Use mixed precision, activation checkpointing or a smaller batch, and "
             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True against fragmentation.",

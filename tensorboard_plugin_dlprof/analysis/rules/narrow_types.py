@@ -51,8 +51,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
         Confidence.MEDIUM if modelled else Confidence.LOW,
         "products",
         "{ops} {ops:op multiplies|ops multiply} matrices in {now} where {unit} could do it in 16 bits; {ops:its|their} "
-        "kernels take {products_ns} of "
-        "each iteration ({share_fraction}).",
+        "kernels take {products_ns} of each iteration ({share_fraction}).",
         signals.advice(
             'Use automatic mixed precision: torch.autocast("cuda", dtype=torch.{type}){scaler}, or a model in {type}.',
             tensorflow='Use mixed precision: tf.keras.mixed_precision.set_global_policy("mixed_{type}"), with a '
@@ -92,9 +91,7 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
         Confidence.MEDIUM if modelled else Confidence.LOW,
         "products",
         "{ops} {ops:op multiplies|ops multiply} matrices in full FP32 on a GPU that could use TF32; {ops:its|their} "
-        "kernels take {products_ns} of "
-        "each "
-        "iteration ({share_fraction}).",
+        "kernels take {products_ns} of each iteration ({share_fraction}).",
         signals.advice(
             'Allow TF32: torch.set_float32_matmul_precision("high") and torch.backends.cudnn.allow_tf32 = True.',
             tensorflow="Allow TF32: tf.config.experimental.enable_tensor_float_32_execution(True).",

@@ -22,8 +22,7 @@ def iterations(signals: Signals) -> Finding | Lacks | None:
         Confidence.HIGH,
         "iterations",
         "The profile has no marked iterations, so it is shown as one; times per iteration are those of the whole "
-        "capture, "
-        "set-up included.",
+        "capture, set-up included.",
         signals.advice(
             "Call profiler.step() after each step, or put an NVTX range around it",
             tensorflow="Put an NVTX range around each step",
@@ -111,14 +110,13 @@ def graphs_as_a_whole(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING if launches.graph_ns > total / 2 else Severity.ADVICE,
         Confidence.HIGH,
         "recording",
-        "{graphs} {launches} of CUDA graphs, {graph_ns} or {graph_fraction} of the kernel time, {were} recorded as a "
-        "whole: which kernels ran, whether they used Tensor Cores, and in which precision is not known of that time.",
+        "{graphs} {graphs:launch|launches} of CUDA graphs, {graph_ns} or {graph_fraction} of the kernel time, "
+        "{graphs:was|were} recorded as a whole: which kernels ran, whether they used Tensor Cores, and in which "
+        "precision is not known of that time.",
         "Record the kernels inside: nsys profile --cuda-graph-trace=node, which costs a little time for each of them, "
         "so a few steps will do. Where that is too slow, record once with the graphs turned off.",
         {
             "graphs": launches.graphs,
-            "launches": "launch" if launches.graphs == 1 else "launches",
-            "were": "was" if launches.graphs == 1 else "were",
             "graph_ns": launches.graph_ns,
             "graph_fraction": launches.graph_ns / total,
         },

@@ -54,12 +54,9 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
         Confidence.MEDIUM if lost else Confidence.LOW,
         "shapes",
         "{ops} {ops:product has|products have} a length that does not fit the {unit}; {ops:its|their} kernels take "
-        "{products_ns} of each "
-        "iteration. The "
-        "longest has {dimension} = {length}.",
+        "{products_ns} of each iteration. The longest has {dimension} = {length}.",
         "Pad such lengths to a multiple of 8 (16 for FP8 and INT8): {dimension} {length} to {padded}. Vocabulary, "
-        "classes, "
-        "channels, sequence and batch are the usual ones.",
+        "classes, channels, sequence and batch are the usual ones.",
         {
             "ops": len(rows),
             "products_ns": signals.per_gpu(time),

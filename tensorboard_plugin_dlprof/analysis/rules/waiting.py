@@ -82,9 +82,8 @@ def io(signals: Signals) -> Finding | Lacks | None:
         Confidence.MEDIUM,
         "data",
         "In {io_ns} of each iteration ({share_fraction}) the program reads or writes files or sockets{meanwhile}.",
-        "Read ahead in other processes, from local storage, in large pieces; write checkpoints and logs less often "
-        "or in "
-        "a thread.",
+        "Read ahead in other processes, from local storage, in large pieces; write checkpoints and logs less often or "
+        "in a thread.",
         {
             "io_ns": signals.per_iteration(time),
             "share_fraction": signals.share(time),
@@ -195,9 +194,8 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING,
         Confidence.MEDIUM,
         "communication",
-        "Collectives run alone for {exposed_ns} of each iteration ({share_fraction}); {hidden_fraction} of their "
-        "time is "
-        "hidden behind other kernels.",
+        "Collectives run alone for {exposed_ns} of each iteration ({share_fraction}); {hidden_fraction} of their time "
+        "is hidden behind other kernels.",
         "First see whether one rank is late: a collective waits for the slowest. Then "
         + signals.advice(
             "overlap more (gradient buckets, FSDP prefetch), accumulate gradients over more steps (no_sync), send BF16 "
