@@ -81,7 +81,7 @@ class DlprofLoader(base_plugin.TBLoader):  # type: ignore[misc]
 
     def fix_flags(self, flags: argparse.Namespace) -> None:
         """Ends TensorBoard with a sentence where the file of rules is wrong: nobody would read it in the log."""
-        from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
+        from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
         from tensorboard_plugin_dlprof.errors import ProfileError
 
         try:

@@ -7,10 +7,9 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorboard_plugin_dlprof.classify.rules.rule import Rule
-from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules, content_of, digest_of
+from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules, content_of, digest_of
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.imports.cache import DEFAULT_MAX_BYTES, Cache
 from tensorboard_plugin_dlprof.imports.manager import GIGABYTE, ImportManager
@@ -22,6 +21,9 @@ from tensorboard_plugin_dlprof.routes.opened import Opened
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.hints import HintReader, hint_reader
 from tensorboard_plugin_dlprof.runs.scan import File, Root
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.classify.rules.rule import Rule
 
 _LOG = logging.getLogger(__name__)
 

@@ -54,11 +54,14 @@ def modules_after(code: str) -> set[str]:
 
 
 def test_loading_the_plugin_loads_nothing_heavy(tmp_path: Path) -> None:
-    """Neither its module, nor making it, nor asking for its routes and tab."""
+    """Neither its module, nor its flags, nor making it, nor asking for its routes and tab."""
     loaded = modules_after(
+        "from argparse import ArgumentParser\n"
         "from tensorboard.plugins.base_plugin import TBContext\n"
         "from tensorboard_plugin_dlprof.loader import DlprofLoader\n"
-        f"plugin = DlprofLoader().load(TBContext(logdir={str(tmp_path)!r}))\n"
+        "loader, parser = DlprofLoader(), ArgumentParser()\n"
+        "loader.define_flags(parser); flags = parser.parse_args([]); loader.fix_flags(flags)\n"
+        f"plugin = loader.load(TBContext(logdir={str(tmp_path)!r}, flags=flags))\n"
         "plugin.get_plugin_apps(); plugin.frontend_metadata()"
     )
     assert [name for name in HEAVY if name in loaded] == []

@@ -56,7 +56,7 @@ def _only_profile(folder: Path) -> Path:
 
 def _imported(source: Path, cleanup: ExitStack) -> Path:
     """The database in the cache, which TensorBoard shares; in a temporary folder where no cache can be written."""
-    from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules, digest_of
+    from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules, digest_of
     from tensorboard_plugin_dlprof.importers import find_importer
     from tensorboard_plugin_dlprof.imports.cache import Cache
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source

@@ -17,11 +17,9 @@ before the rules of this package. The rule is shown as ``user:`` and its name.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +27,6 @@ from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.classify.rules.rule import Rule
 from tensorboard_plugin_dlprof.classify.vocabulary import FAMILIES, PRECISIONS
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, reason_of
-from tensorboard_plugin_dlprof.metadata import KERNEL_RULES_VARIABLE
 
 MAXIMUM_BYTES: Final = 1 << 20
 _KEYS: Final = ("name", "function", "full_name", "matrix_unit", "family", "library", "precision", "note")
@@ -54,16 +51,6 @@ def load_user_rules(path: Path) -> tuple[Rule, ...]:
     if len(content) > MAXIMUM_BYTES:
         raise BadRequest(f"{path}: this is no file of kernel rules: it has more than 1 MB; {_HELP}.")
     return parse_user_rules(content, str(path))
-
-
-def chosen_rules(option: str, environment: Mapping[str, str] | None = None) -> tuple[Rule, ...]:
-    """The rules of the file that an option names, else of the one that the environment variable names, else none.
-
-    Raises:
-        ProfileError: see ``load_user_rules``.
-    """
-    named = option or (os.environ if environment is None else environment).get(KERNEL_RULES_VARIABLE, "")
-    return load_user_rules(Path(named)) if named else ()
 
 
 def parse_user_rules(content: bytes, shown: str) -> tuple[Rule, ...]:
@@ -92,29 +79,6 @@ def parse_user_rules(content: bytes, shown: str) -> tuple[Rule, ...]:
             name = rules[-1].name.removeprefix("user:")
             raise BadRequest(f'{shown}: kernel rule {number} is the second called "{name}"; give each its own name.')
     return tuple(rules)
-
-
-def content_of(rules: Sequence[Rule]) -> str:
-    """The content of a file with these rules, for a process that shall use them."""
-    return json.dumps({"rules": [_entry(rule) for rule in rules]}) if rules else ""
-
-
-def _entry(rule: Rule) -> dict[str, str]:
-    return {
-        "name": rule.name.removeprefix("user:"),
-        "function": rule.head,
-        "full_name": rule.text,
-        "matrix_unit": rule.matrix_unit.name.lower(),
-        "family": rule.family,
-        "library": rule.library,
-        "precision": rule.precision,
-        "note": rule.note,
-    }
-
-
-def digest_of(rules: Sequence[Rule]) -> str:
-    """What tells one set of rules from another, in sixteen letters; empty for none."""
-    return hashlib.sha256(repr(tuple(rules)).encode()).hexdigest()[:16] if rules else ""
 
 
 class _Wrong(Exception):

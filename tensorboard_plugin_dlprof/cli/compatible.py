@@ -63,7 +63,7 @@ def _options(line: Sequence[str]) -> list[str]:
 
 def run(namespace: argparse.Namespace) -> int:
     """Records where no export is named, imports, writes the reports and prints the findings."""
-    from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
+    from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
     from tensorboard_plugin_dlprof.cli.compatible_console import DIAGNOSTIC, Console
     from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
     from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, checked_prefix, chosen_formats
@@ -194,7 +194,7 @@ def _import(line: CommandLine, source: Path, folder: Path, console: Console, num
 
 def _imported(line: CommandLine, source: Path, database: Path, console: Console) -> str:
     """Makes the database; the key op that was used."""
-    from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
+    from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
     from tensorboard_plugin_dlprof.cli.compatible_console import DETAILED, NORMAL
     from tensorboard_plugin_dlprof.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source

@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.naming import database_name
 @contextmanager
 def database_of(profile: Path) -> Iterator[Path]:
     """The profile itself where it is a database, the one beside it where that is current, else a temporary one."""
-    from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
+    from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
     from tensorboard_plugin_dlprof.database.currency import database_at_hand
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 

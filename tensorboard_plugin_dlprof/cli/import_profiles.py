@@ -26,7 +26,6 @@ from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.outputs import make_folder
 
 if TYPE_CHECKING:
-    from tensorboard_plugin_dlprof.classify.rules.rule import Rule
     from tensorboard_plugin_dlprof.database.choices import Choices
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
 
@@ -84,6 +83,7 @@ def _gigabytes(text: str) -> float:
 def run(arguments: argparse.Namespace) -> int:
     """Imports one source after the other; one line for each on stdout, what went wrong on stderr."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads for what it is not asked to do
+    from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
     from tensorboard_plugin_dlprof.importers.importer import ReadOptions
     from tensorboard_plugin_dlprof.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
         iter_stop=arguments.iter_stop,
         profile_name=arguments.profile_name,
         original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
-        kernel_rules=_kernel_rules(arguments.kernel_rules),
+        kernel_rules=chosen_rules(arguments.kernel_rules),
         counters=arguments.counters,
         read=ReadOptions(
             memory_bytes=int(arguments.memory_limit * (1 << 30)), workers=arguments.workers, modules=_NEEDED_LAST
@@ -119,15 +119,6 @@ def run(arguments: argparse.Namespace) -> int:
     if done == len(jobs) and not errors:
         return exit_codes.SUCCESS
     return exit_codes.SOME_FAILED if done else exit_codes.FAILURE
-
-
-def _kernel_rules(option: str) -> tuple[Rule, ...]:
-    """The rules that the user chose. Those of this package are loaded while a second worker reads, if there is one."""
-    if not option and not os.environ.get(KERNEL_RULES_VARIABLE):
-        return ()
-    from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
-
-    return chosen_rules(option)
 
 
 class Job(NamedTuple):

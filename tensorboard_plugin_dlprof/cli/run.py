@@ -87,7 +87,7 @@ def _seconds(text: str) -> float:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the program; its exit code, or ours where it succeeded and we did not."""
-    from tensorboard_plugin_dlprof.classify.user_rules import chosen_rules
+    from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
     from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
     from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, checked_prefix, chosen_formats
     from tensorboard_plugin_dlprof.running.record import Destination, record

@@ -8,15 +8,10 @@ from typing import Any
 
 import pytest
 
+from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules, content_of, digest_of
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.classify.kernels import Classifier, classify
-from tensorboard_plugin_dlprof.classify.user_rules import (
-    chosen_rules,
-    content_of,
-    digest_of,
-    load_user_rules,
-    parse_user_rules,
-)
+from tensorboard_plugin_dlprof.classify.user_rules import load_user_rules, parse_user_rules
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
 
 GOOD = {"name": "ours", "function": "^acme::", "matrix_unit": "yes", "family": "gemm", "precision": "bf16"}
