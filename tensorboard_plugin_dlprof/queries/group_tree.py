@@ -13,9 +13,9 @@ from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_extended
 from tensorboard_plugin_dlprof.queries.limited import CauseColumns, Limited, added, cause_columns, limited_ops
 from tensorboard_plugin_dlprof.queries.numbers import whole
-from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN
+from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, USING_OR_UNKNOWN
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.unknown_kernels import MAY_USE, at_least
+from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least
 
 DEFAULT_LIMIT = 5_000
 MAX_LIMIT = 20_000
@@ -88,6 +88,12 @@ class _Node(msgspec.Struct):
     structure: int = 0
 
     @property
+    def eligible(self) -> int | None:
+        """What uses Tensor Cores could, also where no op is known to have launched it."""
+        stored, using = self.numbers[2:4]
+        return stored if stored is None or using is None else max(stored, using)
+
+    @property
     def name(self) -> str:
         """Last part of the path; the root is ``/``."""
         return _without_slash(self.path).rpartition("/")[2] or self.path
@@ -142,7 +148,8 @@ def _read(connection: sqlite3.Connection, scope: Scope, group: str, limited: Map
         {"aggregation": scope.aggregation, "domain": scope.domain, "group": group},
     )
     kernels = _kernel_times(connection, scope)
-    untold, may_use = _untold(connection, scope), _may_use(connection, scope)
+    untold = _empty(connection, scope, ELIGIBLE_OR_UNKNOWN)
+    may_use = _empty(connection, scope, USING_OR_UNKNOWN)
     nodes: list[_Node] = []
     while (some := cursor.fetchmany(10_000)) and len(nodes) < MAX_NODES:
         for row_type, path, ident, op, direction, *numbers in some:
@@ -176,26 +183,12 @@ def _kernel_times(connection: sqlite3.Connection, scope: Scope) -> dict[int, tup
     return found
 
 
-def _may_use(connection: sqlite3.Connection, scope: Scope) -> set[int]:
-    """Numbers of the ops that are not known to use Tensor Cores, and may."""
-    if not is_extended(connection):
-        return set()
-    may_use = MAY_USE.format(aggregation="node.aggr_id", op="node.read_only_ops_id")
-    cursor = connection.execute(
-        "SELECT node.read_only_ops_id FROM op_nodes AS node "
-        f"WHERE node.aggr_id = ? AND NOT node.using_tc AND {may_use}",
-        (scope.aggregation,),
-    )
-    return {op for (op,) in cursor.fetchmany(MAX_NODES)}
-
-
-def _untold(connection: sqlite3.Connection, scope: Scope) -> set[int]:
-    """Numbers of the ops of which it is not known whether they could use matrix units, as the table of ops tells it."""
+def _empty(connection: sqlite3.Connection, scope: Scope, told: str) -> set[int]:
+    """Numbers of the ops of which nobody can tell an expression of ``op_nodes AS node``, as the table of ops has it."""
     if not is_extended(connection):
         return set()
     cursor = connection.execute(
-        "SELECT node.read_only_ops_id FROM op_nodes AS node "
-        f"WHERE node.aggr_id = ? AND ({ELIGIBLE_OR_UNKNOWN}) IS NULL",
+        f"SELECT node.read_only_ops_id FROM op_nodes AS node WHERE node.aggr_id = ? AND ({told}) IS NULL",
         (scope.aggregation,),
     )
     return {op for (op,) in cursor.fetchmany(MAX_NODES)}
@@ -271,7 +264,7 @@ def _columns(nodes: list[_Node], chosen: Sequence[int]) -> Nodes:
         structure=[structures.setdefault(row.structure, len(structures)) for row in rows],
         ops=[row.ops for row in rows],
         calls=numbers[1],
-        eligible_ops=[None if row.untold and not row.numbers[2] else row.numbers[2] for row in rows],
+        eligible_ops=[at_least(row.eligible, row.untold) for row in rows],
         using_ops=[at_least(row.numbers[3], row.unknown_ops) for row in rows],
         cpu_time_ns=numbers[4],
         gpu_time_ns=numbers[5],

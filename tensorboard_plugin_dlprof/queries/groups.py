@@ -7,7 +7,8 @@ from types import MappingProxyType
 import msgspec
 
 from tensorboard_plugin_dlprof.queries.kernels import KERNEL_NAME, USING_OR_UNKNOWN
-from tensorboard_plugin_dlprof.queries.ops import OPS
+from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, OPS
+from tensorboard_plugin_dlprof.queries.ops import USING_OR_UNKNOWN as USING_OR_UNKNOWN_OP
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least_sql
 
@@ -73,35 +74,54 @@ GROUPS = Table(
 )
 
 
-def using_ops(path: str) -> str:
-    """The ops that use Tensor Cores below ``group_ops AS node``, of this path, in a database of ours: an expression,
-    empty where none is known to, and of some nobody can tell."""
-    is_unknown = (
-        "(SELECT unknown_launches + graph_launches FROM ext_aggregations WHERE aggr_id = :aggregation) > 0 AND EXISTS ("
-        "SELECT 1 FROM (SELECT read_only_ops_id FROM ext_op_kernels WHERE aggr_id = :aggregation "
-        "AND unknown_kernels > 0 UNION SELECT read_only_ops_id FROM ext_graph_launches) AS told "
-        "JOIN read_only_ops AS op ON op.id = told.read_only_ops_id "
-        f"WHERE substr(op.op_name, 1, length({path})) = {path})"
+def _some_below(path: str, told: str) -> str:
+    """Condition of a group of this path: of some op below, an expression of ``op_nodes AS node`` is empty.
+
+    SQLite finds the groups above such ops once: from the groups they lie in, and the lengths that paths have.
+    """
+    return (
+        f"{path} IN (SELECT substr(inner.path, 1, size.letters) FROM (SELECT DISTINCT "
+        "rtrim(op.op_name, replace(op.op_name, '/', '')) AS path FROM op_nodes AS node "
+        "JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
+        f"WHERE node.aggr_id = :aggregation AND op.domain_id = :domain AND ({told}) IS NULL) AS inner "
+        "CROSS JOIN (SELECT DISTINCT length(path.string) AS letters FROM group_ops AS node "
+        "JOIN dictionary AS path ON path.id = node.group_op_full_name_id "
+        "WHERE node.aggr_id = :aggregation AND node.domain_id = :domain AND node.row_type = 1) AS size "
+        "WHERE substr(inner.path, size.letters, 1) = '/')"
     )
-    return at_least_sql("node.num_tc_leaf_ops", is_unknown)
+
+
+def eligible_ops(path: str) -> str:
+    """The eligible ops below ``group_ops AS node``, of this path, in a database of ours: an expression, empty where
+    none is known to be, and of some nobody can tell."""
+    return at_least_sql("node.num_supported_leaf_ops", _some_below(path, ELIGIBLE_OR_UNKNOWN))
+
+
+def using_ops(path: str) -> str:
+    """The ops that use Tensor Cores below it, likewise."""
+    return at_least_sql("node.num_tc_leaf_ops", _some_below(path, USING_OR_UNKNOWN_OP))
 
 
 _USING = using_ops("path.string")
 
 
 def with_unknown(table: Table) -> Table:
-    """The groups of a database of ours, which tells of kernels that may use Tensor Cores."""
+    """The groups of a database of ours, which tells of ops that may use Tensor Cores."""
     told = {
-        "using_ops": _USING,
-        "using_fraction": f"{_USING} * 1.0 / nullif(max(node.num_supported_leaf_ops, node.num_tc_leaf_ops), 0)",
+        "eligible_ops": (eligible_ops("path.string"), "Empty where none is known to be, and some may."),
+        "using_ops": (_USING, "Empty where none is known to, and some may."),
+        "using_fraction": (
+            f"{_USING} * 1.0 / nullif(max(node.num_supported_leaf_ops, node.num_tc_leaf_ops), 0)",
+            "Empty where none is known to, and some may.",
+        ),
     }
     return msgspec.structs.replace(
         table,
         columns=tuple(
             msgspec.structs.replace(
                 column,
-                sql=told[column.key],
-                description=f"{column.description} Empty where none is known to, and some may.",
+                sql=told[column.key][0],
+                description=f"{column.description} {told[column.key][1]}",
                 nullable=True,
             )
             if column.key in told

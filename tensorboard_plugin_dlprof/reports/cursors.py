@@ -33,11 +33,14 @@ def stream(
         yield tuple(map(fit, row, kinds))
 
 
-def untold(rows: Iterator[tuple[Value, ...]], columns: Sequence[Column], heading: str) -> Iterator[tuple[Value, ...]]:
-    """The rows with NULL in the column of this heading as unknown, where DLProf writes 0 or no."""
-    place = [column.heading for column in columns].index(heading)
+def untold(rows: Iterator[tuple[Value, ...]], columns: Sequence[Column], *headings: str) -> Iterator[tuple[Value, ...]]:
+    """The rows with NULL in the columns of these headings as unknown, where DLProf writes 0 or no."""
+    places = [place for place, column in enumerate(columns) if column.heading in headings]
     for row in rows:
-        yield row if row[place] is not None else (*row[:place], Unknown(0), *row[place + 1 :])
+        for place in places:
+            if row[place] is None:
+                row = (*row[:place], Unknown(0), *row[place + 1 :])
+        yield row
 
 
 def raw(connection: sqlite3.Connection, sql: str, values: Mapping[str, int]) -> Iterator[Sequence[object]]:

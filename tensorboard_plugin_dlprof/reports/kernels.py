@@ -118,10 +118,10 @@ def tensor_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Bloc
 
 def _eligible_ops(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[Value, ...]]:
     kinds = [column.kind for column in _TENSOR]
-    may_use = has_unknown_kernels(connection)
+    may_use, ours = has_unknown_kernels(connection), is_extended(connection)
     sql = _TENSOR_SQL.format(
-        totals=_STORED_TOTALS if is_extended(connection) else _TOTALS,
-        using=USING_OR_UNKNOWN_OP if may_use else "node.using_tc",
+        totals=_STORED_TOTALS if ours else _TOTALS,
+        using=USING_OR_UNKNOWN_OP if ours else "node.using_tc",
         uses=f"({USING_OR_UNKNOWN})" if may_use else "summary.uses_tc",
     )
     for _, kernels in groupby(raw(connection, sql, scope_values(scope)), itemgetter(0)):
@@ -139,7 +139,7 @@ def _eligible_ops(connection: sqlite3.Connection, scope: Scope) -> Iterator[tupl
             uses_any, total, part, total - part, share, len(using), len(on_tensor_cores), on_tensor_cores,
             len(elsewhere), elsewhere,
         ]  # fmt: skip
-        if may_use and uses_any is None:
+        if ours and uses_any is None:
             cells[0], cells[2], cells[4], cells[6] = Unknown(0), Unknown(0), Unknown(0.0), Unknown(0)
         if unknown_ns:
             known = sum(uses is False for uses in using.values())

@@ -6,10 +6,11 @@ import sqlite3
 from collections.abc import Iterator
 from itertools import chain
 
-from tensorboard_plugin_dlprof.queries.groups import using_ops
-from tensorboard_plugin_dlprof.queries.ops import USING_OR_UNKNOWN
+from tensorboard_plugin_dlprof.queries.extension import is_extended
+from tensorboard_plugin_dlprof.queries.groups import eligible_ops, using_ops
+from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, USING_OR_UNKNOWN
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least_sql, has_unknown_kernels
+from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least_sql
 from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind
 from tensorboard_plugin_dlprof.reports.cursors import OP_JOINS, count_of, scope_values, stream, untold
 from tensorboard_plugin_dlprof.reports.times import TIME_COLUMNS, TIMES_SQL, times_join
@@ -43,10 +44,10 @@ _OF_NODES = (
 def detail_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Block]:
     """One row per op, by op id."""
     values = scope_values(scope)
-    may_use = has_unknown_kernels(connection)
-    using = USING_OR_UNKNOWN if may_use else "node.using_tc"
+    ours = is_extended(connection)
+    eligible, using = (ELIGIBLE_OR_UNKNOWN, USING_OR_UNKNOWN) if ours else (ELIGIBLE, "node.using_tc")
     sql = (
-        f"SELECT op.op_id, op.op_name, direction.string, op_type.string, node.num_calls, {ELIGIBLE}, {using}, "
+        f"SELECT op.op_id, op.op_name, direction.string, op_type.string, node.num_calls, {eligible}, {using}, "
         f"{TIMES_SQL}, data_type.string, op.stack_trace "
         f"FROM op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id {OP_JOINS} "
         f"{times_join('node.node_time_metrics_id')} "
@@ -56,7 +57,7 @@ def detail_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Bloc
     yield Block(
         "All Iterations",
         _DETAIL,
-        untold(rows, _DETAIL, "Using TC") if may_use else rows,
+        untold(rows, _DETAIL, "TC Eligible", "Using TC") if ours else rows,
         lambda: count_of(connection, f"SELECT count(*) {_OF_NODES}", values),
     )
 
@@ -117,18 +118,20 @@ def group_op_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Bl
         "LEFT JOIN dictionary AS name ON name.id = node.group_op_full_name_id "
         f"{times_join('node.group_op_time_metrics_id')}"
     )
-    may_use = has_unknown_kernels(connection)
+    ours = is_extended(connection)
+    eligible_groups, eligible_all = "node.num_supported_leaf_ops", f"coalesce(sum({ELIGIBLE}), 0)"
     using_groups, using_all = "node.num_tc_leaf_ops", "coalesce(sum(node.using_tc <> 0), 0)"
-    if may_use:
-        using_groups = using_ops("name.string")
+    if ours:
+        eligible_groups, using_groups = eligible_ops("name.string"), using_ops("name.string")
+        eligible_all = at_least_sql(eligible_all, f"coalesce(sum(({ELIGIBLE_OR_UNKNOWN}) IS NULL), 0) > 0")
         using_all = at_least_sql(using_all, f"coalesce(sum(({USING_OR_UNKNOWN}) IS NULL), 0) > 0")
     groups = (
-        f"SELECT name.string, node.num_op_instances, node.num_supported_leaf_ops, {using_groups}, {TIMES_SQL} "
+        f"SELECT name.string, node.num_op_instances, {eligible_groups}, {using_groups}, {TIMES_SQL} "
         f"{where.format(joins=joins)} ORDER BY node.id"
     )
     model = (
         "SELECT '_CompleteModel_', coalesce(sum(node.num_calls), 0), "
-        f"coalesce(sum({ELIGIBLE}), 0), {using_all}, {_WHOLE_MODEL} "
+        f"{eligible_all}, {using_all}, {_WHOLE_MODEL} "
         "FROM op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
         f"{times_join('node.node_time_metrics_id')} "
         "WHERE node.aggr_id = :aggregation AND op.domain_id = :domain"
@@ -137,6 +140,6 @@ def group_op_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Bl
     yield Block(
         "Group Op Report",
         _GROUP_OP,
-        untold(rows, _GROUP_OP, "Num Ops Using TC") if may_use else rows,
+        untold(rows, _GROUP_OP, "Num TC Eligible Ops", "Num Ops Using TC") if ours else rows,
         lambda: 1 + count_of(connection, f"SELECT count(*) {where.format(joins='')}", values),
     )

@@ -98,7 +98,7 @@ it("does not take what is not known for not eligible", () => {
   const tree = nodes();
   tree.eligible_ops[1] = null;
   const untold = new Rows(buildTree(tree, ""), { sort: "name", fold: false, kept: null });
-  const said = untold.roots.map((row) => [row.name, compatibilityOf(row), compatibilityText(row, "TC", true)]);
+  const said = untold.roots.map((row) => [row.name, compatibilityOf(row, true), compatibilityText(row, "TC", true)]);
   expect(said).toEqual([
     ["/", "using", "2 of 3 use TC"],
     ["unassociated", "not_known", "not known"],
@@ -109,6 +109,16 @@ it("does not say of eligible ops that none uses the units where that is not know
   const untold = { ...nodes(), using_ops: nodes().using_ops.map((count, i) => (i === 5 || i === 8 ? null : count)) };
   const of = new Rows(buildTree(untold, ""), { sort: "", fold: false, kept: null }).rowOf(8);
   if (of === null) throw new Error("There is no such row.");
-  expect(compatibilityOf(of)).toBe("not_known");
+  expect(compatibilityOf(of, true)).toBe("not_known");
   expect(compatibilityText(of, "TC", true)).toBe("1 eligible, use not known");
+});
+
+it("says without work of a GPU which ops could use the units", () => {
+  const none = { ...nodes(), using_ops: nodes().using_ops.map(() => null) };
+  const rows = new Rows(buildTree(none, ""), { sort: "name", fold: false, kept: null });
+  const said = rows.roots.map((row) => [row.name, compatibilityOf(row, false), compatibilityText(row, "TC", false)]);
+  expect(said).toEqual([
+    ["/", "not_using", "3 eligible"],
+    ["unassociated", "not_eligible", "not eligible"],
+  ]);
 });

@@ -59,19 +59,22 @@ export function layOut(rows: Rows, isOpen: (row: TreeRow) => boolean): Graph {
 
 export type Compatibility = "using" | "not_using" | "not_eligible" | "not_known";
 
-/** Whether ops of the row use the matrix unit, could but do not, or could not, as far as that is known. */
-export function compatibilityOf({ values, unknown }: TreeRow): Compatibility {
+/**
+ * Whether ops of the row use the matrix unit, could but do not, or could not, as far as that is known; without any work
+ * of a GPU in the recording, whether they could.
+ */
+export function compatibilityOf({ values, unknown }: TreeRow, onGpu: boolean): Compatibility {
   if (values.using_ops > 0) return "using";
-  if (unknown.has("eligible_ops") || unknown.has("using_ops")) return "not_known";
+  if (unknown.has("eligible_ops") || (onGpu && unknown.has("using_ops"))) return "not_known";
   return values.eligible_ops > 0 ? "not_using" : "not_eligible";
 }
 
-/** In words: `3 of 5 use TC`; `5 eligible` where it is not known which use them. */
-export function compatibilityText(row: TreeRow, core: string, known: boolean): string {
+/** In words: `3 of 5 use TC`; `5 eligible` where it is not known which use them, as without work of a GPU. */
+export function compatibilityText(row: TreeRow, core: string, onGpu: boolean): string {
   const { using_ops: using, eligible_ops: eligible } = row.values;
   if (using === 0 && row.unknown.has("eligible_ops")) return "not known";
-  if (eligible === 0 && using === 0) return row.unknown.has("using_ops") ? "not known" : "not eligible";
-  if (!known) return `${formatCount(eligible)} eligible`;
+  if (eligible === 0 && using === 0) return onGpu && row.unknown.has("using_ops") ? "not known" : "not eligible";
+  if (!onGpu) return `${formatCount(eligible)} eligible`;
   if (row.unknown.has("using_ops")) return `${formatCount(eligible)} eligible, use not known`;
   return using === 0
     ? `none of ${formatCount(eligible)} uses ${core}`

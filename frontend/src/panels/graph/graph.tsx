@@ -29,6 +29,7 @@ export function Graph() {
   const { tree, query } = useGroupTree({ name: "graph", screen: SCREEN_NODES, foldAtFirst: true });
   if (tree === null)
     return query.error === null ? <Loading what="the graph" /> : <ErrorBox error={query.error} retry={query.reload} />;
+  const { nodes } = tree.rows.tree;
   return (
     <div class="graph-view">
       <section class="panel graph-panel" aria-label="Compatibility Graph">
@@ -44,7 +45,7 @@ export function Graph() {
         <Legend
           matrixUnit={matrixUnit}
           onGpu={onGpu}
-          unknown={[tree.rows.tree.nodes.eligible_ops, tree.rows.tree.nodes.using_ops].some((of) => of.includes(null))}
+          unknown={[nodes.eligible_ops, ...(onGpu ? [nodes.using_ops] : [])].some((of) => of.includes(null))}
         />
       </section>
       {tree.selected !== null && (

@@ -49,7 +49,7 @@ export function NodeBox({ node, core, onGpu, selected, focused, chained, onSelec
       onClick={onSelect}
     >
       <rect class="node-box" width={NODE.width} height={NODE.height} rx="6" />
-      <rect class={`node-mark ${compatibilityOf(row)}`} x="1" y="1" width="10" height={NODE.height - 2} rx="5" />
+      <rect class={`node-mark ${compatibilityOf(row, onGpu)}`} x="1" y="1" width="10" height={NODE.height - 2} rx="5" />
       <text class="node-name" x="18" y="17">
         {shortened(row.name, LETTERS - count.length)}
         {count}

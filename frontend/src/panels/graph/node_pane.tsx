@@ -165,7 +165,7 @@ function Causes({ row, unit }: { row: TreeRow; unit: string }) {
 }
 
 function Advice({ row, unit, framework }: { row: TreeRow; unit: string; framework: string | null }) {
-  const kind = compatibilityOf(row);
+  const kind = compatibilityOf(row, true);
   if (row.causes.length > 0) return <Causes row={row} unit={unit} />;
   if (kind === "not_known")
     return (
