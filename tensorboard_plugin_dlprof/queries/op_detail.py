@@ -9,9 +9,9 @@ from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.numbers import flag, flag_or_unknown, number, whole
 from tensorboard_plugin_dlprof.queries.op_work import op_iterations, sub_op_calls
-from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, USING_OR_UNKNOWN
+from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, NO_GPU_WORK, USING_OR_UNKNOWN
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.unknown_kernels import MAY_USE
+from tensorboard_plugin_dlprof.queries.unknown_kernels import MAY_USE, at_least
 
 MAX_VARIANTS = 50
 MAX_ITERATIONS = 1_000
@@ -238,11 +238,9 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, op: int) -> OpIter
     """Several iterations are summed in one row where there are too many."""
     if is_extended(connection):
         found = _in_columns(op_iterations(connection, scope.aggregation, op, MAX_ITERATIONS))
-        may_use = MAY_USE.format(aggregation=":aggregation", op=":op")
-        asked = {"aggregation": scope.aggregation, "op": op}
-        if connection.execute(f"SELECT {may_use}", asked).fetchone()[0]:
-            found["tensor_core_kernels"] = [kernels or None for kernels in found["tensor_core_kernels"]]
-            found["tensor_core_time_ns"] = [time_ns or None for time_ns in found["tensor_core_time_ns"]]
+        untold = _untold_rows(connection, scope, op, found)
+        found["tensor_core_kernels"] = list(map(at_least, found["tensor_core_kernels"], untold))
+        found["tensor_core_time_ns"] = list(map(at_least, found["tensor_core_time_ns"], untold))
         return found
     source = (
         "SELECT DISTINCT iter_value, total_count AS kernels, uses_tc_count AS tc_kernels, total_gpu_time AS kernel_ns, "
@@ -260,6 +258,33 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, op: int) -> OpIter
         values,
     )
     return _in_columns([list(map(whole, column)) for column in zip(*cursor.fetchmany(MAX_ITERATIONS), strict=True)])
+
+
+_UNTOLD_KERNELS = (
+    "EXISTS (SELECT 1 FROM iteration_aggregation_list AS part "
+    "CROSS JOIN ext_iteration_unknown AS unknown ON unknown.id = part.id "
+    "CROSS JOIN kernel_iteration_node AS one ON one.aggr_id = part.aggr_id AND one.iter_value = part.iter_value "
+    "AND one.read_only_ops_id = :op JOIN read_only_kernels AS kernel ON kernel.id = one.read_only_kernel_id "
+    "JOIN ext_kernel_names AS class ON class.name_id = kernel.long_name_id AND class.matrix_unit = 2 "
+    "WHERE part.aggr_id = :aggregation AND part.iter_value BETWEEN :first AND :last)"
+)
+
+
+def _untold_rows(connection: sqlite3.Connection, scope: Scope, op: int, found: OpIterations) -> list[bool]:
+    """Of each row whether some kernel of the op in it may use Tensor Cores, and nobody can tell."""
+    asked = {"aggregation": scope.aggregation, "op": op}
+    may_use = MAY_USE.format(aggregation=":aggregation", op=":op")
+    nothing, graphs, kernels = connection.execute(
+        f"SELECT {NO_GPU_WORK}, :op IN (SELECT read_only_ops_id FROM ext_graph_launches), {may_use}", asked
+    ).fetchone()
+    if nothing or graphs or not kernels:
+        return [bool(nothing or graphs)] * len(found["iteration"])
+    rows = zip(found["iteration"], found["stop_iteration"], found["tensor_core_kernels"], strict=True)
+    return [
+        not known
+        and bool(connection.execute(f"SELECT {_UNTOLD_KERNELS}", {**asked, "first": first, "last": last}).fetchone()[0])
+        for first, last, known in rows
+    ]
 
 
 def _in_columns(columns: list[list[int]] | list[list[int | None]]) -> OpIterations:

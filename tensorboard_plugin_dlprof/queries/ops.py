@@ -158,12 +158,14 @@ OPS = Table(
 )
 
 
-_NO_GPU_WORK = " AND ".join(
-    f"NOT EXISTS (SELECT 1 FROM {work})" for work in ("read_only_kernels", "read_only_memcpys", "read_only_memsets")
+NO_GPU_WORK = " AND ".join(
+    f"NOT EXISTS (SELECT 1 FROM {work})"
+    for work in ("read_only_kernels", "read_only_memcpys", "read_only_memsets", "ext_graph_launches")
 )
+"""Condition of a database of ours: nothing tells what a GPU would have done."""
 
 USING_OR_UNKNOWN = (
-    f"CASE WHEN node.using_tc THEN 1 WHEN ({_NO_GPU_WORK}) "
+    f"CASE WHEN node.using_tc THEN 1 WHEN ({NO_GPU_WORK}) "
     f"OR {MAY_USE.format(aggregation='node.aggr_id', op='node.read_only_ops_id')} THEN NULL ELSE 0 END"
 )
 """Of ``op_nodes AS node`` in a database of ours: empty where none of the op's kernels is known to and some may, where

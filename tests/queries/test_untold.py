@@ -252,6 +252,20 @@ def test_iterations_of_which_nothing_is_known_come_last(
 def test_ops_and_groups_tell_the_least_that_was_on_tensor_cores(steps: UntrustedConnection) -> None:
     """In an iteration and over all of them: of the op that is untold in one it is so there alone."""
     scope = find_scope(steps)
+    by_op = {
+        str(row["op_id"]): op_detail(steps, scope, str(row["op_id"]))["iterations"]
+        for row in page(steps, table_of(steps, "ops"), scope, Request()).rows
+    }
+    told = {
+        (op, iteration): (kernels, time_ns)
+        for op, by_iteration in by_op.items()
+        for iteration, kernels, time_ns in zip(
+            by_iteration["iteration"],
+            by_iteration["tensor_core_kernels"],
+            by_iteration["tensor_core_time_ns"],
+            strict=True,
+        )
+    }
     by_step = [
         page(steps, table_of(steps, "ops_of_iteration"), scope, Request(links={"iteration": str(step)})).rows
         for step in range(4)
@@ -259,6 +273,11 @@ def test_ops_and_groups_tell_the_least_that_was_on_tensor_cores(steps: Untrusted
     assert [[(row["tensor_core_kernels"], row["tensor_core_time_ns"]) for row in rows] for rows in by_step] == [
         [(None, None)], [(1, 10_000)], [(0, 0)], [(0, 0)],
     ]  # fmt: skip
+    assert told == {
+        (row["op_id"], step): (row["tensor_core_kernels"], row["tensor_core_time_ns"])
+        for step, rows_of_step in enumerate(by_step)
+        for row in rows_of_step
+    }
     model = model_summary(steps, scope)
     assert (model["eligible_ops"], model["eligible_ops_using_tensor_cores"], model["eligible_ops_unknown"]) == (2, 1, 0)
     nodes = group_tree(steps, scope)["nodes"]
