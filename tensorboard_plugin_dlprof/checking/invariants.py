@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
+from tensorboard_plugin_dlprof.queries.unknown_kernels import MAY_USE
+
 _PARTS = "tensor_core_ns + other_kernel_ns + memory_ns + data_loader_ns + io_ns + cpu_ns + other_ns"
 _SHARES = " + ".join(f"{part}_duration_pct" for part in ("tc", "non_tc", "memory", "dataloader", "io", "cpu", "other"))
 
@@ -23,6 +25,63 @@ class Invariant(msgspec.Struct, frozen=True):
 def _not_between_0_and_100(table: str, column: str) -> str:
     return f"SELECT count(*) FROM {table} WHERE {column} < 0 OR {column} > 100.000001"
 
+
+def _outside(table: str, *conditions: str) -> str:
+    return f"(SELECT count(*) FROM {table} WHERE {' OR '.join(conditions)})"
+
+
+def _sums_differ(parts: str, *columns: tuple[str, str], where: str = "1") -> str:
+    """Aggregations whose columns are not the sums of those of their parts; pairs of one of each."""
+    sums = ", ".join(f"coalesce(sum(part.{of_part}), 0)" for _, of_part in columns)
+    return (
+        f"(SELECT count(*) FROM ext_aggregations AS whole WHERE {where} AND "
+        f"({', '.join(f'whole.{of_whole}' for of_whole, _ in columns)}) <> "
+        f"(SELECT {sums} FROM {parts} AS part WHERE part.aggr_id = whole.aggr_id))"
+    )
+
+
+_UNKNOWN_BEYOND_WHOLE = " + ".join(
+    (
+        _outside(
+            "ext_aggregations",
+            "unknown_part_ns NOT BETWEEN 0 AND other_kernel_ns",
+            "unknown_launches NOT BETWEEN 0 AND kernel_launches - tensor_core_launches",
+            "eligible_ops_unknown NOT BETWEEN 0 AND eligible_ops - eligible_ops_using",
+            "eligible_unknown_ns NOT BETWEEN 0 AND eligible_kernel_ns - eligible_tensor_core_ns",
+        ),
+        _outside("ext_device_times", "unknown_part_ns NOT BETWEEN 0 AND other_kernel_ns"),
+        _outside("ext_iteration_blocks", "unknown_part_ns NOT BETWEEN 0 AND other_kernel_ns"),
+        _outside("ext_op_kernels", "unknown_ns NOT BETWEEN 0 AND kernel_ns - tc_kernel_ns"),
+        _outside(
+            "ext_iteration_unknown AS unknown JOIN iteration_aggregation_list AS part ON part.id = unknown.id "
+            "LEFT JOIN kernel_iteration_stats AS kernels "
+            "ON kernels.aggr_id = part.aggr_id AND kernels.iter_value = part.iter_value",
+            "unknown_part_ns NOT BETWEEN 0 AND non_tc_duration",
+            "unknown_kernels NOT BETWEEN 0 AND coalesce(total_count - uses_tc_count, 0)",
+        ),
+    )
+)
+
+_UNKNOWN_LOST = " + ".join(
+    (
+        _sums_differ("ext_op_kernels", ("unknown_launches", "unknown_kernels"), ("unknown_ns", "unknown_ns")),
+        _sums_differ(
+            "ext_iteration_unknown",
+            ("unknown_launches", "unknown_kernels"),
+            ("unknown_ns", "unknown_kernel_ns"),
+            ("unknown_part_ns", "unknown_part_ns"),
+            ("graph_launches", "graphs"),
+        ),
+        _sums_differ(
+            "ext_iteration_blocks",
+            ("unknown_part_ns", "unknown_part_ns"),
+            where="whole.aggr_id IN (SELECT aggr_id FROM ext_iteration_blocks)",
+        ),
+        "(SELECT count(*) FROM ext_aggregations AS whole WHERE eligible_ops_unknown <> (SELECT count(*) "
+        "FROM op_nodes AS op WHERE op.aggr_id = whole.aggr_id AND op.tc_eligible AND NOT op.using_tc AND "
+        f"{MAY_USE.format(aggregation='op.aggr_id', op='op.read_only_ops_id')}))",
+    )
+)
 
 INVARIANTS: tuple[Invariant, ...] = (
     *(
@@ -94,6 +153,16 @@ INVARIANTS: tuple[Invariant, ...] = (
         "Kernels by op are all aggregated kernels",
         "SELECT count(*) FROM ext_aggregations AS whole WHERE kernel_launches <> "
         "(SELECT coalesce(sum(kernel_calls), 0) FROM op_nodes AS op WHERE op.aggr_id = whole.aggr_id)",
+        ours=True,
+    ),
+    Invariant(
+        "What is unknown of Tensor Cores is no more than what there is beside them",
+        f"SELECT {_UNKNOWN_BEYOND_WHOLE}",
+        ours=True,
+    ),
+    Invariant(
+        "What is unknown of the whole is unknown of its ops and iterations",
+        f"SELECT {_UNKNOWN_LOST}",
         ours=True,
     ),
     Invariant(

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.cli.main import main
-from tests.imports.traces import write_trace
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tests.imports.traces import KERNEL_NAME, write_trace
 from tests.shared_data import shared_data
 
 Captured = pytest.CaptureFixture[str]
@@ -95,6 +96,47 @@ def test_each_rule_can_fail(database: Path, capsys: Captured, statement: str, ch
     code, (report,) = checked(capsys, database)
     assert code == 1
     assert {check, "SHA-256"} <= set(failed(report))
+
+
+BEYOND = "What is unknown of Tensor Cores is no more than what there is beside them"
+LOST = "What is unknown of the whole is unknown of its ops and iterations"
+
+
+@pytest.mark.parametrize(
+    ("statement", "check"),
+    [
+        ("UPDATE ext_aggregations SET unknown_part_ns = other_kernel_ns + 1", BEYOND),
+        ("UPDATE ext_aggregations SET unknown_launches = kernel_launches + 1", BEYOND),
+        ("UPDATE ext_aggregations SET eligible_ops_unknown = eligible_ops + 1", BEYOND),
+        ("UPDATE ext_aggregations SET eligible_unknown_ns = -1", BEYOND),
+        ("UPDATE ext_device_times SET unknown_part_ns = other_kernel_ns + 1", BEYOND),
+        ("UPDATE ext_op_kernels SET unknown_ns = kernel_ns + 1", BEYOND),
+        ("UPDATE ext_iteration_unknown SET unknown_part_ns = 1 << 40", BEYOND),
+        ("UPDATE ext_iteration_unknown SET unknown_kernels = 1 << 40", BEYOND),
+        ("UPDATE ext_aggregations SET unknown_launches = 0", LOST),
+        ("UPDATE ext_aggregations SET unknown_part_ns = 0", LOST),
+        ("UPDATE ext_aggregations SET eligible_ops_unknown = 0", LOST),
+        ("UPDATE ext_aggregations SET graph_launches = 1", LOST),
+        ("UPDATE ext_op_kernels SET unknown_kernels = 0, unknown_ns = 0", LOST),
+        ("DELETE FROM ext_iteration_unknown", LOST),
+    ],
+)
+def test_what_is_unknown_is_kept_of_whole_and_parts(
+    tmp_path: Path, capsys: Captured, statement: str, check: str
+) -> None:
+    """None is 0 where the whole is unknown, none exceeds it; an untouched database keeps both rules."""
+    source = write_trace(tmp_path / "a.json")
+    text = source.read_text().replace("aten::add", "aten::mm").replace(KERNEL_NAME, "triton_tem_fused_mm_0")
+    half = '"Input type": ["c10::Half", "c10::Half"], "Input Dims"'
+    source.write_text(text.replace('"Input Dims"', half))
+    spoilt = tmp_path / "spoilt.dlprof_dldb.sqlite"
+    import_source(source, spoilt, ImportOptions(), lambda _stage, _fraction: None)
+    _, (report,) = checked(capsys, spoilt)
+    assert report["passed"]
+    with closing(sqlite3.connect(spoilt)) as connection, connection:
+        assert connection.execute(statement).rowcount > 0
+    _, (report,) = checked(capsys, spoilt)
+    assert check in failed(report)
 
 
 def test_damage_that_sqlite_reads_without_an_error_is_found(database: Path, capsys: Captured) -> None:
