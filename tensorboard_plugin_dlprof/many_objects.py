@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 
 _KEPT_BYTES = 16 << 20
 
@@ -21,18 +22,26 @@ _SETTINGS = {"MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_MMAP_MA
 def memory_for_millions() -> Iterator[None]:
     """What is made inside by the million never refers to itself, so nobody looks for what does: a tenth of the time.
 
-    And what is freed stays at hand. glibc gives it back to the system at once, to ask for it again for the next piece
-    of a file, which can take half of the time; after it has seen a large block come and go (one that is not written
-    to, so it costs nothing) it keeps that much.
+    And what is freed stays at hand.
     """
     was_enabled = gc.isenabled()
     gc.disable()
-    bytes(_KEPT_BYTES)
+    _keep_some_freed_memory()
     try:
         yield
     finally:
         if was_enabled:
             gc.enable()
+
+
+@cache
+def _keep_some_freed_memory() -> None:
+    """glibc gives it back to the system at once, to ask for it again for the next piece of a file, which can take half
+    of the time; after it has seen a large block come and go it keeps that much.
+
+    Nobody writes to that block, so the first one costs nothing; glibc itself would fill the next with zeros.
+    """
+    bytes(_KEPT_BYTES)
 
 
 def keep_freed_memory() -> None:
