@@ -29,6 +29,13 @@ def test_graphs_recorded_as_a_whole_hide_their_kernels() -> None:
     assert finding.severity == Severity.WARNING
 
 
+def test_graphs_that_took_no_time_hide_nothing() -> None:
+    """Nor is there a kernel that did."""
+    profile = graphs(0.6)
+    profile.graphs.gpu_stop, profile.kernels.gpu_stop = profile.graphs.gpu_start, profile.kernels.gpu_start
+    assert "cuda_graph_detector" not in {finding.detector for finding in verdict(profile).findings}
+
+
 def test_what_is_not_recorded_is_asked_for() -> None:
     """Memory and shapes of a profile without."""
     missing = {each.detector: each for each in verdict(scene(lambda step: step.good(0, STEP_NS))).undecided}

@@ -102,7 +102,7 @@ def graphs_as_a_whole(signals: Signals) -> Finding | Lacks | None:
     """CUDA graphs of which only begin and end were recorded: no rule about kernels can speak of that time."""
     launches, nodes = signals.aggregation.launches, signals.aggregation.op_nodes
     total = launches.graph_ns + signals.time(np.ones(len(signals.kernel), np.bool_))
-    if not launches.graphs or launches.graph_ns < thresholds.GRAPH_FRACTION * total:
+    if not launches.graph_ns or launches.graph_ns < thresholds.GRAPH_FRACTION * total:
         return None
     launching = np.flatnonzero(are_among(nodes.op, distinct_values(signals.profile.graphs.op).tolist()))
     return Finding(
