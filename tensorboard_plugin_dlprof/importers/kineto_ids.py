@@ -132,7 +132,7 @@ def _triple(text: bytes) -> tuple[int, int, int]:
     return (x, y, z) if all(0 <= part < 1 << 31 for part in (x, y, z)) else (0, 0, 0)
 
 
-_COPY_DIRECTION = re.compile(r"\b(Host|Device|Array|Peer|[HDAP])[Tt]o(Host|Device|Array|Peer|[HDAP])\b")
+_COPY_DIRECTION = re.compile(r"\b(Host|Device|Array|Peer|[HDAPM])(?:[Tt]o|2)(Host|Device|Array|Peer|[HDAPM])\b")
 
 _COPY_KINDS = {
     "HH": 9, "HD": 1, "HA": 3,
@@ -142,13 +142,17 @@ _COPY_KINDS = {
 }  # fmt: skip
 """CUPTI's ``CUpti_ActivityMemcpyKind``."""
 
+_PLAIN_MEMORY = str.maketrans("M", "H")
+"""Intel's M is memory of the host that was not allocated for the device."""
+
 
 @lru_cache(maxsize=1_000)
 def copy_kind(name: str, kind: object) -> int:
-    """CUPTI's number of a copy called ``Memcpy HtoD (Pageable -> Device)``, or of AMD's kind ``HtoD``; -1 unknown."""
+    """CUPTI's number of a copy called ``Memcpy HtoD (Pageable -> Device)``, of AMD's kind ``HtoD``, or called
+    ``Memcpy M2D (Memory -> Device)`` on Intel's; -1 unknown."""
     for text in (name, kind):
         if isinstance(text, str) and (found := _COPY_DIRECTION.search(text)):
-            return _COPY_KINDS.get(found[1][0] + found[2][0], -1)
+            return _COPY_KINDS.get((found[1][0] + found[2][0]).translate(_PLAIN_MEMORY), -1)
     return -1
 
 

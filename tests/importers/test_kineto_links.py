@@ -68,11 +68,15 @@ def test_an_odd_begin_takes_its_own_end(tmp_path: Path, odd: dict[str, Any], rea
         ("Memcpy PtoP (Device -> Device)", {}, 10),
         ("CopyHostToDevice", {"kind": "HtoD"}, 1),
         ("hipMemcpyAsync", {"kind": "DeviceToHost"}, 2),
+        ("Memcpy M2D (Memory -> Device)", {}, 1),
+        ("Memcpy D2M (Device -> Memory)", {}, 2),
+        ("Memcpy D2D (Device -> Device)", {}, 8),
+        ("Memcpy M2S (Memory -> Shared)", {}, -1),
         ("Memcpy", {}, -1),
     ],
 )
 def test_the_direction_of_a_copy_is_cuptis_number(tmp_path: Path, name: str, args: dict[str, str], number: int) -> None:
-    """From the letters in the name, else from AMD's ``kind``."""
+    """From the letters in the name (Intel's have a 2 between them), else from AMD's ``kind``."""
     capture = read(trace(x("gpu_memcpy", name, 1, 1, bytes="616", **args)), tmp_path)
     assert (capture.work.copy_kind.tolist(), capture.work.num_bytes.tolist()) == ([number], [616])
 
