@@ -13,6 +13,15 @@ from tensorboard_plugin_dlprof.importers.nsight_export import Export
 _MOST_DEVICES = 1 << 16
 
 _GPU_COLUMNS = ("id", "name", "computeMajor", "computeMinor", "smCount", "totalMemory", "cuDevice")
+_CUPTI_COLUMNS = (
+    "deviceId",
+    "name",
+    "computeCapabilityMajor",
+    "computeCapabilityMinor",
+    "numMultiprocessors",
+    "globalMemorySize",
+)
+"""The same of ``TARGET_INFO_CUDA_GPU``, as CUPTI calls them."""
 
 
 class Devices:
@@ -20,7 +29,8 @@ class Devices:
 
     ``deviceId`` of device work is a CUDA ordinal of its process, which ``CUDA_VISIBLE_DEVICES`` renumbers.
     ``TARGET_INFO_CUDA_DEVICE`` leads from (process, ordinal) to a GPU; older exports give one ordinal for
-    all processes in ``TARGET_INFO_GPU.cuDevice``; without either the ordinal is the GPU's id.
+    all processes in ``TARGET_INFO_GPU.cuDevice``; without either the ordinal is the GPU's id. Until early 2021 the
+    ordinals and what CUDA tells of their GPUs were a table of their own, ``TARGET_INFO_CUDA_GPU``.
     """
 
     def __init__(self, export: Export) -> None:
@@ -30,6 +40,8 @@ class Devices:
         self._known = _Known(self._id)
         for row in export.rows("TARGET_INFO_GPU", _GPU_COLUMNS):
             self._add_gpu(row)
+        for row in () if self._by_ordinal else export.rows("TARGET_INFO_CUDA_GPU", _CUPTI_COLUMNS):
+            self._add_cuda_gpu(row)
         for row in export.rows("TARGET_INFO_CUDA_DEVICE", ("gpuId", "cudaId", "pid")):
             gpu, ordinal, process = (_number(row[name], -1) for name in ("gpuId", "cudaId", "pid"))
             if 0 <= gpu < _MOST_DEVICES and ordinal >= 0:
@@ -61,17 +73,17 @@ class Devices:
         device_id, major = _number(row["id"], -1), _number(row["computeMajor"], -1)
         if not 0 <= device_id < _MOST_DEVICES or major == 0 or device_id in self._gpus:
             return
-        self._gpus[device_id] = Device(
-            device_id=device_id,
-            name=row["name"] if isinstance(row["name"], str) else "",
-            capability_major=max(0, major),
-            capability_minor=max(0, _number(row["computeMinor"], 0)),
-            sm_count=max(0, _number(row["smCount"], 0)),
-            memory_bytes=max(0, _number(row["totalMemory"], 0)),
-        )
+        self._gpus[device_id] = _device(*(row[column] for column in _GPU_COLUMNS[:-1]))
         ordinal = _number(row["cuDevice"], -1)
         if ordinal >= 0:
             self._by_ordinal.setdefault(ordinal, device_id)
+
+    def _add_cuda_gpu(self, row: dict[str, object]) -> None:
+        """Takes the place of a GPU of its number whose capability is not told: work names ordinals."""
+        gpu = _device(*(row[column] for column in _CUPTI_COLUMNS))
+        known = self._gpus.get(gpu.device_id)
+        if 0 <= gpu.device_id < _MOST_DEVICES and (known is None or not known.capability_major):
+            self._gpus[gpu.device_id] = gpu
 
 
 class _Known(dict[int, int]):
@@ -84,6 +96,17 @@ class _Known(dict[int, int]):
     def __missing__(self, pair: int) -> int:
         device = self[pair] = self._find(*divmod(pair, 2 * _MOST_DEVICES))
         return device
+
+
+def _device(number: object, name: object, major: object, minor: object, sm_count: object, memory: object) -> Device:
+    return Device(
+        device_id=_number(number, -1),
+        name=name if isinstance(name, str) else "",
+        capability_major=max(0, _number(major, 0)),
+        capability_minor=max(0, _number(minor, 0)),
+        sm_count=max(0, _number(sm_count, 0)),
+        memory_bytes=max(0, _number(memory, 0)),
+    )
 
 
 def _number(value: object, default: int) -> int:

@@ -49,6 +49,40 @@ def test_ordinals_lead_to_gpus_by_cuda_device_on_older_exports(tmp_path: Path) -
     assert read_tables(tmp_path, tables).work.device.tolist() == [5, 4]
 
 
+CUPTI_COLUMNS = "deviceId name computeCapabilityMajor computeCapabilityMinor numMultiprocessors globalMemorySize"
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        {},
+        {"TARGET_INFO_GPU": ("vmId id name busLocation", [[1, 0, "GA100", "3b:00"], [1, 1, "GV100", "af:00"]])},
+    ],
+)
+def test_gpus_of_exports_before_2021_are_told_by_cuda(tmp_path: Path, listed: Mapping[str, Table]) -> None:
+    """Their list of the machine's GPUs, where there is one, tells neither capability nor ordinal."""
+    v100 = ["Tesla V100", 7, 0, 80, 32 << 30]
+    tables = {
+        **kernels(kernel(0, 1, device=1), kernel(2, 3, device=0)),
+        **listed,
+        "TARGET_INFO_CUDA_GPU": (CUPTI_COLUMNS, [[0, *v100], [1, *A100], [-1, *A100], [1 << 40, *A100]]),
+    }
+    capture = read_tables(tmp_path, tables)
+    assert capture.work.device.tolist() == [1, 0]
+    assert capture.devices == [Device(0, *v100), Device(1, *A100)]
+
+
+def test_the_list_of_gpus_goes_before_what_cuda_tells(tmp_path: Path) -> None:
+    """It may number them otherwise."""
+    tables = {
+        **kernels(kernel(0, 1, device=0)),
+        "TARGET_INFO_GPU": (GPU_COLUMNS, [[1, *A100, 0]]),
+        "TARGET_INFO_CUDA_GPU": (CUPTI_COLUMNS, [[0, "another", 7, 0, 80, 1]]),
+    }
+    capture = read_tables(tmp_path, tables)
+    assert (capture.work.device.tolist(), capture.devices) == ([1], [Device(1, *A100)])
+
+
 def test_other_makers_adapters_are_not_gpus_of_the_profile(tmp_path: Path) -> None:
     """They are listed with capability 0.0, and a cuDevice of 0 that is not theirs."""
     tables = {
