@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 EVERYWHERE = frozenset(
     {
         *("distinct", "errors", "expressions", "forking", "many_objects", "mapped_files", "masking", "metadata"),
-        *("naming", "ordering", "outputs", "packing", "progress", "required_words", "spilling", "steady"),
+        *("naming", "one_job", "ordering", "outputs", "packing", "progress", "required_words", "spilling", "steady"),
         *("typical_iterations", "units", "workbooks"),
     }
 )
@@ -37,6 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "masking": set(),
     "metadata": set(),
     "naming": set(),
+    "one_job": set(),
     "ordering": set(),
     "outputs": set(),
     "packing": set(),

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tensorboard_plugin_dlprof.one_job import run_and_end
+
 PROGRESS_SECONDS = 0.1
 EXIT_FAILED = 3
 EXIT_ORPHANED = 4
@@ -171,4 +173,4 @@ def _be_modest(memory_bytes: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_and_end(main))

@@ -1,0 +1,32 @@
+"""A process that does one job and ends, as a command or an import on demand does."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import sys
+import threading
+from collections.abc import Callable
+
+_UNTIL_COLLECTED = 200_000
+"""More objects than the modules of any job make: looking for those that nobody can reach finds none of them."""
+
+
+def run_and_end(job: Callable[[], int]) -> int:
+    """Runs ``job``, whose exit code is returned only where Python has to wait for threads; else the process ends here.
+
+    Python would look through all objects a dozen times while modules load and once more at the end, when the process
+    gives everything back anyway: an eighth of a short job. It would also free millions of them one by one.
+    """
+    gc.set_threshold(_UNTIL_COLLECTED)
+    try:
+        code = job()
+    finally:
+        gc.freeze()
+    if all(thread.daemon for thread in threading.enumerate() if thread is not threading.current_thread()):
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(AttributeError, OSError, ValueError):  # none, gone, or closed
+                stream.flush()
+        os._exit(code)
+    return code

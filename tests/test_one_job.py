@@ -1,0 +1,77 @@
+"""A process that does one job ends with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.imports.traces import write_trace
+
+_PROGRAM = """
+import atexit, sys, threading, time
+from tensorboard_plugin_dlprof.one_job import run_and_end
+
+def work():
+    {work}
+    print("worked")
+
+def job():
+    atexit.register(print, "looked through all objects")
+    threading.Thread(target=work, daemon={daemon}).start()
+    print("told", end=" ")
+    return 3
+
+sys.exit(run_and_end(job))
+"""
+
+
+@pytest.mark.parametrize(
+    ("work", "daemon", "told"),
+    [
+        ("time.sleep(60)", True, "told "),
+        ("threading.main_thread().join()", False, "told worked\nlooked through all objects\n"),
+    ],
+)
+def test_a_job_ends_the_process_unless_a_thread_has_something_to_do(work: str, daemon: bool, told: str) -> None:
+    """Its exit code and output are there either way; a daemon thread is waited for by nobody."""
+    command = [sys.executable, "-c", _PROGRAM.format(work=work, daemon=daemon)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (3, told, "")
+
+
+def test_an_error_of_a_job_is_told() -> None:
+    """As Python does."""
+    program = "from tensorboard_plugin_dlprof.one_job import run_and_end\nrun_and_end(lambda: 1 // 0)"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "ZeroDivisionError" in ended.stderr
+
+
+_WORKER = """
+import atexit, runpy
+atexit.register(print, "looked through all objects")
+runpy.run_module("tensorboard_plugin_dlprof.imports.worker", run_name="__main__", alter_sys=True)
+"""
+
+
+def test_an_import_on_demand_ends_as_a_command_does(tmp_path: Path) -> None:
+    """The page waits for the process, so its end must not take long."""
+    source = tmp_path / "a.pt.trace.json"
+    write_trace(source)
+    database = tmp_path / "a.sqlite"
+    job = {"kind": "import", "memory_bytes": 2 << 30, "kernel_rules": "", "source": str(source)}
+    read, write = os.pipe()  # as long as it is open, the server is there
+    try:
+        os.write(write, f"{json.dumps({**job, 'database': str(database)})}\n".encode())
+        command = [sys.executable, "-c", _WORKER]
+        ended = subprocess.run(command, stdin=read, capture_output=True, text=True, check=True)
+    finally:
+        os.close(read)
+        os.close(write)
+    assert json.loads(ended.stdout.splitlines()[-1]) == {"result": {"warnings": []}}
+    assert (ended.stderr, database.is_file()) == ("", True)
