@@ -39,7 +39,7 @@ def loader_texts(capture: Capture) -> Int64s:
 
 
 def data_loader_spans(capture: Capture) -> TimeSpans:
-    """Ranges in which the program waits for or makes a batch, of every thread but pool threads of DALI and tf.data."""
+    """Ranges in which the program waits for or makes a batch, on whatever thread."""
     ranges = capture.ranges
     texts = loader_texts(capture).tolist()
     if not texts:
