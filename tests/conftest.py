@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,16 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 """No test measures time: on a busy machine any example takes long now and then."""
+
+
+class _Raising(logging.Handler):
+    """Lets a rule of advice that fails fail the test, too: an import goes on without it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        raise AssertionError(record.getMessage())
+
+
+logging.getLogger("tensorboard_plugin_dlprof.analysis.engine").addHandler(_Raising())
 
 CHROMIUM_COMMANDS = ("chromium", "chromium-browser", "google-chrome")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.units import short_duration
 
+_LOG = logging.getLogger(__name__)
+
 
 def judge(
     profile: Profile,
@@ -32,7 +35,7 @@ def judge(
     findings: list[Finding] = []
     undecided: list[Undecided] = []
     for detector, rule in rules:
-        answer = rule(signals)
+        answer = _answer(detector, rule, signals)
         if isinstance(answer, Lacks):
             undecided.append(Undecided(detector, answer.missing, answer.hint))
         elif answer is not None and _is_worth(answer, signals.iteration_ns):
@@ -40,6 +43,17 @@ def judge(
     findings.sort(key=_rank)
     low, high = together(signals, findings)
     return Verdict(findings, undecided, signals.iteration_ns, low, high, signals.marked)
+
+
+def _answer(detector: str, rule: Rule, signals: Signals) -> Finding | Lacks | None:
+    """What a rule says. One that fails costs its own answer, not the profile."""
+    try:
+        return rule(signals)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - logged, and told where the answer would stand
+        _LOG.warning("The rule %s failed.", detector, exc_info=True)
+        return Lacks(f"what this rule says, as it failed ({type(error).__name__})", "This is a bug of ours; report it.")
 
 
 def feedback(verdict: Verdict) -> list[Feedback]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 
 import pytest
 
@@ -70,6 +71,20 @@ def test_the_most_gain_comes_first_and_findings_without_gain_last_by_severity() 
         gaining(0.2, 0.3, "c"),
     )
     assert [finding.detector for finding in said.findings] == ["b 0.0", "c 0.2", "a 0.1", "WARNING", "INFO"]
+
+
+def test_a_rule_that_fails_costs_its_own_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The profile and the other advice are there all the same."""
+    monkeypatch.setattr(logging.getLogger("tensorboard_plugin_dlprof.analysis.engine"), "handlers", [])
+
+    def failing(_signals: Signals) -> Finding:
+        raise ZeroDivisionError
+
+    said = verdict_of(failing, gaining(0.1, 0.2, "a"))
+    assert [finding.detector for finding in said.findings] == ["a 0.1"]
+    assert [(each.detector, "it failed (ZeroDivisionError)" in each.missing) for each in said.undecided] == [
+        ("rule 0", True)
+    ]
 
 
 def test_gains_of_one_area_are_not_added_and_no_total_exceeds_an_iteration() -> None:
