@@ -11,7 +11,7 @@ import struct
 from array import array
 from collections import Counter, deque
 from collections.abc import Sequence
-from itertools import compress, repeat
+from itertools import compress
 from typing import Any
 
 import msgspec
@@ -47,8 +47,8 @@ def columns_of(structs: Sequence[msgspec.Struct]) -> Columns:
 
 
 def extend_tracks(column: array[int], values: Sequence[object], fallbacks: Sequence[object]) -> None:
-    """Appends numbers of devices or streams."""
-    if are_all(int, values) and min(values) >= 0:  # type: ignore[type-var, operator]
+    """Appends numbers of devices or streams, of which there are few."""
+    if all(type(value) is int and value >= 0 for value in set(values)):
         extend_whole(column, values)
     else:
         extend_whole(column, list(map(track_number, values, fallbacks)))
@@ -60,19 +60,19 @@ def are_all(kind: type, values: Sequence[object]) -> bool:
 
 
 def extend(column: array[Any], values: Sequence[Any]) -> None:
-    """Appends numbers that fit the column: twice as fast as its own methods.
+    """Appends numbers that fit the column: twice as fast as its own methods, and five times where all are one.
 
     Raises:
         struct.error: one does not fit, or is no number.
     """
-    column.frombytes(struct.pack(f"{len(values)}{column.typecode}", *values))
+    if values and values[0] == values[-1] and values.count(values[0]) == len(values):
+        column.frombytes(struct.pack(column.typecode, values[0]) * len(values))
+    else:
+        column.frombytes(struct.pack(f"{len(values)}{column.typecode}", *values))
 
 
 def extend_whole(column: array[int], values: Sequence[object], missing: int = -1) -> None:
     """Appends whole numbers; what is none, or does not fit the column, is ``missing``."""
-    if values and values[0] == -1 and values.count(-1) == len(values):  # absent from all, most often
-        column.extend(array(column.typecode, [-1]) * len(values))
-        return
     try:
         extend(column, values)
     except struct.error:
@@ -169,7 +169,7 @@ def extend_correlations(correlation: array[int], external_id: array[int], args: 
     if -1 in args["correlation"]:
         extend_whole(external_id, _either(args["external_id"], args["external_id_2020"], -1))
     else:
-        external_id.extend(array("q", [-1]) * len(args["correlation"]))
+        extend(external_id, [-1] * len(args["correlation"]))
 
 
 class DeviceRows(SpanRows):
@@ -211,7 +211,7 @@ class WorkRows(DeviceRows):
         """Appends complete events of one kind of work."""
         self.add(events, args)
         count = len(events["ts"])
-        self.kind.extend(repeat(kind, count))
+        extend(self.kind, [kind] * count)
         triples = self.triples
         extend(self.grid, list(map(triples.__getitem__, bytes_of(args["grid"]))))
         extend(self.block, list(map(triples.__getitem__, bytes_of(args["block"]))))
@@ -223,7 +223,7 @@ class WorkRows(DeviceRows):
         if kind is WorkKind.MEMCPY:
             extend(self.copy_kind, list(map(copy_kind, events["name"], args["kind"])))
         else:
-            self.copy_kind.extend(array("i", [-1]) * count)
+            extend(self.copy_kind, [-1] * count)
 
 
 class SyncRows(DeviceRows):
