@@ -187,7 +187,7 @@ class Choice(msgspec.Struct, frozen=True):
     key_op: str | None = None
     """Name or id of the op whose end ends an iteration."""
     candidate: str | None = None
-    """Kind or label of one of the ways in which the import found iterations."""
+    """Label or kind of one of the ways in which the import found iterations."""
 
 
 class Aggregated(msgspec.Struct, frozen=True):

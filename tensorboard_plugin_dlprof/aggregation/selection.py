@@ -27,7 +27,8 @@ class Selection(msgspec.Struct, frozen=True):
     iter_stop: int | None = None
     """Number of the first and last iteration, inclusive."""
     candidate: str | None = None
-    """Source (``profiler_step``) or label (``ProfilerStep#N``) of a candidate; the preselected one otherwise."""
+    """Label (``batch N``) of a candidate, or a source (``numbered_range``), of which there may be several: the best of
+    them then. The preselected one otherwise."""
 
 
 def choose_candidate(profile: Profile, selection: Selection) -> IterationCandidate:
@@ -40,10 +41,11 @@ def choose_candidate(profile: Profile, selection: Selection) -> IterationCandida
         return _cut_at_key_op(profile, selection.key_op)
     if selection.candidate is None:
         return profile.iterations[0]
-    for candidate in profile.iterations:
-        if selection.candidate in (candidate.source, candidate.label):
-            return candidate
-    offered = ", ".join(candidate.source for candidate in profile.iterations)
+    by_label = [candidate for candidate in profile.iterations if candidate.label == selection.candidate]
+    by_source = [candidate for candidate in profile.iterations if candidate.source == selection.candidate]
+    for candidate in by_label + by_source:
+        return candidate
+    offered = ", ".join(f"{candidate.source} ({candidate.label})" for candidate in profile.iterations)
     raise BadRequest(f"There are no iterations by {selection.candidate!r} in this profile; choose one of: {offered}.")
 
 

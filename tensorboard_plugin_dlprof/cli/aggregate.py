@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--candidate",
         metavar="KIND",
         help="how to find iterations instead: profiler_step, numbered_range, repeated_range, optimizer_step, "
-        "data_loader or whole_capture, as far as the database has them",
+        "data_loader or whole_capture, as far as the database has them; of several of a kind, one by name (batch N)",
     )
     for option in ("--kernel-rules", "--counters"):  # expected here, since import has them
         parser.add_argument(option, metavar="FILE", default="", help=argparse.SUPPRESS)

@@ -59,8 +59,9 @@ def choices_in(database: Path) -> Choices:
 def _aggregations(connection: UntrustedConnection, tables: frozenset[str]) -> list[AggregationChoice]:
     found_by: dict[int, str] = {}
     if "ext_aggregations" in tables:
-        rows = connection.execute("SELECT aggr_id, candidate_source FROM ext_aggregations")
-        found_by = {number: str(source or "") for number, source in rows.fetchmany(_MOST_AGGREGATIONS)}
+        rows = connection.execute("SELECT aggr_id, candidate_label, candidate_source FROM ext_aggregations")
+        # The label, since there may be several of a source.
+        found_by = {number: str(label or source or "") for number, label, source in rows.fetchmany(_MOST_AGGREGATIONS)}
     rows = connection.execute(
         "SELECT summary.aggr_id, summary.iter_start, summary.iter_stop, "
         "summary.iter_aggregated = summary.iter_total, key_op.string "

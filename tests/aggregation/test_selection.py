@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
 from tensorboard_plugin_dlprof.aggregation.selection import fitting
 from tensorboard_plugin_dlprof.errors import BadRequest
-from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
 from tests.aggregation.drafts import Call, DraftOp, Work, profile_of
 
 
@@ -81,8 +82,26 @@ def test_a_candidate_is_chosen_by_source_or_label() -> None:
     """And an unknown one lists those that there are."""
     for candidate in ("profiler_step", "ProfilerStep#N"):
         assert aggregate(_training(), Selection(candidate=candidate)).candidate.source == "profiler_step"
-    with pytest.raises(BadRequest, match="choose one of: profiler_step"):
+    with pytest.raises(BadRequest, match=r"choose one of: profiler_step \(ProfilerStep#N\)"):
         aggregate(_training(), Selection(candidate="epoch"))
+
+
+def test_of_several_candidates_of_one_source_the_label_tells_which() -> None:
+    """As the page offers them: batches beside epochs. The source alone means the best of them."""
+    profile = _training()
+    batches, epochs, named_so = (
+        IterationCandidate(source, label, np.array([0]), np.array([0]), np.array([stop]))
+        for source, label, stop in (
+            ("numbered_range", "batch N", 10),
+            ("numbered_range", "epoch N", 20),
+            ("repeated_range", "numbered_range", 30),
+        )
+    )
+    profile.iterations += [batches, epochs]
+    assert aggregate(profile, Selection(candidate="epoch N")).wall_ns == 20
+    assert aggregate(profile, Selection(candidate="numbered_range")).wall_ns == 10
+    profile.iterations.append(named_so)
+    assert aggregate(profile, Selection(candidate="numbered_range")).wall_ns == 30
 
 
 def test_device_work_belongs_to_the_iteration_of_its_instance() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +14,7 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.currency import is_current
 from tensorboard_plugin_dlprof.metadata import EXTENSION_VERSION
 from tensorboard_plugin_dlprof.queries.scope import aggregations
-from tests.cli.traces import write_trace
+from tests.cli.traces import STEP_US, write_trace
 from tests.database.stranger import drop_extensions
 
 Captured = pytest.CaptureFixture[str]
@@ -77,13 +78,33 @@ def test_what_the_user_had_chosen_is_chosen_again(tmp_path: Path, monkeypatch: p
     assert config == ("resnet", f"dlprof import {source} --iter-start 1 --profile-name resnet")
 
 
+def test_ways_of_one_kind_are_told_apart(tmp_path: Path) -> None:
+    """Batches and epochs are both numbered: those that the user had chosen are chosen again."""
+    source, database = write_trace(tmp_path / "a.json", steps=6), tmp_path / "a.dlprof_dldb.sqlite"
+    trace = json.loads(source.read_text())
+    track = {"ph": "X", "pid": 1, "tid": 1, "cat": "user_annotation"}
+    trace["traceEvents"] += [
+        {**track, "name": f"{name} {number}", "ts": number * length * STEP_US, "dur": length * STEP_US}
+        for name, length in (("batch", 1), ("epoch", 2))
+        for number in range(6 // length)
+    ]
+    source.write_text(json.dumps(trace))
+    assert main(["import", str(source)]) == 0
+    assert main(["aggregate", str(database), "--candidate", "epoch N"]) == 0
+    before = chosen(database)
+    assert before == [(0, 5, "ProfilerStep#N"), (0, 2, "epoch N")]
+    age(database)
+    assert main(["import", str(source)]) == 0
+    assert chosen(database) == before
+
+
 def test_what_cannot_be_chosen_again_is_named(tmp_path: Path, capsys: Captured) -> None:
     """The rest is made; a sentence says what is not there any more."""
     source, database = write_trace(tmp_path / "a.json"), tmp_path / "a.dlprof_dldb.sqlite"
     assert main(["import", str(source)]) == 0
     assert main(["aggregate", str(database), "--candidate", "whole_capture"]) == 0
     with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("UPDATE ext_aggregations SET candidate_source = 'moon_phase' WHERE aggr_id = 2")
+        connection.execute("UPDATE ext_aggregations SET candidate_label = 'moon_phase' WHERE aggr_id = 2")
     age(database)
     capsys.readouterr()
     assert main(["import", str(source)]) == 0

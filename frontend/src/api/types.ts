@@ -314,7 +314,7 @@ export interface IterationsResponse {
 
 export type JobState = "queued" | "running" | "done" | "failed" | "cancelled";
 
-/** What is aggregated anew: a range, and the op or the kind of markers that separate the iterations. */
+/** What is aggregated anew: a range, and the op or the markers, by their label or kind, that separate the iterations. */
 export interface AggregateRequest {
   iter_start: number | null;
   iter_stop: number | null;

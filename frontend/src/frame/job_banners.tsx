@@ -15,7 +15,7 @@ function requestText({ kind, request }: Job): string {
   const { iter_start: start, iter_stop: stop, key_op: op, candidate } = request;
   const range = `iterations ${start ?? "first"} to ${stop ?? "last"}`;
   if (op !== null) return `${range}, key node ${op}`;
-  return candidate === null ? range : `${range}, by ${candidate.replaceAll("_", " ")}`;
+  return candidate === null ? range : `${range}, by ${candidate}`;
 }
 
 interface JobBannersProps {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { profileEntry } from "../testing/builders";
-import { aggregationLabel, chosenAggregation } from "./aggregation";
+import { aggregationLabel, chosenAggregation, currentKey } from "./aggregation";
 import {
   allRuns,
   byRun,
@@ -90,4 +90,28 @@ it("calls the folder at the top what the user knows it as", () => {
   expect(titleOf(file, topLabel(opened), " · ")).toBe("profiles · x.json");
   expect(titleOf(file, topLabel({ ...opened, name: "x.json", profile: "1" }), " · ")).toBe("x.json");
   expect(titleOf(one, topLabel(null), "\n")).toBe("a\nx.json");
+});
+
+it("tells apart the ways to find iterations that are of one kind", () => {
+  const ways = [
+    { kind: "numbered_range", label: "batch N", count: 80 },
+    { kind: "numbered_range", label: "epoch N", count: 4 },
+    { kind: "whole_capture", label: "", count: 1 },
+  ];
+  const shown = (label: string, keyNode: string | null = null) =>
+    currentKey({
+      aggregation: 2,
+      aggregations: [{ id: 2, iter_start: 0, iter_stop: 3, iterations: 4, key_node: keyNode, label }],
+      iterations: {
+        unit: "ns",
+        binned: false,
+        rows: [],
+        proposal: null,
+        source: { kind: "numbered_range", label: "batch N", candidates: ways },
+      },
+    });
+  expect(shown("epoch N")).toEqual({ keyOp: "", way: "epoch N" });
+  expect(shown("unheard of")).toEqual({ keyOp: "", way: "batch N" });
+  expect(shown("")).toEqual({ keyOp: "", way: "whole_capture" });
+  expect(shown("LINEAR_2", "LINEAR_2")).toEqual({ keyOp: "LINEAR_2", way: "" });
 });

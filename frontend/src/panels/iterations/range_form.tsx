@@ -9,6 +9,7 @@ import { Info } from "../../components/tooltip";
 import { useMyJobs } from "../../frame/jobs";
 import { asApiError } from "../../frame/use_query";
 import { formatCount, formatCounted } from "../../format/number";
+import { nameOfWay } from "../../model/aggregation";
 import { KeyNodeDialog } from "./key_node_dialog";
 import type { Choice } from "./use_choice";
 
@@ -25,7 +26,7 @@ export function RangeForm({ data, iterations, choice, allowed }: RangeFormProps)
   const [confirming, setConfirming] = useState(false);
   const [error, setError] = useState("");
   const jobs = useMyJobs();
-  const candidates = data.iterations.source?.candidates ?? [];
+  const ways = data.iterations.source?.candidates ?? [];
   const { proposal } = data.iterations;
   const first = iterations.first ?? 0;
   const last = iterations.last ?? 0;
@@ -65,20 +66,20 @@ export function RangeForm({ data, iterations, choice, allowed }: RangeFormProps)
           highest={choice.sameIterations ? last : 1e9}
           onChange={(value) => choice.setRange({ stop: value })}
         />
-        {candidates.length > 0 && (
+        {ways.length > 0 && (
           <label class="field">
             <span>Iterations by</span>
             <select
               class="input"
-              value={choice.keyOp === "" ? choice.candidate : ""}
+              value={choice.keyOp === "" ? choice.way : ""}
               onChange={(event) => {
                 if (event.currentTarget.value === "") setPicking(true);
-                else choice.setCandidate(event.currentTarget.value);
+                else choice.setWay(event.currentTarget.value);
               }}
             >
-              {candidates.map(({ kind, label, count }) => (
-                <option key={kind} value={kind}>
-                  {label === "" ? kind.replaceAll("_", " ") : label} ({formatCount(count)})
+              {ways.map((way) => (
+                <option key={`${way.kind} ${way.label}`} value={nameOfWay(way)}>
+                  {nameOfWay(way)} ({formatCount(way.count)})
                 </option>
               ))}
               <option value="">a key node</option>
@@ -160,7 +161,7 @@ interface ConfirmProps {
 }
 
 function Confirm({ choice, iterations, onClose, onConfirm }: ConfirmProps) {
-  const { start, stop, keyOp, candidate } = choice;
+  const { start, stop, keyOp, way } = choice;
   const count = start !== null && stop !== null ? ` (${formatCounted(stop - start + 1, "iteration")})` : "";
   return (
     <Dialog title="Reaggregate with these values?" onClose={onClose}>
@@ -174,7 +175,7 @@ function Confirm({ choice, iterations, onClose, onConfirm }: ConfirmProps) {
         </div>
         <div>
           <dt>Separated by</dt>
-          <dd>{keyOp === "" ? candidate.replaceAll("_", " ") || "as now" : `key node ${keyOp}`}</dd>
+          <dd>{keyOp === "" ? way || "as now" : `key node ${keyOp}`}</dd>
         </div>
       </dl>
       <p class="muted">

@@ -1,6 +1,7 @@
 /** What the user has chosen for a new aggregation; everything not chosen is as in the one that is shown. */
 import type { AggregateRequest, DashboardResponse, IterationsResponse } from "../../api/types";
 import { navigateStep, useUrl } from "../../frame/url";
+import { currentKey } from "../../model/aggregation";
 import { rangeProblem } from "../../model/iteration_window";
 
 export interface Choice {
@@ -8,8 +9,8 @@ export interface Choice {
   stop: number | null;
   /** The op that ends iterations; empty for none. */
   keyOp: string;
-  /** The kind of markers that separate iterations; empty where a key op does, or where it is not known. */
-  candidate: string;
+  /** The name of the way in which iterations are found; empty where a key op ends them, or where it is not known. */
+  way: string;
   /** Whether the numbers of iterations are those on screen. */
   sameIterations: boolean;
   changed: boolean;
@@ -17,29 +18,19 @@ export interface Choice {
   request: AggregateRequest;
   setRange: (range: { start?: number | null; stop?: number | null }) => void;
   setKeyOp: (op: string) => void;
-  setCandidate: (kind: string) => void;
+  setWay: (way: string) => void;
   reset: () => void;
 }
 
 const wholeOf = (text: string | undefined): number | null =>
   text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : null;
 
-/** What separates the iterations of the aggregation that is shown. */
-function currentKey(data: DashboardResponse): { keyOp: string; candidate: string } {
-  const shown = data.aggregations.find(({ id }) => id === data.aggregation);
-  const keyOp = shown?.key_node ?? "";
-  if (keyOp !== "") return { keyOp, candidate: "" };
-  const { source } = data.iterations;
-  const candidate = source?.candidates.find(({ label }) => label === shown?.label) ?? source?.candidates[0];
-  return { keyOp: "", candidate: candidate?.kind ?? "" };
-}
-
 export function useChoice(data: DashboardResponse, iterations: IterationsResponse): Choice {
   const url = useUrl();
   const current = currentKey(data);
   const keyOp = url["iterations.key"] ?? (url["iterations.by"] === undefined ? current.keyOp : "");
-  const candidate = url["iterations.key"] === undefined ? (url["iterations.by"] ?? current.candidate) : "";
-  const sameIterations = keyOp === current.keyOp && candidate === current.candidate;
+  const way = url["iterations.key"] === undefined ? (url["iterations.by"] ?? current.way) : "";
+  const sameIterations = keyOp === current.keyOp && way === current.way;
   const first = iterations.first ?? 0;
   const last = iterations.last ?? 0;
   const start = wholeOf(url["iterations.start"]) ?? (sameIterations ? iterations.iter_start : null);
@@ -55,7 +46,7 @@ export function useChoice(data: DashboardResponse, iterations: IterationsRespons
     start,
     stop,
     keyOp,
-    candidate,
+    way,
     sameIterations,
     changed,
     problem,
@@ -63,7 +54,7 @@ export function useChoice(data: DashboardResponse, iterations: IterationsRespons
       iter_start: start,
       iter_stop: stop,
       key_op: keyOp === "" ? null : keyOp,
-      candidate: keyOp === "" && candidate !== "" ? candidate : null,
+      candidate: keyOp === "" && way !== "" ? way : null,
     },
     setRange: (range) =>
       navigateStep({
@@ -72,8 +63,8 @@ export function useChoice(data: DashboardResponse, iterations: IterationsRespons
       }),
     setKeyOp: (op) =>
       navigateStep({ ...reset, "iterations.key": op === current.keyOp ? null : op, "iterations.by": null }),
-    setCandidate: (kind) =>
-      navigateStep({ ...reset, "iterations.key": null, "iterations.by": kind === current.candidate ? null : kind }),
+    setWay: (chosen) =>
+      navigateStep({ ...reset, "iterations.key": null, "iterations.by": chosen === current.way ? null : chosen }),
     reset: () => navigateStep({ ...reset, "iterations.key": null, "iterations.by": null }),
   };
 }
