@@ -126,7 +126,10 @@ def _cut_at_key_op(profile: Profile, key_op: str) -> IterationCandidate:
     # DLProf keeps a last iteration without ops; it would only make the average too small.
     if not profile.dlprof_markers and not begins_after.any():
         start, stop = start[:-1], stop[:-1]
-    return IterationCandidate(KEY_OP, profile.ops[wanted[0]].name, np.arange(len(start)), start, stop)
+    name = profile.ops[wanted[0]].name
+    # An id where other ops share the name: it is what the same iterations are asked for by again.
+    label = name if sum(op.name == name for op in profile.ops) == len(wanted) else key_op
+    return IterationCandidate(KEY_OP, label, np.arange(len(start)), start, stop)
 
 
 def _start_of(profile: Profile) -> int:

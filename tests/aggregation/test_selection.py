@@ -53,6 +53,18 @@ def test_a_last_iteration_without_ops_is_dropped_except_for_dlprof() -> None:
     assert emptied.values.tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize(("key_op", "label", "stops"), [("LOSS_2", "LOSS_2", [50]), ("/loss", "/loss", [30, 50])])
+def test_the_label_of_a_key_op_finds_the_same_iterations_again(key_op: str, label: str, stops: list[int]) -> None:
+    """Several ops may have one name: where only one of them ends iterations, its id is the label."""
+    profile = profile_of(
+        [DraftOp("LOSS_1", "/loss", [Call(20, 30)]), DraftOp("LOSS_2", "/loss", [Call(40, 50)])], end_ns=50
+    )
+    candidate = aggregate(profile, Selection(key_op=key_op)).candidate
+    assert (candidate.label, candidate.stop_ns.tolist()) == (label, stops)
+    again = aggregate(profile, Selection(key_op=candidate.label)).candidate
+    assert again.stop_ns.tolist() == stops
+
+
 def test_an_unknown_key_op_names_the_nearest() -> None:
     """A typing error is told apart from an op that is not there."""
     with pytest.raises(BadRequest, match="did you mean LOSS_1"):
