@@ -17,9 +17,9 @@ samples of Tensor Cores (``kineto_counters``). Events that cannot be used are co
 The format: https://github.com/pytorch/kineto, ``libkineto/src/output_json.cpp``, and Google's "Trace
 Event Format". The way through the modules: ``kineto_text`` cuts the text, ``kineto_pieces`` and
 ``kineto_events`` decode, ``kineto_categories``, ``kineto_sorting``, ``kineto_ids`` and ``kineto_rows`` make columns,
-``kineto_frames`` leaves out empty frames, ``kineto_capture`` makes the tables. With two workers
-``kineto_helper`` decodes and sorts a part of the events in a process of its own; ``kineto_sharing`` says which, and
-``kineto_merging`` joins what both found.
+``kineto_frames`` leaves out empty frames, ``kineto_parts`` tells ranks of one trace apart, ``kineto_capture`` makes the
+tables. With two workers ``kineto_helper`` decodes and sorts a part of the events in a process of its own;
+``kineto_sharing`` says which, and ``kineto_merging`` joins what both found.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.distinct import distinct_values
+from tensorboard_plugin_dlprof.distinct import distinct_values, numbered
 from tensorboard_plugin_dlprof.events.tables import (
     Calls,
     Capture,
@@ -36,6 +36,7 @@ from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
 from tensorboard_plugin_dlprof.importers.kineto_counters import tensor_samples
 from tensorboard_plugin_dlprof.importers.kineto_frames import is_module, leave_out_empty_frames
 from tensorboard_plugin_dlprof.importers.kineto_metadata import base_time_ns, read_devices, read_info, utc_or_unknown
+from tensorboard_plugin_dlprof.importers.kineto_parts import Parts
 from tensorboard_plugin_dlprof.importers.kineto_rows import CallRows, HostRows, SyncRows, WorkRows
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
 from tensorboard_plugin_dlprof.importers.kineto_threads import adopted_threads, used_ids
@@ -77,20 +78,20 @@ def build_capture(
     skipped[NO_START] += int(np.count_nonzero(~memory_mask))
 
     times = Times([*host, calls, work, syncs], memory_us[memory_mask], clock)
-    threads = _threads(tables)
-    process = _only_process(calls, threads)
+    parts = Parts(tables)
+    threads = _threads(tables, parts.process_numbers)
     correlated = any((np.asarray(rows.correlation) >= 0).any() for rows in (tables.calls, tables.work))
     correlation = "correlation" if correlated else "external_id"
 
     strings = tables.strings
-    links = _forward_links(tables, times, middle_us)
+    links = _forward_links(tables, threads, times, middle_us)
     _adopt_frames(tables, adopted_threads(tables, threads))
     leave_out_empty_frames(host[-1], host[:-1], calls, times, strings)
     ranges = _ranges(host, times, strings, spill)
     call_table = _calls(calls, times, correlation, spill)
-    work_table = _work(work, times, strings, correlation, process, spill)
-    sync_table = _syncs(syncs, times, correlation, process, spill)
-    memory_table = _memory(tables, times, memory_us, memory_mask, work_table)
+    work_table = _work(work, times, strings, correlation, parts, spill)
+    sync_table = _syncs(syncs, times, correlation, parts, spill)
+    memory_table = _memory(tables, times, memory_us, memory_mask, work_table, parts)
     samples = tensor_samples(tables.counters, times, middle_us)
     used = distinct_values(np.concatenate([work_table.device, sync_table.device, memory_table.device]))
     devices = read_devices(metadata, (int(number) for number in used if number >= 0))
@@ -119,26 +120,16 @@ def build_capture(
     )
 
 
-def _threads(tables: EventTables) -> list[Thread]:
+def _threads(tables: EventTables, process_numbers: Mapping[int | str, int]) -> list[Thread]:
     threads: list[Thread] = []
     for key in tables.threads.rows:
-        process, thread = key
+        process, thread = process_numbers[key[0]], key[1]
         name = tables.thread_names.get(key, "")
         if isinstance(thread, str):  # numbers that no operating system gives
             threads.append(Thread(process, -2 - len(threads), name or thread))
         else:
             threads.append(Thread(process, thread, name))
     return threads
-
-
-def _only_process(calls: Kept[CallRows], threads: Sequence[Thread]) -> int:
-    """The process of all calls; 0 where there are several, as device work does not tell whose it is.
-
-    A number that no operating system gives is none either.
-    """
-    used = {threads[row].process_id for row in used_ids(np.frombuffer(calls.rows.thread, np.int32))}
-    process = used.pop() if len(used) == 1 else 0
-    return process if abs(process) <= np.iinfo(np.int32).max else 0
 
 
 def _adopt_frames(tables: EventTables, adopted: Mapping[int, int]) -> None:
@@ -218,7 +209,7 @@ def _calls(kept: Kept[CallRows], times: Times, correlation: str, spill: Spill) -
 
 
 def _work(
-    kept: Kept[WorkRows], times: Times, strings: Strings, correlation: str, process: int, spill: Spill
+    kept: Kept[WorkRows], times: Times, strings: Strings, correlation: str, parts: Parts, spill: Spill
 ) -> DeviceWork:
     triples = np.array(kept.rows.triples.triples, np.int32).reshape(-1, 3)
     start, end = times.spans(kept, spill)
@@ -228,12 +219,13 @@ def _work(
     for identifier in used_ids(name[kernels]):
         short_of[identifier] = strings.intern(short_kernel_name(strings[identifier]))
     short = np.where(kernels, short_of[name], name)
+    track = kept.column("track")
     return DeviceWork(
         kind=kind,
         start_ns=start,
         end_ns=end,
-        process=np.full(kept.count, process, np.int32),
-        device=np.maximum(kept.column("device"), 0),  # a trace that names no device has one
+        process=parts.processes(track),
+        device=parts.devices_of_work(track, np.maximum(kept.column("device"), 0)),  # one that names none has one
         stream=kept.column("stream"),
         correlation=kept.column(correlation),
         name=name,
@@ -251,13 +243,14 @@ def _work(
     )
 
 
-def _syncs(kept: Kept[SyncRows], times: Times, correlation: str, process: int, spill: Spill) -> Syncs:
+def _syncs(kept: Kept[SyncRows], times: Times, correlation: str, parts: Parts, spill: Spill) -> Syncs:
     start, end = times.spans(kept, spill)
+    track = kept.column("track")
     return Syncs(
         start_ns=start,
         end_ns=end,
-        process=np.full(kept.count, process, np.int32),
-        device=np.maximum(kept.column("device"), 0),  # a trace that names no device has one
+        process=parts.processes(track),
+        device=parts.devices_of_work(track, np.maximum(kept.column("device"), 0)),  # one that names none has one
         stream=kept.column("stream"),
         correlation=kept.column(correlation),
         sync_type=kept.column("sync_type"),
@@ -266,17 +259,18 @@ def _syncs(kept: Kept[SyncRows], times: Times, correlation: str, process: int, s
 
 
 def _memory(
-    tables: EventTables, times: Times, time_us: npt.NDArray[np.float64], mask: Mask, work: DeviceWork
+    tables: EventTables, times: Times, time_us: npt.NDArray[np.float64], mask: Mask, work: DeviceWork, parts: Parts
 ) -> MemoryEvents:
     rows = tables.memory
-    device = np.frombuffer(rows.device, np.int32)[mask]
+    thread = np.frombuffer(rows.thread, np.int32)[mask]
+    device = parts.devices_of_memory(thread, np.frombuffer(rows.device, np.int32)[mask])
     # The allocator counts visible devices from 0, AMD's kernels name agents: with one of each they are the same.
     allocating, working = distinct_values(device[device >= 0]), distinct_values(work.device)
     if len(allocating) == len(working) == 1:
         device = np.where(device >= 0, working[0], device)
     return MemoryEvents(
         time_ns=times.points(time_us[mask]),
-        thread=np.frombuffer(rows.thread, np.int32)[mask],
+        thread=thread,
         device=device.astype(np.int32, copy=False),
         num_bytes=np.frombuffer(rows.num_bytes, np.int64)[mask],
         allocated_bytes=np.frombuffer(rows.allocated_bytes, np.int64)[mask],
@@ -284,12 +278,15 @@ def _memory(
     )
 
 
-def _forward_links(tables: EventTables, times: Times, middle_us: float) -> ForwardLinks:
+def _forward_links(tables: EventTables, threads: Sequence[Thread], times: Times, middle_us: float) -> ForwardLinks:
     rows = tables.flows
     thread, start_us = np.asarray(rows.thread), np.asarray(rows.start_us)
     # Names stand below all numbers. What has one number, or one name, is one arrow.
     name = np.asarray(rows.name, np.int64)
     arrow = np.where((name > 0) & (np.asarray(rows.number) < 0), -1 - name, np.asarray(rows.number))
+    owners, owner = numbered(np.array([owner.process_id for owner in threads], np.int64)[thread])
+    if len(owners) > 1:  # a number is of one process, whose threads it joins
+        arrow = numbered(arrow)[1].astype(np.int64) * len(owners) + owner
     usable = usable_start(start_us, middle_us)
     starts, finishes = (_last_of_each(arrow, usable & (np.asarray(rows.end) == end)) for end in (0, 1))
     _, first, second = np.intersect1d(arrow[starts], arrow[finishes], assume_unique=True, return_indices=True)

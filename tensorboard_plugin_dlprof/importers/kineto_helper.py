@@ -51,10 +51,10 @@ class Handover(msgspec.Struct, frozen=True):
     columns: list[list[tuple[str, str]]]
     """Of each table: name and type of its columns."""
     texts: list[str]
-    threads: list[tuple[int, int | str]]
+    threads: list[tuple[int | str, int | str]]
     triples: list[tuple[int, int, int]]
     metrics: list[str]
-    thread_names: list[tuple[tuple[int, int | str], str]]
+    thread_names: list[tuple[tuple[int | str, int | str], str]]
     skipped: dict[str, int]
     """Of the tables, and of the text."""
     categories: dict[str, int]

@@ -56,8 +56,8 @@ class ThreadIds(dict[tuple[int | str, int | str], int]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows: dict[tuple[int, int | str], int] = {}
-        """(process, thread number or name) -> row."""
+        self.rows: dict[tuple[int | str, int | str], int] = {}
+        """(process number, or text that is labelled; thread number or name) -> row."""
         self._of_processes: dict[int | str, _ThreadIdsOfProcess] = {}
 
     def __missing__(self, key: tuple[int | str, int | str]) -> int:
@@ -88,10 +88,20 @@ class _ThreadIdsOfProcess(dict[int | str, int]):
         return row
 
 
-def thread_key(pid: int | str, tid: int | str) -> tuple[int, int | str]:
-    """A thread's numbers, whether written as numbers or as text; a thread may have a name in place of a number."""
+def thread_key(pid: int | str, tid: int | str) -> tuple[int | str, int | str]:
+    """A thread's numbers, whether written as numbers or as text; a thread may have a name in place of a number, and a
+    process a label before it."""
     number = whole_number(tid, -1)
-    return whole_number(pid, -1), tid if number == -1 and isinstance(tid, str) else number
+    process = pid if label_of(pid) else whole_number(pid, -1)
+    return process, tid if number == -1 and isinstance(tid, str) else number
+
+
+def label_of(process: int | str) -> str:
+    """What a tool that merged traces wrote before a process's number, ``[TP01] `` of ``[TP01] 4567``; mostly empty."""
+    if not isinstance(process, str):
+        return ""
+    label = process.rstrip("0123456789")
+    return label if label != process and label.strip(" +-") else ""
 
 
 _LAST_NUMBER = re.compile(r"(\d+)\D*$")

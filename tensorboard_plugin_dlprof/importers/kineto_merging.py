@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
 from tensorboard_plugin_dlprof.importers.kineto_times import blocks
 from tensorboard_plugin_dlprof.spilling import Spill
 
-_TEXTS = ("name", "shapes", "dtypes", "parameters", "stack", "group")
+_TEXTS = ("name", "shapes", "dtypes", "parameters", "stack", "group", "track")
 _THREADS = ("thread",)
 _TRIPLES = ("grid", "block")
 _METRICS = ("metric",)

@@ -27,6 +27,7 @@ from tensorboard_plugin_dlprof.importers.kineto_ids import (
     TripleIds,
     bytes_of,
     copy_kind,
+    label_of,
     sync_type,
     track_number,
 )
@@ -177,6 +178,8 @@ class DeviceRows(SpanRows):
 
     def __init__(self, texts: TextIds) -> None:
         super().__init__(texts)
+        self.track = array("i")
+        """The process of the track where it is labelled text, else empty."""
         self.device = array("i")
         self.stream = array("q")
         self.correlation = array("q")
@@ -185,6 +188,8 @@ class DeviceRows(SpanRows):
     def add(self, events: Columns, args: Columns) -> None:
         """Appends complete events."""
         super().add(events, args)
+        labelled = [] if are_all(int, events["pid"]) else [pid if label_of(pid) else "" for pid in events["pid"]]
+        extend(self.track, self._texts.of(labelled) or [0] * len(events["pid"]))
         extend_tracks(self.device, args["device"], events["pid"])
         extend_tracks(self.stream, args["stream"], events["tid"])
         extend_correlations(self.correlation, self.external_id, args)

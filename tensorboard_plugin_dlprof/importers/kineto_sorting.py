@@ -72,7 +72,7 @@ class EventTables:
         self.memory = MemoryRows(self.threads)
         self.flows = FlowRows(self.texts, self.threads)
         self.counters = CounterRows()
-        self.thread_names: dict[tuple[int, int | str], str] = {}
+        self.thread_names: dict[tuple[int | str, int | str], str] = {}
         """``thread_key`` -> the name that the trace's metadata gives the thread."""
         self.skipped: Counter[str] = Counter()
         self.categories: Counter[str] = Counter()

@@ -40,10 +40,12 @@ FEWER_EVENTS = 12_000
 
 
 def events(count: int = EVENTS) -> list[dict[str, Any]]:
-    """Every kind of event, with names, shapes, threads and launches that appear first all along the trace."""
+    """Every kind of event, with names, shapes, threads and launches that appear first all along the trace, which was
+    merged from those of some ranks."""
     made: list[dict[str, Any]] = []
     for number in range(count):
-        ts, track = number * 10, {"pid": 100, "tid": 100 + number // 5_000}
+        rank = f"[TP{number // 3_000:02}]"
+        ts, track = number * 10, {"pid": f"{rank} 100", "tid": 100 + number // 5_000}
         made += [
             x(
                 "cpu_op",
@@ -55,7 +57,8 @@ def events(count: int = EVENTS) -> list[dict[str, Any]]:
                 Sequence_number=number,
             ),
             x("cuda_runtime", "cudaLaunchKernel", ts + 1, 2, track, correlation=number),
-            kernel(f"kernel{number // 90}", ts + 4, 3, correlation=number, grid=[number % 300 + 1, 1, 1]),
+            kernel(f"kernel{number // 90}", ts + 4, 3, correlation=number, grid=[number % 300 + 1, 1, 1])
+            | {"pid": f"{rank} 0"},
         ]
         if number % 7 == 0:
             flow = {"cat": "fwdbwd", "id": number, **track}
