@@ -295,7 +295,5 @@ def _of_database(database: Path, choice: Choice, progress: Progress) -> tuple[Pr
         profile = read_profile(connection)
         op_ids = ids_of_ops(connection)
     progress("Aggregating", 0.5)
-    # The iterations of DLProf's own aggregation are stored: cutting at its key op anew might find others.
-    key_op = None if choice.key_op == profile.iterations[0].label else choice.key_op
-    selection = Selection(key_op, choice.iter_start, choice.iter_stop, choice.candidate)
+    selection = Selection(choice.key_op, choice.iter_start, choice.iter_stop, choice.candidate)
     return profile, aggregate(profile, selection), op_ids

@@ -38,7 +38,10 @@ def choose_candidate(profile: Profile, selection: Selection) -> IterationCandida
         BadRequest: no such op or candidate.
     """
     if selection.key_op:
-        return _cut_at_key_op(profile, selection.key_op)
+        stored = profile.iterations[0]
+        # DLProf's own iterations by this op: cutting there anew might find others.
+        is_stored = (stored.source, stored.label) == (KEY_OP, selection.key_op)
+        return stored if is_stored else _cut_at_key_op(profile, selection.key_op)
     if selection.candidate is None:
         return profile.iterations[0]
     by_label = [candidate for candidate in profile.iterations if candidate.label == selection.candidate]

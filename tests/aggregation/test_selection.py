@@ -65,6 +65,15 @@ def test_the_label_of_a_key_op_finds_the_same_iterations_again(key_op: str, labe
     assert again.stop_ns.tolist() == stops
 
 
+def test_iterations_that_dlprof_found_by_the_key_op_are_kept() -> None:
+    """A database tells them, perhaps others than where the op ends now; other key ops cut anew."""
+    profile = _training()
+    stored = IterationCandidate("key_op", "/loss", np.arange(2), np.array([0, 40]), np.array([40, 300]))
+    profile.iterations.insert(0, stored)
+    assert aggregate(profile, Selection(key_op="/loss", iter_start=1)).iterations.start_ns.tolist() == [40]
+    assert aggregate(profile, Selection(key_op="/net/linear")).iterations.stop_ns.tolist() == [10, 110, 210]
+
+
 def test_an_unknown_key_op_names_the_nearest() -> None:
     """A typing error is told apart from an op that is not there."""
     with pytest.raises(BadRequest, match="did you mean LOSS_1"):
