@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import sqlite3
 import threading
 import time
@@ -15,13 +14,14 @@ from typing import BinaryIO
 
 from tensorboard_plugin_dlprof.database.digest import mark, write_digest
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError, reason_of
+from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
 from tensorboard_plugin_dlprof.opening.locking import exclusive
 from tensorboard_plugin_dlprof.opening.owners import OWNER, is_gone, owner
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 
 _ABANDONED_AFTER_S = 24 * 3600
-_TEMPORARY = re.compile(rf"\.tmp-({OWNER})(?:\.\d+)?\Z")
+_TEMPORARY = Expression(rf"\.tmp-({OWNER})(?:\.\d+)?\Z")
 
 
 @contextmanager
@@ -76,13 +76,13 @@ def published(
 
 def sweep(target: Path) -> None:
     """Remove temporary files that no import will finish: of a process that is gone, or a day old."""
-    for left in [
-        *target.parent.glob(f"{_glob_escaped(target.name)}.tmp-*"),
-        *target.parent.glob(f"*{DATABASE_SUFFIX}.tmp-*"),
-    ]:
-        with suppress(OSError):
-            if _is_abandoned(left):
-                left.unlink()
+    with suppress(OSError):  # a folder that is missing or cannot be listed; whoever makes a file in it says so
+        for left in target.parent.iterdir():
+            database, is_temporary, _ = left.name.rpartition(".tmp-")
+            if is_temporary and (database == target.name or database.endswith(DATABASE_SUFFIX)):
+                with suppress(OSError):
+                    if _is_abandoned(left):
+                        left.unlink()
 
 
 def _is_abandoned(left: Path) -> bool:
@@ -184,7 +184,3 @@ def _sentence(target: Path, error: OSError, needed_bytes: int) -> str:
     if code == errno.EISDIR:
         return f"{name} cannot be written: it is a folder; choose another name."
     return f"{name} cannot be written ({reason_of(error)}); check the storage, or choose another output folder."
-
-
-def _glob_escaped(name: str) -> str:
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

@@ -37,9 +37,6 @@ from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
 from tensorboard_plugin_dlprof.importers.kineto_capture import build_capture
 from tensorboard_plugin_dlprof.importers.kineto_chunks import Refused
 from tensorboard_plugin_dlprof.importers.kineto_events import Event
-from tensorboard_plugin_dlprof.importers.kineto_helper import Helper
-from tensorboard_plugin_dlprof.importers.kineto_merging import merge
-from tensorboard_plugin_dlprof.importers.kineto_sharing import Sharing
 from tensorboard_plugin_dlprof.importers.kineto_sorting import NO_TYPE, EventTables
 from tensorboard_plugin_dlprof.importers.kineto_text import TraceText
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
@@ -116,6 +113,10 @@ def _is_for_two(path: Path, options: ReadOptions) -> bool:
 
 def _read_by_two(path: Path, options: ReadOptions, progress: Progress, helped: ExitStack) -> _Read | None:
     """The same, in less time; None where one process must do it alone."""
+    from tensorboard_plugin_dlprof.importers.kineto_helper import Helper
+    from tensorboard_plugin_dlprof.importers.kineto_merging import merge
+    from tensorboard_plugin_dlprof.importers.kineto_sharing import Sharing
+
     tables, spill = EventTables(), Spill(options.memory_bytes, options.folder)
     with ByteStream(path, options.max_expanded_bytes) as stream:
         text = TraceText(stream, shown(path))

@@ -15,7 +15,6 @@ another profile.
 
 from __future__ import annotations
 
-import re
 from array import array
 from typing import Final
 
@@ -24,14 +23,15 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.distinct import distinct_values, rows_by_value
 from tensorboard_plugin_dlprof.events.tables import Int64s, TensorSamples, no_tensor_samples
+from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.importers.kineto_events import Event
 from tensorboard_plugin_dlprof.importers.kineto_times import Times, usable_start
 
-_METRIC: Final = re.compile(
+_METRIC: Final = Expression(
     r"(?:sm|smsp)__(?:(?P<cycles>pipe_tensor_cycles_active|inst_executed_pipe_tensor)\.(?:avg|sum)\.pct_of_peak_sustained_"
     r"(?:active|elapsed)|inst_executed_pipe_tensor\.sum|pipe_tensor_cycles_active\.sum)\Z"
 )
-_GPU: Final = re.compile(r"GPU (\d{1,4})\b")
+_GPU: Final = Expression(r"GPU (\d{1,4})\b")
 
 WHOLE_PERCENT: Final = 1.0
 

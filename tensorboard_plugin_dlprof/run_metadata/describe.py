@@ -9,7 +9,6 @@ from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.queries.extension import info, is_extended
 from tensorboard_plugin_dlprof.queries.headline import headline, source_facts
-from tensorboard_plugin_dlprof.queries.iteration_shares import iteration_shares
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import tensor_core_efficiency
 from tensorboard_plugin_dlprof.run_metadata.dlprof_plugin_pb2 import Headline, ProfileMetadata
@@ -58,6 +57,8 @@ def iteration_scalars(connection: sqlite3.Connection, suffix: str = "") -> list[
 
     A profile without any GPU work has no utilisation to show.
     """
+    from tensorboard_plugin_dlprof.queries.iteration_shares import iteration_shares
+
     rows = list(iteration_shares(connection, find_scope(connection)))
     series = [
         ScalarSeries(

@@ -70,7 +70,7 @@ def write_event_file(folder: Path, metadata: ProfileMetadata, scalars: Sequence[
 
 def find_event_files(folder: Path) -> list[Path]:
     """Event files of ours in ``folder``, by name."""
-    return sorted(path for path in folder.glob(f"{EVENT_FILE_NAME}*") if path.is_file())
+    return sorted(path for path in folder.iterdir() if path.name.startswith(EVENT_FILE_NAME) and path.is_file())
 
 
 def _events(metadata: ProfileMetadata, scalars: Sequence[ScalarSeries]) -> Iterator[Event]:
