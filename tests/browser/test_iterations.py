@@ -14,6 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import sample
 from tests.browser.serving import TensorBoard, running
+from tests.cli.traces import number_ranges, write_trace
 from tests.waiting import PATIENCE_S, wait_for
 
 SAMPLE = "generated-resnet50-amp.pt.trace.json.gz"
@@ -25,9 +26,11 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TensorBoard]:
     logs: Path = tmp_path_factory.mktemp("aggregating") / "logs"
     (logs / "run").mkdir(parents=True)
     shutil.copy(sample(SAMPLE), logs / "run")
+    number_ranges(write_trace(logs / "epochs" / "a.pt.trace.json", steps=6), 6, batch=1, epoch=2)
     with running(logs, tmp_path_factory.mktemp("cache")) as server:
-        _post(server, "import", profile=server.profile("run")["id"])
-        wait_for(lambda: server.profile("run")["state"] == "ready")
+        for run in ("run", "epochs"):
+            _post(server, "import", profile=server.profile(run)["id"])
+            wait_for(lambda: server.profile(run)["state"] == "ready")  # noqa: B023 (called at once)
         yield server
 
 
@@ -204,6 +207,19 @@ def test_a_key_node_is_picked(opened: Page, own: TensorBoard) -> None:
     banner = opened.get_by_role("region", name="Re-aggregation")
     expect(banner).to_contain_text(re.compile("Success!|failed"))
     expect(banner).to_contain_text(op)
+
+
+def test_ways_of_one_kind_are_told_apart(page: Page, own: TensorBoard) -> None:
+    """Batches and epochs are both numbered: those that are chosen are aggregated."""
+    page.goto(own.page(run="epochs", view="iterations"))
+    page.get_by_label("Iterations by").select_option("epoch N (3)")
+    page.get_by_role("button", name="Reaggregate", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("epoch N")
+    dialog.get_by_role("button", name="Reaggregate").click()
+    expect(page.get_by_role("region", name="Re-aggregation")).to_contain_text("Success!")
+    made = own.get("dashboard", profile=own.profile("epochs")["id"], aggregation="2")
+    assert (made["iterations"]["source"]["label"], made["performance"]["total_iterations"]) == ("epoch N", 3)
 
 
 def test_a_failure_says_why(opened: Page, own: TensorBoard) -> None:

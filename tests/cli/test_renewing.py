@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +13,7 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.currency import is_current
 from tensorboard_plugin_dlprof.metadata import EXTENSION_VERSION
 from tensorboard_plugin_dlprof.queries.scope import aggregations
-from tests.cli.traces import STEP_US, write_trace
+from tests.cli.traces import number_ranges, write_trace
 from tests.database.stranger import drop_extensions
 
 Captured = pytest.CaptureFixture[str]
@@ -81,14 +80,7 @@ def test_what_the_user_had_chosen_is_chosen_again(tmp_path: Path, monkeypatch: p
 def test_ways_of_one_kind_are_told_apart(tmp_path: Path) -> None:
     """Batches and epochs are both numbered: those that the user had chosen are chosen again."""
     source, database = write_trace(tmp_path / "a.json", steps=6), tmp_path / "a.dlprof_dldb.sqlite"
-    trace = json.loads(source.read_text())
-    track = {"ph": "X", "pid": 1, "tid": 1, "cat": "user_annotation"}
-    trace["traceEvents"] += [
-        {**track, "name": f"{name} {number}", "ts": number * length * STEP_US, "dur": length * STEP_US}
-        for name, length in (("batch", 1), ("epoch", 2))
-        for number in range(6 // length)
-    ]
-    source.write_text(json.dumps(trace))
+    number_ranges(source, 6, batch=1, epoch=2)
     assert main(["import", str(source)]) == 0
     assert main(["aggregate", str(database), "--candidate", "epoch N"]) == 0
     before = chosen(database)

@@ -62,3 +62,22 @@ def write_trace(path: Path, steps: int = 3, rank: int | None = None) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(trace))
     return path
+
+
+def number_ranges(trace: Path, steps: int, **lengths: int) -> None:
+    """Puts numbered ranges into a trace, one after the other: ``batch=2`` makes ``batch 0``, ... of two steps each."""
+    content = json.loads(trace.read_text())
+    content["traceEvents"] += [
+        {
+            "ph": "X",
+            "pid": 1,
+            "tid": 1,
+            "cat": "user_annotation",
+            "name": f"{name} {number}",
+            "ts": number * length * STEP_US,
+            "dur": length * STEP_US,
+        }
+        for name, length in lengths.items()
+        for number in range(steps // length)
+    ]
+    trace.write_text(json.dumps(content))
