@@ -84,6 +84,32 @@ def test_order(opened: Page, tensorboard: TensorBoard) -> None:
     expect_names(opened, rows_of(tensorboard, "amp", sort="name"))
 
 
+def test_many_rows_of_all_columns(opened: Page, tensorboard: TensorBoard) -> None:
+    """Drawn in steps, where the user looks first; in the end all stand in the page, in any order and with any columns."""
+    section, table = ops_section(opened), ops_table(opened)
+
+    def expect_all(columns: int, **query: str) -> None:
+        answer = rows_of(tensorboard, "amp", limit="50", **query)
+        expect_names(opened, answer)
+        expect(table.locator("tbody td")).to_have_count(len(answer["rows"]) * columns)
+        expect(section.locator("[aria-busy=true]")).to_have_count(0)
+
+    few = table.get_by_role("columnheader").count()
+    section.get_by_label("Rows").select_option("50")
+    expect_all(few)
+    section.get_by_role("button", name="Columns").click()
+    section.get_by_role("button", name="All", exact=True).click()
+    expect_all(18)
+    section.locator(".table-scroll").evaluate("element => element.scrollTo(0, element.scrollHeight)")
+    section.get_by_role("button", name="Next page").click()
+    expect_all(18, offset="50")
+    table.get_by_role("columnheader", name=re.compile("^CPU Time")).get_by_role("button").click()
+    expect_all(18, sort="-cpu_time_ns")
+    section.get_by_role("button", name="Columns").click()
+    section.get_by_role("button", name="As fit").click()
+    expect_all(few, sort="-cpu_time_ns")
+
+
 def test_search_and_filters(opened: Page, tensorboard: TensorBoard) -> None:
     """Search and filters narrow the rows together, say from how many, and are cleared at once."""
     section = ops_section(opened)

@@ -4,8 +4,7 @@
  * Keyboard: the arrow keys walk over the cells, Enter or Space selects the row, Ctrl+C copies the cell, Home and End go to
  * the first and last column, Page Up and Page Down turn pages.
  */
-import type { VNode } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { fetchTable } from "../../api/client";
 import type { Cell, Column, Row, TableResponse } from "../../api/types";
@@ -33,11 +32,13 @@ import { DelayedInput } from "../delayed_input";
 import { Icon } from "../icon";
 import { ErrorBox, Loading } from "../message";
 import { COPIED_MS, useNotice } from "../use_notice";
+import { useLasting } from "../use_lasting";
 import { useWidth } from "../use_width";
 import { useColumnLayout } from "./column_widths";
 import { ExportMenu } from "./export_menu";
+import { useGradualRows } from "./gradual_rows";
 import { ColumnMenu, Pager } from "./table_bars";
-import { copiedText, TableCell } from "./table_cell";
+import { barOf, copiedText, TableCell } from "./table_cell";
 import { TableHead } from "./table_head";
 
 interface DataTableProps {
@@ -71,6 +72,12 @@ interface DataTableProps {
 
 /** Until it is measured, which is before the first picture. */
 const WIDTH_AT_FIRST = 1200;
+
+/** An answer that comes sooner is shown without a flicker. */
+const DIM_AFTER_MS = 200;
+
+/** In CSS pixels, of rows with nothing unfolded in them. */
+const ROW_HEIGHT = 30;
 
 /** Labels and filters, which count as rows of the grid. */
 const HEAD_ROWS = 2;
@@ -199,6 +206,15 @@ export function DataTable(props: DataTableProps) {
   );
 }
 
+function classOf(column: Column): string {
+  if (column.type === "boolean") return "middle";
+  if (column.type === "fraction") return "right bar-cell bar-plain";
+  if (column.type === "duration_ns") return "right bar-cell";
+  return isNumeric(column) ? "right" : "";
+}
+
+const barStyle = (share: number) => (share > 0 ? { "--bar": share } : undefined);
+
 interface GridProps {
   data: TableResponse;
   columns: readonly Column[];
@@ -234,8 +250,19 @@ function Grid(props: GridProps) {
   );
   const focused = { row: Math.min(at.row, rows.length - 1), column: Math.min(at.column, columns.length - 1) };
 
-  const shownKeys = columns.map(({ key: shown }) => shown).join(" ");
-  const keptRow = useKeptRows(data);
+  const scroller = useRef<HTMLElement | null>(null);
+  const { waiting, rowAt } = useGradualRows(
+    data,
+    columns.map(({ key: shown }) => shown),
+    () => Math.floor((scroller.current?.scrollTop ?? 0) / ROW_HEIGHT),
+  );
+  const scrollable = useCallback(
+    (element: HTMLElement | null): void => {
+      scroller.current = element;
+      measured(element);
+    },
+    [measured],
+  );
 
   const select = (row: Row): void => onSelect?.(cellText(row[key]));
   const focus = (row: number, column: number): void => {
@@ -282,8 +309,9 @@ function Grid(props: GridProps) {
     event.preventDefault();
   };
 
+  const dimmed = useLasting(busy, DIM_AFTER_MS);
   return (
-    <div class={busy ? "table-scroll busy" : "table-scroll"} aria-busy={busy} ref={measured}>
+    <div class={dimmed ? "table-scroll busy" : "table-scroll"} aria-busy={busy || waiting} ref={scrollable}>
       <table
         role="grid"
         aria-label={title}
@@ -310,7 +338,7 @@ function Grid(props: GridProps) {
             const rowKey = cellText(row[key]);
             const isSelected = rowKey === selected;
             const stop = i === focused.row ? focused.column : -1;
-            return keptRow(row, `${shownKeys} ${isSelected} ${stop}`, () => (
+            const drawn = rowAt(i, `${isSelected} ${stop}`, () => (
               <tr
                 // By place: the cells of the next page take the place of these, which is faster than making all anew.
                 key={i}
@@ -322,7 +350,8 @@ function Grid(props: GridProps) {
                 {columns.map((column, j) => (
                   <td
                     key={column.key}
-                    class={isNumeric(column) ? "right bar-cell" : column.type === "boolean" ? "middle" : ""}
+                    class={classOf(column)}
+                    style={barStyle(column.key in meters ? 0 : barOf(column, row, scale.get(column.key)))}
                     tabIndex={j === stop ? 0 : -1}
                     onFocus={() => setAt({ row: i, column: j })}
                   >
@@ -337,6 +366,7 @@ function Grid(props: GridProps) {
                 ))}
               </tr>
             ));
+            return drawn ?? <tr key={i} class="waiting-row" />;
           })}
         </tbody>
       </table>
@@ -346,21 +376,4 @@ function Grid(props: GridProps) {
       </p>
     </div>
   );
-}
-
-/**
- * Rows as they were drawn, for as long as `drawnFrom` is the same: one that would look as before is not even compared, so that a click
- * in a hundred rows of all columns answers at once. `look` says what a row's looks depend on beside its own values.
- */
-function useKeptRows(drawnFrom: TableResponse): (row: Row, look: string, draw: () => VNode) => VNode {
-  const kept = useRef({ drawnFrom, rows: new Map<Row, { look: string; drawn: VNode }>() });
-  if (kept.current.drawnFrom !== drawnFrom) kept.current = { drawnFrom, rows: new Map() };
-  const { rows } = kept.current;
-  return (row, look, draw) => {
-    const before = rows.get(row);
-    if (before?.look === look) return before.drawn;
-    const drawn = draw();
-    rows.set(row, { look, drawn });
-    return drawn;
-  };
 }

@@ -21,25 +21,23 @@ interface TableCellProps {
   ambiguous?: boolean;
 }
 
-const NOTHING = <span class="unknown">–</span>;
+const NOTHING = (
+  <span class="unknown" data-tip="not recorded">
+    –
+  </span>
+);
 
 /** One cell by the type of its column. */
 export function TableCell({ column, row, scale, meter, ambiguous = false }: TableCellProps) {
   const value = row[column.key] ?? null;
-  if (value === null || value === "")
-    return column.type === "boolean" ? <YesNo value={null} /> : <span data-tip="not recorded">{NOTHING}</span>;
+  if (value === null || value === "") return column.type === "boolean" ? <YesNo value={null} /> : NOTHING;
   switch (column.type) {
     case "duration_ns":
       if (meter !== undefined)
         return <MeterCell ns={Number(value)} scale={scale} fraction={row[meter] ?? null} column={column} />;
-      return <TimeCell ns={Number(value)} scale={scale} withBar={!isMoment(column.key)} />;
+      return <TimeCell ns={Number(value)} scale={scale} />;
     case "fraction":
-      return (
-        <>
-          <span class="bar bar-plain" style={{ width: `${Math.min(Number(value), 1) * 100}%` }} />
-          <span class="number">{formatShare(Number(value))}</span>
-        </>
-      );
+      return <span class="number">{formatShare(Number(value))}</span>;
     case "integer":
       return <span class="number">{formatCount(Number(value))}</span>;
     case "number":
@@ -94,17 +92,21 @@ function fullName(column: Column, row: Row): string {
   return typeof full === "string" && full !== "" ? full : String(row[column.key] ?? "");
 }
 
-function TimeCell({ ns, scale, withBar }: { ns: number; scale: Scale | undefined; withBar: boolean }) {
-  if (scale === undefined) return <span class="number">{formatCount(ns)} ns</span>;
+/** How much of its cell the bar behind a value fills, from 0 to 1. */
+export function barOf(column: Column, row: Row, scale: Scale | undefined): number {
+  const value = Number(row[column.key] ?? 0);
+  if (column.type === "fraction") return Math.min(value, 1);
   // A moment is no length: a bar would say nothing.
-  const share = scale.largest > 0 && withBar ? ns / scale.largest : 0;
+  if (column.type !== "duration_ns" || isMoment(column.key) || scale === undefined || scale.largest <= 0) return 0;
+  return Math.min(value / scale.largest, 1);
+}
+
+function TimeCell({ ns, scale }: { ns: number; scale: Scale | undefined }) {
+  if (scale === undefined) return <span class="number">{formatCount(ns)} ns</span>;
   return (
-    <>
-      <span class="bar" style={{ width: `${Math.min(share, 1) * 100}%` }} />
-      <span class="number" data-tip={readableAndExact(ns)}>
-        {inUnit(ns, scale.unit)}
-      </span>
-    </>
+    <span class="number" data-tip={readableAndExact(ns)}>
+      {inUnit(ns, scale.unit)}
+    </span>
   );
 }
 

@@ -286,7 +286,12 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
                   <NameCell row={row} tree={tree} />
                 </td>
                 {columns.slice(1).map(({ key, label }) => (
-                  <td role="gridcell" key={key} class="right bar-cell">
+                  <td
+                    role="gridcell"
+                    key={key}
+                    class={key === "share" ? "right bar-cell bar-plain" : "right bar-cell"}
+                    style={{ "--bar": barOf(row, key, isTime(key) ? total(key) : 0) }}
+                  >
                     <ValueCell
                       row={row}
                       column={key}
@@ -349,6 +354,12 @@ function NameCell({ row, tree }: { row: TreeRow; tree: GroupTree }) {
   );
 }
 
+/** How much of its cell the bar behind a value fills, from 0 to 1. */
+function barOf(row: TreeRow, column: TreeColumn["key"], total: number): number {
+  if (column === "share") return usingShare(row) ?? 0;
+  return isTime(column) && !row.unknown.has(column) ? Math.min(shareOf(row.values[column], total) ?? 0, 1) : 0;
+}
+
 interface ValueCellProps {
   row: TreeRow;
   column: TreeColumn["key"];
@@ -365,13 +376,10 @@ function ValueCell({ row, column, label, matrixUnit, unit, total }: ValueCellPro
     if (share === null) return <span class="unknown">–</span>;
     const of = `${mayBeMoreOps(row) ? "At least " : ""}${formatCount(row.values.using_ops)} of ${formatCount(Math.max(row.values.eligible_ops, row.values.using_ops))} eligible ops`;
     return (
-      <>
-        <span class="bar bar-plain" style={{ width: `${share * 100}%` }} />
-        <span class="number" data-tip={of}>
-          {mayBeMoreOps(row) && share < 1 && "≥ "}
-          {formatShare(share)}
-        </span>
-      </>
+      <span class="number" data-tip={of}>
+        {mayBeMoreOps(row) && share < 1 && "≥ "}
+        {formatShare(share)}
+      </span>
     );
   }
   if (column === "name") return null;
@@ -388,15 +396,12 @@ function ValueCell({ row, column, label, matrixUnit, unit, total }: ValueCellPro
   const parent = row.parent?.values[column];
   const ofParent = parent === undefined ? null : shareOf(value, parent);
   return (
-    <>
-      <span class="bar" style={{ width: `${Math.min(ofAll ?? 0, 1) * 100}%` }} />
-      <span
-        class="number"
-        data-tip={`${label}: ${readableAndExact(value)}\n${formatShare(ofAll)} of the whole${ofParent === null ? "" : `, ${formatShare(ofParent)} of the level above`}`}
-      >
-        {inUnit(value, unit)}
-      </span>
-    </>
+    <span
+      class="number"
+      data-tip={`${label}: ${readableAndExact(value)}\n${formatShare(ofAll)} of the whole${ofParent === null ? "" : `, ${formatShare(ofParent)} of the level above`}`}
+    >
+      {inUnit(value, unit)}
+    </span>
   );
 }
 

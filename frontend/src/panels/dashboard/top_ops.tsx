@@ -72,12 +72,9 @@ export function TopOps({ data }: { data: DashboardResponse }) {
                 >
                   <td
                     class="bar-cell"
+                    style={{ "--bar": (op.gpu_time_fraction ?? 0) / (ops[0]?.gpu_time_fraction ?? 1) }}
                     data-tip={`${readableAndExact(op.gpu_time_ns)}\n${formatShare(op.gpu_time_fraction)} of the GPU time of all ops`}
                   >
-                    <span
-                      class="bar"
-                      style={{ width: `${((op.gpu_time_fraction ?? 0) / (ops[0]?.gpu_time_fraction ?? 1)) * 100}%` }}
-                    />
                     <span class="bar-share">{formatShare(op.gpu_time_fraction)}</span>
                     <span class="number">{inUnit(op.gpu_time_ns, unit)}</span>
                   </td>
