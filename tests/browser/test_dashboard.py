@@ -263,6 +263,22 @@ def test_cpu_only_says_so(page: Page, tensorboard: TensorBoard) -> None:
     expect(panel(page, "GPU Utilization")).to_contain_text("no kernel")
 
 
+def test_cpu_only_lists_the_longest_ops_on_the_cpu(page: Page, tensorboard: TensorBoard) -> None:
+    """In the place of the ten with the most GPU time stand those with the most CPU time, and lead to their op."""
+    page.goto(tensorboard.page(run="cpu"))
+    ops = tensorboard.get(
+        "table", profile=tensorboard.profile("cpu")["id"], table="ops", sort="-cpu_time_ns", limit="10"
+    )["rows"]
+    rows = panel(page, "Top 10 CPU Ops").locator("tbody tr")
+    expect(rows).to_have_count(10)
+    for i, op in enumerate(ops):
+        expect(rows.nth(i).locator(".op-path")).to_have_attribute("data-tip", op["name"])
+        assert exact(op["cpu_time_ns"]) in tip_of(rows.nth(i).locator("td").first)
+    rows.nth(3).get_by_role("link").click()
+    selected = page.get_by_role("grid", name="Ops", exact=True).locator('tr[aria-selected="true"]')
+    expect(selected.locator(".op-path")).to_have_attribute("data-tip", ops[3]["name"])
+
+
 @pytest.mark.parametrize("real_run", ["mi300x"], indirect=True)
 def test_amd_has_matrix_cores(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
     """On AMD GPUs the unit is called Matrix Core, on all panels."""

@@ -85,7 +85,7 @@ def test_order(opened: Page, tensorboard: TensorBoard) -> None:
 
 
 def test_many_rows_of_all_columns(opened: Page, tensorboard: TensorBoard) -> None:
-    """Drawn in steps, where the user looks first; in the end all stand in the page, in any order and with any columns."""
+    """Drawn in steps, those in sight first; in the end all stand in the page, in any order and with any columns."""
     section, table = ops_section(opened), ops_table(opened)
 
     def expect_all(columns: int, **query: str) -> None:
@@ -108,6 +108,28 @@ def test_many_rows_of_all_columns(opened: Page, tensorboard: TensorBoard) -> Non
     section.get_by_role("button", name="Columns").click()
     section.get_by_role("button", name="As fit").click()
     expect_all(few, sort="-cpu_time_ns")
+
+
+def test_the_selected_row_stays_in_sight(opened: Page) -> None:
+    """The ops fill the page until one is selected; then they leave room for its kernels, and its row is still seen."""
+    opened.set_viewport_size({"width": 1280, "height": 1000})
+    scroller = ops_section(opened).locator(".table-scroll")
+
+    def height() -> float:
+        return float(scroller.evaluate("element => element.clientHeight"))
+
+    before = height()
+    assert before > 650
+    row = ops_table(opened).locator("tbody tr").nth(18)
+    row.locator("td").nth(3).click()
+    expect(opened.get_by_role("region", name=re.compile("^Kernels of"))).to_be_visible()
+    expect(row).to_have_attribute("aria-selected", "true")
+    assert height() < before
+    box, outer = row.bounding_box(), scroller.bounding_box()
+    assert box is not None
+    assert outer is not None
+    assert outer["y"] <= box["y"]
+    assert box["y"] + box["height"] <= outer["y"] + outer["height"]
 
 
 def test_search_and_filters(opened: Page, tensorboard: TensorBoard) -> None:

@@ -288,6 +288,19 @@ function Grid(props: GridProps) {
     // eslint-disable-next-line react-hooks/exhaustive-deps -- only when other rows are shown
   }, [rows]);
 
+  // The row of a link, or of a click after which the table leaves room for another one.
+  const selectedAt = selected === "" ? -1 : rows.findIndex((row) => cellText(row[key]) === selected);
+  useLayoutEffect(() => {
+    const row = body.current?.rows[selectedAt];
+    const element = scroller.current;
+    if (row === undefined || element === null) return;
+    const head = body.current?.offsetTop ?? 0;
+    if (row.offsetTop < element.scrollTop + head) element.scrollTop = row.offsetTop - head;
+    else if (row.offsetTop + row.offsetHeight > element.scrollTop + element.clientHeight)
+      element.scrollTop = row.offsetTop + row.offsetHeight - element.clientHeight;
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- only when another row is selected, not on another page
+  }, [selected]);
+
   const onKey = (event: KeyboardEvent): void => {
     if (event.target instanceof Element && event.target.closest("button, input, select") !== null) return;
     const { row, column } = focused;
