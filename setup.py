@@ -6,6 +6,7 @@ Node. It is built when it is absent, or when ``DLPROF_BUILD_FRONTEND=1`` asks fo
 
 from __future__ import annotations
 
+import compileall
 import os
 import runpy
 import shutil
@@ -30,7 +31,11 @@ class BuildWithFrontend(build_py):
 
     def run(self) -> None:
         """Builds the bundle where it is needed, then the package. Who works on a clone runs ``make frontend``."""
-        if not self.editable_mode and (os.environ.get("DLPROF_BUILD_FRONTEND") == "1" or not BUNDLE.is_file()):
+        if self.editable_mode:
+            # pip compiles what it copies, not what stays where it is; and where Python writes no bytecode, as in many
+            # containers, each start would compile all of it anew: an import of a small trace takes twice as long.
+            compileall.compile_dir(ROOT / PACKAGE, quiet=2)
+        elif os.environ.get("DLPROF_BUILD_FRONTEND") == "1" or not BUNDLE.is_file():
             build_frontend()
         super().run()
 

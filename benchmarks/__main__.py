@@ -12,6 +12,7 @@ from typing import Any
 from benchmarks import serving
 from benchmarks.importing import measure_import
 from benchmarks.machine import machine
+from benchmarks.measuring import compile_modules
 from benchmarks.starting import measure_start
 from benchmarks.tiled_export import tile_export
 from benchmarks.tiled_trace import tile_trace
@@ -25,6 +26,7 @@ def main(argv: list[str] | None = None) -> int:
     """Runs what the command line asks for."""
     options = _parser().parse_args(argv)
     options.folder.mkdir(parents=True, exist_ok=True)
+    compile_modules()
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         results = run(options, Path(folder))
     options.results.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import math
 import os
 import signal
@@ -42,6 +43,12 @@ class CommandFailed(RuntimeError):
         super().__init__(f"{' '.join(command)}: {told}" if command else told)
         self.told = told
         """What it said of it."""
+
+
+def compile_modules() -> None:
+    """As an installation does: where Python writes no bytecode, each start would measure its compiler."""
+    for folder in (Path(__file__).parent, Path(__file__).parent.parent / "tensorboard_plugin_dlprof"):
+        compileall.compile_dir(folder, quiet=2)
 
 
 def run(command: Sequence[str], environment: Mapping[str, str] | None = None, limits: Limits | None = None) -> Run:

@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks.__main__ import TRACE
 from benchmarks.importing import import_command
 from benchmarks.machine import machine
-from benchmarks.measuring import CommandFailed, Limits, Run, median_ratio, run
+from benchmarks.measuring import CommandFailed, Limits, Run, compile_modules, median_ratio, run
 from benchmarks.peer_tools import PEERS, Peer, environment
 from benchmarks.tiled_trace import tile_trace
 
@@ -39,6 +39,7 @@ def main(argv: list[str] | None = None, peers: Sequence[Peer] = PEERS) -> int:
     if not options.trace.is_file():
         parser.error(f"{options.trace} is no file")
     options.folder.mkdir(parents=True, exist_ok=True)
+    compile_modules()
     # HTA takes a relative path for one in a folder of its own.
     with tempfile.TemporaryDirectory(dir=options.folder.resolve()) as folder:
         trace = Path(folder) / "worker0.pt.trace.json"

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measuring import paired
+from benchmarks.measuring import compile_modules, paired
 from benchmarks.server import Server, started
 
 PACKAGE = "tensorboard_plugin_dlprof"
@@ -110,6 +110,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--profiles", type=int, default=PROFILES)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args(argv)
+    compile_modules()
     with tempfile.TemporaryDirectory(prefix="dlprof-starting-") as folder:
         many = measure_many(Path(folder), options.runs, options.profiles, options.rounds)
     print(json.dumps({**measure_start(options.rounds), **many}, indent=2))

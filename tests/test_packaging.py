@@ -9,6 +9,7 @@ import sys
 import tarfile
 import venv
 import zipfile
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,19 @@ def test_without_bundle_and_without_npm_the_build_ends_with_a_sentence(tmp_path:
     )
     assert answer.returncode != 0
     assert "npm is not on the PATH" in answer.stderr
+
+
+def test_an_installation_in_place_is_compiled(tmp_path: Path) -> None:
+    """As pip compiles what it copies: where Python writes no bytecode, starts would take twice as long."""
+    clone = tmp_path / "clone"
+    shutil.copytree(REPOSITORY, clone, ignore=NOT_SOURCES)
+    subprocess.run(
+        [sys.executable, "setup.py", "--quiet", "editable_wheel", "--dist-dir", str(tmp_path / "dist")],
+        check=True,
+        cwd=clone,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        timeout=PATIENCE_S,
+    )
+    for source in (clone / PACKAGE).rglob("*.py"):
+        assert Path(cache_from_source(str(source))).is_file(), f"{source.name} is not compiled"

@@ -7,15 +7,17 @@ import json
 import sqlite3
 import sys
 from contextlib import closing
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
 
 from benchmarks import floor
 from benchmarks.__main__ import EXPORT, TRACE, main
-from benchmarks.measuring import CommandFailed, paired, percentile, run
+from benchmarks.measuring import CommandFailed, compile_modules, paired, percentile, run
 from benchmarks.tiled_export import tile_export
 from benchmarks.tiled_trace import tile_trace
+from tensorboard_plugin_dlprof import metadata
 
 EVENTS = [
     {"ph": "M", "name": "process_name", "ts": 0.0, "pid": 1, "tid": 0, "args": {"name": "100% python"}},
@@ -110,6 +112,15 @@ def test_all_benchmarks_run_and_write_their_results(tmp_path: Path) -> None:
         assert "kernels of iteration: first page" in served["answers"]
         assert served["kernels"] > 0
     assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_what_is_measured_is_compiled_before() -> None:
+    """As it is where it was installed, also where Python writes no bytecode."""
+    compiled = [Path(cache_from_source(str(module.__file__))) for module in (floor, metadata)]
+    for path in compiled:
+        path.unlink(missing_ok=True)
+    compile_modules()
+    assert all(path.is_file() for path in compiled)
 
 
 def test_processes_are_measured_in_turn() -> None:
