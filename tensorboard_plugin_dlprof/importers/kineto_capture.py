@@ -35,12 +35,21 @@ from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
 from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
 from tensorboard_plugin_dlprof.importers.kineto_counters import tensor_samples
 from tensorboard_plugin_dlprof.importers.kineto_frames import is_module, leave_out_empty_frames
+from tensorboard_plugin_dlprof.importers.kineto_ids import InputIds
 from tensorboard_plugin_dlprof.importers.kineto_metadata import base_time_ns, read_devices, read_info, utc_or_unknown
 from tensorboard_plugin_dlprof.importers.kineto_parts import Parts
-from tensorboard_plugin_dlprof.importers.kineto_rows import CallRows, HostRows, SyncRows, WorkRows
+from tensorboard_plugin_dlprof.importers.kineto_rows import CallRows, HostRows, OpRows, SyncRows, WorkRows
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
 from tensorboard_plugin_dlprof.importers.kineto_threads import adopted_threads, used_ids
-from tensorboard_plugin_dlprof.importers.kineto_times import NO_START, Kept, Mask, Times, middle_of, usable_start
+from tensorboard_plugin_dlprof.importers.kineto_times import (
+    NO_START,
+    Kept,
+    Mask,
+    Times,
+    blocks,
+    middle_of,
+    usable_start,
+)
 from tensorboard_plugin_dlprof.spilling import Spill
 
 _STEP = re.compile(r"ProfilerStep#\d+")
@@ -87,7 +96,7 @@ def build_capture(
     links = _forward_links(tables, threads, times, middle_us)
     _adopt_frames(tables, adopted_threads(tables, threads))
     leave_out_empty_frames(host[-1], host[:-1], calls, times, strings)
-    ranges = _ranges(host, times, strings, spill)
+    ranges = _ranges(host, times, strings, tables.inputs, spill)
     call_table = _calls(calls, times, correlation, spill)
     work_table = _work(work, times, strings, correlation, parts, spill)
     sync_table = _syncs(syncs, times, correlation, parts, spill)
@@ -138,7 +147,7 @@ def _adopt_frames(tables: EventTables, adopted: Mapping[int, int]) -> None:
         thread[thread == orphan] = host
 
 
-def _ranges(parts: Sequence[Kept[HostRows]], times: Times, strings: Strings, spill: Spill) -> Ranges:
+def _ranges(parts: Sequence[Kept[HostRows]], times: Times, strings: Strings, inputs: InputIds, spill: Spill) -> Ranges:
     total = sum(part.count for part in parts)
     start, end = spill.empty(total, np.int64), spill.empty(total, np.int64)
     offsets = np.cumsum([0, *(part.count for part in parts)])
@@ -156,7 +165,19 @@ def _ranges(parts: Sequence[Kept[HostRows]], times: Times, strings: Strings, spi
         spill.rest()
         return column
 
+    def of_inputs(texts: Sequence[str]) -> npt.NDArray[np.int32]:
+        column = spill.zeros(total, np.int32)
+        ids = np.array(strings.intern_all(texts), np.int32)
+        for part, low, high in zip(parts, offsets[:-1], offsets[1:], strict=True):
+            if isinstance(part.rows, OpRows) and ids.any():
+                numbers, found = part.peek("inputs"), column[low:high]
+                for rows in blocks(part.count):
+                    found[rows] = ids[numbers[rows]]
+        spill.rest()
+        return column
+
     names = joined("name", np.int32)
+    shapes, dtypes, parameters = map(of_inputs, inputs.columns())
     return Ranges(
         start_ns=start,
         end_ns=end,
@@ -164,9 +185,9 @@ def _ranges(parts: Sequence[Kept[HostRows]], times: Times, strings: Strings, spi
         kind=_range_kinds(names, offsets, strings),
         name=names,
         domain=spill.zeros(total, np.int32),
-        shapes=joined("shapes", np.int32),
-        dtypes=joined("dtypes", np.int32),
-        parameters=joined("parameters", np.int32),
+        shapes=shapes,
+        dtypes=dtypes,
+        parameters=parameters,
         stack=joined("stack", np.int32),
         group=joined("group", np.int32),
         sequence=joined("sequence", np.int64, -1),

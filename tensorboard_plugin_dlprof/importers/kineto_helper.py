@@ -54,6 +54,7 @@ class Handover(msgspec.Struct, frozen=True):
     threads: list[tuple[int | str, int | str]]
     triples: list[tuple[int, int, int]]
     metrics: list[str]
+    inputs: list[bytes]
     thread_names: list[tuple[tuple[int | str, int | str], str]]
     skipped: dict[str, int]
     """Of the tables, and of the text."""
@@ -217,6 +218,7 @@ def _hand_over(tables: EventTables, counts: list[list[int]], skipped: Counter[st
         threads=list(tables.threads.rows),
         triples=tables.work.triples.triples,
         metrics=tables.counters.metrics,
+        inputs=list(tables.inputs),
         thread_names=list(tables.thread_names.items()),
         skipped=tables.skipped + skipped,
         categories=dict(tables.categories),

@@ -1,4 +1,4 @@
-"""Numbers for what a trace writes as text: texts, threads, sizes of grids, kinds of copies and of waits.
+"""Numbers for what a trace writes as text: texts, inputs, threads, sizes of grids, kinds of copies and of waits.
 
 Most are dictionaries that find the number of what is new themselves: a hit costs one look-up.
 """
@@ -6,7 +6,7 @@ Most are dictionaries that find the number of what is new themselves: a hit cost
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import msgspec
@@ -16,18 +16,14 @@ from tensorboard_plugin_dlprof.importers.kineto_events import NO_TEXT, whole_num
 
 
 class TextIds(dict[object, int]):
-    """Text, or its UTF-8 bytes -> id in ``Strings``. A hit costs one dictionary look-up."""
+    """Text -> id in ``Strings``. A hit costs one dictionary look-up."""
 
     def __init__(self, strings: Strings) -> None:
         super().__init__()
         self._strings = strings
 
     def __missing__(self, text: object) -> int:
-        if isinstance(text, bytes):
-            plain = text.decode("utf-8", "replace")
-        else:
-            plain = "" if text is None else valid_text(str(text))
-        found = self[text] = self._strings.intern(plain)
+        found = self[text] = self._strings.intern("" if text is None else valid_text(str(text)))
         return found
 
     def of(self, values: Sequence[object]) -> list[int]:
@@ -36,12 +32,6 @@ class TextIds(dict[object, int]):
             return [0] * len(values)
         return list(map(self.__getitem__, values))
 
-    def of_raw(self, values: Sequence[msgspec.Raw]) -> list[int]:
-        """The ids of some pieces of JSON, often all absent."""
-        if values.count(NO_TEXT) == len(values):
-            return [0] * len(values)
-        return list(map(self.__getitem__, bytes_of(values)))
-
 
 def bytes_of(values: Sequence[msgspec.Raw]) -> list[bytes]:
     """Some pieces of JSON as bytes of their own, in half the time that one after the other takes.
@@ -49,6 +39,33 @@ def bytes_of(values: Sequence[msgspec.Raw]) -> list[bytes]:
     They are parted by zero bytes, which the decoder refuses, also in what it only skips.
     """
     return b"\0".join(values).split(b"\0")
+
+
+_NO_INPUTS = b"\0\0"
+
+
+class InputIds(dict[bytes, int]):
+    """Shapes, types and values of the inputs of an op, as written -> number; 0 where all are absent.
+
+    One look-up for the three: ops are called with few combinations of them. They are parted as in ``bytes_of``.
+    """
+
+    def __init__(self, known: Iterable[bytes] = (_NO_INPUTS,)) -> None:
+        super().__init__((texts, number) for number, texts in enumerate(known))
+
+    def __missing__(self, texts: bytes) -> int:
+        number = self[texts] = len(self)
+        return number
+
+    def of(self, *columns: Sequence[msgspec.Raw]) -> list[int]:
+        """The numbers of some inputs, often all absent."""
+        if all(column.count(NO_TEXT) == len(column) for column in columns):
+            return [0] * len(columns[0])
+        return list(map(self.__getitem__, map(b"\0".join, zip(*columns, strict=True))))
+
+    def columns(self) -> tuple[Sequence[str], ...]:
+        """The shapes by number, the types and the values."""
+        return tuple(zip(*(texts.decode("utf-8", "replace").split("\0") for texts in self), strict=True))
 
 
 class ThreadIds(dict[tuple[int | str, int | str], int]):

@@ -12,14 +12,16 @@ from tensorboard_plugin_dlprof.events.tables import Strings
 from tensorboard_plugin_dlprof.forking import receive_into
 from tensorboard_plugin_dlprof.importers.kineto_chunks import Refused
 from tensorboard_plugin_dlprof.importers.kineto_helper import HELPERS, OWN, Handover
+from tensorboard_plugin_dlprof.importers.kineto_ids import InputIds
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
 from tensorboard_plugin_dlprof.importers.kineto_times import blocks
 from tensorboard_plugin_dlprof.spilling import Spill
 
-_TEXTS = ("name", "shapes", "dtypes", "parameters", "stack", "group", "track")
+_TEXTS = ("name", "stack", "group", "track")
 _THREADS = ("thread",)
 _TRIPLES = ("grid", "block")
 _METRICS = ("metric",)
+_INPUTS = ("inputs",)
 
 _Runs = list[tuple[int, slice]]
 """Who read each run of rows, or met each run of items, and which of its own they are; in the order of the file."""
@@ -53,6 +55,7 @@ def merge(
         (_THREADS, list(tables.threads.rows), found.threads),
         (_TRIPLES, tables.work.triples.triples, found.triples),
         (_METRICS, tables.counters.metrics, found.metrics),
+        (_INPUTS, list(tables.inputs), found.inputs),
     ]
     ids: dict[str, _Ids] = {}
     merged: list[list[Any]] = []
@@ -60,7 +63,7 @@ def merge(
         numbered, places = _numbered(items, of_items)
         ids |= dict.fromkeys(names, places)
         merged.append(numbered)
-    texts, threads, tables.work.triples.triples, tables.counters.metrics = merged
+    texts, threads, tables.work.triples.triples, tables.counters.metrics, inputs = merged
 
     try:
         for table, columns, of_rows in zip(tables.columns(), found.columns, runs[:rows], strict=True):
@@ -77,6 +80,7 @@ def merge(
         raise Refused from error
 
     tables.strings = Strings(texts)
+    tables.inputs = InputIds(inputs)
     tables.threads.rows = {thread: row for row, thread in enumerate(threads)}
     tables.thread_names |= dict(found.thread_names)
     tables.skipped.update(found.skipped)

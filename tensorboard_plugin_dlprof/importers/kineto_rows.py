@@ -21,6 +21,7 @@ from tensorboard_plugin_dlprof.events.tables import WorkKind
 from tensorboard_plugin_dlprof.importers.kineto_events import NO_TEXT, whole_number
 from tensorboard_plugin_dlprof.importers.kineto_ids import (
     FLOW_ENDS,
+    InputIds,
     MemoryDevices,
     TextIds,
     ThreadIds,
@@ -117,11 +118,10 @@ class HostRows(SpanRows):
 class OpRows(HostRows):
     """Operators and annotations: everything that ``Ranges`` can hold."""
 
-    def __init__(self, texts: TextIds, threads: ThreadIds) -> None:
+    def __init__(self, texts: TextIds, threads: ThreadIds, input_ids: InputIds) -> None:
         super().__init__(texts, threads)
-        self.shapes = array("i")
-        self.dtypes = array("i")
-        self.parameters = array("i")
+        self._input_ids = input_ids
+        self.inputs = array("i")
         self.stack = array("i")
         self.group = array("i")
         self.sequence = array("q")
@@ -131,9 +131,8 @@ class OpRows(HostRows):
         """Appends complete events."""
         super().add(events, args)
         texts = self._texts
-        extend(self.shapes, texts.of_raw(_either(args["input_dims_2020"], args["input_dims"], NO_TEXT)))
-        extend(self.dtypes, texts.of_raw(args["input_type"]))
-        extend(self.parameters, texts.of_raw(args["concrete_inputs"]))
+        shapes = _either(args["input_dims_2020"], args["input_dims"], NO_TEXT)
+        extend(self.inputs, self._input_ids.of(shapes, args["input_type"], args["concrete_inputs"]))
         extend(self.stack, texts.of(args["call_stack"]))
         names, numbers = args["group_name"], args["group_id"]
         if names.count("") < len(names):

@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.events.tables import Strings, WorkKind
 from tensorboard_plugin_dlprof.importers.kineto_categories import Kind, kind_of_category
 from tensorboard_plugin_dlprof.importers.kineto_counters import CounterRows
 from tensorboard_plugin_dlprof.importers.kineto_events import Event
-from tensorboard_plugin_dlprof.importers.kineto_ids import TextIds, ThreadIds, thread_key
+from tensorboard_plugin_dlprof.importers.kineto_ids import InputIds, TextIds, ThreadIds, thread_key
 from tensorboard_plugin_dlprof.importers.kineto_pieces import kind_of_class
 from tensorboard_plugin_dlprof.importers.kineto_rows import (
     CallRows,
@@ -62,9 +62,10 @@ class EventTables:
         self.strings = Strings()
         self.texts = TextIds(self.strings)
         self.threads = ThreadIds()
-        self.old_ops = OpRows(self.texts, self.threads)
-        self.ops = OpRows(self.texts, self.threads)
-        self.annotations = OpRows(self.texts, self.threads)
+        self.inputs = InputIds()
+        self.old_ops = OpRows(self.texts, self.threads, self.inputs)
+        self.ops = OpRows(self.texts, self.threads, self.inputs)
+        self.annotations = OpRows(self.texts, self.threads, self.inputs)
         self.frames = HostRows(self.texts, self.threads)
         self.calls = CallRows(self.texts, self.threads)
         self.work = WorkRows(self.texts)
@@ -168,7 +169,7 @@ class EventTables:
         return [vars(table) for table in (*self._tables(), self.flows, self.counters)]
 
     def counts(self) -> list[int]:
-        """Rows of each table of ``columns``, then texts, threads, sizes of grids and blocks, metrics of counters."""
+        """Rows of each table of ``columns``, then texts, threads, sizes of grids and blocks, metrics, inputs of ops."""
         rows = [table.count for table in (*self._tables(), self.flows, self.counters)]
         return [
             *rows,
@@ -176,6 +177,7 @@ class EventTables:
             len(self.threads.rows),
             len(self.work.triples.triples),
             len(self.counters.metrics),
+            len(self.inputs),
         ]
 
     def _tables(self) -> Sequence[SpanRows | MemoryRows]:

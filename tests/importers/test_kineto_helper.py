@@ -54,6 +54,7 @@ def events(count: int = EVENTS) -> list[dict[str, Any]]:
                 8,
                 track,
                 Input_Dims=[[number % 700, 2]],
+                Input_type=[f"type{number % 3}"],
                 Sequence_number=number,
             ),
             x("cuda_runtime", "cudaLaunchKernel", ts + 1, 2, track, correlation=number),

@@ -194,3 +194,26 @@ def test_texts_of_an_operator_are_kept_as_written(tmp_path: Path) -> None:
     assert texts(capture, ranges.group) == ["", "pg"]
     assert (ranges.sequence.tolist(), ranges.forward_thread.tolist()) == ([4, -1], [-1, 1])
     assert capture.info.recorded == {"ops", "shapes", "stacks"}
+
+
+def test_operators_with_some_inputs_in_common_keep_their_own(tmp_path: Path) -> None:
+    """Shapes, types and values are each those of the operator, whichever of them it has."""
+    inputs: list[dict[str, Any]] = [
+        {"Input_Dims": [[2]], "Input_type": ["float"]},
+        {"Input_Dims": [[2]], "Input_type": ["int"]},
+        {"Input_Dims": [[2]], "Concrete_Inputs": ["float"]},
+        {"Input_type": ["float"]},
+        {},
+        {"Concrete_Inputs": ["\0", "1"]},
+    ]
+    ranges = (capture := read(trace(*(op(**each) for each in inputs)), tmp_path)).ranges
+    assert list(
+        zip(*(texts(capture, column) for column in (ranges.shapes, ranges.dtypes, ranges.parameters)), strict=True)
+    ) == [
+        ("[[2]]", '["float"]', ""),
+        ("[[2]]", '["int"]', ""),
+        ("[[2]]", "", '["float"]'),
+        ("", '["float"]', ""),
+        ("", "", ""),
+        ("", "", '["\\u0000", "1"]'),
+    ]
