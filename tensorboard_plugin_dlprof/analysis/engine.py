@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,8 +17,6 @@ from tensorboard_plugin_dlprof.analysis.wording import percentage
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.units import short_duration
-
-_LOG = logging.getLogger(__name__)
 
 
 def judge(
@@ -51,8 +48,10 @@ def _answer(detector: str, rule: Rule, signals: Signals) -> Finding | Lacks | No
         return rule(signals)
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001 - logged, and told where the answer would stand
-        _LOG.warning("The rule %s failed.", detector, exc_info=True)
+    except Exception as error:  # logged, and told where the answer would stand
+        import logging  # 2 ms of every import, which seldom needs it
+
+        logging.getLogger(__name__).warning("The rule %s failed.", detector, exc_info=True)
         return Lacks(f"what this rule says, as it failed ({type(error).__name__})", "This is a bug of ours; report it.")
 
 
