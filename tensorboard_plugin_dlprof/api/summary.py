@@ -41,14 +41,15 @@ class Summary:
     resources_ns: dict[str, int | None]
     """The exclusive parts of the wall time: tensor_core, unknown_kernel (of which no rule can tell whether they use
     Tensor Cores, and CUDA graphs recorded as a whole), other_kernel, memory, data_loader, io, cpu, other. Where
-    unknown_kernel is not 0, tensor_core is the least that it can be, and unknown where none is known."""
+    unknown_kernel is not 0, tensor_core is the least that it can be, and unknown where none is known. So is what the
+    recording could not hold: without a GPU, its parts."""
     kernel_times_ns: dict[str, int | None]
     """Plain sums of durations: total, and its parts tensor_core, unknown (of which no rule can tell), other_kernel and
     memory; and graph, CUDA graphs recorded as a whole, which are not in the total. Beside unknown or graph,
     tensor_core is the least that it can be, and unknown where none is known."""
     ops: int | None
     eligible_ops: int | None
-    """Ops that can use Tensor Cores."""
+    """Ops that can use Tensor Cores; unknown where none is known to, and some may."""
     eligible_ops_using_tensor_cores: int | None
     """The least that it can be, and unknown where none is known to; ``eligible_ops_unknown`` more may."""
     eligible_ops_unknown: int | None

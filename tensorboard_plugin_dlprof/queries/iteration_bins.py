@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.queries.iteration_blocks import bars_by_number, iteration_blocks
-from tensorboard_plugin_dlprof.queries.iteration_sums import Bar, sums_by_number
+from tensorboard_plugin_dlprof.queries.iteration_sums import Bar, sums_by_number, with_unrecorded
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import performance
@@ -89,5 +89,5 @@ def iteration_bars(
         "to": high if size else None,
         "bin_size": max(size, 1),
         "binned": size > 1,
-        "rows": rows or [],
+        "rows": with_unrecorded(connection, rows or []),
     }

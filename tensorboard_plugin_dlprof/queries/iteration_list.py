@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 import msgspec
@@ -152,16 +153,52 @@ _IN_ORDER = f"{ITERATIONS.base} NOT INDEXED"
 """For columns without an index: reading the table in its own order takes a third of the time of another index."""
 
 
-def iterations(extended: bool, unknown: bool = False) -> Table:
+_OF_RESOURCE: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "tensor_core": (
+            *("tensor_core_kernels", "tensor_core_time_ns", "tensor_core_time_fraction", "tensor_core_kernel_time_ns"),
+            *("gpu_time_ns", "gpu_time_fraction"),
+        ),
+        "other_kernel": ("other_kernel_ns",),
+        "memory": ("memory_ns",),
+        "data_loader": ("data_loader_ns",),
+        "io": ("io_ns",),
+    }
+)
+"""What is unknown where a recording could not hold a part of the wall time."""
+
+
+def iterations(extended: bool, unknown: bool = False, unrecorded: Collection[str] = ()) -> Table:
     """The aggregated iterations.
 
     Args:
         extended: the database has our own tables.
         unknown: and tells in them of kernels that may use Tensor Cores, or CUDA graphs recorded as a whole.
+        unrecorded: parts of the wall time that the recording could not hold.
     """
     if not extended:
         return ITERATIONS
-    return _with_unknown(_of_ours()) if unknown else _of_ours()
+    table = _with_unknown(_of_ours()) if unknown else _of_ours()
+    silent = {key for resource in unrecorded for key in _OF_RESOURCE.get(resource, ())}
+    return msgspec.structs.replace(
+        table, columns=tuple(_untold(column) if column.key in silent else column for column in table.columns)
+    )
+
+
+def _untold(column: Column) -> Column:
+    """A column that is empty in all rows."""
+    return Column(
+        column.key,
+        column.label,
+        column.type,
+        f"{column.description} Empty: this recording could not hold it.",
+        "NULL",
+        nullable=True,
+        sortable=False,
+        filterable=False,
+        hidden=column.hidden,
+        tier=column.tier,
+    )
 
 
 _UNKNOWN = "kernels of which no rule can tell whether they use Tensor Cores"

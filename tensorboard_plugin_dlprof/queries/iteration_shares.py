@@ -9,10 +9,11 @@ from typing import NamedTuple
 from tensorboard_plugin_dlprof.queries.numbers import fraction
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.unknown_kernels import OF_ITERATION, at_least_sql, has_unknown_kernels
+from tensorboard_plugin_dlprof.queries.unrecorded import unrecorded_resources
 
 
 class IterationShares(NamedTuple):
-    """One iteration. Shares are those of its exclusive parts, unknown where it has no duration."""
+    """One iteration. Shares are those of its exclusive parts, unknown where it has no duration and without a GPU."""
 
     iteration: int
     duration_ns: int
@@ -36,7 +37,7 @@ def iteration_shares(connection: sqlite3.Connection, scope: Scope) -> Iterator[I
         "WHERE aggr_id = :aggregation AND domain_name = :domain ORDER BY iter_value",
         {"aggregation": scope.aggregation, "domain": scope.domain_name},
     )
+    without_gpu = "tensor_core" in unrecorded_resources(connection)
     for iteration, duration_ns, tensor_core_ns, kernel_ns in cursor:
-        yield IterationShares(
-            iteration, duration_ns, fraction(kernel_ns, duration_ns), fraction(tensor_core_ns, duration_ns)
-        )
+        shares = fraction(kernel_ns, duration_ns), fraction(tensor_core_ns, duration_ns)
+        yield IterationShares(iteration, duration_ns, *((None, None) if without_gpu else shares))

@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import RESOURCE_COLUMNS, RESOURCES
 from tensorboard_plugin_dlprof.queries.unknown_kernels import OF_ITERATION, UNKNOWN_PART, at_least
+from tensorboard_plugin_dlprof.queries.unrecorded import unrecorded_resources
 
 MOST_SUMS = 4_000
 """More than any chart draws."""
@@ -61,6 +62,15 @@ def single(connection: sqlite3.Connection) -> str:
         f"ON part.aggr_id = iteration.aggr_id AND part.iter_value = iteration.iter_value "
         f"{OF_ITERATION if extended else ''} WHERE iteration.aggr_id = :aggregation"
     )
+
+
+def with_unrecorded(connection: sqlite3.Connection, bars: list[Bar]) -> list[Bar]:
+    """The bars, with the parts unknown that the recording could not hold."""
+    unknown = dict.fromkeys(unrecorded_resources(connection))
+    for bar in bars if unknown else ():
+        if bar["parts"] is not None:
+            bar["parts"].update(unknown)
+    return bars
 
 
 def parts_of_bar(times: Iterable[int | None]) -> dict[str, int | None]:

@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.queries.iteration_sums import (
     single_iterations,
     sums,
     sums_by_number,
+    with_unrecorded,
 )
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -75,7 +76,7 @@ def iteration_rows(connection: sqlite3.Connection, scope: Scope) -> tuple[list[I
             profiled=row["profiled"],
             parts=row["parts"],
         )
-        for row in found
+        for row in with_unrecorded(connection, found)
     ], is_binned
 
 

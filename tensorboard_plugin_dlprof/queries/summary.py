@@ -9,16 +9,16 @@ from types import MappingProxyType
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
-from tensorboard_plugin_dlprof.queries.extension import extension_tables, recorded
+from tensorboard_plugin_dlprof.queries.extension import extension_tables
 from tensorboard_plugin_dlprof.queries.numbers import fraction, minus, number, plus, whole
+from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, NO_GPU_WORK
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least
+from tensorboard_plugin_dlprof.queries.unrecorded import unrecorded_resources
 
 RESOURCES = ("tensor_core", "unknown_kernel", "other_kernel", "memory", "data_loader", "io", "cpu", "other")
 """The parts of an iteration's time, each without what those before it cover: kernels on Tensor Cores; kernels of which
 no rule can tell, and CUDA graphs recorded as a whole; kernels that are not on Tensor Cores; and so on."""
-
-_ON_GPU = {"tensor_core", "unknown_kernel", "other_kernel", "memory"}
 
 RESOURCE_COLUMNS: Mapping[str, str] = MappingProxyType(
     {
@@ -40,6 +40,7 @@ class ModelSummary(TypedDict):
 
     ops: int | None
     eligible_ops: int | None
+    """Unknown where none is known to be, and some may."""
     eligible_ops_using_tensor_cores: int | None
     """Unknown where none is known to, and some may."""
     eligible_ops_unknown: int | None
@@ -70,7 +71,7 @@ class GpuUtilization(TypedDict):
 
 class ResourceShare(TypedDict):
     """One exclusive part of the wall time. That on Tensor Cores is the least that it can be where ``unknown_kernel`` is
-    not 0, and unknown where none is known."""
+    not 0, and unknown where none is known; so is what the recording could not hold."""
 
     resource: str
     time_ns: int | None
@@ -123,6 +124,10 @@ def model_summary(connection: sqlite3.Connection, scope: Scope) -> ModelSummary:
         # The ops of which Tensor Core efficiency tells; 1.8's table knows no kernels outside ops that use Tensor Cores.
         eligible_ops, eligible_ns = extended["eligible_ops"], extended["eligible_op_ns"]
         using_ops, unknown_ops = extended["eligible_ops_using"], extended["eligible_ops_unknown"]
+        if connection.execute(f"SELECT {NO_GPU_WORK}").fetchone()[0]:
+            unknown_ops = eligible_ops
+        if eligible_ops == 0 and _may_be_eligible(connection, scope):
+            eligible_ops = eligible_ns = None
     else:
         # DLProf counts under "eligible" only the ops that do not use Tensor Cores.
         eligible_ops = plus(row["nodes_tc_eligible_count"], row["nodes_using_tc_count"])
@@ -136,6 +141,14 @@ def model_summary(connection: sqlite3.Connection, scope: Scope) -> ModelSummary:
         gpu_time_ns=row["nodes_total_gpu_time"],
         eligible_gpu_time_fraction=fraction(eligible_ns, row["nodes_total_gpu_time"]),
     )
+
+
+def _may_be_eligible(connection: sqlite3.Connection, scope: Scope) -> bool:
+    (found,) = connection.execute(
+        f"SELECT EXISTS (SELECT 1 FROM op_nodes AS node WHERE node.aggr_id = ? AND ({ELIGIBLE_OR_UNKNOWN}) IS NULL)",
+        (scope.aggregation,),
+    ).fetchone()
+    return bool(found)
 
 
 def gpu_utilization(connection: sqlite3.Connection, scope: Scope) -> GpuUtilization:
@@ -189,10 +202,12 @@ def _devices(connection: sqlite3.Connection, scope: Scope, wall_ns: int | None) 
 
 
 def resource_breakdown(connection: sqlite3.Connection, scope: Scope) -> list[ResourceShare]:
-    """The exclusive parts of the aggregated iterations' time, in order of precedence; they add up to it."""
+    """The exclusive parts of the aggregated iterations' time, in order of precedence; they add up to it. Unknown is
+    also a part of which the recording holds nothing and could not, but in NVIDIA's databases, which do not say."""
     times = _resource_times(connection, scope)
     whole_ns = plus(*times.values())
     known = {**times, "tensor_core": at_least(times["tensor_core"], times["unknown_kernel"])}
+    known |= dict.fromkeys(unrecorded_resources(connection))
     return [
         ResourceShare(resource=resource, time_ns=time_ns, fraction=fraction(time_ns, whole_ns))
         for resource, time_ns in known.items()
@@ -219,23 +234,6 @@ def apart(times: Mapping[str, int | None], unknown_ns: int | None) -> dict[str, 
     """Times of DLProf's seven parts, and how much of its other kernels may be on Tensor Cores -> of ``RESOURCES``."""
     told = {**times, "unknown_kernel": unknown_ns, "other_kernel": minus(times["other_kernel"], unknown_ns)}
     return {resource: told[resource] for resource in RESOURCES}
-
-
-def unrecorded_resources(connection: sqlite3.Connection, scope: Scope) -> frozenset[str]:
-    """The parts of ``resource_breakdown`` of which the recording holds nothing and could not: their 0 means unknown, as
-    the pages say it (``isRecorded`` in the frontend). None of NVIDIA's databases: they do not say."""
-    words = recorded(connection)
-    if words is None:
-        return frozenset()
-    absent = {part["resource"] for part in resource_breakdown(connection, scope) if not part["time_ns"]}
-    silent = set[str]()
-    if absent >= _ON_GPU:
-        silent |= _ON_GPU
-    if "io" not in words:
-        silent.add("io")
-    if not {"ops", "nvtx"} & set(words):
-        silent.add("data_loader")
-    return frozenset(silent & absent)
 
 
 def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[str, KernelClassTime]:
@@ -272,10 +270,10 @@ def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[str, Kerne
         "total": KernelClassTime(
             time_ns=summary["total_gpu_time"], names=summary["total_count"], launches=plus(kernels, memory)
         ),
-        "tensor_core": KernelClassTime(
-            time_ns=at_least(summary["using_tc_gpu_time"], untold),
-            names=at_least(summary["using_tc_count"], untold),
-            launches=at_least(tensor_core, untold),
+        "tensor_core": KernelClassTime(time_ns=None, names=None, launches=None)
+        if at_least(tensor_core, untold) is None
+        else KernelClassTime(
+            time_ns=summary["using_tc_gpu_time"], names=summary["using_tc_count"], launches=tensor_core
         ),
         "unknown": unknown,
         "other_kernel": KernelClassTime(

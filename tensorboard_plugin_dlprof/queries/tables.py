@@ -24,6 +24,7 @@ from tensorboard_plugin_dlprof.queries.ops import of_ours
 from tensorboard_plugin_dlprof.queries.reasons import groups, ops, ops_of_group
 from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.unknown_kernels import has_unknown_kernels
+from tensorboard_plugin_dlprof.queries.unrecorded import unrecorded_resources
 
 
 def _of_ops(make: Callable[[bool], Table]) -> Callable[[bool], Table]:
@@ -57,7 +58,13 @@ _MEASURED = {"ops": ops, "ops_of_group": ops_of_group, "groups": groups, "effici
 
 
 @cache
-def find_table(name: str, extended: bool, measured: bool = False, unknown: bool = False) -> Table:
+def find_table(
+    name: str,
+    extended: bool,
+    measured: bool = False,
+    unknown: bool = False,
+    unrecorded: frozenset[str] = frozenset(),
+) -> Table:
     """The table of this name.
 
     Args:
@@ -65,6 +72,7 @@ def find_table(name: str, extended: bool, measured: bool = False, unknown: bool 
         extended: the database has our own tables.
         measured: it has not, but the efficiency of its ops was worked out.
         unknown: it tells of kernels that may use Tensor Cores, or CUDA graphs recorded as a whole.
+        unrecorded: parts of the wall time that its recording could not hold.
 
     Raises:
         NotFound: there is none.
@@ -74,7 +82,7 @@ def find_table(name: str, extended: bool, measured: bool = False, unknown: bool 
         raise NotFound(f"There is no table {name[:40]!r}; there are {', '.join(TABLES)}.")
     if measured and not extended and name in _MEASURED:
         return _MEASURED[name](True)
-    return iterations(extended, unknown) if name == "iterations" else make(extended)
+    return iterations(extended, unknown, unrecorded) if name == "iterations" else make(extended)
 
 
 def table_of(connection: sqlite3.Connection, name: str) -> Table:
@@ -83,5 +91,7 @@ def table_of(connection: sqlite3.Connection, name: str) -> Table:
     Raises:
         NotFound: there is none.
     """
-    unknown = name == "iterations" and has_unknown_kernels(connection)
-    return find_table(name, is_extended(connection), is_measured(connection), unknown)
+    extended, measured = is_extended(connection), is_measured(connection)
+    if name != "iterations":
+        return find_table(name, extended, measured)
+    return find_table(name, extended, measured, has_unknown_kernels(connection), unrecorded_resources(connection))

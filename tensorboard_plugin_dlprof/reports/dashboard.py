@@ -81,7 +81,6 @@ def _key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> str
 
 def resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     """What fills the wall time: one bar, and a table with its key."""
-    unrecorded = summary.unrecorded_resources(connection, scope)
     parts = summary.resource_breakdown(connection, scope)
     unknown_ns = next(part["time_ns"] for part in parts if part["resource"] == "unknown_kernel")
     rows = []
@@ -94,8 +93,7 @@ def resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
             name = "In CUDA graphs"
         if key == "tensor_core" and unknown_ns and part["time_ns"]:
             name += ", at least"
-        known = (None, None) if key in unrecorded else (part["time_ns"], part["fraction"])
-        rows.append((key, name, *known))
+        rows.append((key, name, part["time_ns"], part["fraction"]))
     chart = charts.stacked_bar(
         "What fills the wall time",
         [Part(time or 0, key, f"{name}: {duration(time)}, {share(fraction)}") for key, name, time, fraction in rows],

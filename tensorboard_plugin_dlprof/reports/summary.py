@@ -17,7 +17,6 @@ from tensorboard_plugin_dlprof.queries.summary import (
     model_summary,
     resource_breakdown,
     tensor_core_efficiency,
-    unrecorded_resources,
 )
 from tensorboard_plugin_dlprof.queries.system import gpu_names
 from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind, Ours, Unknown, Value, fit
@@ -93,10 +92,8 @@ def _times(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ..
     """A utilisation is unknown where the profile has nothing that could be utilised, a part of the wall time where it
     could not be recorded, or no time went by, both of Tensor Cores where no kernel is known to use them and some may;
     DLProf writes 0.0."""
-    unrecorded = unrecorded_resources(connection, scope)
-    unknown = {f"{column}_duration_pct" for resource, column in RESOURCE_COLUMNS.items() if resource in unrecorded}
     parts = {part["resource"]: part["fraction"] for part in resource_breakdown(connection, scope)}
-    unknown |= {f"{column}_duration_pct" for resource, column in RESOURCE_COLUMNS.items() if parts[resource] is None}
+    unknown = {f"{column}_duration_pct" for resource, column in RESOURCE_COLUMNS.items() if parts[resource] is None}
     if tensor_core_efficiency(connection, scope)["fraction"] is None:
         unknown.add("tc_utilization")
     if gpu_utilization(connection, scope)["fraction"] is None:

@@ -68,7 +68,7 @@ def check_sums(bars: list[Bar] | list[IterationRow], single: list[Bar]) -> None:
         assert bar["duration_ns"] == sum(row["duration_ns"] or 0 for row in inside)
         if bar["parts"] is not None:
             for part, time_ns in bar["parts"].items():
-                assert time_ns == sum((row["parts"] or {})[part] or 0 for row in inside)
+                assert (time_ns or 0) == sum((row["parts"] or {})[part] or 0 for row in inside)
         assert (bar["parts"] is not None) is bar["profiled"]
     assert position == len(single)
 

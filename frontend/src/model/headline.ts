@@ -97,7 +97,7 @@ export function matrixSentence(data: DashboardResponse): Phrase[] {
       { text: formatShare(shareOf(untold, all)), strong: true },
       { text: ` of the kernel time it ${cannot}` },
     ];
-  const none = hasOps(data) && data.model.eligible_ops === 0 ? "; no op is known to be eligible" : "";
+  const none = hasOps(data) && (data.model.eligible_ops ?? 0) === 0 ? "; no op is known to be eligible" : "";
   if (used.time_ns === 0)
     return [
       { text: efficiency === null ? "No kernel" : "No eligible op", strong: true },

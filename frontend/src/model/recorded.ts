@@ -3,17 +3,13 @@ import type { DashboardResponse, Resource } from "../api/types";
 
 const ON_GPU: readonly Resource[] = ["tensor_core", "unknown_kernel", "other_kernel", "memory"];
 
-/** Whether time of this class would have been seen. NVIDIA's databases do not say, so what they show counts as measured. */
+/** Whether time of this class would have been seen; of Tensor Cores nothing is known too where no rule tells a kernel. */
 export function isRecorded(
   resource: Resource,
-  { recorded, resource_breakdown: parts }: Pick<DashboardResponse, "recorded" | "resource_breakdown">,
+  { resource_breakdown: parts }: Pick<DashboardResponse, "resource_breakdown">,
 ): boolean {
-  const time = parts.find((part) => part.resource === resource)?.time_ns ?? 0;
-  if (recorded === null || time > 0) return true;
-  if (ON_GPU.includes(resource)) return parts.some((part) => ON_GPU.includes(part.resource) && (part.time_ns ?? 0) > 0);
-  if (resource === "io") return recorded.includes("io");
-  if (resource === "data_loader") return recorded.includes("ops") || recorded.includes("nvtx");
-  return true;
+  const timeOf = (of: Resource) => parts.find((part) => part.resource === of)?.time_ns;
+  return timeOf(resource) !== null || (resource === "tensor_core" && (timeOf("unknown_kernel") ?? 0) > 0);
 }
 
 /** How such time gets into a recording. */

@@ -1,0 +1,1 @@
+"""What different pages, reports and interfaces say of one quantity."""
