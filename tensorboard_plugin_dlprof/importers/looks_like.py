@@ -33,6 +33,8 @@ _NSIGHT_COMPUTE = (
     "a profile"
 )
 
+_NSIGHT_TABLES = ("cupti_activity_kind_", "nvtx_events", "target_info_")
+
 _MEMORY_TIMELINE = re.compile(rb"\[\s*\[\s*\d{12,}\s*,")
 """Lists of microseconds or nanoseconds since 1970, and of sizes."""
 
@@ -108,6 +110,10 @@ def _database(path: Path, head: bytes) -> str:
         return "is a profile of ROCm (rpd), which is not read; record it with the PyTorch profiler"
     if "db_version" in tables or any(table.startswith("read_only_") for table in tables):
         return damage or "is a DLProf database: it needs no import, open it directly"
+    if "stringtable" in tables and any(table.startswith("cupti_") for table in tables):
+        return damage or "is a profile of nvprof, which is not read; record it with Nsight Systems"
+    if any(table.startswith(_NSIGHT_TABLES) for table in tables):
+        return damage or "is a part of an export of Nsight Systems, without its texts (StringIds); export all tables"
     if damage or not tables:
         return damage or "is an SQLite database without tables"
     return f"is another SQLite database (it has the table {min(tables)})"

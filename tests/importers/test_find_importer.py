@@ -114,6 +114,8 @@ def test_a_stranger_is_described(tmp_path: Path, content: bytes, name: str, sent
         (["rocpd_api", "rocpd_string"], "ROCm"),
         (["db_version", "read_only_kernels"], "open it directly"),
         ([*(f"a{number}" for number in range(200)), "read_only_kernels"], "open it directly"),
+        (["CUPTI_ACTIVITY_KIND_KERNEL", "TARGET_INFO_GPU"], "without its texts .StringIds.; export all tables"),
+        (["CUPTI_ACTIVITY_KIND_KERNEL", "StringTable"], "a profile of nvprof"),
         (["notes"], "another SQLite database .it has the table notes."),
         ([], "an SQLite database without tables"),
     ],
