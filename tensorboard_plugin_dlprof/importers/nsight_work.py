@@ -40,11 +40,11 @@ _PLACE = (
     Column("start", NO_TIME),
     Column("end", NO_TIME),
     Column("globalPid"),
-    Column("deviceId"),
+    Column("deviceId", 0),
     Column("streamId"),
     Column("correlationId"),
 )
-"""What every device event begins with."""
+"""What every device event begins with. An export that names no device has one."""
 
 _GEOMETRY = tuple(Column(name, 0) for name in ("gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"))
 

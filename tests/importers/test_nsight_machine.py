@@ -107,6 +107,20 @@ def test_work_on_a_gpu_that_is_not_listed_has_a_nameless_device(tmp_path: Path) 
     assert capture.devices == [Device(1), Device(3)]
 
 
+def test_work_that_names_no_gpu_is_of_one(tmp_path: Path) -> None:
+    """Tools that trim exports leave the column out."""
+    columns, rows = kernels(kernel(0, 1))["CUPTI_ACTIVITY_KIND_KERNEL"]
+    assert columns.startswith("start end deviceId ")
+    trimmed = columns.replace("deviceId ", ""), [[*row[:2], *row[3:]] for row in rows]
+    tables = {
+        "CUPTI_ACTIVITY_KIND_KERNEL": trimmed,
+        "StringIds": NAMES,
+        "TARGET_INFO_GPU": (GPU_COLUMNS, [[0, *A100, 0]]),
+    }
+    capture = read_tables(tmp_path, tables)
+    assert (capture.work.device.tolist(), capture.devices) == ([0], [Device(0, *A100)])
+
+
 @pytest.mark.parametrize(
     ("number", "version"),
     [
