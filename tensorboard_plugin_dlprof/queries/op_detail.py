@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect_left, bisect_right
 from typing import TypedDict, cast
 
 from tensorboard_plugin_dlprof.errors import NotFound
@@ -260,13 +261,13 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, op: int) -> OpIter
     return _in_columns([list(map(whole, column)) for column in zip(*cursor.fetchmany(MAX_ITERATIONS), strict=True)])
 
 
-_UNTOLD_KERNELS = (
-    "EXISTS (SELECT 1 FROM iteration_aggregation_list AS part "
-    "CROSS JOIN ext_iteration_unknown AS unknown ON unknown.id = part.id "
-    "CROSS JOIN kernel_iteration_node AS one ON one.aggr_id = part.aggr_id AND one.iter_value = part.iter_value "
-    "AND one.read_only_ops_id = :op JOIN read_only_kernels AS kernel ON kernel.id = one.read_only_kernel_id "
+_UNTOLD_ITERATIONS = (
+    "SELECT part.iter_value FROM ext_iteration_unknown AS unknown "
+    "CROSS JOIN iteration_aggregation_list AS part ON part.id = unknown.id "
+    "WHERE unknown.aggr_id = :aggregation AND EXISTS (SELECT 1 FROM kernel_iteration_node AS one "
+    "JOIN read_only_kernels AS kernel ON kernel.id = one.read_only_kernel_id "
     "JOIN ext_kernel_names AS class ON class.name_id = kernel.long_name_id AND class.matrix_unit = 2 "
-    "WHERE part.aggr_id = :aggregation AND part.iter_value BETWEEN :first AND :last)"
+    "WHERE one.aggr_id = part.aggr_id AND one.iter_value = part.iter_value AND one.read_only_ops_id = :op)"
 )
 
 
@@ -279,11 +280,11 @@ def _untold_rows(connection: sqlite3.Connection, scope: Scope, op: int, found: O
     ).fetchone()
     if nothing or graphs or not kernels:
         return [bool(nothing or graphs)] * len(found["iteration"])
-    rows = zip(found["iteration"], found["stop_iteration"], found["tensor_core_kernels"], strict=True)
+    cursor = connection.execute(_UNTOLD_ITERATIONS, asked)
+    untold = sorted(iteration for (iteration,) in cursor if isinstance(iteration, int))
     return [
-        not known
-        and bool(connection.execute(f"SELECT {_UNTOLD_KERNELS}", {**asked, "first": first, "last": last}).fetchone()[0])
-        for first, last, known in rows
+        bisect_left(untold, first) < bisect_right(untold, last)
+        for first, last in zip(found["iteration"], found["stop_iteration"], strict=True)
     ]
 
 
