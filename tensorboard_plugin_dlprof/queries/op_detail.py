@@ -261,6 +261,12 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, op: int) -> OpIter
     return _in_columns([list(map(whole, column)) for column in zip(*cursor.fetchmany(MAX_ITERATIONS), strict=True)])
 
 
+_HAS_TOLD_KERNELS = (
+    "EXISTS (SELECT 1 FROM ext_launches AS kernel WHERE kernel.read_only_ops_id = :op AND NOT kernel.uses_tc "
+    "AND kernel.long_name_id NOT IN (SELECT name_id FROM ext_kernel_names WHERE matrix_unit = 2))"
+)
+"""Of an op: where it has none, those of each iteration that do not use Tensor Cores cannot be told."""
+
 _UNTOLD_ITERATIONS = (
     "SELECT part.iter_value FROM ext_iteration_unknown AS unknown "
     "CROSS JOIN iteration_aggregation_list AS part ON part.id = unknown.id "
@@ -280,6 +286,8 @@ def _untold_rows(connection: sqlite3.Connection, scope: Scope, op: int, found: O
     ).fetchone()
     if nothing or graphs or not kernels:
         return [bool(nothing or graphs)] * len(found["iteration"])
+    if not connection.execute(f"SELECT {_HAS_TOLD_KERNELS}", asked).fetchone()[0]:
+        return [bool(kernels) for kernels in found["kernels"]]
     cursor = connection.execute(_UNTOLD_ITERATIONS, asked)
     untold = sorted(iteration for (iteration,) in cursor if isinstance(iteration, int))
     return [
