@@ -93,13 +93,12 @@ def check_dashboard(page: Page, data: dict[str, Any]) -> None:
     )
     for i, part in enumerate(parts):
         if part["time_ns"] is None:
-            expect(breakdown.nth(i).locator(".legend-value")).to_have_text("unknown")
+            is_untold = part["resource"] == "tensor_core" and bool(untold)
+            assert is_untold or not is_recorded(part, data)
+            expect(breakdown.nth(i).locator(".legend-value")).to_have_text("unknown" if is_untold else "not recorded")
             continue
-        if is_recorded(part, data):
-            expect(breakdown.nth(i).locator(".legend-share")).to_have_text(percent(part["fraction"]))
-        else:
-            expect(breakdown.nth(i).locator(".legend-value")).to_have_text("not recorded")
-            continue
+        assert is_recorded(part, data)
+        expect(breakdown.nth(i).locator(".legend-share")).to_have_text(percent(part["fraction"]))
         assert part["time_ns"] < 1000 or exact(part["time_ns"]) in tip_of(breakdown.nth(i))
 
     kernels = panel(page, "Total Kernel GPU Time")
