@@ -69,8 +69,10 @@ def write_event_file(folder: Path, metadata: ProfileMetadata, scalars: Sequence[
 
 
 def find_event_files(folder: Path) -> list[Path]:
-    """Event files of ours in ``folder``, by name."""
-    return sorted(path for path in folder.iterdir() if path.name.startswith(EVENT_FILE_NAME) and path.is_file())
+    """Event files of ours in ``folder``, by name; none of a folder that is missing or cannot be listed."""
+    with contextlib.suppress(OSError):
+        return sorted(path for path in folder.iterdir() if path.name.startswith(EVENT_FILE_NAME) and path.is_file())
+    return []
 
 
 def _events(metadata: ProfileMetadata, scalars: Sequence[ScalarSeries]) -> Iterator[Event]:

@@ -62,6 +62,11 @@ def test_two_profiles_of_one_run_have_a_file_each_and_nothing_else_is_left(tmp_p
     assert sorted(tmp_path.iterdir()) == files
 
 
+def test_a_folder_that_cannot_be_listed_has_no_event_files(tmp_path: Path) -> None:
+    """Whoever writes into it says what is wrong with it."""
+    assert find_event_files(tmp_path / "missing") == []
+
+
 def test_a_cut_event_file_gives_what_is_whole(tmp_path: Path) -> None:
     """The metadata comes before the scalars, and a cut in these does not lose it."""
     points = [(step, 1.5) for step in range(10)]
