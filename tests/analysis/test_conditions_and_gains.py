@@ -17,6 +17,7 @@ from tests.analysis.cases import (
     collective,
     copy,
     kernel,
+    many,
     memory,
 )
 from tests.analysis.scenes import A100, H100, NCCL, STEP_NS, T4, Step, found, said_by, scene, signals, verdict
@@ -178,3 +179,20 @@ def test_the_model_goes_to_the_gpu_once() -> None:
         step.good(0.4 * STEP_NS, STEP_NS)
 
     assert found(scene(upload, marked=False, steps=1)) == ["no_iterations_detector"]
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "told"),
+    [
+        ("AdamW", "torch.optim.AdamW(..., fused=True), or foreach=True"),
+        ("Adagrad", "torch.optim.Adagrad(..., foreach=True)"),
+        ("RMSprop", "torch.optim.RMSprop(..., foreach=True)"),
+        ("Lamb", "torch.compile(optimizer.step)"),
+    ],
+)
+def test_an_optimizer_is_told_of_what_its_class_has(optimizer: str, told: str) -> None:
+    """Only some of torch.optim are fused on GPUs, the others of it have foreach; of other classes nobody knows."""
+    (slow,) = verdict(many(ADD, "aten::add_", 60, around=f"Optimizer.step#{optimizer}.step")(0.3)).findings
+    advice = slow.recommendation_text()
+    assert told in advice
+    assert ("fused=True" in advice) == (optimizer == "AdamW")

@@ -25,6 +25,12 @@ _ZERO = Expression(r"zero_grad", re.IGNORECASE)
 _COMPILERS = ("triton", "xla", "nvfuser", "tensorrt")
 """Libraries of kernels that are fused already."""
 
+_FUSED_OPTIMIZERS = ("Adam", "AdamW", "SGD")
+"""Those of ``torch.optim`` that have fused kernels for GPUs since 2.3; Adagrad's were for CPUs alone until 2026."""
+
+_FOREACH_OPTIMIZERS = ("Adadelta", "Adafactor", "Adagrad", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop", "Rprop")
+"""The others of ``torch.optim`` that have ``foreach``."""
+
 _XLA_LINK = "https://www.tensorflow.org/xla#auto-clustering"
 
 
@@ -45,6 +51,7 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
     waiting = max(span - time, 0)
     if signals.share(span) < thresholds.OPTIMIZER_FRACTION or not signals.optimizer_is_slow:
         return None
+    name = _optimizer_name(signals, chosen)
     return Finding(
         "optimizer_detector",
         Severity.WARNING,
@@ -52,13 +59,13 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
         "optimizer",
         "The optimizer launches {kernels} {kernels:kernel|kernels} in each step, several for every parameter; from its "
         "first to its last the step takes {span_ns} ({share_fraction} of the time), of which {kernel_ns} in kernels.",
-        "Let it update all parameters at once: torch.optim.{name}(..., fused=True), or foreach=True.",
+        _at_once(name),
         {
             "kernels": signals.per_gpu(count),
             "span_ns": signals.per_iteration(span),
             "share_fraction": signals.share(span),
             "kernel_ns": signals.per_iteration(time),
-            "name": _optimizer_name(signals, chosen),
+            "name": name,
         },
         op_evidence(signals, op_rows(signals, chosen)),
         wall_gain(
@@ -225,3 +232,15 @@ def _optimizer_name(signals: Signals, chosen: Bools) -> str:
         if found:
             return found[1]
     return "AdamW"
+
+
+def _at_once(name: str) -> str:
+    """How an optimizer of that class can update all parameters at once."""
+    if name in _FUSED_OPTIMIZERS:
+        return "Let it update all parameters at once: torch.optim.{name}(..., fused=True), or foreach=True."
+    if name in _FOREACH_OPTIMIZERS:
+        return "Let it update all parameters at once: torch.optim.{name}(..., foreach=True)."
+    return (
+        "Let it update all parameters at once: compile its step (torch.compile(optimizer.step)), or take one that is "
+        "fused or made of torch._foreach_* operations."
+    )
