@@ -39,7 +39,7 @@ RULES: Final = (
     Rule("fbgemm-embedding", NO, "embedding", "fbgemm",
          r"^(?:\w+::)?(?:(?:int_nbit_)?split|dense|ssd)_embedding\w*|^(?:\w+::)?(?:linearize(?:_cache)?_ind\w+"
          r"|bounds_check_indices\w*|l[rf]u_cache_\w+)", "@types",
-         note="look-ups in embedding tables and their fused optimizers"),
+         note="look-ups in embedding tables and their fused optimizers; dense is their gradient", knows_better=True),
     Rule("fbgemm-jagged-product", NO, "gemm", "fbgemm",
          r"^fbgemm_gpu::(?:\w+::)*(?:dense_vec_jagged|jagged_jagged|jagged_dense)\w*bmm\w*", "@types",
          note="rows of different lengths, by elements"),
