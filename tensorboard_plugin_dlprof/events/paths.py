@@ -5,6 +5,9 @@ the outside in, each by its class, with its number (from 0, by first call) among
 class under the same parent where there are several. Without modules the annotations around it;
 without either nothing. The recorder numbers module objects (``Linear_3``), so one object has one
 path; a module that activation checkpointing runs again, outside its parents, keeps it.
+
+Of more than a hundred ranges around an op, as a program has that calls itself, the path tells the outer hundred and
+the innermost: ``/tree/.../leaf``. Whole paths would grow with the square of the depth, as would their groups.
 """
 
 from __future__ import annotations
@@ -24,6 +27,12 @@ from tensorboard_plugin_dlprof.events.trees import Flags, outline, spread
 
 _MANY_NAMES = 64
 """More names than a model has parts of one kind, that differ in numbers only, are one name with a counter in it."""
+
+_MOST_LEVELS = 100
+"""Ranges from the outside in that a path tells, all of them; those within are told by the innermost alone."""
+
+_LEFT_OUT = "..."
+"""Stands in a path for what it does not tell."""
 
 Labels = tuple[str, ...]
 """Module objects or annotations from the outside in."""
@@ -115,9 +124,12 @@ class Paths:
         known: dict[tuple[int, str], int] = {}
         count = len(self._capture.strings)
         name = self._capture.ranges.name[nesting.row[places]]
-        order = np.argsort(depth, kind="stable")
-        for level, members in enumerate(np.split(order, np.cumsum(np.bincount(depth))[:-1])):
-            parents = nodes[around[members]] if level else np.zeros(len(members), np.int32)
+        around_told = _told_around(around, depth)
+        told = np.minimum(depth, _MOST_LEVELS)
+        order = np.argsort(told, kind="stable")
+        for level, members in enumerate(np.split(order, np.cumsum(np.bincount(told))[:-1])):
+            parents = nodes[around_told[members]] if level else np.zeros(len(members), np.int32)
+            left_out = (_LEFT_OUT,) if level == _MOST_LEVELS else ()
             key = parents.astype(np.int64) * count + name[members]
             distinct, inverse = np.unique(key, return_inverse=True)
             first = np.full(len(distinct), np.iinfo(np.int64).max)
@@ -132,11 +144,17 @@ class Paths:
                 node = known.get((parent, label))
                 if node is None:
                     node = known[parent, label] = len(chains)
-                    chains.append((*chains[parent], label))
+                    chains.append((*chains[parent], *left_out, label))
                     starts.append(int(first[index]))
                 found[index] = node
             nodes[members] = found[inverse]
         return spread(places, around, nodes, nesting.stop, nothing=0), chains, starts
+
+
+def _told_around(around: Int32s, depth: Int32s) -> Int32s:
+    """Of places with their ``outline`` the parent or, of those that are too deep, the innermost around that is told."""
+    innermost = np.where(depth == _MOST_LEVELS - 1, np.arange(len(depth)), -1)
+    return np.where(depth < _MOST_LEVELS, around, np.maximum.accumulate(innermost)).astype(np.int32)
 
 
 def _annotation(name: str, counters: frozenset[str], varying: frozenset[str]) -> str:

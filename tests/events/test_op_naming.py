@@ -170,6 +170,22 @@ def test_numbers_of_layers_stay() -> None:
     assert [name for name, _ in ops(build("\n".join(lines))).values()] == [f"/layer {i}/mm" for i in range(5)]
 
 
+@pytest.mark.parametrize(("what", "text"), [("annotation", "Part{}"), ("module", "nn.Module: Part{}_0")])
+def test_paths_tell_a_hundred_ranges_and_the_innermost(what: str, text: str) -> None:
+    """Whole paths would grow with the square of the depth."""
+    depth = 300
+    letters = [f"{chr(ord('a') + i // 26)}{chr(ord('a') + i % 26)}" for i in range(depth)]
+    lines = [f"main {what} {i}-{2 * depth - i} {text.format(letters[i])}" for i in range(depth)]
+    lines += [f"main op {depth}-{depth + 1} aten::relu", f"main op {2 * depth - 150}-{2 * depth - 149} aten::tanh"]
+    lines += [f"main op {2 * depth - 99}-{2 * depth - 98} aten::mm"]
+    outer = "".join(f"/Part{letter}" for letter in letters[:100])
+    assert {name for name, _ in ops(build("\n".join(lines))).values()} == {
+        f"{outer}/.../Part{letters[299]}/relu",
+        f"{outer}/.../Part{letters[149]}/tanh",
+        f"{outer.removesuffix('/Part' + letters[99])}/mm",
+    }
+
+
 def test_stack_trace_of_frames_outermost_first() -> None:
     """Frames of C functions have no line to look at; the backward op shows where its forward was called."""
     profile = build(
