@@ -67,6 +67,10 @@ _TURING = Expression(r"turing|_75_|sm75", re.IGNORECASE)
 
 def of_instruction(name: KernelName) -> str:
     """From words, else from the instruction: ``volta_h884gemm`` is fp16, ``cutlass_80_tensorop_s1688gemm`` is tf32."""
+    operands = {_WORD_PRECISIONS.get(word.lower(), "fp8") for word in _BLOCK_SCALED.findall(name.text)[:2]}
+    if operands:
+        # ``ue4m3xe2m1``: scales and operand. FP6, and FP4 beside FP8, multiply at FP8's rate (``f8f6f4``).
+        return "fp4" if operands == {"fp4"} else "fp8"
     found = _INSTRUCTION.search(name.text)
     if found and found.group(3):
         # ``s1688bf16gemm``: operands are rounded to that type on their way into the unit.
@@ -85,6 +89,7 @@ def of_instruction(name: KernelName) -> str:
     return _BY_INSTRUCTION.get(letter + shape) or _BY_INSTRUCTION.get(letter) or words
 
 
+_BLOCK_SCALED = Expression(r"(?<![a-z0-9])ue\d+m\d+x(e2m1|f4|e2m3|e3m2|e4m3|e5m2)", re.IGNORECASE)
 _ATOM = Expression(r"(?:SM|sm)\d+_\d+x\d+x\d+_(?:F32|F16|S32|F64)((?:BF16|TF32|F16|F64|E4M3|E5M2|E2M1|S8|U8|S4|U4)+)")
 _TYPES: Final[tuple[tuple[str, str], ...]] = (
     ("fp4", r"float_e2m1|e2m1|mx_float4|nv_float4|fp4_e2m1"),
