@@ -51,7 +51,7 @@ RULES: Final = (
     Rule("flash3", YES, "attention", "flash_attention",
          r"\bdevice_kernel|^kernel_cutlass|\benable_sm\d+", "@types",
          r"FlashAttn(?:Fwd|Bwd)(?:Sm\d|<)|FlashAttention(?:Forward|Backward|MLAForward)Sm\d|flash_(?:fwd|bwd)_sm\d+"
-         r"|CollectiveMainloop(?:Fwd|Bwd)(?:Sm|<)|Sm(?:90|1\d\d)Fmha\w*(?:Kernel(?!Red)|Mainloop)|Fmha(?:Fwd|Bwd)?Kernel(?=Tma|<|I|E)"),
+         r"|CollectiveMainloop(?:Fwd|Bwd)(?:Sm|<)|Sm(?:90|1\d\d)Fmha\w*(?:Kernel(?!Red)|Mainloop)|FusedMultiHeadAttention|Fmha(?:Fwd|Bwd)?Kernel(?=Tma|<|I|E)"),
     Rule("flash3-first", YES, "attention", "flash_attention",
          r"\bflash::compute_attn_ws", "@types", note="its first releases: warp-specialised, with wgmma"),
     Rule("flash4", YES, "attention", "flash_attention",
@@ -122,7 +122,7 @@ RULES: Final = (
     Rule("triton-expert-scatter", NO, "embedding", "triton",
          r"^_fwd_kernel_ep_(?:scatter|gather)\w*", note="rows to their experts and back"),
     Rule("triton-unified-attention", YES, "attention", "triton",
-         r"^kernel_unified_attention_[23]d\w*",
+         r"^kernel_unified_attention(?:_[23]d\w*)?$",
          note="tl.dot on the model's 16-bit types"),
     Rule("triton-paged-attention", UNKNOWN, "attention", "triton",
          r"^kernel_paged_attention_2d\w*", note="by elements at first, with tl.dot since it serves grouped queries"),

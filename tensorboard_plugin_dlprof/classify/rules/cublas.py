@@ -17,6 +17,10 @@ RULES: Final = (
          knows_better=True),
     Rule("cublas-epilogue", NO, "elementwise", "cublas",
          r"\b(?:cublasLt::)?epilogue::impl::globalKernel|\bcublasLt::epilogue", "@types", knows_better=True),
+    Rule("cublas-emulation", NO, "elementwise", "cublas",
+         r"\bprolog_mod_\w+|\binverse_scaling_mrc_kernel", "fp64", r"\boz2_",
+         note="takes doubles apart for the INT8 products that stand in for theirs, and puts them together again",
+         knows_better=True),
     Rule("cublas-level-1", NO, "reduction", "cublas",
          r"\b(?:dot_kernel|reduce_1Block_kernel|asum_kernel|nrm2_kernel|iamax_kernel|iamin_kernel|amax_kernel)\b",
          "@types", knows_better=True),
@@ -25,7 +29,7 @@ RULES: Final = (
          r"|scal))", "@types"),
     Rule("cublas-transpose", NO, "copy", "cublas", r"\btranspose_readWrite\w*", "@types", knows_better=True),
     Rule("cublas-pointers", NO, "other", "cublas",
-         r"\bcompute_gemm_pointers|\bkernel_compute_pointers|\bgetPtrArray|computePointers",
+         r"\bcompute_gemm_pointers|\bprepare_grouped_gemm_data|\bkernel_compute_pointers|\bgetPtrArray|computePointers",
          note="addresses of a batch", knows_better=True),
     # Products without Tensor Cores: too small a dimension for a tile.
     Rule("gemv", NO, "gemm", "cublas",
@@ -60,7 +64,7 @@ RULES: Final = (
          r"cutlass\w*_(?:tensorop|wmma)_\w*(?:fmha|attention)"),
     Rule("cutlass", YES, "gemm", "cutlass",
          "", "@instruction",
-         r"cutlass\w*_(?:wmma_)?(?:tensorop|wmma|bstensorop|sptensorop)|cutlass_tensorop"),
+         r"cutlass\w*_(?:wmma_)?(?:(?:bs)?(?:sp)?tensorop|wmma)|cutlass_tensorop"),
     Rule("cutlass-template-convolution", YES, "convolution", "cutlass",
          r"^cutlass\w*::(?:Kernel\w*|device_kernel)", "@types",
          r"(?:conv6kernel|conv::kernel|ImplicitGemmConvolution|implicit_gemm|ConvUniversal).*(?:TensorOp|GMMA"

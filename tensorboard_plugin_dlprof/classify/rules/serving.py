@@ -14,6 +14,10 @@ RULES: Final = (
          r"|\bmergeExpertPrefixSum\w*|fusedBuildExpertMaps\w*|^moe::dev::(?!\w*(?:gemm|Gemm))\w+", "@types",
          knows_better=True),
     Rule("moe-wna16", YES, "gemm", "@namespace", r"\bmoe_wna16_gemm\w*", "@types", note="mma on dequantised halves"),
+    Rule("unsloth-rope", NO, "elementwise", "triton", r"^_rope_embedding(?:_QK)?$",
+         note="turns queries and keys before their product", knows_better=True),
+    Rule("gated-delta-split", NO, "copy", "triton", r"^_?fused_qkvzba_split_\w+",
+         note="parts of one projection to their places"),
     Rule("sampling", NO, "random", "@namespace", r"(?:sampling|Sampling|TopP|top_p|rejection_sample|gumbel)\w*"),
     Rule("kv-cache-write", NO, "copy", "@namespace",
          r"\b(?:reshape_and_cache|concat_and_cache|copy_blocks|swap_blocks|store_kv_?cache|set_mla_kv_buffer"
