@@ -5,12 +5,31 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable
+from types import FrameType
+from typing import NoReturn
 
 _UNTIL_COLLECTED = 200_000
 """More objects than the modules of any job make: looking for those that nobody can reach finds none of them."""
+
+_ENDINGS = tuple(signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))  # Windows has one
+
+
+def end_when_told() -> None:
+    """Lets a process that is told to end, or whose terminal is closed, remove its unfinished files first.
+
+    What is ignored stays so, as SIGHUP is below ``nohup``. The exit code is the one that shells tell of the signal.
+    """
+    for number in _ENDINGS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end)
+
+
+def _end(number: int, _frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
 
 
 def run_and_end(job: Callable[[], int]) -> int:

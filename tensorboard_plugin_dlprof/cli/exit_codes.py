@@ -9,5 +9,3 @@ SOME_FAILED = 3
 """Some of several sources failed; the messages name them."""
 INTERRUPTED = 130
 """Ctrl-C, as shells report it."""
-TERMINATED = 143
-"""SIGTERM, as shells report it."""

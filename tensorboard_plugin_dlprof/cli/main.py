@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from types import FrameType
-from typing import Any, NoReturn, Protocol, cast
+from typing import Any, Protocol, cast
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import say, say_bug, terminal_columns
 from tensorboard_plugin_dlprof.errors import ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import VERSION
+from tensorboard_plugin_dlprof.one_job import end_when_told
 
 
 class Command(Protocol):
@@ -92,9 +91,10 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line ``argv``, that of the process if none is given; the exit code."""
-    signal.signal(signal.SIGTERM, _terminate)
-    arguments = _arguments(sys.argv[1:] if argv is None else list(argv))
+    end_when_told()
+    words = sys.argv[1:] if argv is None else list(argv)
     try:
+        arguments = _arguments(words)
         code: int = arguments.run(arguments)
         sys.stdout.flush()
     except ProfileError as error:
@@ -114,11 +114,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(f"error: {error.filename or 'a file or the output cannot be read or written'}: {reason_of(error)}.")
         return exit_codes.FAILURE
     except Exception as error:  # noqa: BLE001  the last place before the user, who gets a sentence
-        say_bug(f"dlprof {arguments.command}", error)
+        say_bug(" ".join(["dlprof", *words[:1]]), error)
         return exit_codes.FAILURE
     return code
-
-
-def _terminate(signal_number: int, frame: FrameType | None) -> NoReturn:
-    """Lets an import that is told to end remove its unfinished files."""
-    raise SystemExit(exit_codes.TERMINATED)

@@ -102,6 +102,10 @@ def _create_beside(target: Path) -> Path:
             os.close(os.open(temporary, flags, 0o666))
         except FileExistsError:
             continue
+        except BaseException:  # told to end while the system made it
+            with suppress(OSError):
+                temporary.unlink()
+            raise
         return temporary
     raise OutputNotWritable(f"Too many imports write {shown(target)} at once; wait for them.")
 

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn
 
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
 from tensorboard_plugin_dlprof.metadata import VERSION
+from tensorboard_plugin_dlprof.one_job import end_when_told
 
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_PORT = 8000
 LARGEST_PORT = 65_535
 
-_FAILURE, _INTERRUPTED, _TERMINATED = 1, 130, 143
+_FAILURE, _INTERRUPTED = 1, 130
 
 
 def parser() -> argparse.ArgumentParser:
@@ -59,9 +57,9 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Serves until it is interrupted; the exit code."""
-    arguments = parser().parse_args(argv)
-    signal.signal(signal.SIGTERM, _terminate)
+    end_when_told()
     try:
+        arguments = parser().parse_args(argv)
         return _serve(arguments.profile, arguments.bind, arguments.port, arguments.allowed_hosts)
     except ProfileError as error:
         print(f"dlprofviewer: error: {error}", file=sys.stderr, flush=True)
@@ -105,7 +103,3 @@ def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > LARGEST_PORT:
         raise argparse.ArgumentTypeError(f"a port is a number from 0 to {LARGEST_PORT}, not {text!r}")
     return int(text)
-
-
-def _terminate(signal_number: int, frame: FrameType | None) -> NoReturn:
-    raise SystemExit(_TERMINATED)

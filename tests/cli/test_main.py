@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import NoReturn
 
 import pytest
 
@@ -34,6 +35,19 @@ def test_wrong_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFix
         main(arguments)
     assert end.value.code == 2
     assert "usage: dlprof" in capsys.readouterr().err
+
+
+def test_ctrl_c_while_a_command_is_loaded_causes_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That takes a while on a network."""
+
+    def interrupted(_name: str) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tensorboard_plugin_dlprof.cli.main.command", interrupted)
+    assert main(["import", "x"]) == 130
+    assert capsys.readouterr().err == "dlprof: interrupted\n"
 
 
 def test_a_reader_that_goes_away_causes_no_traceback() -> None:

@@ -123,6 +123,20 @@ def test_an_exception_in_the_middle_leaves_nothing(target: Path) -> None:
 
 
 @posix_only
+def test_being_told_to_end_while_the_file_is_made_leaves_nothing(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signal is heard when the system has made it, which takes a while on a network."""
+    opened = os.open
+
+    def open_and_end(*arguments: object, **options: object) -> int:
+        os.close(opened(*arguments, **options))  # type: ignore[arg-type]
+        raise SystemExit(143)
+
+    monkeypatch.setattr(os, "open", open_and_end)
+    with pytest.raises(SystemExit), published(target, 0):
+        pass
+    assert not [path for path in target.parent.iterdir() if ".tmp-" in path.name]
+
+
 def test_a_killed_import_is_swept_by_the_next(target: Path, source: Path) -> None:
     """``kill -9`` cannot clean up; what it leaves is no database by name, and the next import removes it."""
     program = (

@@ -1,4 +1,5 @@
 """``kill -9`` at random moments: no half of a database is ever seen, and the next attempt cleans up and succeeds.
+A process that is told to end cleans up itself.
 
 ``DLPROF_KILLS`` makes it more often.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -17,11 +19,13 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.one_job import end_when_told
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files
 from tests.faults.children import assert_whole, names, run_command, start_command, visible
 from tests.imports.traces import write_trace
 from tests.run_metadata.reading import read_event_file
+from tests.waiting import PATIENCE_S, wait_for
 
 KILLS = int(os.environ.get("DLPROF_KILLS", "24"))
 
@@ -77,6 +81,55 @@ def test_an_import_that_is_killed(tmp_path: Path) -> None:
     assert_whole(database)
     left = names(tmp_path / "logs") - visible(tmp_path / "logs")
     assert left == set(), "temporary files are swept"
+
+
+_HELD = """
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started the tests where it is ignored
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+from pathlib import Path
+from tensorboard_plugin_dlprof.database import writer
+
+def hold(*_):
+    Path(os.environ["HELD"]).touch()
+    time.sleep(60)
+
+writer.count_rows_of_new = hold
+from tensorboard_plugin_dlprof.cli.main import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_an_import_that_is_told_to_end(tmp_path: Path, number: signal.Signals) -> None:
+    """By a batch system, the end of a terminal, or Ctrl-C: nothing is left, and nothing is said of where it was."""
+    logs, held = tmp_path / "logs", tmp_path / "held"
+    logs.mkdir()
+    source = write_trace(logs / "a.json")
+    with subprocess.Popen(
+        [sys.executable, "-c", _HELD, "import", str(source)],
+        env={**os.environ, "HELD": str(held)},
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        wait_for(lambda: held.exists() or process.poll() is not None)
+        assert any(".tmp-" in name for name in names(logs))
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, names(logs)) == (128 + number, {"a.json"})
+    assert errors == ("dlprof: interrupted\n" if number == signal.SIGINT else "")
+
+
+def test_an_import_goes_on_where_the_end_of_its_terminal_is_ignored() -> None:
+    """As it is below ``nohup``."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        end_when_told()
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 _AGGREGATE = """

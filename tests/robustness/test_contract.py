@@ -173,6 +173,11 @@ FAULTS = {
         "imports/test_cache.py::test_what_a_killed_server_left_is_swept_at_once",
     ),
     "kill -9 during a re-aggregation": ("faults/test_killed.py::test_a_new_aggregation_that_is_killed",),
+    "told to end by a batch system, the end of a terminal, or Ctrl-C": (
+        "faults/test_killed.py::test_an_import_that_is_told_to_end",
+        "cli/test_main.py::test_ctrl_c_while_a_command_is_loaded_causes_no_traceback",
+        "database/test_writer.py::test_being_told_to_end_while_the_file_is_made_leaves_nothing",
+    ),
     "disk full": (
         "faults/test_storage.py::test_a_full_disk",
         "faults/test_storage.py::test_a_disk_that_is_really_full",
