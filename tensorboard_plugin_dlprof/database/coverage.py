@@ -20,8 +20,8 @@ def coverage_rows(profile: Profile) -> list[_Row]:
     work = len(profile.kernels.op) + len(profile.memcpys.op) + len(profile.memsets.op) + len(profile.graphs.op)
     of_work = f"of {work:,} pieces of GPU work"
     # What has no launch call is unassociated too; it is told once.
-    outside = coverage.unassociated_work - coverage.unlaunched_work
-    outside_ns = coverage.unassociated_work_ns - coverage.unlaunched_work_ns
+    outside = coverage.unassociated_work - coverage.unlaunched_work - coverage.migrations
+    outside_ns = coverage.unassociated_work_ns - coverage.unlaunched_work_ns - coverage.migrations_ns
     rows: list[_Row] = [
         ("no_gpu_work", int(not work), NO_GPU_WORK),
         (
@@ -31,6 +31,13 @@ def coverage_rows(profile: Profile) -> list[_Row]:
             f"launch call; {_time_is(coverage.unlaunched_work, coverage.unlaunched_work_ns)}.",
         ),
         ("unlaunched_work_ns", coverage.unlaunched_work_ns, ""),
+        (
+            "migrations",
+            coverage.migrations,
+            f"{coverage.migrations:,} {of_work} moved pages of unified memory, which no call launches; "
+            f"{_time_is(coverage.migrations, coverage.migrations_ns)}.",
+        ),
+        ("migrations_ns", coverage.migrations_ns, ""),
         (
             "unassociated_work",
             coverage.unassociated_work,

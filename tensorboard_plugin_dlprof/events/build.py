@@ -21,7 +21,7 @@ from tensorboard_plugin_dlprof.events.op_tables import NOTHING, DraftTexts, OpTa
 from tensorboard_plugin_dlprof.events.resources import data_loader_spans, io_spans
 from tensorboard_plugin_dlprof.events.simple_mode import one_op
 from tensorboard_plugin_dlprof.events.sub_ops import find_sub_ops
-from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, WorkKind
+from tensorboard_plugin_dlprof.events.tables import UNIFIED_COPIES, Capture, Int32s, WorkKind
 from tensorboard_plugin_dlprof.events.tensor_samples import use_samples
 from tensorboard_plugin_dlprof.events.unassociated import add_unassociated
 from tensorboard_plugin_dlprof.events.work_tables import Placed
@@ -179,14 +179,19 @@ def _judge_by_kernels(drafts: Drafts, tables: OpTables, kernels: Kernels, classe
 
 def _coverage(capture: Capture, nesting: Nesting, links: Links, drafts: Drafts, owners: Owners) -> Coverage:
     duration = capture.work.end_ns - capture.work.start_ns
-    unlaunched = links.work_call < 0
+    uncalled = np.flatnonzero(links.work_call < 0)
+    migrate = np.isin(capture.work.copy_kind[uncalled], UNIFIED_COPIES)
+    migrate &= capture.work.kind[uncalled] == WorkKind.MEMCPY
+    migrations, unlaunched = uncalled[migrate], uncalled[~migrate]
     associated = np.array([key.associated for key in drafts.keys], np.bool_)
     unassociated = ~associated[drafts.key[owners.of_work]] if len(duration) else np.zeros(0, np.bool_)
     return Coverage(
-        unlaunched_work=int(np.count_nonzero(unlaunched)),
+        unlaunched_work=len(unlaunched),
         unlaunched_work_ns=int(duration[unlaunched].sum()),
         unassociated_work=int(np.count_nonzero(unassociated)),
         unassociated_work_ns=int(duration[unassociated].sum()),
         repaired_overlaps=nesting.repaired_overlaps,
         skipped=capture.skipped,
+        migrations=len(migrations),
+        migrations_ns=int(duration[migrations].sum()),
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -108,6 +109,10 @@ class WorkKind(enum.IntEnum):
     """A CUDA graph launched and recorded as a whole: device time without kernels of its own."""
 
 
+UNIFIED_COPIES: Final = (11, 12, 13)
+"""CUPTI's kinds of copies of unified memory: to the device, to the host, between devices."""
+
+
 class Ranges(msgspec.Struct):
     """Host ranges: one row per range on a host thread."""
 
@@ -202,7 +207,7 @@ class DeviceWork(msgspec.Struct):
     num_bytes: Int64s
     """Bytes copied or set; -1 where not recorded, and of kernels."""
     copy_kind: Int32s
-    """CUPTI's number: 1 host to device, 2 device to host, 8 device to device, 10 peer to peer."""
+    """CUPTI's number: 1 host to device, 2 device to host, 8 device to device, 10 peer to peer; ``UNIFIED_COPIES``."""
     graph_node: Int64s
 
 

@@ -243,7 +243,7 @@ class Coverage(msgspec.Struct):
     """What the profile could not tell, in counts that are shown beside the numbers."""
 
     unlaunched_work: int = 0
-    """Pieces of device work without a recorded host call."""
+    """Pieces of device work without a recorded host call, though one must have launched them."""
     unlaunched_work_ns: int = 0
     unassociated_work: int = 0
     """Pieces of device work inside no op, those without a call included."""
@@ -254,6 +254,9 @@ class Coverage(msgspec.Struct):
     """``Capture.skipped``."""
     broken_rules: list[str] = msgspec.field(default_factory=list)
     """Rules that the numbers of the import break (``aggregation.invariants``): bugs of ours."""
+    migrations: int = 0
+    """Transfers of unified memory, which the driver makes when a page is touched: no call launches them."""
+    migrations_ns: int = 0
 
 
 class Profile(msgspec.Struct):

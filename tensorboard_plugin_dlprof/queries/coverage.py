@@ -23,6 +23,8 @@ _HINTS = {
     "no_gpu_work": "Record the GPU too: "
     "ProfilerActivity.CUDA among PyTorch's activities, or nsys profile -t cuda,nvtx.",
     "unlaunched_work": "Start the profiler before the first step, and profile on the CPU side as well.",
+    "migrations": "Prefetch what the GPU will use (cudaMemPrefetchAsync), or copy it: one large transfer takes "
+    "less time than its pages one by one.",
     "unassociated_work": "Record NVTX ranges or PyTorch operators, so that kernels can be told by op.",
 }
 

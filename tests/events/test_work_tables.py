@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.database.coverage import coverage_rows
 from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.events.integrity import IntegrityError, check
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -125,6 +126,34 @@ def test_work_without_a_call_keeps_its_row() -> None:
     assert profile.instances.cpu_start[rows].tolist() == profile.instances.cpu_stop[rows].tolist() == [30, 80]
     assert (profile.coverage.unlaunched_work, profile.coverage.unlaunched_work_ns) == (2, 45)
     assert (profile.coverage.unassociated_work, profile.coverage.unassociated_work_ns) == (2, 45)
+
+
+def test_pages_of_unified_memory_miss_no_call() -> None:
+    """The driver moves them when they are touched: no call launches them, and none is missing."""
+    profile = build(
+        """
+        main call 0-5 cudaLaunchKernel ; corr=1
+        gpu0 kernel 10-60 k ; corr=1
+        gpu0 memcpy 12-20 Unified memory HtoD ; copy=11
+        gpu0 memcpy 22-25 Unified memory DtoH ; copy=12
+        gpu0 memcpy 30-34 Memcpy HtoD ; copy=1
+        """
+    )
+    assert (profile.coverage.migrations, profile.coverage.migrations_ns) == (2, 11)
+    assert (profile.coverage.unlaunched_work, profile.coverage.unlaunched_work_ns) == (1, 4)
+    assert [row for row in coverage_rows(profile) if row[0] in ("migrations", "unassociated_work")] == [
+        (
+            "migrations",
+            2,
+            "2 of 4 pieces of GPU work moved pages of unified memory, which no call launches; "
+            "their time (11 ns) is counted under unassociated ops.",
+        ),
+        (
+            "unassociated_work",
+            4,
+            "1 of 4 pieces of GPU work was launched in no op; its time (50 ns) is counted under unassociated ops.",
+        ),
+    ]
 
 
 def test_events_that_end_before_they_start_are_dropped_and_counted() -> None:
