@@ -57,6 +57,12 @@ export function columnUnit(largestNs: number): TimeUnit {
   return unitHolding(largestNs, 10);
 }
 
+/** One unit for a column of moments: three decimals of it tell apart what is a microsecond apart, however late it was. */
+export function momentUnit(largestNs: number): TimeUnit {
+  const unit = columnUnit(largestNs);
+  return unit.ns > MS.ns ? MS : unit;
+}
+
 /** Above so many the digits before the point are hard to read, and wider than a column. */
 const MOST_IN_COLUMN = 1e6;
 

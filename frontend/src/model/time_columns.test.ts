@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 
 import type { Column } from "../api/types";
+import { inUnit } from "../format/time";
 import { timeScales } from "./time_columns";
 
 const time = (key: string): Column => ({
@@ -23,9 +24,15 @@ it("lengths of a table share a unit, moments have their own, and no row is no un
   ];
   const scales = timeScales(columns, rows);
   expect([...scales].map(([key, { unit, largest }]) => [key, unit.name, largest])).toEqual([
-    ["start_ns", "s", 90e9],
+    ["start_ns", "ms", 90e9],
     ["gpu_time_ns", "µs", 50e6],
     ["average_ns", "µs", 12_500],
   ]);
   expect(timeScales(columns, []).size).toBe(0);
+});
+
+it("moments a microsecond apart are told apart a minute after the start", () => {
+  const rows = [{ start_ns: 60_111_972_000 }, { start_ns: 60_111_973_000 }];
+  const unit = timeScales([time("start_ns")], rows).get("start_ns")?.unit;
+  expect(unit && rows.map(({ start_ns }) => inUnit(start_ns, unit))).toEqual(["60,111.972", "60,111.973"]);
 });

@@ -1,6 +1,6 @@
 /** In which units the times of a table are told. */
 import type { Column, Row } from "../api/types";
-import { columnUnit, unitsBeside, type TimeUnit } from "../format/time";
+import { momentUnit, unitsBeside, type TimeUnit } from "../format/time";
 
 /** The unit of a column and its largest value among the rows. */
 export interface Scale {
@@ -21,6 +21,6 @@ export function timeScales(columns: readonly Column[], rows: readonly Row[]): Ma
   );
   const lengths = unitsBeside(new Map([...largest].filter(([key]) => !isMoment(key))));
   return new Map(
-    [...largest].map(([key, most]) => [key, { largest: most, unit: lengths.get(key) ?? columnUnit(most) }]),
+    [...largest].map(([key, most]) => [key, { largest: most, unit: lengths.get(key) ?? momentUnit(most) }]),
   );
 }
