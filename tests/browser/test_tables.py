@@ -249,6 +249,18 @@ def test_why_an_op_does_not_use_matrix_units(page: Page, tensorboard: TensorBoar
     expect(page.get_by_role("region", name=op["op_id"], exact=True)).to_contain_text("Memory throughput")
 
 
+def test_a_link_to_an_op_shows_that_op_alone(page: Page, tensorboard: TensorBoard) -> None:
+    """Ops whose ids begin as its own, CONV2D_10 beside CONV2D_1, are not among what a link to it shows."""
+    page.goto(tensorboard.page(run="amp", view="ops", ops__row="CONV2D_1"))
+    page.locator(".op-reason").get_by_role("link", name="Efficiency").click()
+    rated = page.get_by_role("grid", name="Ops by Possible Gain").locator("tbody tr")
+    expect(rated).to_have_count(1)
+    expect(rated).to_have_attribute("aria-selected", "true")
+    page.get_by_role("region", name="CONV2D_1", exact=True).get_by_role("link", name="Kernels").click()
+    expect(paths(page)).to_have_count(1)
+    expect(page.get_by_role("heading", name="Kernels of CONV2D_1", exact=True)).to_be_visible()
+
+
 @pytest.mark.parametrize("real_run", ["dlprof"], indirect=True)
 def test_causes_in_dlprofs_own_database(page: Page, logdir: Path, real_run: str, tmp_path: Path) -> None:
     """The table of ops asks for them itself where no other view has; what was typed and ordered meanwhile stays."""

@@ -34,7 +34,7 @@ describe("findings", () => {
     expect(opening({ kind: "op", key: "CONV2D_1" }, null)).toEqual({
       view: "ops",
       "ops.row": "CONV2D_1",
-      "ops.search": "CONV2D_1",
+      "ops.where.op_id": "=CONV2D_1",
     });
     expect(opening({ kind: "kernel", key: "k" }, 5)?.["iters.row"]).toBe("5");
     expect(opening({ kind: "kernel", key: "k" }, null)).toBeNull();

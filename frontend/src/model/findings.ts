@@ -10,6 +10,7 @@ import type {
 } from "../api/types";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
+import { showingOp, type Changes } from "./url_state";
 
 const ACRONYMS: Readonly<Record<string, string>> = {
   amp: "mixed precision",
@@ -78,13 +79,10 @@ export const EVIDENCE_LABELS: Readonly<Record<EvidenceKind, { head: string; open
 };
 
 /** What the URL becomes where a piece of evidence is opened; null where no view shows it. */
-export function opening(
-  { kind, key }: Pick<Evidence, "kind" | "key">,
-  firstIteration: number | null,
-): Readonly<Record<string, string>> | null {
+export function opening({ kind, key }: Pick<Evidence, "kind" | "key">, firstIteration: number | null): Changes | null {
   switch (kind) {
     case "op":
-      return { view: "ops", "ops.row": key, "ops.search": key };
+      return showingOp("ops", key);
     case "line":
       return { view: "ops", "ops.where.stack_trace": key };
     case "kernel":

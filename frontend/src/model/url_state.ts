@@ -69,6 +69,12 @@ export function arriving(state: UrlState, to: Changes): Changes {
   return { ...Object.fromEntries(stale.map((key) => [key, null])), ...to };
 }
 
+/** The op in a view that lists ops: selected, and alone, as a search for `LINEAR_1` would find `LINEAR_10` too. */
+export function showingOp(view: "ops" | "efficiency", op: string): Changes {
+  const table = view === "ops" ? "ops" : "eff";
+  return { view, [`${table}.row`]: op, [`${table}.where.op_id`]: `=${op}` };
+}
+
 /** Keys that mean something within one profile only. */
 const OF_ONE_PROFILE =
   /^(?:aggregation|domain|job|iterations\.(?:from|to|start|stop|key|by)|(?:groups|graph)\.(?:root|toggled|member|place))$|\.(?:page|row)$/;

@@ -14,6 +14,7 @@ import { formatDuration, readableAndExact } from "../../format/time";
 import { causeAbout } from "../../model/causes";
 import { kernelNs } from "../../model/kernel_time";
 import { precisionLabel } from "../../model/precisions";
+import { showingOp } from "../../model/url_state";
 
 export function GpuUse({ data, network }: { data: DashboardResponse; network: NetworkRates }) {
   const op = useUrl()["eff.row"] ?? "";
@@ -25,7 +26,7 @@ export function GpuUse({ data, network }: { data: DashboardResponse; network: Ne
       tools={
         op !== "" && (
           <>
-            <ViewLink class="more-button" to={{ view: "ops", "ops.row": op, "ops.search": op }}>
+            <ViewLink class="more-button" to={showingOp("ops", op)}>
               Kernels <Icon name="right" />
             </ViewLink>
             <button

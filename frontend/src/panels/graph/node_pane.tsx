@@ -16,6 +16,7 @@ import { causeAbout } from "../../model/causes";
 import { compatibilityOf } from "../../model/graph_layout";
 import { knownOf, mayBeMoreTime, pathOf, tensorCoreShare, type Measure, type TreeRow } from "../../model/group_tree";
 import { shortKernelName } from "../../model/kernel_name";
+import { showingOp } from "../../model/url_state";
 
 const MOST_KERNELS = 10;
 
@@ -80,7 +81,7 @@ export function NodePane({ row, tree, onClose }: NodePaneProps) {
         to={
           op === null
             ? { view: "groups", "groups.row": row.key, "groups.fold": tree.fold ? "yes" : "no" }
-            : { view: "ops", "ops.row": op, "ops.search": op }
+            : showingOp("ops", op)
         }
       >
         {op === null ? "Open in Group Ops" : "Open in Ops and Kernels"}

@@ -5,6 +5,7 @@ import { numberOf, textOf, useOpRates } from "../../frame/use_op_rates";
 import { formatSize } from "../../format/size";
 import { formatDuration } from "../../format/time";
 import { causeAbout, eligibilitySentence } from "../../model/causes";
+import { showingOp } from "../../model/url_state";
 
 /** Whether the selected op could use matrix units and does, why not, and what it could gain; nothing where it is not rated. */
 export function OpReason({ op }: { op: string }) {
@@ -30,7 +31,7 @@ export function OpReason({ op }: { op: string }) {
           Could gain {formatDuration(gain)} of {formatDuration(numberOf(row, "kernel_ns"))} kernel time.
         </span>
       )}
-      <ViewLink class="more-button" to={{ view: "efficiency", "eff.row": op, "eff.search": op }}>
+      <ViewLink class="more-button" to={showingOp("efficiency", op)}>
         Efficiency <Icon name="right" />
       </ViewLink>
     </p>
