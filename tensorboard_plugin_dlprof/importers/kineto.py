@@ -28,6 +28,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
@@ -145,12 +146,14 @@ def _complete(tables: EventTables, spill: Spill) -> None:
 def _fill(
     tables: EventTables, spill: Spill, lists: Iterator[list[Event]], stream: ByteStream, progress: Progress
 ) -> None:
-    stage = "Reading events"
-    for count, events in enumerate(lists):
-        if count % _REPORT_EVERY == 0:
+    """Events are let go of before the next ones are made: those take their memory, which the processor has at hand."""
+    stage, number = "Reading events", count()
+    for events in lists:
+        if next(number) % _REPORT_EVERY == 0:
             progress(stage, stream.fraction)
             spill.relieve(tables.columns())
         tables.add(events)
+        del events
     progress(stage, 1.0)
 
 

@@ -74,6 +74,7 @@ class Chunks:
             if events is None:
                 raise Refused
             yield events
+            del events, text  # the next ones take their memory
 
     def _text(self, before: bytes, number: int) -> bytearray:
         """A bracket, what lies before a chunk, and the chunk, which is read to its place: copies of it take time."""

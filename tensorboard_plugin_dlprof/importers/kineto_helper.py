@@ -194,6 +194,7 @@ def _help(pipe: IO[bytes], out: IO[bytes], read: Read, skipped: Counter[str], sp
                 if pieces % _RELIEVED_EVERY == 0:
                     spill.relieve(tables.columns())
                 tables.add(events)
+                del events
                 pieces += 1
                 if tables.has_halves:
                     raise Refused

@@ -62,6 +62,7 @@ class Sharing:
         while own is not None:
             for events in text.chunks.events(*own):
                 yield events
+                del events
                 _provide(helper, shares)
             helper.ends_own()
             own = _next_own(helper, shares, text.chunks.count - _LEFT_TO_HELPER)

@@ -123,6 +123,7 @@ class TraceText:
                 if events is not None:
                     self._buffer = after_gap(chunk, cut + 1)
                     yield events
+                    del events, piece, chunk  # the next ones take their memory
                     continue
             self._buffer += chunk
             yield from self._whole_events()
