@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 EVERYWHERE = frozenset(
     {
         *("distinct", "errors", "expressions", "forking", "many_objects", "mapped_files", "masking", "metadata"),
-        *("naming", "one_job", "ordering", "outputs", "packing", "progress", "required_words", "spilling", "steady"),
-        *("typical_iterations", "units", "workbooks"),
+        *("naming", "one_job", "option_values", "ordering", "outputs", "packing", "progress", "required_words"),
+        *("spilling", "steady", "typical_iterations", "units", "workbooks"),
     }
 )
 """Constants and pure functions that anyone may use."""
@@ -38,6 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "metadata": set(),
     "naming": set(),
     "one_job": set(),
+    "option_values": set(),
     "ordering": set(),
     "outputs": set(),
     "packing": set(),

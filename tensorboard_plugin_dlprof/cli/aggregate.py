@@ -10,16 +10,17 @@ aggregations, so rules of your own and counters are for the import: dlprof impor
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, tell
+from tensorboard_plugin_dlprof.cli.usage import WrongUsage, check_range
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists
+from tensorboard_plugin_dlprof.option_values import named_path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("database", metavar="DATABASE", type=Path, help="DLProf database")
+    parser.add_argument("database", metavar="DATABASE", type=named_path, help="DLProf database")
     parser.add_argument("--iter-start", metavar="N", type=int, help="first iteration to aggregate (default: the first)")
     parser.add_argument("--iter-stop", metavar="N", type=int, help="last iteration to aggregate, inclusive")
     parser.add_argument("--key-op", metavar="NAME", help="name or id of the op whose end ends an iteration")
@@ -31,7 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     for option in ("--kernel-rules", "--counters"):  # expected here, since import has them
         parser.add_argument(option, metavar="FILE", default="", help=argparse.SUPPRESS)
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="new database (default: replace DATABASE)")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", type=named_path, help="new database (default: replace DATABASE)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -43,16 +46,15 @@ def run(arguments: argparse.Namespace) -> int:
 
     keep_freed_memory()
     start, stop = arguments.iter_start, arguments.iter_stop
-    if start is not None and stop is not None and start > stop:
-        raise BadRequest(f"--iter-start {start} is after --iter-stop {stop}; give them in order.")
+    check_range(start, stop)
     for option, file in (("--kernel-rules", arguments.kernel_rules), ("--counters", arguments.counters)):
         if file:
-            raise BadRequest(
+            raise WrongUsage(
                 f"{option} is not for aggregating: what tells kernels apart holds for all aggregations of a database. "
                 f"Import its source again: dlprof import SOURCE --force {option} {file}"
             )
     if arguments.key_op and arguments.candidate:
-        raise BadRequest("--key-op and --candidate are two ways to find iterations; give one.")
+        raise WrongUsage("--key-op and --candidate are two ways to find iterations; give one.")
     if arguments.output and arguments.output.exists():
         raise OutputExists(f"{arguments.output} exists; name another file.")
     # A link stays a link: the file that it leads to is the one to replace.

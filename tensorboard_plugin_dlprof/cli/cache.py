@@ -6,16 +6,16 @@ They are made again when a source is opened the next time.
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.option_values import named_path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument("--clear", action="store_true", help="delete the databases in the cache")
     parser.add_argument(
-        "--dir", metavar="DIR", type=Path, help="the cache, where TensorBoard was given --dlprof_cache_dir"
+        "--dir", metavar="DIR", type=named_path, help="the cache, where TensorBoard was given --dlprof_cache_dir"
     )
 
 

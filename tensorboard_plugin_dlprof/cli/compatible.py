@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.compatible_options import SIMPLE, CommandLine, help_text, parse, split_options
 from tensorboard_plugin_dlprof.cli.messages import DEBUG_VARIABLE, say
 from tensorboard_plugin_dlprof.cli.recording import NO_NSYS, rank_prefix, report_files, words
+from tensorboard_plugin_dlprof.cli.usage import checking_options
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError
 from tensorboard_plugin_dlprof.outputs import make_folder
 
@@ -73,11 +74,12 @@ def run(namespace: argparse.Namespace) -> int:
     if console.level >= DIAGNOSTIC:
         os.environ[DEBUG_VARIABLE] = "1"
     # All that can be wrong with the options is said before a program runs for hours.
-    if chosen_reports(words(line.text("reports"))):
-        checked_prefix(line.text("profile_name") or DEFAULT_PREFIX)
-    chosen_formats(words(line.text("formats")))
+    with checking_options():
+        if chosen_reports(words(line.text("reports"))):
+            checked_prefix(line.text("profile_name") or DEFAULT_PREFIX)
+        chosen_formats(words(line.text("formats")))
+        _check_range(line)
     chosen_rules("")
-    _check_range(line)
     for sentence in line.ignored():
         say(f"warning: {sentence}")
     folder = Path(line.text("output_path") or ".")
@@ -113,7 +115,8 @@ def _sources(line: CommandLine, folder: Path, console: Console) -> tuple[int, li
         if line.program:
             console.step(f"{line.program[0]} is not run, because --database names a recording")
         return exit_codes.SUCCESS, [Path(named)]
-    recorder = _recorder(line)
+    with checking_options():
+        recorder = _recorder(line)
     recorded = record(
         line.program, recorder, Destination(folder, line.text("nsys_base_name"), replace=line.switch("force"))
     )

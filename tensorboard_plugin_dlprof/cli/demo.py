@@ -14,15 +14,20 @@ from tensorboard_plugin_dlprof.cli.import_profiles import Job, import_all
 from tensorboard_plugin_dlprof.cli.messages import say
 from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
 from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.option_values import named_path, port_number
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument(
-        "--logdir", metavar="DIR", type=Path, default=Path("dlprof-demo"), help="log directory to make (%(default)s)"
+        "--logdir",
+        metavar="DIR",
+        type=named_path,
+        default=Path("dlprof-demo"),
+        help="log directory to make (%(default)s)",
     )
     parser.add_argument(
-        "--port", metavar="N", type=int, help="port of TensorBoard (default: 6006 or the next free one)"
+        "--port", metavar="N", type=port_number, help="port of TensorBoard (default: 6006 or the next free one)"
     )
     parser.add_argument("--no-serve", action="store_true", help="only make the log directory")
 

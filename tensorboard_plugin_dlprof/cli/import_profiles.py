@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, say_bug, tell
 from tensorboard_plugin_dlprof.cli.sources import find_sources
-from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists, ProfileError, reason_of
+from tensorboard_plugin_dlprof.cli.usage import WrongUsage, check_range
+from tensorboard_plugin_dlprof.errors import OutputExists, ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import KERNEL_RULES_VARIABLE
 from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.option_values import named_path
 from tensorboard_plugin_dlprof.outputs import make_folder
 
 if TYPE_CHECKING:
@@ -38,7 +40,9 @@ _NEEDED_LAST = ("tensorboard_plugin_dlprof.run_metadata.announce",)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument("sources", nargs="+", metavar="SOURCE", help="file, folder or quoted pattern")
-    parser.add_argument("-o", "--output", metavar="DIR", type=Path, help="folder of the results; made when missing")
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", type=named_path, help="folder of the results; made when missing"
+    )
     parser.add_argument("--force", action="store_true", help="import again, and replace what is there")
     parser.add_argument("--scalars", action="store_true", help="also write numbers per iteration for the SCALARS tab")
     parser.add_argument("--key-op", metavar="NAME", help="name or id of the op whose end ends an iteration")
@@ -64,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--counters",
         metavar="FILE",
-        type=Path,
+        type=named_path,
         help="hardware counters of the one SOURCE: CSV of Nsight Compute (ncu --csv --page raw), "
         "or a PyTorch trace with counters in place of kernels",
     )
@@ -88,10 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tensorboard_plugin_dlprof.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
 
-    if None not in (arguments.iter_start, arguments.iter_stop) and arguments.iter_start > arguments.iter_stop:
-        raise BadRequest(
-            f"--iter-start {arguments.iter_start} is after --iter-stop {arguments.iter_stop}; give them in order."
-        )
+    check_range(arguments.iter_start, arguments.iter_stop)
     options = ImportOptions(
         key_op=arguments.key_op,
         iter_start=arguments.iter_start,
@@ -106,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     sources, errors = find_sources(arguments.sources)
     if arguments.counters is not None and len(sources) > 1:
-        raise BadRequest(
+        raise WrongUsage(
             f"--counters {arguments.counters} is of one program's run; name its one profile, and no other."
         )
     for error in errors:

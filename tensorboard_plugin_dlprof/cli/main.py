@@ -11,6 +11,7 @@ from typing import Any, Protocol, cast
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import say, say_bug, terminal_columns
+from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.errors import ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.one_job import end_when_told
@@ -97,6 +98,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = _arguments(words)
         code: int = arguments.run(arguments)
         sys.stdout.flush()
+    except WrongUsage as error:
+        say(f"error: {error}")
+        return exit_codes.USAGE
     except ProfileError as error:
         say(f"error: {error}")
         return exit_codes.FAILURE

@@ -14,18 +14,27 @@ from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.databases import database_of
 from tensorboard_plugin_dlprof.cli.messages import tell
 from tensorboard_plugin_dlprof.cli.recording import Part, report_files, words
+from tensorboard_plugin_dlprof.cli.usage import checking_options
 from tensorboard_plugin_dlprof.errors import BadRequest
+from tensorboard_plugin_dlprof.option_values import named_path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("profile", metavar="DATABASE|SOURCE", type=Path, help="DLProf database, trace or Nsight export")
+    parser.add_argument(
+        "profile", metavar="DATABASE|SOURCE", type=named_path, help="DLProf database, trace or Nsight export"
+    )
     parser.add_argument("--reports", metavar="LIST", default="all", help="reports, comma between (default: all)")
     parser.add_argument(
         "--formats", metavar="LIST", default="csv", help="csv, json, xlsx, md, html, comma between (default: csv)"
     )
     parser.add_argument(
-        "--output_path", "--output-path", metavar="DIR", type=Path, default=Path(), help="folder (default: this one)"
+        "--output_path",
+        "--output-path",
+        metavar="DIR",
+        type=named_path,
+        default=Path(),
+        help="folder (default: this one)",
     )
     parser.add_argument(
         "--profile_name", "--profile-name", metavar="NAME", default="", help="beginning of the file names (dlprof)"
@@ -40,11 +49,12 @@ def run(arguments: argparse.Namespace) -> int:
     from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
     from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, checked_prefix, chosen_formats
 
-    reports, formats = chosen_reports(words(arguments.reports)), chosen_formats(words(arguments.formats))
-    for option, chosen in (("--reports", reports), ("--formats", formats)):
-        if not chosen:  # a shell's variable that is not set
-            raise BadRequest(f"{option} names none; leave it out, or name some.")
-    prefix = checked_prefix(arguments.profile_name or DEFAULT_PREFIX)  # a source is imported for a while
+    with checking_options():  # a source is imported for a while
+        reports, formats = chosen_reports(words(arguments.reports)), chosen_formats(words(arguments.formats))
+        for option, chosen in (("--reports", reports), ("--formats", formats)):
+            if not chosen:  # a shell's variable that is not set
+                raise BadRequest(f"{option} names none; leave it out, or name some.")
+        prefix = checked_prefix(arguments.profile_name or DEFAULT_PREFIX)
     target = Target(arguments.output_path, prefix, arguments.force)
     part = Part(arguments.aggregation, arguments.domain)
     with database_of(arguments.profile) as database:

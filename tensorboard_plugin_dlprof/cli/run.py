@@ -23,8 +23,10 @@ from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.import_profiles import KERNEL_RULES_HELP, Job, import_all
 from tensorboard_plugin_dlprof.cli.messages import say, tell
 from tensorboard_plugin_dlprof.cli.recording import NO_NSYS, rank_prefix, report_files, words
-from tensorboard_plugin_dlprof.errors import BadRequest, ProfileError
+from tensorboard_plugin_dlprof.cli.usage import WrongUsage, check_range, checking_options
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError
 from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.option_values import named_path
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.classify.rules.rule import Rule
@@ -44,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--with", dest="recorder", choices=("nsys", "torch"), help="who records (default: nsys where it is installed)"
     )
-    parser.add_argument("-o", "--output-dir", metavar="DIR", type=Path, help=f"default: {RUNS}/<date>-<time>")
+    parser.add_argument("-o", "--output-dir", metavar="DIR", type=named_path, help=f"default: {RUNS}/<date>-<time>")
     parser.add_argument("--force", action="store_true", help="replace what is there instead of numbering")
     parser.add_argument("--key-op", metavar="NAME", help="name or id of the op whose end ends an iteration")
     parser.add_argument("--iter-start", metavar="N", type=int, help="first iteration to aggregate (default: the first)")
@@ -93,18 +95,16 @@ def run(arguments: argparse.Namespace) -> int:
     from tensorboard_plugin_dlprof.running.record import Destination, record
 
     command = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
-    if not command:
-        raise BadRequest("No program is named; put it behind the options, as in `dlprof run -- python train.py`.")
+    if not any(command[:1]):
+        raise WrongUsage("No program is named; put it behind the options, as in `dlprof run -- python train.py`.")
     # Whatever can be wrong with the options is said now, not when the program has run for hours.
-    if None not in (arguments.iter_start, arguments.iter_stop) and arguments.iter_start > arguments.iter_stop:
-        raise BadRequest(
-            f"--iter-start {arguments.iter_start} is after --iter-stop {arguments.iter_stop}; give them in order."
-        )
-    reports, formats = chosen_reports(words(arguments.reports)), chosen_formats(words(arguments.formats))
-    if reports:
-        checked_prefix(arguments.profile_name or DEFAULT_PREFIX)
+    check_range(arguments.iter_start, arguments.iter_stop)
+    with checking_options():
+        reports, formats = chosen_reports(words(arguments.reports)), chosen_formats(words(arguments.formats))
+        if reports:
+            checked_prefix(arguments.profile_name or DEFAULT_PREFIX)
+        recorder = _recorder(arguments)
     rules = chosen_rules(arguments.kernel_rules)
-    recorder = _recorder(arguments)
     folder = arguments.output_dir or Path(RUNS, time.strftime("%Y%m%d-%H%M%S"))
     recorded = record(command, recorder, Destination(folder, replace=arguments.force))
     for error in recorded.errors:
@@ -123,7 +123,7 @@ def _recorder(arguments: argparse.Namespace) -> Recorder:
 
     nsys = None if arguments.recorder == "torch" else find_nsys()
     if arguments.recorder == "nsys" and nsys is None:
-        raise BadRequest(
+        raise NotFound(
             "Nsight Systems (nsys) is not on the PATH; install it, or let the PyTorch profiler record with "
             "`--with torch`."
         )

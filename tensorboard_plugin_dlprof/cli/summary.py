@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.databases import database_of
+from tensorboard_plugin_dlprof.option_values import named_path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("profile", metavar="SOURCE|DATABASE", type=Path, help="trace, Nsight export or DLProf database")
+    parser.add_argument(
+        "profile", metavar="SOURCE|DATABASE", type=named_path, help="trace, Nsight export or DLProf database"
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for scripts")
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.one_job import end_when_told
+from tensorboard_plugin_dlprof.option_values import named_path, port_number
 
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_PORT = 8000
-LARGEST_PORT = 65_535
 
 _FAILURE, _INTERRUPTED = 1, 130
 
@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
         "-p",
         "--port",
         metavar="PORT",
-        type=_port,
+        type=port_number,
         default=DEFAULT_PORT,
         help="port to listen on (default: %(default)s)",
     )
@@ -51,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
         help="names by which browsers may call this server, beside those of this machine; * is any. Without a list, "
         "one that listens on the network takes any name",
     )
-    found.add_argument("profile", metavar="DATABASE|SOURCE|FOLDER", type=Path, help="what to show")
+    found.add_argument("profile", metavar="DATABASE|SOURCE|FOLDER", type=named_path, help="what to show")
     return found
 
 
@@ -97,9 +97,3 @@ def _serve(profile: Path, address: str, port: int, names: str) -> int:
         server.server_close()
         app.close()
     return 0
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > LARGEST_PORT:
-        raise argparse.ArgumentTypeError(f"a port is a number from 0 to {LARGEST_PORT}, not {text!r}")
-    return int(text)

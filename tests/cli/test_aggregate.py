@@ -60,21 +60,23 @@ def test_a_link_stays_a_link(database: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "code", "words"),
     [
-        (["--iter-start", "9"], "0 to 2"),
-        (["--iter-start", "2", "--iter-stop", "1"], "in order"),
-        (["--kernel-rules", "rules.json"], "dlprof import SOURCE --force --kernel-rules rules.json"),
-        (["--counters", "report.csv"], "dlprof import SOURCE --force --counters report.csv"),
-        (["--key-op", "ADD_9"], "ADD_1"),
-        (["--candidate", "x"], "profiler_step"),
-        (["--key-op", "ADD_1", "--candidate", "profiler_step"], "give one"),
+        (["--iter-start", "9"], 1, "0 to 2"),
+        (["--iter-start", "2", "--iter-stop", "1"], 2, "in order"),
+        (["--kernel-rules", "rules.json"], 2, "dlprof import SOURCE --force --kernel-rules rules.json"),
+        (["--counters", "report.csv"], 2, "dlprof import SOURCE --force --counters report.csv"),
+        (["--key-op", "ADD_9"], 1, "ADD_1"),
+        (["--candidate", "x"], 1, "profiler_step"),
+        (["--key-op", "ADD_1", "--candidate", "profiler_step"], 2, "give one"),
     ],
 )
-def test_what_does_not_fit(database: Path, options: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_does_not_fit(
+    database: Path, options: list[str], code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A sentence, and an unchanged file."""
     before = database.read_bytes()
-    assert main(["aggregate", str(database), *options]) == 1
+    assert main(["aggregate", str(database), *options]) == code
     assert words in capsys.readouterr().err
     assert database.read_bytes() == before
 

@@ -88,20 +88,22 @@ def test_wrong_usage_ends_with_2_and_says_what_to_use(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "code", "words"),
     [
-        (["--database=absent.sqlite"], "absent.sqlite: there is no such file"),
-        (["--database=nsys_profile.sqlite", "--reports=sumary"], "There is no report 'sumary'"),
-        (["--database=nsys_profile.sqlite", "--formats=pdf"], "There is no format 'pdf'"),
-        (["--database=nsys_profile.sqlite", "--iter_start=3", "--iter_stop=2"], "give them in order"),
-        (["--database=nsys_profile.sqlite", "--output_path=nsys_profile.sqlite/x"], "the folder cannot be made"),
-        (['--nsys_opts="-t', "python", "x.py"], "a quote is not closed"),
-        (["--nsys_base_name=a/b", "python", "x.py"], "choose one without slashes"),
+        (["--database=absent.sqlite"], 1, "absent.sqlite: there is no such file"),
+        (["--database=nsys_profile.sqlite", "--reports=sumary"], 2, "There is no report 'sumary'"),
+        (["--database=nsys_profile.sqlite", "--formats=pdf"], 2, "There is no format 'pdf'"),
+        (["--database=nsys_profile.sqlite", "--iter_start=3", "--iter_stop=2"], 2, "give them in order"),
+        (["--database=nsys_profile.sqlite", "--output_path=nsys_profile.sqlite/x"], 1, "the folder cannot be made"),
+        (['--nsys_opts="-t', "python", "x.py"], 2, "a quote is not closed"),
+        (["--nsys_base_name=a/b", "python", "x.py"], 2, "choose one without slashes"),
     ],
 )
-def test_a_run_that_fails_does_not_end_with_0(export: Path, capsys: Captured, arguments: list[str], words: str) -> None:
+def test_a_run_that_fails_does_not_end_with_0(
+    export: Path, capsys: Captured, arguments: list[str], code: int, words: str
+) -> None:
     """And says why in one sentence; no database is left."""
-    assert main(arguments) == 1
+    assert main(arguments) == code
     assert words in capsys.readouterr().err
     assert names(export.parent) == {"nsys_profile.sqlite"}
 

@@ -123,6 +123,6 @@ def test_what_is_wrong_is_told_before_the_program_runs(
     """It may run for hours."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DLPROF_KERNEL_RULES", rules)
-    assert main(["--mode=pytorch", *options, "python", "-c", "open('ran', 'w')"]) == 1
+    assert main(["--mode=pytorch", *options, "python", "-c", "open('ran', 'w')"]) == (1 if rules else 2)
     assert said in capsys.readouterr().err
     assert not (tmp_path / "ran").exists()

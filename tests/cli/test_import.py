@@ -213,16 +213,18 @@ def test_the_options_reach_the_database(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "code", "words"),
     [
-        (["--iter-start", "3", "--iter-stop", "2"], "--iter-start 3 is after --iter-stop 2"),
-        (["-o", "{file}/x"], "folder cannot be made"),
+        (["--iter-start", "3", "--iter-stop", "2"], 2, "--iter-start 3 is after --iter-stop 2"),
+        (["-o", "{file}/x"], 1, "folder cannot be made"),
     ],
 )
-def test_wrong_options_are_explained(tmp_path: Path, capsys: Captured, arguments: list[str], words: str) -> None:
+def test_wrong_options_are_explained(
+    tmp_path: Path, capsys: Captured, arguments: list[str], code: int, words: str
+) -> None:
     """One sentence."""
     source = write_trace(tmp_path / "a.json")
-    assert main(["import", str(source), *(argument.format(file=source) for argument in arguments)]) == 1
+    assert main(["import", str(source), *(argument.format(file=source) for argument in arguments)]) == code
     assert words in capsys.readouterr().err
 
 

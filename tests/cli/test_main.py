@@ -76,6 +76,8 @@ def test_a_reader_that_goes_away_causes_no_traceback() -> None:
         (["run", "--delay", "soon", "x.py"], "'soon' is not a number of seconds"),
         (["import", "--memory-limit", "much", "x"], "'much' is not a number of GB"),
         (["import", "--memory-limit", "0", "x"], "'0' is not a number of GB"),
+        (["demo", "--port", "-1"], "a port is a number from 0 to 65535, not '-1'"),
+        (["demo", "--port", "65536"], "a port is a number from 0 to 65535, not '65536'"),
     ],
 )
 def test_numbers_that_are_none(line: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,21 +42,23 @@ def test_a_database_of_nvidias_gives_dlprofs_files(tmp_path: Path, capsys: Captu
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "code", "message"),
     [
-        (["--reports", "kernels"], "There is no report 'kernels'"),
-        (["--formats", "pdf"], "There is no format 'pdf'"),
-        (["--aggregation", "7"], "no aggregation 7; it has 1"),
-        (["--domain", "mine"], "no domain 'mine'; it has default-domain"),
-        (["--profile_name", "../x"], "without slashes"),
-        (["--reports", ""], "--reports names none"),
-        (["--formats", ","], "--formats names none"),
+        (["--reports", "kernels"], 2, "There is no report 'kernels'"),
+        (["--formats", "pdf"], 2, "There is no format 'pdf'"),
+        (["--aggregation", "7"], 1, "no aggregation 7; it has 1"),
+        (["--domain", "mine"], 1, "no domain 'mine'; it has default-domain"),
+        (["--profile_name", "../x"], 2, "without slashes"),
+        (["--reports", ""], 2, "--reports names none"),
+        (["--formats", ","], 2, "--formats names none"),
     ],
 )
-def test_a_wrong_choice_is_one_sentence(options: list[str], message: str, tmp_path: Path, capsys: Captured) -> None:
+def test_a_wrong_choice_is_one_sentence(
+    options: list[str], code: int, message: str, tmp_path: Path, capsys: Captured
+) -> None:
     """And nothing is written."""
     database = shared_data() / "dlprof-golden" / "dlprof_dldb_1.sqlite"
-    assert main(["reports", str(database), "--output_path", str(tmp_path / "out"), *options]) == 1
+    assert main(["reports", str(database), "--output_path", str(tmp_path / "out"), *options]) == code
     captured = capsys.readouterr()
     assert message in captured.err
     assert captured.err.count("\n") == 1

@@ -117,8 +117,6 @@ def test_when_nothing_is_recorded_the_run_has_failed(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "No program is named"),
-        (["--"], "No program is named"),
         (["--iter-start", "3", "--iter-stop", "2", "python", "x.py"], "give them in order"),
         (["--reports", "sumary", "python", "x.py"], "There is no report 'sumary'"),
         (["--formats", "pdf", "python", "x.py"], "There is no format 'pdf'"),
@@ -126,8 +124,6 @@ def test_when_nothing_is_recorded_the_run_has_failed(
         (["--steps", "1:2:3", "python", "x.py"], "--steps is for the PyTorch profiler"),
         (["--with", "torch", "--delay", "3", "python", "x.py"], "--delay is for Nsight Systems"),
         (["--with", "torch", "--steps", "1:2", "python", "x.py"], "such as 5:2:10"),
-        (["--with", "torch", "./a.out"], "records Python programs"),
-        (["--with", "torch", "python", "-m"], "given no program"),
         (["--nsys-opts", "'-t cuda", "python", "x.py"], "--nsys-opts='-t cuda: a quote is not closed"),
     ],
 )
@@ -135,7 +131,19 @@ def test_wrong_choices_are_told_before_anything_runs(
     programs: Path, tmp_path: Path, capsys: Captured, arguments: list[str], words: str
 ) -> None:
     """One sentence, and nothing is left."""
-    assert main(["run", "-o", str(tmp_path / "out"), *arguments]) == 1
+    assert main(["run", "-o", str(tmp_path / "out"), *arguments]) == 2
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("program", "words"), [(["./a.out"], "records Python programs"), (["python", "-m"], "given no program")]
+)
+def test_a_program_that_cannot_be_recorded_is_told_before_it_runs(
+    programs: Path, tmp_path: Path, capsys: Captured, program: list[str], words: str
+) -> None:
+    """And no folder is made for it."""
+    assert main(["run", "--with", "torch", "-o", str(tmp_path / "out"), *program]) == 1
     assert words in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 

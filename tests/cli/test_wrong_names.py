@@ -35,6 +35,67 @@ def test_an_empty_name_is_not_this_folder(tmp_path: Path, capsys: Captured, monk
     monkeypatch.chdir(tmp_path)
     assert "One of the names is empty" in said(capsys, "import", "")
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+    assert main(["check", ""]) == 1
+    assert capsys.readouterr().out.startswith(": unknown, something is WRONG")
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        (["summary", ""], "SOURCE|DATABASE"),
+        (["reports", ""], "DATABASE|SOURCE"),
+        (["reports", "a.json", "--output_path", ""], "--output_path/--output-path"),
+        (["aggregate", ""], "DATABASE"),
+        (["aggregate", "a.sqlite", "-o", ""], "-o/--output"),
+        (["import", "a.json", "-o", ""], "-o/--output"),
+        (["import", "a.json", "--counters", ""], "--counters"),
+        (["run", "-o", "", "--", "python", "a.py"], "-o/--output-dir"),
+        (["cache", "--dir", ""], "--dir"),
+        (["demo", "--logdir", ""], "--logdir"),
+    ],
+)
+def test_the_argument_whose_name_is_empty_is_told(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, line: list[str], named: str
+) -> None:
+    """As wrong usage, and nothing is looked at."""
+    write_trace(tmp_path / "a.json")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as end:
+        main(line)
+    assert end.value.code == 2
+    assert f"error: argument {named}: the name is empty" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (["run"], "No program is named"),
+        (["run", "--"], "No program is named"),
+        (["run", "--", ""], "No program is named"),
+        (["import", "a.json", "--iter-start", "3", "--iter-stop", "2"], "give them in order"),
+        (["import", "a.json", "b.json", "--counters", "c.csv"], "name its one profile, and no other"),
+        (["aggregate", "a.json", "--iter-start", "3", "--iter-stop", "2"], "give them in order"),
+        (["aggregate", "a.json", "--key-op", "x", "--candidate", "y"], "give one"),
+        (["aggregate", "a.json", "--counters", "c.csv"], "--counters is not for aggregating"),
+        (["reports", "a.json", "--reports", "sumary"], "There is no report 'sumary'"),
+        (["reports", "a.json", "--formats", ""], "--formats names none"),
+        (["reports", "a.json", "--profile_name", "../a"], "cannot begin the name of a file"),
+        (["--database=a.json", "--reports=sumary"], "There is no report 'sumary'"),
+        (["--database=a.json", "--iter_start=3", "--iter_stop=2"], "give them in order"),
+    ],
+)
+def test_what_is_wrong_with_the_line_alone_is_wrong_usage(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, line: list[str], words: str
+) -> None:
+    """Whatever the files hold: exit code 2, one sentence, and nothing is made."""
+    for name in ("a.json", "b.json"):
+        write_trace(tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    assert main(line) == 2
+    (said_line,) = capsys.readouterr().err.splitlines()
+    assert words in said_line
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_a_source_is_imported_before_it_is_aggregated(tmp_path: Path, capsys: Captured) -> None:

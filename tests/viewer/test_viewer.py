@@ -292,6 +292,7 @@ def test_a_port_that_is_taken(database: Path) -> None:
         (["-b", "two..dots", "."], 1, "-b"),
         (["-p", "70000", "."], 2, "65535"),
         (["-p", "x", "."], 2, "65535"),
+        ([""], 2, "argument DATABASE|SOURCE|FOLDER: the name is empty"),
         ([], 2, "usage"),
     ],
 )
