@@ -157,11 +157,17 @@ _SGEMM = Expression(r"(?<![a-z])(?:g?c|s|ss|d|z|h|hh)(?:gemm|cudnn|gemv|gemmex|f
 
 
 def of_blas_letter(name: KernelName) -> str:
-    """From the letter before ``gemm`` or ``cudnn``: ``volta_sgemm`` is fp32, ``ampere_gcgemm`` fp32 complex."""
+    """From the letter before ``gemm`` or ``cudnn``: ``volta_sgemm`` is fp32, ``ampere_gcgemm`` fp32 complex.
+
+    ``volta_fp16_sgemm_fp16_...`` reads and writes fp16: its letter is the accumulator's.
+    """
     found = _SGEMM.search(name.text)
     if not found:
         return of_words_or_types(name)
     letter = re.sub(r"(?:gemm|cudnn|gemv|fprop|dgrad|wgrad)(?:ex)?\Z", "", found.group(0).lower())
+    operands = of_words(name)
+    if letter == "s" and operands in ("fp16", "bf16"):
+        return operands
     return {"d": "fp64", "z": "fp64", "h": "fp16", "hh": "fp16"}.get(letter, "fp32")
 
 

@@ -196,3 +196,9 @@ def test_an_optimizer_is_told_of_what_its_class_has(optimizer: str, told: str) -
     advice = slow.recommendation_text()
     assert told in advice
     assert ("fused=True" in advice) == (optimizer == "AdamW")
+
+
+def test_products_of_16_bits_need_no_mixed_precision_wherever_they_run() -> None:
+    """Their letter is that of the accumulator: the same time in FP32 would be told twice."""
+    assert {"amp_detector", "tf32_detector"} <= set(found(kernel(SGEMM)(0.5)))
+    assert found(kernel("ampere_fp16_sgemm_fp16_128x64_nn")(0.5)) == []
