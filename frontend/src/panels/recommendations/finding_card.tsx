@@ -7,6 +7,7 @@ import { useUrlSet } from "../../frame/url";
 import { formatCount } from "../../format/number";
 import { unbroken } from "../../format/sentence";
 import { detectorName, EVIDENCE_LABELS, gainShare, gainTime, opening, SEVERITY_LABELS } from "../../model/findings";
+import type { Changes } from "../../model/url_state";
 
 interface FindingCardProps {
   finding: Finding;
@@ -155,7 +156,7 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTablePr
 }
 
 /** The name of the evidence, which opens the view that shows it. */
-function Key({ row, to }: { row: Evidence; to: Readonly<Record<string, string>> | null }) {
+function Key({ row, to }: { row: Evidence; to: Changes | null }) {
   const text =
     row.kind === "iteration" || row.kind === "device" ? `${EVIDENCE_LABELS[row.kind].head} ${row.key}` : row.key;
   if (to === null) return <span class="evidence-key">{text}</span>;
