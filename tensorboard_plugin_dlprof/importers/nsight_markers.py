@@ -69,6 +69,12 @@ _FRAMEWORK_NAMESPACE = re.compile(
 )
 """Namespaces of registered PyTorch ops: such a name is an op even without arguments (PyTorch before 1.13)."""
 
+_LONGEST_NAME = 4_096
+"""Characters of a name: nobody reads more, and each step would carry them on."""
+
+_LONGEST_CACHED = 4_096
+"""Characters of shapes that are remembered: lists of hundreds of tensors would fill memory."""
+
 _LAYER_DOMAINS = re.compile(r"TensorRT|tensorflow|TSL\b|XLA|TensorFlow|tf\b", re.IGNORECASE)
 """NVTX domains in which a framework names the layers or ops it runs."""
 
@@ -95,13 +101,19 @@ def read_marker(text: str, domain: str = "") -> Marker:
     if text.startswith("{"):
         return _read_dict(text)
     name, *arguments = _ARGUMENT.split(text)
+    name = shown(name)
     if not arguments:
-        return Marker(_kind(text, False, False), text)
+        return Marker(_kind(name, False, False), name)
     values = dict(zip(arguments[::2], arguments[1::2], strict=True))
-    number = values.get("seq", "")
+    number, sizes = values.get("seq", ""), values.get("sizes", "")
     sequence = int(number) if number.isdecimal() and len(number) <= _MOST_DIGITS else -1
-    shapes = _shapes(values.get("sizes", ""))
+    shapes = _shapes(sizes) if len(sizes) <= _LONGEST_CACHED else _shapes.__wrapped__(sizes)
     return Marker(_kind(name, True, sequence >= 0 or shapes != ""), name, sequence, shapes)
+
+
+def shown(name: str) -> str:
+    """A name as it is kept: all of it, or its beginning and three dots."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
 
 
 def cut(text: bytes) -> tuple[tuple[bytes, bytes, bool], int] | None:
@@ -194,18 +206,18 @@ def _read_dict(text: str) -> Marker:
         if pattern.match(text):
             return Marker(kind, text)
     if module := _MODULE_HOOK.match(text):
-        return Marker(RangeKind.MODULE, f"layer:{module['name']}")
-    return Marker(RangeKind.ANNOTATION, text)
+        return Marker(RangeKind.MODULE, shown(f"layer:{module['name']}"))
+    return Marker(RangeKind.ANNOTATION, shown(text))
 
 
 def _read_in_domain(text: str, domain: str) -> Marker:
     if not _LAYER_DOMAINS.match(domain) or _FRAMEWORK_PHASE.match(text):
-        return Marker(RangeKind.ANNOTATION, text)
+        return Marker(RangeKind.ANNOTATION, shown(text))
     if (thunk := _XLA_THUNK.match(text)) and (field := _XLA_FIELD.search(thunk["fields"])):
-        return Marker(RangeKind.OP, field["name"])
+        return Marker(RangeKind.OP, shown(field["name"]))
     if node := _TENSORFLOW_NODE.match(text):
-        return Marker(RangeKind.OP, f"{node['op']}: {node['name']}", shapes=_tensorflow_shapes(text, node.end()))
-    return Marker(RangeKind.OP, text)
+        return Marker(RangeKind.OP, shown(f"{node['op']}: {node['name']}"), shapes=_tensorflow_shapes(text, node.end()))
+    return Marker(RangeKind.OP, shown(text))
 
 
 def _tensorflow_shapes(text: str, begin: int) -> str:

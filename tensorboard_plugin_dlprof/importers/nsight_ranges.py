@@ -13,14 +13,22 @@ from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, RangeKind, R
 from tensorboard_plugin_dlprof.importers.nsight_columns import Parts, mapped, possible
 from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Batch, Column, Export, Tally
 from tensorboard_plugin_dlprof.importers.nsight_ids import ID_BITS, ID_MASK, Names, Threads
-from tensorboard_plugin_dlprof.importers.nsight_markers import Marker, cut, may_be_shared, read_marker, telling_texts
+from tensorboard_plugin_dlprof.importers.nsight_markers import (
+    Marker,
+    cut,
+    may_be_shared,
+    read_marker,
+    shown,
+    telling_texts,
+)
 
 _PUSH_POP, _START_END = (59, 70), (60, 71)
 """``eventType`` of ranges; 70 and 71 were imported from a text file of NVTX."""
 _DOMAIN_CREATE, _THREAD_NAME = 75, 39
 
 _MOST_CACHED = 1 << 16
-"""Texts may all differ: keeping them all would only fill memory."""
+_MOST_CACHED_BYTES = 1 << 24
+"""Texts may all differ, or be long: keeping them all would only fill memory."""
 
 _Text: TypeAlias = bytes | int
 """Of a range: as its row has it, or the id (of ``Capture.strings``) of one that the program registered."""
@@ -44,6 +52,8 @@ class RangeReader:
         """Whether texts are looked up: not where most of the first ones were new."""
         self._asked = 0
         """Texts since what is known was emptied."""
+        self._cached_bytes = 0
+        """Of what is known."""
         self._ops: dict[tuple[bytes, bytes, bool], tuple[int, int, int]] = {}
         """What texts of autograd share (``cut``) -> kind, name, shapes."""
         self._wandering: set[tuple[int, int]] | None = None
@@ -176,9 +186,10 @@ class RangeReader:
 
     def _read_texts(self, domains: Int32s, batch: Batch) -> Int64s:
         """For each range of a batch what its text says, as a row of ``_readings``."""
-        if len(self._readings) >= _MOST_CACHED or not self._remembers:
+        is_full = len(self._readings) >= _MOST_CACHED or self._cached_bytes >= _MOST_CACHED_BYTES
+        if is_full or not self._remembers:
             self._remembers &= self._asked > 2 * len(self._readings)
-            self._asked = 0
+            self._asked = self._cached_bytes = 0
             self._readings.clear()
             self._known.clear()
         if len(self._ops) >= _MOST_CACHED:
@@ -209,13 +220,14 @@ class RangeReader:
         distinct = dict.fromkeys(texts)
         first = len(self._readings)
         known.update(zip(distinct, range(first, first + len(distinct)), strict=True))
+        self._cached_bytes += sum(len(text) for text in distinct if isinstance(text, bytes))
         ids = self._strings.intern_all(map(self._decoded, distinct))
         new = np.full((len(ids), 4), (int(RangeKind.ANNOTATION), 0, 0, -1), np.int64)
         new[:, 1] = ids
         self._readings.add(new.reshape(-1))
 
     def _decoded(self, text: _Text) -> str:
-        return self._strings[text] if isinstance(text, int) else text.decode("utf-8", "replace")
+        return shown(self._strings[text] if isinstance(text, int) else text.decode("utf-8", "replace"))
 
     def _read_new(
         self, known: dict[_Text, int], domain: int, texts: Sequence[_Text], telling: set[_Text] | None
@@ -224,14 +236,14 @@ class RangeReader:
         strings, ops, annotation = self._strings, self._ops, int(RangeKind.ANNOTATION)
         rows: list[int] = []
         new: list[int] = []
-        row = len(self._readings)
+        row, new_bytes = len(self._readings), 0
         for key in texts:
             found = known.get(key)
             if found is None:
                 text = strings[key].encode() if isinstance(key, int) else key
                 parts, sequence = None, -1
                 if telling is not None and key not in telling:
-                    entry = annotation, strings.intern(text.decode("utf-8", "replace")), 0
+                    entry = annotation, strings.intern(shown(text.decode("utf-8", "replace"))), 0
                 elif not domain and (parts := cut(text)) is not None and parts[0] in ops:
                     shared, sequence = parts
                     entry = ops[shared]
@@ -244,8 +256,10 @@ class RangeReader:
                 new.append(sequence)
                 found = known[key] = row
                 row += 1
+                new_bytes += len(text)
             rows.append(found)
         self._readings.add(np.array(new, np.int64))
+        self._cached_bytes += new_bytes
         return rows
 
     def _texts(self, batch: Batch) -> Sequence[_Text]:

@@ -39,6 +39,35 @@ def test_kinds_and_texts_of_ranges(tmp_path: Path) -> None:
     assert capture.info.recorded == {"nvtx", "ops"}
 
 
+def test_names_that_nobody_reads_to_the_end_are_cut(tmp_path: Path) -> None:
+    """Each step would carry them on. Arguments are none of a name, and what is parsed later is kept whole."""
+    long, sizes = "x" * 5_000, f"[{', '.join(['[64, 64]'] * 1_000)}]"
+    config = f'{{"model_config": "{long}"}}'
+    rows = range_rows(
+        capture := read_tables(
+            tmp_path,
+            {
+                **ranges(
+                    marker(0, 10, long),
+                    marker(1, 9, None, text_id=0),
+                    marker(2, 8, f"aten::{long}, seq = 1, sizes = {sizes}"),
+                    marker(3, 7, config),
+                    marker(4, 6, "y" * 4_096),
+                ),
+                "StringIds": strings(f"registered {long}"),
+            },
+        )
+    )
+    assert rows == [
+        ("ANNOTATION", "", "x" * 4_096 + "...", 0, 10),
+        ("ANNOTATION", "", f"registered {long}"[:4_096] + "...", 1, 9),
+        ("OP", "", f"aten::{long}"[:4_096] + "...", 2, 8),
+        ("DLPROF_CONFIG", "", config, 3, 7),
+        ("ANNOTATION", "", "y" * 4_096, 4, 6),
+    ]
+    assert capture.strings[int(capture.ranges.shapes[2])] == sizes.replace(" ", "")
+
+
 def test_the_oldest_schema_has_no_text_ids(tmp_path: Path) -> None:
     """``text`` alone, and no domains."""
     columns = "start end eventType text globalTid"
