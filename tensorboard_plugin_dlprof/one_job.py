@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -26,6 +27,16 @@ def end_when_told() -> None:
     for number in _ENDINGS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end)
+
+
+def open_closed_streams() -> None:
+    """Gives a process that was started without an input or output, as some jobs are, one that leads nowhere.
+
+    The next file that is opened would take its number, and be written to by whoever writes to the output.
+    """
+    for stream, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, stream) is None:
+            setattr(sys, stream, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  as long as the process
 
 
 def _end(number: int, _frame: FrameType | None) -> NoReturn:

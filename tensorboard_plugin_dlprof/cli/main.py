@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.cli.messages import say, say_bug, terminal_column
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.errors import ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import VERSION
-from tensorboard_plugin_dlprof.one_job import end_when_told
+from tensorboard_plugin_dlprof.one_job import end_when_told, open_closed_streams
 
 
 class Command(Protocol):
@@ -92,6 +92,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line ``argv``, that of the process if none is given; the exit code."""
+    open_closed_streams()
     end_when_told()
     words = sys.argv[1:] if argv is None else list(argv)
     try:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
 from tensorboard_plugin_dlprof.metadata import VERSION
-from tensorboard_plugin_dlprof.one_job import end_when_told
+from tensorboard_plugin_dlprof.one_job import end_when_told, open_closed_streams
 from tensorboard_plugin_dlprof.option_values import named_path, port_number
 
 DEFAULT_ADDRESS = "localhost"
@@ -57,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Serves until it is interrupted; the exit code."""
+    open_closed_streams()
     end_when_told()
     try:
         arguments = parser().parse_args(argv)

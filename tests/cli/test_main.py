@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 from tensorboard_plugin_dlprof.cli.main import COMMANDS, main
 from tensorboard_plugin_dlprof.metadata import VERSION
+from tests.cli.traces import write_trace
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], *([command, "--help"] for command in COMMANDS)])
@@ -66,6 +70,19 @@ def test_a_reader_that_goes_away_causes_no_traceback() -> None:
         errors = process.stderr.read()
     assert b"Traceback" not in errors
     assert b"Exception ignored" not in errors
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell closes them")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("command", ["import", "check", "summary", "cache"])
+def test_a_process_without_output_does_its_work(tmp_path: Path, closed: str, command: str) -> None:
+    """As jobs of some systems are started: what would be said is lost, and no file takes the place of the output."""
+    source = write_trace(tmp_path / "a.json")
+    words = [sys.executable, "-m", "tensorboard_plugin_dlprof", command, *([] if command == "cache" else [str(source)])]
+    line = f"exec {shlex.join(words)} {closed}"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "a.dlprof_dldb.sqlite").exists() == (command == "import")
 
 
 @pytest.mark.parametrize(
