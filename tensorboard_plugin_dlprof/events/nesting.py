@@ -10,11 +10,13 @@ Everything is sorting and searching: ten million ranges take seconds.
 
 from __future__ import annotations
 
+from collections.abc import Sized
+
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.distinct import rows_by_value
+from tensorboard_plugin_dlprof.distinct import distinct_values, rows_by_value
 from tensorboard_plugin_dlprof.events import trees
 from tensorboard_plugin_dlprof.events.overlaps import count_overlaps, repair_overlaps
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s, RangeKind, Ranges
@@ -22,6 +24,12 @@ from tensorboard_plugin_dlprof.events.trees import BLOCK
 from tensorboard_plugin_dlprof.spilling import Spill
 
 _IN_MEMORY = Spill()
+
+_SHORT = 64
+"""Ranges, or times, of a thread on average below which to look at one thread after the other costs more."""
+
+_NOWHERE = slice(0, 0)
+"""Of a thread without ranges."""
 
 NESTABLE = (
     RangeKind.FRAME,
@@ -64,12 +72,7 @@ class Nesting(msgspec.Struct):
         return places
 
     def _innermost(self, thread: Int32s, time_ns: Int64s) -> Int64s:
-        places = np.full(len(thread), -1, np.int64)
-        for index, rows in rows_by_value(thread):
-            here = self.threads.get(index)
-            if here is not None:
-                started = np.searchsorted(self.start_ns[here], time_ns[rows], side="right")
-                places[rows] = np.where(started > 0, here.start - 1 + started, -1)
+        places = self._last_started(thread, time_ns)
         # What is open then is the last range that has started, or around it.
         pending = np.flatnonzero(places >= 0)
         for _ in range(trees.STEPS_UP):
@@ -83,6 +86,24 @@ class Nesting(msgspec.Struct):
                 return places
         for index, rows in rows_by_value(thread[pending]):
             places[pending[rows]] = self._around(self.threads[index], time_ns[pending[rows]])
+        return places
+
+    def _last_started(self, thread: Int32s, time_ns: Int64s) -> Int64s:
+        """The last place of a thread that has started at each time, -1 where there is none."""
+        places = np.full(len(thread), -1, np.int64)
+        if _are_short(len(thread), distinct := distinct_values(thread)):
+            here = [self.threads.get(index, _NOWHERE) for index in distinct.tolist()]
+            number = np.searchsorted(distinct, thread)
+            first, stop = (
+                np.array(bound, np.int64)[number] for bound in ([h.start for h in here], [h.stop for h in here])
+            )
+            started = _searched(self.start_ns, first, stop, time_ns, behind_equal=True)
+            return np.where(started > first, started - 1, -1)
+        for index, rows in rows_by_value(thread):
+            ranges = self.threads.get(index)
+            if ranges is not None:
+                started = np.searchsorted(self.start_ns[ranges], time_ns[rows], side="right")
+                places[rows] = np.where(started > 0, ranges.start - 1 + started, -1)
         return places
 
     def _around(self, here: slice, time_ns: Int64s) -> Int64s:
@@ -148,21 +169,28 @@ def nest(ranges: Ranges, spill: Spill = _IN_MEMORY) -> Nesting:
         threads={},
         repaired_overlaps=0,
     )
-    for thread, members in rows_by_value(ranges.thread[rows]):
-        here = slice(first, first + len(members))
-        nesting.threads[thread] = here
-        nesting.row[here] = _outside_in(ranges, rows[members], ranks)
-        first = here.stop
-    del rows, ranks
+    members_of = rows_by_value(ranges.thread[rows])
+    for thread, members in members_of:
+        nesting.threads[thread] = slice(first, first + len(members))
+        first += len(members)
+    if are_short := _are_short(count, members_of):
+        nesting.row[:] = _outside_in(ranges, rows[np.concatenate([members for _, members in members_of])], ranks)
+    else:
+        for here, (_, members) in zip(nesting.threads.values(), members_of, strict=True):
+            nesting.row[here] = _outside_in(ranges, rows[members], ranks)
+    del rows, ranks, members_of
     spill.rest()
     for low in range(0, count, BLOCK):
         block = slice(low, low + BLOCK)
         nesting.start_ns[block] = ranges.start_ns[nesting.row[block]]
         nesting.end_ns[block] = ranges.end_ns[nesting.row[block]]
-    for here in nesting.threads.values():
-        _find_stops(nesting, here)
+    if are_short:
+        _find_stops_of_all(nesting)
+    else:
+        for here in nesting.threads.values():
+            _find_stops(nesting, here)
     _find_parents(nesting, spill)
-    if crossed := [here for here in nesting.threads.values() if _has_crossing(nesting, here)]:
+    if crossed := _threads_with_crossings(nesting):
         for here in crossed:
             _repair(nesting, here, ranges.kind[nesting.row[here]] == RangeKind.FRAME)
             _find_stops(nesting, here)
@@ -170,17 +198,40 @@ def nest(ranges: Ranges, spill: Spill = _IN_MEMORY) -> Nesting:
     return nesting
 
 
+def _are_short(count: int, threads: Sized) -> bool:
+    """Whether threads have so few of some ranges or times each that all are better looked at together."""
+    return len(threads) > 1 and count < _SHORT * len(threads)
+
+
+def _searched(values: Int64s, first: Int64s, stop: Int64s, wanted: Int64s, *, behind_equal: bool) -> Int64s:
+    """``np.searchsorted`` of each wanted value in a part of its own of the values, which ascend there."""
+    low: Int64s = first.copy()
+    high = stop.copy()
+    while len(open_ := np.flatnonzero(low < high)):
+        middle = (low[open_] + high[open_]) >> 1
+        value, target = values[middle], wanted[open_]
+        before = value <= target if behind_equal else value < target
+        low[open_[before]] = middle[before] + 1
+        high[open_[~before]] = middle[~before]
+    return low
+
+
 def _outside_in(ranges: Ranges, rows: Int32s, ranks: Int8s) -> Int32s:
-    """The rows of a thread in the order of places. Ties are rare, so only they are sorted by more than the start."""
-    start = ranges.start_ns[rows]
-    if (start[1:] < start[:-1]).any():
-        order = np.argsort(start, kind="stable")
+    """The rows of a thread, or of some one after the other, in the order of places.
+
+    Ties are rare, so only they are sorted by more than the start.
+    """
+    start, thread = ranges.start_ns[rows], ranges.thread[rows]
+    is_one = thread[0] == thread[-1]
+    same = is_one or thread[1:] == thread[:-1]
+    if ((start[1:] < start[:-1]) & same).any():
+        order = np.argsort(start, kind="stable") if is_one else np.lexsort((start, thread))
         rows, start = rows[order], start[order]
-    equal = start[1:] == start[:-1]
+    equal = (start[1:] == start[:-1]) & same
     if equal.any():
         tied = np.flatnonzero(np.append(equal, False) | np.insert(equal, 0, False))
         these = rows[tied]
-        rows[tied] = these[np.lexsort((these, ranks[these], -ranges.end_ns[these], start[tied]))]
+        rows[tied] = these[np.lexsort((these, ranks[these], -ranges.end_ns[these], start[tied], thread[tied]))]
     return rows
 
 
@@ -196,6 +247,21 @@ def _find_stops(nesting: Nesting, here: slice) -> None:
         nesting.stop[block] = stop + here.start
 
 
+def _find_stops_of_all(nesting: Nesting) -> None:
+    """The same for all threads together."""
+    here = np.array([(here.start, here.stop) for here in nesting.threads.values()], np.int64)
+    stop_of_thread = np.repeat(here[:, 1], here[:, 1] - here[:, 0])
+    for low in range(0, len(nesting.row), BLOCK):
+        block = slice(low, low + BLOCK)
+        start, end, last = nesting.start_ns[block], nesting.end_ns[block], stop_of_thread[block]
+        behind = np.arange(low + 1, low + 1 + len(end))
+        # What starts with a range follows it or is around it.
+        stop = _searched(nesting.start_ns, behind, last, end, behind_equal=False)
+        instants = np.flatnonzero(start == end)
+        stop[instants] = _searched(nesting.start_ns, behind[instants], last[instants], end[instants], behind_equal=True)
+        nesting.stop[block] = stop
+
+
 def _find_parents(nesting: Nesting, spill: Spill) -> None:
     """Right where no ranges cross; else the first range that crosses another ends after its parent."""
     spill.rest()
@@ -205,14 +271,15 @@ def _find_parents(nesting: Nesting, spill: Spill) -> None:
     spill.rest()
 
 
-def _has_crossing(nesting: Nesting, here: slice) -> bool:
-    """Whether a range ends after its parent."""
-    for low in range(here.start, here.stop, BLOCK):
-        block = slice(low, min(low + BLOCK, here.stop))
-        inner = np.flatnonzero(nesting.parent[block] >= 0) + low
-        if (_doubled_ends(nesting, inner) > _doubled_ends(nesting, nesting.parent[inner])).any():
-            return True
-    return False
+def _threads_with_crossings(nesting: Nesting) -> list[slice]:
+    """The places of threads in which a range ends after its parent."""
+    first = np.array([here.start for here in nesting.threads.values()], np.int64)
+    crossed = np.zeros(len(first), np.bool_)
+    for low in range(0, len(nesting.row), BLOCK):
+        inner = np.flatnonzero(nesting.parent[low : low + BLOCK] >= 0) + low
+        later = _doubled_ends(nesting, inner) > _doubled_ends(nesting, nesting.parent[inner])
+        crossed[np.searchsorted(first, inner[later], side="right") - 1] = True
+    return [here for here, is_crossed in zip(nesting.threads.values(), crossed.tolist(), strict=True) if is_crossed]
 
 
 def _doubled_ends(nesting: Nesting, places: slice | npt.NDArray[np.integer]) -> Int64s:
