@@ -2,12 +2,14 @@
 import { render as renderTree } from "preact";
 
 import { App } from "./frame/app";
-import { styleSheet } from "./styles";
+import { styleSheets } from "./styles";
 
 export function render(): void {
-  const style = document.createElement("style");
-  style.textContent = styleSheet();
-  document.head.append(style);
+  for (const text of styleSheets()) {
+    const style = document.createElement("style");
+    style.textContent = text;
+    document.head.append(style);
+  }
   const root = document.createElement("div");
   root.id = "dlprof";
   document.body.append(root);

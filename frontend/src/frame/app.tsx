@@ -32,7 +32,11 @@ function useTheme(): Theme {
     // Paper is white, whatever the theme of the screen.
     const paper = window.matchMedia("print");
     const apply = (): void => {
-      document.documentElement.dataset.theme = paper.matches ? "light" : theme;
+      const { dataset } = document.documentElement;
+      const before = dataset.theme;
+      dataset.theme = paper.matches ? "light" : theme;
+      // Every element's style is found anew: here, so that the next frame has no more to do than to paint them.
+      if (before !== undefined) getComputedStyle(document.documentElement).getPropertyValue("color");
     };
     apply();
     paper.addEventListener("change", apply);

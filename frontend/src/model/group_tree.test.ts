@@ -36,7 +36,10 @@ describe("rows of the tree", () => {
   it("stand in the order of their names, numbers by size, where they took the same time", () => {
     const row = rowsWith().rowOf(6);
     if (row === null) throw new Error("There is no such row.");
-    const same = ["Layer[10]", "Layer[9]", "Head"].map((name) => ({ ...row, name }));
+    const same = ["Layer[10]", "Layer[9]", "Head"].map((name) => {
+      const { values, unknown, causes } = row;
+      return { ...row, values, unknown, causes, name };
+    });
     for (const sort of ["-gpu_time_ns", "gpu_time_ns"])
       expect(sorted(same, sort).map(({ name }) => name)).toEqual(["Head", "Layer[9]", "Layer[10]"]);
   });

@@ -68,8 +68,11 @@ export function buildTree(nodes: GroupNodes, group: string, causes: readonly Cau
   return { nodes, causes, below, roots, group };
 }
 
-const summed = (values: readonly (number | null)[], members: readonly number[]): number =>
-  members.reduce((sum, node) => sum + (at(values, node) ?? 0), 0);
+function summed(values: readonly (number | null)[], members: readonly number[]): number {
+  let sum = 0;
+  for (const node of members) sum += at(values, node) ?? 0;
+  return sum;
+}
 
 const at = <T>(list: readonly T[], index: number): T => list[index] as T;
 
@@ -92,7 +95,10 @@ const rootPath = (name: string, isOp: boolean): string => (isOp || name.endsWith
 
 /** How rows are made of a tree. */
 export interface RowOptions {
-  /** A measure, `name`, `share` (of eligible ops that use the matrix unit) or `limited` (kernel time of the causes); `-` before it for descending. */
+  /**
+   * A measure, `name`, `share` (of eligible ops that use the matrix unit) or `limited` (kernel time of the causes); `-` before it for
+   * descending. Empty for the order of the server.
+   */
   sort: string;
   /** Fold repeated siblings. */
   fold: boolean;
@@ -127,21 +133,27 @@ const NEARLY_ALIKE = 0.8;
 export class Rows {
   readonly roots: readonly TreeRow[];
   readonly #below = new Map<TreeRow, readonly TreeRow[]>();
+  /** The rows below each one, as the server orders them. */
+  readonly #made: Map<TreeRow | null, readonly TreeRow[]>;
 
   constructor(
     readonly tree: Tree,
     readonly options: RowOptions,
+    made = new Map<TreeRow | null, readonly TreeRow[]>(),
   ) {
-    this.roots = this.#make(tree.roots, null);
+    this.#made = made;
+    this.roots = this.#ordered(null);
+  }
+
+  /** The same rows in another order: those that are made already are not made again. */
+  inOrder(sort: string): Rows {
+    return new Rows(this.tree, { ...this.options, sort }, this.#made);
   }
 
   below(row: TreeRow): readonly TreeRow[] {
     let rows = this.#below.get(row);
     if (rows === undefined) {
-      rows = this.#make(
-        row.members.flatMap((node) => at(this.tree.below, node)),
-        row,
-      );
+      rows = this.#ordered(row);
       this.#below.set(row, rows);
     }
     return rows;
@@ -194,17 +206,26 @@ export class Rows {
     return shown;
   }
 
+  #ordered(parent: TreeRow | null): readonly TreeRow[] {
+    let rows = this.#made.get(parent);
+    if (rows === undefined) {
+      rows = this.#make(
+        parent === null ? this.tree.roots : parent.members.flatMap((node) => at(this.tree.below, node)),
+        parent,
+      );
+      this.#made.set(parent, rows);
+    }
+    return sorted(rows, this.options.sort);
+  }
+
   #make(nodes: readonly number[], parent: TreeRow | null): readonly TreeRow[] {
-    const { fold, kept, sort } = this.options;
+    const { fold, kept } = this.options;
     const left =
       kept === null
         ? nodes
         : nodes.filter((node) => ((kept.matches[node] ?? 0) | (kept.above[node] ?? 0) | (kept.below[node] ?? 0)) !== 0);
     const groups: number[][] = fold ? this.#folded(left) : left.map((node) => [node]);
-    return sorted(
-      groups.map((members) => this.#row(members, parent)),
-      sort,
-    );
+    return groups.map((members) => this.#row(members, parent));
   }
 
   #folded(nodes: readonly number[]): number[][] {
@@ -237,37 +258,81 @@ export class Rows {
     const folded = members.length > 1 ? "~" : "";
     const place = parent?.key ?? "";
     const own = op === null ? (name === "/" ? "/" : `${name}${folded}/`) : `${op}${folded}`;
-    const values = Object.fromEntries(MEASURES.map((measure) => [measure, summed(nodes[measure], members)])) as Record<
-      Measure,
-      number
-    >;
-    const unknown = new Set(
-      MEASURES.filter(
-        (measure) => values[measure] === 0 && members.some((node) => at<number | null>(nodes[measure], node) === null),
-      ),
-    );
     const sent = members.reduce((sum, node) => sum + at(below, node).length, 0);
     const missing = members.reduce((sum, node) => sum + at(nodes.children, node), 0) - sent;
-    return {
+    return new Row(this.tree, {
       key: parent === null && group !== "" && op === null ? group : `${place}${own}`,
       members,
       parent,
       depth: (parent?.depth ?? 0) + 1,
       name: members.length > 1 ? foldedName(members.map((node) => at(nodes.name, node))) : name,
       isOp: op !== null,
-      values,
-      unknown,
-      causes: this.tree.causes
-        .map(({ label, kernel_ns: time, ops }) => ({
-          label,
-          kernelNs: summed(time, members),
-          ops: summed(ops, members),
-        }))
-        .filter((cause) => cause.ops > 0)
-        .sort((one, other) => other.kernelNs - one.kernelNs),
       missing: Math.max(missing, 0),
       expandable: sent > 0,
-    };
+    });
+  }
+}
+
+const NOTHING_UNKNOWN: ReadonlySet<Measure> = new Set();
+
+/** A row whose numbers are added up when they are first asked for: of thousands, few are ever seen. */
+class Row implements TreeRow {
+  readonly key: string;
+  readonly members: readonly number[];
+  readonly parent: TreeRow | null;
+  readonly depth: number;
+  readonly name: string;
+  readonly isOp: boolean;
+  readonly missing: number;
+  readonly expandable: boolean;
+  readonly #tree: Tree;
+  #values: Record<Measure, number> | null = null;
+  #unknown: ReadonlySet<Measure> | null = null;
+  #causes: readonly RowCause[] | null = null;
+
+  constructor(tree: Tree, own: Omit<TreeRow, "values" | "unknown" | "causes">) {
+    this.#tree = tree;
+    this.key = own.key;
+    this.members = own.members;
+    this.parent = own.parent;
+    this.depth = own.depth;
+    this.name = own.name;
+    this.isOp = own.isOp;
+    this.missing = own.missing;
+    this.expandable = own.expandable;
+  }
+
+  get values(): Readonly<Record<Measure, number>> {
+    if (this.#values === null) {
+      const values = {} as Record<Measure, number>;
+      for (const measure of MEASURES) values[measure] = summed(this.#tree.nodes[measure], this.members);
+      this.#values = values;
+    }
+    return this.#values;
+  }
+
+  get unknown(): ReadonlySet<Measure> {
+    if (this.#unknown === null) {
+      const { nodes } = this.#tree;
+      const unknown = MEASURES.filter(
+        (measure) =>
+          this.values[measure] === 0 && this.members.some((node) => at<number | null>(nodes[measure], node) === null),
+      );
+      this.#unknown = unknown.length === 0 ? NOTHING_UNKNOWN : new Set(unknown);
+    }
+    return this.#unknown;
+  }
+
+  get causes(): readonly RowCause[] {
+    this.#causes ??= this.#tree.causes
+      .map(({ label, kernel_ns: time, ops }) => ({
+        label,
+        kernelNs: summed(time, this.members),
+        ops: summed(ops, this.members),
+      }))
+      .filter((cause) => cause.ops > 0)
+      .sort((one, other) => other.kernelNs - one.kernelNs);
+    return this.#causes;
   }
 }
 
@@ -303,6 +368,7 @@ export const limitedNs = ({ causes }: TreeRow): number => causes.reduce((sum, { 
 const natural = new Intl.Collator("en", { numeric: true });
 
 export function sorted(rows: readonly TreeRow[], sort: string): readonly TreeRow[] {
+  if (sort === "") return rows;
   const descending = sort.startsWith("-");
   const key = descending ? sort.slice(1) : sort;
   const sign = descending ? -1 : 1;

@@ -1,5 +1,5 @@
 /** The tree as an icicle: width is GPU time, colour the share of Tensor Core kernels. Linked with the table both ways. */
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
@@ -16,6 +16,7 @@ import {
 } from "../../model/group_tree";
 import { icicleParts, type IcicleBox } from "../../model/icicle";
 import { SHADES, shadeOf } from "../../model/shades";
+import { useKept } from "../use_kept";
 import { useWidth } from "../use_width";
 import type { GroupTree } from "./use_group_tree";
 
@@ -25,7 +26,9 @@ const NARROWEST_PX = 1;
 
 export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
   const [measure, width] = useWidth(600);
-  const { rows, selected } = tree;
+  const { unordered: rows, selected } = tree;
+  const current = useRef(tree);
+  current.current = tree;
   const total = (key: Measure): number => rows.roots.reduce((sum, row) => sum + row.values[key], 0);
   const by: Measure = total("gpu_time_ns") > 0 ? "gpu_time_ns" : "cpu_time_ns";
   const whole = total(by);
@@ -33,6 +36,7 @@ export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: stri
     () => icicleParts(rows, rows.roots, by, NARROWEST_PX / Math.max(width, 1)),
     [rows, by, width],
   );
+  const keep = useKept([boxes, width, matrixUnit]);
   const chain = new Set(chainOf(selected));
   const deepest = [...boxes, ...rests].reduce((most, { depth }) => Math.max(most, depth), 0);
   const height = (deepest + 1) * ROW + 2;
@@ -44,7 +48,7 @@ export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: stri
     event.preventDefault();
     tree.select(next.row);
   };
-  const untold = tree.rows.tree.nodes.tensor_core_time_ns.includes(null);
+  const untold = rows.tree.nodes.tensor_core_time_ns.includes(null);
   return (
     <div class="icicle">
       <p class="muted icicle-note">
@@ -70,21 +74,25 @@ export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: stri
             tabindex={0}
             onKeyDown={onKey}
           >
-            {boxes.map((box) => (
-              <Box
-                key={box.row.key}
-                box={box}
-                width={width}
-                tip={tipOf(box.row, by, whole, matrixUnit)}
-                selected={box.row === selected}
-                chained={chain.has(box.row)}
-                onSelect={() => tree.select(box.row)}
-                onZoom={() => {
-                  if (!box.row.isOp && box.row.members.length === 1)
-                    tree.change({ root: box.row.key, level: null, toggled: null });
-                }}
-              />
-            ))}
+            {boxes.map((box) => {
+              const { row } = box;
+              const chained = chain.has(row);
+              return keep(row.key, `${row === selected} ${chained}`, () => (
+                <Box
+                  key={row.key}
+                  box={box}
+                  width={width}
+                  tip={tipOf(row, by, whole, matrixUnit)}
+                  selected={row === selected}
+                  chained={chained}
+                  onSelect={() => current.current.select(row)}
+                  onZoom={() => {
+                    if (!row.isOp && row.members.length === 1)
+                      current.current.change({ root: row.key, level: null, toggled: null });
+                  }}
+                />
+              ));
+            })}
             {rests.map((rest) => (
               <rect
                 key={`${rest.depth} ${rest.x}`}

@@ -22,6 +22,7 @@ import {
   type TreeRow,
 } from "../../model/group_tree";
 import { Icon } from "../icon";
+import { useKept } from "../use_kept";
 import type { GroupTree } from "./use_group_tree";
 
 interface TreeColumn {
@@ -142,6 +143,9 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const units = unitsBeside(
     new Map(all.flatMap(({ key }): [string, number][] => (isTime(key) ? [[key, total(key)]] : []))),
   );
+  const current = useRef(tree);
+  current.current = tree;
+  const keep = useKept([tree.unordered, matrixUnit, columns.map(({ key }) => key).join(" ")]);
   const chain = new Set(chainOf(tree.selected));
   const focused = Math.max(
     shown.findIndex(({ key }) => key === (focus ?? tree.selected?.key)),
@@ -267,43 +271,47 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
           </thead>
           <tbody onKeyDown={onKey}>
             {from > 0 && <tr aria-hidden="true" style={{ height: `${from * ROW_HEIGHT}px` }} />}
-            {shown.slice(from, to).map((row, i) => (
-              <tr
-                key={row.key}
-                class={`tree-row${chain.has(row) ? " in-chain" : ""}${tree.rows.isMatch(row) ? " match" : ""}`}
-                role="row"
-                aria-level={row.depth}
-                aria-expanded={row.expandable ? tree.isOpen(row) : undefined}
-                aria-selected={row === tree.selected}
-                aria-rowindex={from + i + 2}
-                tabIndex={from + i === focused ? 0 : -1}
-                onClick={() => {
-                  setFocus(row.key);
-                  tree.select(row);
-                }}
-              >
-                <td role="gridcell">
-                  <NameCell row={row} tree={tree} />
-                </td>
-                {columns.slice(1).map(({ key, label }) => (
-                  <td
-                    role="gridcell"
-                    key={key}
-                    class={key === "share" ? "right bar-cell bar-plain" : "right bar-cell"}
-                    style={{ "--bar": barOf(row, key, isTime(key) ? total(key) : 0) }}
-                  >
-                    <ValueCell
-                      row={row}
-                      column={key}
-                      label={label}
-                      matrixUnit={matrixUnit}
-                      unit={units.get(key)}
-                      total={isTime(key) ? total(key) : 0}
-                    />
+            {shown.slice(from, to).map((row, i) => {
+              const stop = from + i === focused;
+              const look = `${from + i} ${stop} ${isOpen(row)} ${chain.has(row)} ${row === tree.selected}`;
+              return keep(row.key, look, () => (
+                <tr
+                  key={row.key}
+                  class={`tree-row${chain.has(row) ? " in-chain" : ""}${tree.rows.isMatch(row) ? " match" : ""}`}
+                  role="row"
+                  aria-level={row.depth}
+                  aria-expanded={row.expandable ? isOpen(row) : undefined}
+                  aria-selected={row === tree.selected}
+                  aria-rowindex={from + i + 2}
+                  tabIndex={stop ? 0 : -1}
+                  onClick={() => {
+                    setFocus(row.key);
+                    current.current.select(row);
+                  }}
+                >
+                  <td role="gridcell">
+                    <NameCell row={row} open={isOpen(row)} onToggle={() => current.current.toggle(row)} />
                   </td>
-                ))}
-              </tr>
-            ))}
+                  {columns.slice(1).map(({ key, label }) => (
+                    <td
+                      role="gridcell"
+                      key={key}
+                      class={key === "share" ? "right bar-cell bar-plain" : "right bar-cell"}
+                      style={{ "--bar": barOf(row, key, isTime(key) ? total(key) : 0) }}
+                    >
+                      <ValueCell
+                        row={row}
+                        column={key}
+                        label={label}
+                        matrixUnit={matrixUnit}
+                        unit={units.get(key)}
+                        total={isTime(key) ? total(key) : 0}
+                      />
+                    </td>
+                  ))}
+                </tr>
+              ));
+            })}
             {to < shown.length && <tr aria-hidden="true" style={{ height: `${(shown.length - to) * ROW_HEIGHT}px` }} />}
           </tbody>
         </table>
@@ -314,7 +322,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   );
 }
 
-function NameCell({ row, tree }: { row: TreeRow; tree: GroupTree }) {
+function NameCell({ row, open, onToggle }: { row: TreeRow; open: boolean; onToggle: () => void }) {
   const { expandable, members } = row;
   return (
     <span class="tree-name" style={{ paddingLeft: `${(row.depth - 1) * 16}px` }}>
@@ -323,13 +331,13 @@ function NameCell({ row, tree }: { row: TreeRow; tree: GroupTree }) {
           type="button"
           tabIndex={-1}
           class="tree-toggle"
-          aria-label={tree.isOpen(row) ? `Collapse ${row.name}` : `Expand ${row.name}`}
+          aria-label={open ? `Collapse ${row.name}` : `Expand ${row.name}`}
           onClick={(event) => {
             event.stopPropagation();
-            tree.toggle(row);
+            onToggle();
           }}
         >
-          <Icon name={tree.isOpen(row) ? "down" : "right"} />
+          <Icon name={open ? "down" : "right"} />
         </button>
       ) : (
         <span class="tree-toggle" aria-hidden="true" />

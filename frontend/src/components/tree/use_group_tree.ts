@@ -15,6 +15,8 @@ const MOST_NODES = 10_000;
 
 export interface GroupTree {
   rows: Rows;
+  /** The same, whatever the order: what does not care for it is drawn again only where the rows are others. */
+  unordered: Rows;
   /** Nodes of the profile that were not sent. */
   leftOut: number;
   selected: TreeRow | null;
@@ -60,12 +62,16 @@ export function useGroupTree({ name, screen, foldAtFirst }: Options): {
   const fold = (url[`${name}.fold`] ?? (foldAtFirst ? "yes" : "no")) === "yes";
 
   const tree = useMemo(() => (data === null ? null : buildTree(data.nodes, data.group, data.causes ?? [])), [data]);
-  const rows = useMemo(() => {
+  const unordered = useMemo(() => {
     if (tree === null) return null;
     const kept = filter.trim() === "" ? null : keep(tree, pathMatcher(filter));
-    return new Rows(tree, { sort, fold, kept });
-  }, [tree, filter, sort, fold]);
-  const opened = useMemo(() => (rows === null ? { deepest: 1, fitting: 1 } : levels(rows, screen)), [rows, screen]);
+    return new Rows(tree, { sort: "", fold, kept });
+  }, [tree, filter, fold]);
+  const rows = useMemo(() => unordered?.inOrder(sort) ?? null, [unordered, sort]);
+  const opened = useMemo(
+    () => (unordered === null ? { deepest: 1, fitting: 1 } : levels(unordered, screen)),
+    [unordered, screen],
+  );
 
   const asked = Number(url[`${name}.level`]);
   const level = Number.isInteger(asked) && asked >= 1 ? Math.min(asked, opened.deepest) : opened.fitting;
@@ -77,7 +83,7 @@ export function useGroupTree({ name, screen, foldAtFirst }: Options): {
       (row.depth < level || rows?.holdsMatch(row) === true) !== toggled.has(shortHash(row.key));
   }, [rows, level, hashes]);
 
-  if (rows === null || data === null) return { tree: null, query };
+  if (unordered === null || rows === null || data === null) return { tree: null, query };
 
   const change = (values: Readonly<Record<string, string | null>>): void =>
     navigate(Object.fromEntries(Object.entries(values).map(([key, value]) => [`${name}.${key}`, value])));
@@ -94,6 +100,7 @@ export function useGroupTree({ name, screen, foldAtFirst }: Options): {
     query,
     tree: {
       rows,
+      unordered,
       leftOut: data.left_out,
       selected: rows.find(url[`${name}.row`] ?? ""),
       level,
