@@ -28,7 +28,7 @@ class TextIds(dict[object, int]):
 
     def of(self, values: Sequence[object]) -> list[int]:
         """The ids of some texts, most often all absent."""
-        if values.count("") == len(values):
+        if not values or (values[0] == "" and values.count("") == len(values)):
             return [0] * len(values)
         return list(map(self.__getitem__, values))
 

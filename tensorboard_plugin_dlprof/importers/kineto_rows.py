@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from array import array
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import compress
 from typing import Any
 
@@ -61,6 +61,18 @@ def are_all(kind: type, values: Sequence[object]) -> bool:
     return set(map(type, values)) == {kind}
 
 
+class _Packers(dict[tuple[str, int], Callable[..., bytes]]):
+    """Type and number of values -> what packs them. Lists have more lengths than ``struct`` keeps packers of."""
+
+    def __missing__(self, key: tuple[str, int]) -> Callable[..., bytes]:
+        typecode, count = key
+        packer = self[key] = struct.Struct(f"{count}{typecode}").pack
+        return packer
+
+
+_PACKERS = _Packers()
+
+
 def extend(column: array[Any], values: Sequence[Any]) -> None:
     """Appends numbers that fit the column: twice as fast as its own methods, and five times where all are one.
 
@@ -68,9 +80,9 @@ def extend(column: array[Any], values: Sequence[Any]) -> None:
         struct.error: one does not fit, or is no number.
     """
     if values and values[0] == values[-1] and values.count(values[0]) == len(values):
-        column.frombytes(struct.pack(column.typecode, values[0]) * len(values))
+        column.frombytes(_PACKERS[column.typecode, 1](values[0]) * len(values))
     else:
-        column.frombytes(struct.pack(f"{len(values)}{column.typecode}", *values))
+        column.frombytes(_PACKERS[column.typecode, len(values)](*values))
 
 
 def extend_whole(column: array[int], values: Sequence[object], missing: int = -1) -> None:
