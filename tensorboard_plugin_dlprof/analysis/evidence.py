@@ -76,9 +76,10 @@ def idle_evidence(signals: Signals, idle_of_op: Int64s) -> tuple[Evidence, ...]:
     calls = np.ones(len(idle_of_op), np.int64)
     calls[nodes.op] = nodes.num_calls
     shown = [(row, int(idle_of_op[row]), int(calls[row])) for row in rows.tolist()]
+    opened = [each for each in shown if signals.has_page[each[0]]]
     return line_evidence(signals, shown) + tuple(
         Evidence("op", signals.profile.ops[row].op_id, time, count)
-        for row, time, count in shown[: thresholds.EVIDENCE_ROWS]
+        for row, time, count in opened[: thresholds.EVIDENCE_ROWS]
     )
 
 

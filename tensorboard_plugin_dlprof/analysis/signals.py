@@ -85,6 +85,16 @@ class Signals:
         waited = covered(gaps, instances.cpu_start, instances.cpu_stop)
         return np.bincount(instances.op, weights=waited, minlength=len(self.profile.ops)).astype(np.int64)
 
+    @cached_property
+    def has_page(self) -> Bools:
+        """By row of ``Profile.ops``: whether the op is in the aggregation, so that a page can open it.
+
+        One whose call began before the iterations, and reaches into them, is not.
+        """
+        found = np.zeros(len(self.profile.ops), np.bool_)
+        found[self.aggregation.op_nodes.op] = True
+        return found
+
     @property
     def marked(self) -> bool:
         """Whether the iterations are marked: what happens in them happens again."""

@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from tensorboard_plugin_dlprof import analysis
-from tensorboard_plugin_dlprof.aggregation import Selection
+from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules import RULES
 from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks
@@ -71,6 +72,20 @@ def test_evidence_of_one_step_is_the_like_of_that_of_all(detector: str) -> None:
             if whole is not None and whole.time_ns:
                 assert len(steps) * (row.time_ns or 0) == pytest.approx(whole.time_ns, rel=0.02)
                 assert len(steps) * (row.count or 0) == (whole.count or 0)
+
+
+@pytest.mark.parametrize("detector", sorted(CASES))
+def test_evidence_of_ops_is_of_those_that_a_page_can_open(detector: str) -> None:
+    """A call that began before the iterations may be what the GPU waits for in them; its op is in none of them."""
+    profile = CASES[detector].make(well_over(CASES[detector]))
+    steps, calls = profile.iterations[0], profile.instances
+    last = int(steps.values[-1])
+    begins_in_last = calls.cpu_start >= steps.start_ns[-1]
+    calls.cpu_start = np.where(begins_in_last, steps.start_ns[-1] - 1, calls.cpu_start)
+    selection = Selection(iter_start=last, iter_stop=last)
+    aggregated = {profile.ops[row].op_id for row in aggregate(profile, selection).op_nodes.op.tolist()}
+    named = {row.key for said in verdict(profile, selection).findings for row in said.evidence if row.kind == "op"}
+    assert named <= aggregated
 
 
 def test_every_rule_has_its_case() -> None:

@@ -117,6 +117,7 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
     ops = tuple(
         Evidence("op", signals.profile.ops[op].op_id, time_ns, called, signals.profile.strings[name])
         for op, name, time_ns, called in rows
+        if signals.has_page[op]
     )
     first, name, _, _ = rows[0]
     calls = max(signals.per_iteration(int(count.sum())), 1)
@@ -287,9 +288,10 @@ def data_parallel(signals: Signals) -> Finding | Lacks | None:
     """One process that drives several GPUs by DataParallel."""
     if signals.devices < 2:
         return None
-    chosen = np.flatnonzero(signals.ops_where(_PARALLEL) | signals.ops_where(_PARALLEL, of="stack_trace"))
-    if not len(chosen):
+    found = signals.ops_where(_PARALLEL) | signals.ops_where(_PARALLEL, of="stack_trace")
+    if not found.any():
         return None
+    shown = np.flatnonzero(found & signals.has_page)[: thresholds.EVIDENCE_ROWS]
     return Finding(
         "data_parallel_detector",
         Severity.WARNING,
@@ -299,7 +301,7 @@ def data_parallel(signals: Signals) -> Finding | Lacks | None:
         "launches for all of them from one interpreter.",
         "Use DistributedDataParallel with one process for each GPU (torchrun).",
         {"devices": signals.devices},
-        tuple(Evidence("op", signals.profile.ops[row].op_id) for row in chosen[: thresholds.EVIDENCE_ROWS].tolist()),
+        tuple(Evidence("op", signals.profile.ops[row].op_id) for row in shown.tolist()),
         None,
         "https://pytorch.org/docs/stable/notes/ddp.html",
     )

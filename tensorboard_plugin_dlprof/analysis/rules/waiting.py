@@ -256,5 +256,7 @@ def _copying_ops(signals: Signals, chosen: Bools) -> tuple[Evidence, ...]:
     count = np.bincount(number, minlength=len(ops))
     order = np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS]
     rows = [(int(ops[at]), int(time[at]), int(count[at])) for at in order.tolist()]
-    found = tuple(Evidence("op", signals.profile.ops[op].op_id, spent, calls) for op, spent, calls in rows)
+    found = tuple(
+        Evidence("op", signals.profile.ops[op].op_id, spent, calls) for op, spent, calls in rows if signals.has_page[op]
+    )
     return line_evidence(signals, rows) + found
