@@ -112,6 +112,7 @@ class EventTables:
                 self.skipped[COUNTER_RANGES] += len(group)
             elif kind is Kind.UNKNOWN:
                 self.categories.update(event.cat for event in group if event.ph in ("X", "B"))
+                self._halves.extend((kind, event) for event in group if event.ph in ("B", "E"))
         if len(self._halves) > first_half:
             place = {id(event): number for number, event in enumerate(events)}
             self._halves[first_half:] = sorted(self._halves[first_half:], key=lambda half: place[id(half[1])])
@@ -194,12 +195,15 @@ class EventTables:
                 begun, begin = stack.pop()
                 if begun in self._add_complete:
                     yield begun, msgspec.structs.replace(begin, ph="X", dur=event.ts - begin.ts)
-                else:
+                elif begun is not Kind.UNKNOWN:  # counted by its category
                     self.skipped[NO_TYPE] += 1
-            else:
+            elif kind is not Kind.UNKNOWN:
                 self.skipped[NO_PARTNER] += 1
         self.skipped.update(
-            NO_PARTNER if kind in self._add_complete else NO_TYPE for stack in stacks.values() for kind, _ in stack
+            NO_PARTNER if kind in self._add_complete else NO_TYPE
+            for stack in stacks.values()
+            for kind, _ in stack
+            if kind is not Kind.UNKNOWN
         )
 
     def _halves_by_time(self) -> Iterator[tuple[int, Kind, Event]]:

@@ -47,6 +47,7 @@ def test_an_end_comes_before_what_begins_at_its_time(tmp_path: Path) -> None:
     [
         (begin("odd", None), "events without a usable start time"),
         (begin("odd", 15, cat=None), "events without a category"),
+        (begin("odd", 15, cat="odd"), "events of the unknown category 'odd'"),
     ],
 )
 def test_an_odd_begin_takes_its_own_end(tmp_path: Path, odd: dict[str, Any], reason: str) -> None:
@@ -56,6 +57,15 @@ def test_an_odd_begin_takes_its_own_end(tmp_path: Path, odd: dict[str, Any], rea
     capture = read(trace(*other, begin("a", 10), odd, *ends), tmp_path)
     assert sorted(spans(capture)) == [("a", 0, 20_000), ("b", 40_000, 50_000)]
     assert capture.skipped == {reason: 1}
+
+
+def test_an_end_of_an_unknown_category_takes_no_other_begin(tmp_path: Path) -> None:
+    """Whether it has a begin or not, ranges of other categories keep their own ends, and each begin is counted once."""
+    ends = [{"ph": "E", "cat": cat, **MAIN, "ts": ts} for cat, ts in (("odd", 20), ("cpu_op", 30), ("odd", 70))]
+    events = [begin("a", 10), begin("odd", 15, cat="odd"), *ends, begin("b", 50), {"ph": "E", **MAIN, "ts": 60}]
+    capture = read(trace(*events, begin("odd", 80, cat="odd")), tmp_path)
+    assert sorted(spans(capture)) == [("a", 0, 20_000), ("b", 40_000, 50_000)]
+    assert capture.skipped == {"events of the unknown category 'odd'": 2}
 
 
 @pytest.mark.parametrize(
