@@ -6,11 +6,12 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, Piece, union, union_of
+from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
-from tensorboard_plugin_dlprof.profile.tables import Copies, Kernels, Profile
+from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, Kernels, Profile, Syncs
 
 BLOCKING = Expression(
     r"(?:cuda|hip|cu)(?:(?:Stream|Device|Event|Ctx)Synchronize|Memcpy(?!\w*Async)\w*|MemcpyWithStream)"
@@ -35,6 +36,8 @@ class Waits(msgspec.Struct):
     name: Int64s
     start_ns: Int64s
     stop_ns: Int64s
+    host_ns: Int64s
+    """What the host spends in the op around each, or in itself where there is none: what goes with it."""
     idle_ns: Int64s
     """Idle time of the GPU behind each, within the iterations; mean over the devices in use."""
 
@@ -52,24 +55,25 @@ def find_waits(profile: Profile) -> Waits:
     names = profile.strings
     texts = {int(name) for table in (profile.calls, profile.syncs) for name in distinct_values(table.name)}
     blocking = [name for name in texts if BLOCKING.match(names[name])]
-    columns: list[tuple[Int64s, ...]] = []
-    for table in (profile.syncs, profile.calls):
-        rows = are_among(table.name, blocking)
-        columns.append(
-            (table.op[rows].astype(np.int64), table.name[rows].astype(np.int64), table.api_start[rows],
-             table.api_stop[rows])
-        )  # fmt: skip
+    columns = [_waits_of(profile, table, are_among(table.name, blocking)) for table in (profile.syncs, profile.calls)]
     copies = profile.memcpys
     # An asynchronous copy whose call returns only after it has run waited for it.
     rows = (copies.launched != 0) & (copies.api_stop >= copies.gpu_stop)
     rows &= np.isin(copies.copy_kind, (1, DEVICE_TO_HOST))
-    columns.append(
-        (copies.op[rows].astype(np.int64), copies.name[rows].astype(np.int64), copies.api_start[rows],
-         copies.api_stop[rows])
-    )  # fmt: skip
-    op, name, start, stop = (np.concatenate(parts) for parts in zip(*columns, strict=True))
+    columns.append(_waits_of(profile, copies, rows))
+    op, name, start, stop, host = (np.concatenate(parts) for parts in zip(*columns, strict=True))
     order = np.argsort(start, kind="stable")
-    return Waits(op[order], name[order], start[order], stop[order], np.zeros(len(order), np.int64))
+    return Waits(op[order], name[order], start[order], stop[order], host[order], np.zeros(len(order), np.int64))
+
+
+def _waits_of(profile: Profile, table: Syncs | Calls | Copies, rows: Bools) -> tuple[Int64s, ...]:
+    """The columns of ``Waits`` but the last."""
+    instances, op = profile.instances, table.op[rows]
+    # Instances lie by op.
+    around = np.searchsorted(instances.op, op) + table.instance[rows]
+    start, stop = table.api_start[rows], table.api_stop[rows]
+    host = np.maximum(instances.cpu_stop[around] - instances.cpu_start[around], stop - start)
+    return op.astype(np.int64), table.name[rows].astype(np.int64), start, stop, host
 
 
 def host_work(profile: Profile) -> Intervals:

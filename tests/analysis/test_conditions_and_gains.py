@@ -7,7 +7,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.aggregation import Selection
 from tensorboard_plugin_dlprof.analysis.rules.narrow_types import fp8, tf32
-from tensorboard_plugin_dlprof.analysis.tables import Pool
+from tensorboard_plugin_dlprof.analysis.tables import Finding, Pool
 from tests.analysis.cases import (
     ADD,
     FLASH_2,
@@ -16,6 +16,7 @@ from tests.analysis.cases import (
     SGEMM,
     collective,
     copy,
+    idle,
     kernel,
     many,
     memory,
@@ -202,3 +203,20 @@ def test_products_of_16_bits_need_no_mixed_precision_wherever_they_run() -> None
     """Their letter is that of the accumulator: the same time in FP32 would be told twice."""
     assert {"amp_detector", "tf32_detector"} <= set(found(kernel(SGEMM)(0.5)))
     assert found(kernel("ampere_fp16_sgemm_fp16_128x64_nn")(0.5)) == []
+
+
+def test_a_wait_gains_at_most_what_the_host_spent_in_it() -> None:
+    """What the host does after it goes on without it: a GPU that idles for 2 ms behind an item() of 0.4 ms."""
+
+    def waiting(wait_ns: float) -> list[Finding]:
+        def cause(step: Step, begin: float, _stop: float) -> None:
+            step.line("main", "op", begin - wait_ns, begin, "aten::item")
+            step.line("main", "call", begin - wait_ns / 2, begin, "cudaStreamSynchronize")
+
+        return verdict(idle(cause, step_ns=10 * STEP_NS)(0.2)).findings
+
+    (sync,) = waiting(0.4 * STEP_NS)
+    assert sync.numbers["idle_ns"] == 2 * STEP_NS
+    assert sync.gain is not None
+    assert sync.gain.high_ns == pytest.approx(0.4 * STEP_NS)
+    assert waiting(0.005 * STEP_NS) == []
