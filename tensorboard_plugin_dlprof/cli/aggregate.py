@@ -70,6 +70,11 @@ def run(arguments: argparse.Namespace) -> int:
         progress.clear()
     if result.is_new:
         tell(f"{arguments.output or arguments.database}: aggregation {result.aggregation}")
+    elif arguments.output:
+        raise BadRequest(
+            f"{arguments.database} has this as aggregation {result.aggregation} already, so {arguments.output} is not "
+            "written; copy the database."
+        )
     else:
         tell(f"{arguments.database}: has this as aggregation {result.aggregation} already; nothing was written")
     return exit_codes.SUCCESS

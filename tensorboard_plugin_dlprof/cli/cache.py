@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 
 from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.option_values import named_path
 
 
@@ -23,6 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints where the cache is and what it takes, on stdout."""
     from tensorboard_plugin_dlprof.imports.cache import Cache
 
+    if arguments.dir is not None and not arguments.dir.is_dir():
+        raise NotFound(f"{arguments.dir}: there is no such folder; name the one that TensorBoard was given.")
     cache = Cache(arguments.dir)
     if arguments.clear:
         print(f"{cache.folder}: removed {cache.clear()}")

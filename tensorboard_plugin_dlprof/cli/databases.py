@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say
+from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.naming import database_name
 
 
@@ -27,6 +28,8 @@ def database_of(profile: Path) -> Iterator[Path]:
             progress = ProgressBar(profile.name)
             try:
                 result = import_source(profile, Path(folder, database_name(profile.name)), options, progress)
+            except OutputNotWritable as error:
+                raise OutputNotWritable(f"{error} TMPDIR names the folder of temporary files.") from None
             finally:
                 progress.clear()
             for warning in result.warnings:

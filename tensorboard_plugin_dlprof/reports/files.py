@@ -65,8 +65,8 @@ def checked_prefix(prefix: str) -> str:
     Raises:
         BadRequest: it cannot.
     """
-    if not prefix or Path(prefix).name != prefix or "\\" in prefix or "\0" in prefix:
-        raise BadRequest(f"{prefix!r} cannot begin the name of a file; choose a name without slashes.")
+    if not prefix or Path(prefix).name != prefix or any(letter < " " or letter == "\\" for letter in prefix):
+        raise BadRequest(f"{prefix!r} cannot begin the name of a file; choose one without slashes and line breaks.")
     return prefix
 
 

@@ -50,6 +50,16 @@ def test_a_new_file(database: Path, tmp_path: Path) -> None:
     assert main(["aggregate", str(database), "--iter-stop", "1", "-o", str(other)]) == 1
 
 
+def test_a_new_file_that_would_hold_nothing_new(
+    database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A script that goes on with the file must not be told that it is there."""
+    other = tmp_path / "other.sqlite"
+    assert main(["aggregate", str(database), "-o", str(other)]) == 1
+    assert "has this as aggregation 1 already" in capsys.readouterr().err
+    assert not other.exists()
+
+
 def test_a_link_stays_a_link(database: Path, tmp_path: Path) -> None:
     """The file that it leads to gets the aggregation."""
     link = tmp_path / "link.sqlite"

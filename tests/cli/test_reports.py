@@ -49,6 +49,7 @@ def test_a_database_of_nvidias_gives_dlprofs_files(tmp_path: Path, capsys: Captu
         (["--aggregation", "7"], 1, "no aggregation 7; it has 1"),
         (["--domain", "mine"], 1, "no domain 'mine'; it has default-domain"),
         (["--profile_name", "../x"], 2, "without slashes"),
+        (["--profile_name", "a\nb"], 2, "line breaks"),
         (["--reports", ""], 2, "--reports names none"),
         (["--formats", ","], 2, "--formats names none"),
     ],

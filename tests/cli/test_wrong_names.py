@@ -23,6 +23,13 @@ def said(capsys: Captured, *arguments: object) -> str:
     return line
 
 
+@pytest.mark.parametrize("name", ["a.json", "gone"])
+def test_a_cache_that_is_no_folder_is_not_called_empty(tmp_path: Path, capsys: Captured, name: str) -> None:
+    """Its name is wrong; an empty cache would be believed."""
+    write_trace(tmp_path / "a.json")
+    assert f"{tmp_path / name}: there is no such folder" in said(capsys, "cache", "--dir", tmp_path / name)
+
+
 @pytest.mark.parametrize("command", ["summary", "reports", "aggregate"])
 def test_a_folder_is_no_profile_for_a_command_of_one_profile(tmp_path: Path, capsys: Captured, command: str) -> None:
     """The user is told to name one in it."""
@@ -171,9 +178,10 @@ def test_reports_leave_no_traceback_where_a_file_cannot_be_written(tmp_path: Pat
 
 
 @pytest.mark.skipif(os.name != "posix", reason="only POSIX limits the size of files")
-def test_a_full_disk_is_not_the_fault_of_the_file(tmp_path: Path) -> None:
-    """``dlprof check`` needs room for a database, and says so."""
-    done = with_small_files("check", write_trace(tmp_path / "a.json"))
+@pytest.mark.parametrize("command", ["check", "summary", "reports"])
+def test_a_full_disk_is_not_the_fault_of_the_file(tmp_path: Path, command: str) -> None:
+    """What imports into a temporary folder says that it needs room there."""
+    done = with_small_files(command, write_trace(tmp_path / "a.json"))
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert "TMPDIR names the folder of temporary files." in line
