@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
+from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.one_job import end_when_told, open_closed_streams
 from tensorboard_plugin_dlprof.option_values import named_path, port_number
@@ -67,6 +67,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _FAILURE
     except KeyboardInterrupt:
         return _INTERRUPTED
+    except OSError as error:
+        # Nobody reads the address, or the disk below it is full. Python must not fail again when it closes the output.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        subject = error.filename or "the output cannot be written"
+        print(f"dlprofviewer: error: {subject}: {reason_of(error)}.", file=sys.stderr, flush=True)
+        return _FAILURE
 
 
 def _serve(profile: Path, address: str, port: int, names: str) -> int:

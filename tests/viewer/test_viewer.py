@@ -283,6 +283,22 @@ def test_a_port_that_is_taken(database: Path) -> None:
     assert "Traceback" not in answer.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
+def test_an_address_that_cannot_be_told_is_one_sentence(database: Path) -> None:
+    """And no traceback, neither now nor when the output is closed."""
+    with Path("/dev/full").open("w") as full:
+        answer = subprocess.run(
+            command("-p", "0", str(database)),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=PATIENCE_S,
+        )
+    assert answer.returncode == 1
+    assert answer.stderr == "dlprofviewer: error: the output cannot be written: No space left on device.\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
