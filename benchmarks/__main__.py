@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks import serving
+from benchmarks import clicking, serving
 from benchmarks.importing import measure_import
 from benchmarks.machine import machine
 from benchmarks.measuring import compile_modules
@@ -36,7 +36,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """All benchmarks; inputs and databases lie in ``folder`` meanwhile."""
-    results: dict[str, Any] = {"machine": machine(), "imports": {}, "serving": {}}
+    results: dict[str, Any] = {"machine": machine(), "imports": {}, "serving": {}, "clicking": {}}
     print(f"{'import':34}{'CPU s':>8}{'x floor':>9}{'2 workers':>11}{'s per GB':>10}{'peak MB':>9}{'bytes/kernel':>14}")
     for megabytes in options.sizes:
         plain = folder / f"trace_{megabytes}MB.json"
@@ -65,6 +65,14 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         database = folder / f"served_{kernels}_{int(one_iteration)}.dlprof_dldb.sqlite"
         serving.make(database, kernels, options.trace, one_iteration=one_iteration)
         results["serving"][name] = _serve(database, options.questions)
+        database.unlink()
+    for kernels in options.clicks:
+        database = folder / f"clicked_{kernels}.dlprof_dldb.sqlite"
+        serving.make(database, kernels, options.trace)
+        clicking.add_aggregation(database)
+        name = f"{kernels:,} kernels"
+        results["clicking"][name] = clicking.measure([database, database], options.rounds, options.pages)
+        print(f"\n{name} in a browser", *clicking.lines(results["clicking"][name]), sep="\n")
         database.unlink()
     results["start"] = measure_start(options.rounds)
     print(f"\nstart: {results['start']}")
@@ -112,11 +120,21 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--one-iteration", type=_numbers, default=[], metavar="N,N", help="the same, all kernels in one iteration"
     )
+    parser.add_argument(
+        "--clicks", type=_numbers, default=[], metavar="N,N", help="kernels of databases made to be clicked through"
+    )
+    parser.add_argument(
+        "--pages", type=_names, default=[], metavar="NAME,NAME", help="pages to click on, as in the menu (default: all)"
+    )
     parser.add_argument("--rounds", type=int, default=3, help="runs of each (default: %(default)s)")
     parser.add_argument("--questions", type=int, default=serving.ROUNDS, help="questions of each kind")
     parser.add_argument("--folder", type=Path, default=Path("build/benchmarks"), help="where inputs are made meanwhile")
     parser.add_argument("--results", type=Path, default=Path("build/benchmarks.json"), help="the results")
     return parser
+
+
+def _names(text: str) -> list[str]:
+    return [part for part in text.split(",") if part]
 
 
 def _numbers(text: str) -> list[int]:

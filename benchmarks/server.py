@@ -70,14 +70,16 @@ class Server:
 
 
 @contextmanager
-def serving(database: Path) -> Iterator[Server]:
-    """A TensorBoard with one profile, ended afterwards."""
-    with tempfile.TemporaryDirectory(dir=database.parent) as folder:
-        run = Path(folder) / "logs" / "run"
-        run.mkdir(parents=True)
-        # A hard link: the server follows no links that lead out of its directory, and a copy would take a minute.
-        os.link(database, run / "made.dlprof_dldb.sqlite")
-        command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(run.parent), "--port", "0"]
+def serving(*databases: Path) -> Iterator[Server]:
+    """A TensorBoard with a profile in each of its runs, ended afterwards."""
+    with tempfile.TemporaryDirectory(dir=databases[0].parent) as folder:
+        logs = Path(folder) / "logs"
+        for number, database in enumerate(databases):
+            run = logs / f"run{number}"
+            run.mkdir(parents=True)
+            # A hard link: the server follows no links that lead out of its directory, and a copy would take a minute.
+            os.link(database, run / "made.dlprof_dldb.sqlite")
+        command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(logs), "--port", "0"]
         with started([*command, "--dlprof_cache_dir", str(Path(folder) / "cache")]) as (host, port, process_id):
             yield Server(host, port, process_id)
 

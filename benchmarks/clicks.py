@@ -1,0 +1,361 @@
+"""All that a user can do on each page. What a profile has nothing for, as a second page of a table, is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from benchmarks.tab import SIZE, Tab
+
+Act = Callable[[Tab], bool]
+"""Does it, and says whether there was anything to do it on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """An interaction by its name."""
+
+    name: str
+    act: Act
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A page of the menu, and what can be done on it, in this order."""
+
+    label: str
+    clicks: Sequence[Click]
+
+
+def _press(selector: str, text: str = "", nth: int = 0, count: int = 1) -> Act:
+    def act(tab: Tab) -> bool:
+        found = tab.find(selector, text, nth)
+        box = None if found is None else found.bounding_box()
+        if box is None:
+            return False
+        x, y = box["x"] + min(box["width"] / 2, 60), box["y"] + box["height"] / 2
+        tab.begin()
+        tab.page.mouse.click(x, y, click_count=count)
+        return True
+
+    return act
+
+
+def _write(selector: str, text: str) -> Act:
+    """Where it holds a text already, the new one takes its place."""
+
+    def act(tab: Tab) -> bool:
+        field = tab.find(selector)
+        if field is None:
+            return False
+        field.evaluate("(element) => { element.focus(); element.select(); }")
+        tab.begin()
+        if text:
+            tab.page.keyboard.insert_text(text)
+        else:
+            tab.page.keyboard.press("Delete")
+        return True
+
+    return act
+
+
+def _choose(selector: str, value: str) -> Act:
+    """Lists open in a window of the system's own, so the choice is told by a script."""
+
+    def act(tab: Tab) -> bool:
+        field = tab.find(selector)
+        if field is None or not field.evaluate("(e, value) => [...e.options].some((o) => o.value === value)", value):
+            return False
+        tab.begin()
+        field.evaluate(
+            """(element, value) => { setTimeout(() => {
+                element.value = value;
+                element.dispatchEvent(new Event("change", {bubbles: true}));
+            }); }""",
+            value,
+        )
+        return True
+
+    return act
+
+
+def _keys(selector: str, *keys: str) -> Act:
+    def act(tab: Tab) -> bool:
+        found = tab.find(selector)
+        if found is None:
+            return False
+        found.evaluate("(element) => element.focus()")
+        tab.begin()
+        for key in keys:
+            tab.page.keyboard.press(key)
+        return True
+
+    return act
+
+
+_STEPS = 12
+
+
+def _drag(selector: str, across: float, down: float = 0.0, *, pressed: bool = True, nth: int = 0) -> Act:
+    """From the middle, by shares of its size, or by pixels where they are more than 1."""
+
+    def act(tab: Tab) -> bool:
+        found = tab.find(selector, nth=nth)
+        box = None if found is None else found.bounding_box()
+        if box is None:
+            return False
+        mouse = tab.page.mouse
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        across_px = across if abs(across) > 1 else across * box["width"]
+        down_px = down if abs(down) > 1 else down * box["height"]
+        mouse.move(x, y)
+        tab.rest()
+        tab.begin()
+        if pressed:
+            mouse.down()
+        mouse.move(x + across_px, y + down_px, steps=_STEPS)
+        if pressed:
+            mouse.up()
+        return True
+
+    return act
+
+
+def _hover(selector: str) -> Act:
+    return _drag(selector, 0.4, 0.2, pressed=False)
+
+
+def _wheel(selector: str, turn: float, times: int = 4) -> Act:
+    def act(tab: Tab) -> bool:
+        found = tab.find(selector)
+        box = None if found is None else found.bounding_box()
+        if box is None:
+            return False
+        tab.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + min(box["height"] / 2, 200))
+        tab.rest()
+        tab.begin()
+        for _ in range(times):
+            tab.page.mouse.wheel(0, turn)
+        return True
+
+    return act
+
+
+def _resize(width: int) -> Act:
+    def act(tab: Tab) -> bool:
+        tab.begin()
+        tab.page.set_viewport_size({"width": width, "height": SIZE["height"]})
+        return True
+
+    return act
+
+
+def _theme(name: str) -> Act:
+    """TensorBoard's own menu."""
+
+    def act(tab: Tab) -> bool:
+        menu = tab.find_in_host("app-header-dark-mode-toggle button")
+        if menu is None:
+            return False
+        menu.evaluate("(element) => element.click()")
+        tab.rest()
+        entry = tab.find_in_host(".mat-mdc-menu-item", name)
+        if entry is None:
+            return False
+        tab.begin()
+        entry.evaluate("(element) => { setTimeout(() => element.click()); }")
+        return True
+
+    return act
+
+
+_WINDOW = (
+    Click("window wider", _resize(1920)),
+    Click("window narrower", _resize(1000)),
+    Click("window as before", _resize(SIZE["width"])),
+    Click("dark theme", _theme("Dark")),
+    Click("light theme", _theme("Light")),
+)
+"""Of every page."""
+
+
+def _table(title: str) -> list[Click]:
+    """Of a table whose title begins so. Pages that show several name them."""
+    of = f"section.data-table[aria-label^='{title}']"
+    number, other = f"{of} th.right button.sort-button", f"{of} th:not(.right) button.sort-button"
+    some = f"{of} .filter-row input[placeholder='filter']"
+    columns, every = f"{of} .table-tools .menu-holder > button", f"{of} .column-choices button"
+    clicks = [
+        Click("order", _press(number)),
+        Click("the other way", _press(number)),
+        Click("filter", _write(some, "e")),
+        Click("no filter", _press(f"{of} .table-tools > button", "Clear filters")),
+        Click("search", _write(f"{of} input[type=search]", "e")),
+        Click("no search", _press(f"{of} .table-tools > button", "Clear filters")),
+        Click("export menu", _press(columns, "Export")),
+        Click("columns menu", _press(columns, "Columns")),
+        Click("another order, menu open", _press(number, nth=1)),
+        Click("columns menu again", _press(columns, "Columns")),
+        Click("all columns", _press(every, "All")),
+        Click("next page", _press(f"{of} button[aria-label='Next page']")),
+        Click("100 rows", _choose(f"{of} .pager-size select", "100")),
+        Click("next page of 100", _press(f"{of} button[aria-label='Next page']")),
+        Click("order of 100", _press(number, nth=-1)),
+        Click("the other way of 100", _press(number, nth=-1)),
+        Click("order by text of 100", _press(other)),
+        Click("filter of 100", _write(some, "e")),
+        Click("no filter of 100", _press(f"{of} .table-tools > button", "Clear filters")),
+        Click("column wider", _drag(f"{of} .resizer", 120, nth=0)),
+        Click("wheel over rows", _wheel(f"{of} .table-scroll", 400)),
+        Click("keys over cells", _keys(f"{of} tbody td[tabindex='0']", "ArrowDown", "ArrowRight", "ArrowDown")),
+        *_WINDOW,
+        Click("columns menu of 100", _press(columns, "Columns")),
+        Click("columns as fit", _press(every, "As fit")),
+        Click("row", _press(f"{of} tbody tr.selectable td.right", nth=2)),
+        Click("another row", _press(f"{of} tbody tr.selectable td.right", nth=20)),
+        Click("fewer rows", _choose(f"{of} .pager-size select", "10")),
+    ]
+    return [Click(f"{title}: {click.name}", click.act) for click in clicks]
+
+
+_GROUPS, _GRAPH, _BARS = ".tree-scroll", ".graph-body svg[role=application]", ".iteration-bars"
+
+
+def _levels(panel: str) -> list[Click]:
+    """What groups and graph have alike."""
+    tools = f"{panel} .table-tools"
+    return [
+        Click("expand all", _press(f"{tools} button", "Expand all")),
+        Click("collapse all", _press(f"{tools} button", "Collapse all")),
+        Click("to level 3", _choose(f"{tools} select", "3")),
+        Click("collapse repeated", _press(f"{tools} label.check input")),
+        Click("each alone", _press(f"{tools} label.check input")),
+        Click("expand all again", _press(f"{tools} button", "Expand all")),
+        Click("filter", _write(f"{tools} input[type=search]", "e")),
+        Click("no filter", _write(f"{tools} input[type=search]", "")),
+    ]
+
+
+VIEWS = (
+    View(
+        "Dashboard",
+        [
+            Click("pointer over bars", _hover(".iteration-plot")),
+            Click("keys over bars", _keys(".iteration-plot", "ArrowRight", "ArrowRight")),
+            Click("class hidden", _press(".iteration-chart .legend-entry")),
+            Click("class shown", _press(".iteration-chart .legend-entry")),
+            Click("bars as a table", _press(".twin summary")),
+            Click("bars alone", _press(".twin summary")),
+            Click("help", _press("button[aria-label='Help']")),
+            Click("help closed", _press(".details-pane button[aria-label='Close']")),
+            Click("list of profiles", _press(".picker-button")),
+            Click("search of profiles", _write(".picker-menu input", "e")),
+            Click("list closed", _keys(".picker-menu input", "Escape")),
+            *_WINDOW,
+        ],
+    ),
+    View(
+        "Recommendations",
+        [Click("evidence", _press(".finding-evidence summary", nth=1)), *_WINDOW],
+    ),
+    View(
+        "Efficiency",
+        [
+            Click("pointer over dots", _hover(".roofline-plot")),
+            Click("dot", _press(".roofline-plot circle.dot", nth=0)),
+            Click("precision hidden", _press(".dot-legend .legend-entry")),
+            Click("precision shown", _press(".dot-legend .legend-entry")),
+            *_table("Ops"),
+        ],
+    ),
+    View("Op Types", _table("Op Type Summary")),
+    View(
+        "Group Ops",
+        [
+            *_levels(".tree-panel"),
+            Click("order", _press(f"{_GROUPS} th.right button", nth=-1)),
+            Click("order by name", _press(f"{_GROUPS} th:not(.right) button")),
+            Click("keys over rows", _keys(f"{_GROUPS} tr[tabindex='0']", "ArrowDown", "ArrowDown", "PageDown")),
+            Click("wheel over rows", _wheel(_GROUPS, 800)),
+            Click("row", _press(f"{_GROUPS} .tree-row td.right", nth=4)),
+            Click("level closed", _press(f"{_GROUPS} .tree-toggle:not(span)", nth=0)),
+            Click("level opened", _press(f"{_GROUPS} .tree-toggle:not(span)", nth=0)),
+            Click("pointer over icicle", _hover(".icicle-plot svg")),
+            Click("box of the icicle", _press(".icicle-box", nth=3)),
+            Click("icicle zoomed", _press(".icicle-box", nth=2, count=2)),
+            Click("whole model", _press(".tree-panel .table-tools button", "Whole model")),
+            *_WINDOW,
+            *_table("Kernels"),
+        ],
+    ),
+    View("Ops and Kernels", [*_table("Ops"), *_table("Kernels")]),
+    View("Kernels by Iteration", [*_table("Iteration Summary"), *_table("Kernels")]),
+    View("Kernels by Op", [*_table("Iteration Summary"), *_table("Ops"), *_table("Kernels")]),
+    View(
+        "Iterations",
+        [
+            Click("pointer over bars", _hover(_BARS)),
+            Click("bars as a table", _press(".twin summary")),
+            Click("zoom in", _press("button[aria-label='Zoom in']")),
+            Click("bars moved", _drag(_BARS, 0.3)),
+            Click("wheel out and in", _wheel(_BARS, -100)),
+            Click("all iterations", _press(".iterations-tools button", "All iterations")),
+            Click("start dragged", _drag(".handle[role=slider] path", 150)),
+            Click("class hidden", _press(".iteration-chart .legend-entry")),
+            Click("class shown", _press(".iteration-chart .legend-entry")),
+            Click("keys over bars", _keys(_BARS, "ArrowRight", "ArrowRight", "+", "-")),
+            *_WINDOW,
+        ],
+    ),
+    View("GPUs", _table("GPUs")),
+    View(
+        "Graph",
+        [
+            *_levels(".graph-panel"),
+            Click("wheel in", _wheel(_GRAPH, -100)),
+            Click("graph moved", _drag(_GRAPH, 0.3, 0.3)),
+            Click("wheel out", _wheel(_GRAPH, 100, 12)),
+            Click("fit", _press(".graph-zoom button[aria-label='Fit']")),
+            Click("pointer over nodes", _hover(_GRAPH)),
+            Click("node", _press(".graph-node .node-box", nth=0)),
+            Click("node closed", _press(".graph-node .node-toggle", nth=0)),
+            Click("node opened", _press(".graph-node .node-toggle", nth=0)),
+            Click("keys over nodes", _keys(_GRAPH, "ArrowDown", "ArrowRight", "0")),
+            *_WINDOW,
+        ],
+    ),
+)
+"""The pages in the order of their menu."""
+
+
+def to_view(label: str) -> Act:
+    """A press on the page's name in the menu."""
+    return _press(".view-menu a", label)
+
+
+def to_profile(nth: int) -> Act:
+    """The profile at a place of the list, which is opened before."""
+
+    def act(tab: Tab) -> bool:
+        button = tab.find(".picker-button")
+        if button is None:
+            return False
+        button.evaluate("(element) => element.click()")
+        tab.rest()
+        return _press(".picker-option", nth=nth)(tab)
+
+    return act
+
+
+def to_aggregation(nth: int) -> Act:
+    """The aggregation at a place of the list, which is opened before."""
+
+    def act(tab: Tab) -> bool:
+        button = tab.find(".aggregation-menu > button")
+        if button is None:
+            return False
+        button.evaluate("(element) => element.click()")
+        tab.rest()
+        return _press(".aggregation-entry .menu-item", nth=nth)(tab)
+
+    return act
