@@ -11,7 +11,7 @@ Number: TypeAlias = int | float | str
 
 
 def filled(template: str, numbers: Mapping[str, Number]) -> str:
-    """The sentence: ``{wait_ns}`` becomes ``12.3 ms``, ``{share_fraction}`` ``12.3 %``, ``{used_bytes}`` ``1.2 GB``,
+    """The sentence: ``{wait_ns}`` becomes ``12.3 ms``, ``{share_fraction}`` ``12.3 %``, ``{used_bytes}`` ``1.20 GiB``,
     ``{ops} {ops:op takes|ops take}`` ``1 op takes`` or ``2 ops take``."""
     return template.format_map({name: _Shown(name, value) for name, value in numbers.items()})
 
@@ -54,8 +54,8 @@ def percentage(fraction: float) -> str:
 
 
 def size(count: float) -> str:
-    """In decimal units."""
-    for unit, length in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if count >= length:
-            return f"{three_digits(count / length)} {unit}"
+    """In powers of 1024, as the pages tell sizes."""
+    for unit, power in (("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if count >= 1 << power:
+            return f"{three_digits(count / (1 << power))} {unit}"
     return f"{round(count)} bytes"

@@ -168,7 +168,7 @@ def test_numbers_get_their_unit_from_their_name() -> None:
     """Sentences are made at the edge; a finding carries numbers."""
     numbers = {"wait_ns": 12_345_678, "share_fraction": 0.123, "used_bytes": 2_630_000_000, "ops": 1_234, "text": "x"}
     template = "{wait_ns} {share_fraction} {used_bytes} {ops} {text}"
-    assert filled(template, numbers) == "12.3 ms 12 % 2.63 GB 1,234 x"
+    assert filled(template, numbers) == "12.3 ms 12 % 2.45 GiB 1,234 x"
     assert json.dumps(numbers)
 
 
@@ -186,7 +186,7 @@ def test_words_agree_with_their_number(ops: int, said: str) -> None:
         (short_duration(2 * 10**9), "2.00 s"), (short_duration(0), "0 ns"),
         (percentage(0.0004), "under 0.1 %"), (percentage(0.0994), "9.9 %"), (percentage(0.0996), "10 %"),
         (percentage(0.0), "0 %"), (percentage(1.0), "100 %"), (percentage(0.996), "99.6 %"),
-        (percentage(0.9999), "over 99.9 %"), (size(999), "999 bytes"), (size(85e9), "85.0 GB"),
+        (percentage(0.9999), "over 99.9 %"), (size(1023), "1023 bytes"), (size(42.5e9), "39.6 GiB"),
     ],
 )  # fmt: skip
 def test_three_digits_are_enough(shown: str, text: str) -> None:

@@ -144,7 +144,7 @@ export function pageNumbers(current: number, pages: number): (number | null)[] {
 export function filterHelp(column: Column): string {
   if (column.type === "duration_ns") return "For example >1ms, <=20us, 10us..50us. Without a unit: nanoseconds.";
   if (column.type === "fraction") return "For example >10%, <=0.5 or 10%..30%.";
-  if (column.type === "bytes") return "For example >1MB, <=20kB or 1MB..1GB. Without a unit: bytes.";
+  if (column.type === "bytes") return "For example >1MiB, <=20KiB or 1MiB..1GiB. Without a unit: bytes.";
   if (column.type === "number") return "For example >1T, <=20M or 10..50.";
   if (isNumeric(column)) return "For example >1000, <=20, 10..50 or =7.";
   return "Shows rows that contain this text; upper and lower case are the same.";

@@ -15,7 +15,7 @@ def small_batch(signals: Signals) -> Finding | Lacks | None:
     memory = signals.memory_used
     if memory is None:
         hint = signals.advice(
-            "Record memory: profile(profile_memory=True).",
+            "PyTorch's profiler records it: profile(profile_memory=True).",
             tensorflow="No recording of TensorFlow tells it.",
             tensorrt="No recording of TensorRT tells it.",
         )

@@ -8,6 +8,7 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import op_evidence
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
+from tensorboard_plugin_dlprof.analysis.wording import percentage
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 
 
@@ -136,7 +137,7 @@ def recorded_ops(signals: Signals) -> Finding | Lacks | None:
     share = outside / total
     if share > 0.5:
         return Lacks(
-            f"the ops of {share:.0%} of the kernel time",
+            f"the ops of {percentage(share)} of the kernel time",
             "Record ops: "
             + signals.advice(
                 "activities=[CPU, CUDA], emit_nvtx(), nsys --pytorch=autograd-nvtx",

@@ -132,9 +132,11 @@ function Filter({ column, value, onChange }: { column: Column; value: string; on
           ? ">1ms"
           : column.type === "fraction"
             ? ">10%"
-            : isNumeric(column)
-              ? ">10"
-              : "filter"
+            : column.type === "bytes"
+              ? ">1GiB"
+              : isNumeric(column)
+                ? ">10"
+                : "filter"
       }
       tip={filterHelp(column)}
       value={value}
