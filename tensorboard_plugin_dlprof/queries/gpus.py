@@ -88,7 +88,7 @@ _BASIC = Table(
         ),
         Column(
             "busy_ns",
-            "GPU Time",
+            "Busy Time",
             "duration_ns",
             "Time with a kernel running on this GPU, overlap counted once.",
             _BUSY,
@@ -121,7 +121,7 @@ _MEASURED = {
 
 _TOLD = {
     "tensor_core_fraction": (
-        "TC Share of GPU Time",
+        "TC Share of Busy Time",
         "Of the time with a kernel running on this GPU, the part with a Tensor Core kernel running: the least that is "
         "known, and empty where none is and some kernel may use them.",
     )
@@ -151,7 +151,7 @@ _EXTENDED = msgspec.structs.replace(
         *(_exact(column) for column in _BASIC.columns),
         Column(
             "unknown_fraction",
-            "Unknown Share of GPU Time",
+            "Unknown Share of Busy Time",
             "fraction",
             "Of the time with a kernel running on this GPU, the part with kernels of which no rule can tell whether "
             "they use Tensor Cores, or CUDA graphs recorded as a whole, and no kernel that is known to.",
