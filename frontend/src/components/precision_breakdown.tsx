@@ -10,6 +10,10 @@ interface PrecisionBreakdownProps {
   matrixUnit: string;
 }
 
+/** Communication has no precision, and stripes of its own. */
+const pattern = ({ precision, matrixUnit }: PrecisionPart): string =>
+  `precision-part unit-${precision === "communication" ? "none" : matrixUnit}`;
+
 export function PrecisionBreakdown({ times, matrixUnit }: PrecisionBreakdownProps) {
   const parts = precisionParts(times, matrixUnit);
   const total = parts.reduce((sum, { ns }) => sum + ns, 0);
@@ -21,7 +25,7 @@ export function PrecisionBreakdown({ times, matrixUnit }: PrecisionBreakdownProp
         {parts.map((part) => (
           <span
             key={part.key}
-            class={`precision-part unit-${part.matrixUnit}`}
+            class={pattern(part)}
             style={{ background: precisionColour(part.precision), flexGrow: part.fraction }}
             data-tip={tip(part)}
           />
@@ -30,10 +34,7 @@ export function PrecisionBreakdown({ times, matrixUnit }: PrecisionBreakdownProp
       <ul class="precision-legend">
         {parts.map((part) => (
           <li key={part.key} data-tip={tip(part)}>
-            <span
-              class={`swatch precision-part unit-${part.matrixUnit}`}
-              style={{ background: precisionColour(part.precision) }}
-            />
+            <span class={`swatch ${pattern(part)}`} style={{ background: precisionColour(part.precision) }} />
             <span>{part.label}</span>
             <span class="precision-value muted number">{formatDuration(part.ns)}</span>
             <span class="precision-share number">{formatShare(part.fraction)}</span>

@@ -5,7 +5,7 @@ import { formatShare, shareOf } from "../format/share";
 import { formatDuration } from "../format/time";
 import { COLOURS, type Colours } from "./resources";
 
-/** The palette of the resource classes, which was checked for contrast and colour blindness. */
+/** The palette of the resource classes, which was checked for contrast and colour blindness; several precisions in one have none. */
 export const PRECISION_COLOURS = {
   fp64: COLOURS.io,
   fp32: COLOURS.cpu,
@@ -15,6 +15,7 @@ export const PRECISION_COLOURS = {
   fp8: COLOURS.tensor_core,
   fp4: COLOURS.other,
   int8: COLOURS.unknown_kernel,
+  mixed: { light: "#3d3d3d", dark: "#e4e4e4" },
   unknown: COLOURS.outside,
 } as const satisfies Readonly<Record<string, Colours>>;
 
@@ -22,7 +23,7 @@ export type PrecisionKey = keyof typeof PRECISION_COLOURS;
 
 export const PRECISION_KEYS = Object.keys(PRECISION_COLOURS) as PrecisionKey[];
 
-/** Which colour a precision of the server has; `mixed` and what is new have that of the unknown. */
+/** Which colour a precision of the server has; what is new has that of the unknown. */
 export const precisionKey = (precision: string): PrecisionKey =>
   PRECISION_KEYS.find((key) => key === precision.toLowerCase()) ?? "unknown";
 

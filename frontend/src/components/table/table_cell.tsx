@@ -7,6 +7,7 @@ import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { inUnit, readableAndExact } from "../../format/time";
 import { shortKernelName } from "../../model/kernel_name";
+import { precisionLabel } from "../../model/precisions";
 import { isMoment, type Scale } from "../../model/time_columns";
 import { CopyButton } from "../copy_button";
 import { OpId, OpPath, YesNo } from "../value";
@@ -62,7 +63,7 @@ export function TableCell({ column, row, scale, meter, ambiguous = false }: Tabl
       return <LongText key={String(value)} text={String(value)} />;
     case "text": {
       if (column.key === "op_id") return <OpId id={String(value)} />;
-      const text = SIZES.has(column.key) ? formatSize(String(value)) : String(value);
+      const text = shownText(column.key, String(value));
       return (
         <span class="clip" data-tip={text}>
           {text}
@@ -74,6 +75,9 @@ export function TableCell({ column, row, scale, meter, ambiguous = false }: Tabl
 
 /** Columns that hold lengths of products. */
 const SIZES: ReadonlySet<string> = new Set(["dimension", "padded_shape", "size"]);
+
+const shownText = (key: string, text: string): string =>
+  SIZES.has(key) ? formatSize(text) : key === "precision" ? precisionLabel(text) : text;
 
 const opId = ({ op_id: id }: Row): string => (typeof id === "string" ? id : "");
 
