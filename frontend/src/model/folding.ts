@@ -5,13 +5,14 @@ const NUMBER = /\d+/g;
 /** The name without its numbers: alike for siblings that can be folded. */
 export const numberless = (name: string): string => name.replace(NUMBER, "#");
 
-/** `0..23` without a gap, `0…46` with gaps, the number itself where there is one. */
+/** `0..23` without a gap, `0,3` for few, `0…46` for more with gaps, the number itself where there is one. */
 function span(numbers: readonly number[]): string {
   const distinct = [...new Set(numbers)].sort((a, b) => a - b);
   const first = distinct[0] ?? 0;
   const last = distinct.at(-1) ?? first;
   if (first === last) return String(first);
-  return last - first === distinct.length - 1 ? `${first}..${last}` : `${first}…${last}`;
+  if (last - first === distinct.length - 1) return `${first}..${last}`;
+  return distinct.length <= 3 ? distinct.join(",") : `${first}…${last}`;
 }
 
 /** One name for several that differ in their numbers only. */

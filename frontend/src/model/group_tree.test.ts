@@ -138,7 +138,8 @@ describe("the filter by path", () => {
 
 it.each([
   [["Layer[0]", "Layer[1]", "Layer[2]"], "Layer[0..2]"],
-  [["conv_4", "conv_0"], "conv_0…4"],
+  [["conv_4", "conv_0"], "conv_0,4"],
+  [["conv_4", "conv_0", "conv_9", "conv_2"], "conv_0…9"],
   [["a1b2", "a1b3"], "a1b2..3"],
   [["same", "same"], "same"],
 ])("one name for %j: %s", (all, name) => {
