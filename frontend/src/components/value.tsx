@@ -50,7 +50,7 @@ export function OpPath({ path, id = "" }: { path: string; id?: string }) {
   return (
     <span class="op-path" data-tip={path}>
       {place !== "" && (
-        <span class="op-place">
+        <span class={place.length > 3 ? "op-place op-place-cut" : "op-place"}>
           <bdi>{place}</bdi>
         </span>
       )}
