@@ -32,7 +32,7 @@ def check_findings(page: Page, answer: dict[str, Any]) -> None:
         rows = card(page, i).locator("tbody tr")
         expect(rows).to_have_count(len(finding["evidence"]))
         if finding["gain"] is None:
-            expect(card(page, i)).to_contain_text("No time can be named")
+            expect(card(page, i)).to_contain_text("Gain not known")
         else:
             expect(card(page, i)).to_contain_text(finding["gain"]["reasoning"])
     for each in answer["undecided"]:

@@ -52,16 +52,19 @@ export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: stri
   return (
     <div class="icicle">
       <p class="muted icicle-note">
-        Width: {by === "gpu_time_ns" ? "GPU time" : "CPU time (there is no GPU time)"}. Colour: share of {matrixUnit}{" "}
-        kernels in the kernel time.
+        {by === "gpu_time_ns"
+          ? `Width: GPU time. Colour: share of ${matrixUnit} kernels in the kernel time.`
+          : "Width: CPU time (there is no GPU time)."}
       </p>
-      <ul class="shade-legend" aria-label={`Share of ${matrixUnit} kernels`}>
-        {SHADES.map(({ key, label }) => (
-          <li key={key}>
-            <span class={`swatch shade-${key}`} /> {key === "none" && untold ? `${label}, or not known` : label}
-          </li>
-        ))}
-      </ul>
+      {by === "gpu_time_ns" && (
+        <ul class="shade-legend" aria-label={`Share of ${matrixUnit} kernels`}>
+          {SHADES.map(({ key, label }) => (
+            <li key={key}>
+              <span class={`swatch shade-${key}`} /> {key === "none" && untold ? `${label}, or not known` : label}
+            </li>
+          ))}
+        </ul>
+      )}
       <div class="icicle-plot" ref={measure}>
         {whole === 0 ? (
           <p class="nothing">No op has any time.</p>

@@ -317,7 +317,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
         </table>
         {shown.length === 0 && <p class="nothing">{nothingShown(tree.filter)}</p>}
       </div>
-      {leftOut.length > 0 && <p class="tree-narrow">On a wider page stand here too: {leftOut.join(", ")}.</p>}
+      {leftOut.length > 0 && <p class="tree-narrow">Wider pages show more: {leftOut.join(", ")}.</p>}
     </div>
   );
 }

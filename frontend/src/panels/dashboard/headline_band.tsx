@@ -34,7 +34,7 @@ export function HeadlineBand({ data, findings }: HeadlineBandProps) {
         )}
       </h1>
       <p class="model-line">
-        {modelLine(data)}
+        {hasGpuWork(data) ? modelLine(data) : `${modelLine(data)}.`}
         {!hasGpuWork(data) && <HowToRecord format={data.profile.format} />}
         {serious > 0 && (
           <button

@@ -32,7 +32,7 @@ export function FindingCard({ finding, place, firstIteration, manyGpus, marked }
     <article class={`panel finding finding-${severity}`} aria-label={name}>
       <div class="finding-gain">
         {gain === null ? (
-          <span class="muted">No time can be named</span>
+          <span class="muted">Gain not known</span>
         ) : (
           <>
             <strong>{gainTime(gain)}</strong>

@@ -90,9 +90,7 @@ function Summary({ found }: { found: FindingsResponse }) {
           one finding saves, no other can save again.
         </p>
       )}
-      {!gains && findings.length > 0 && (
-        <p class="model-line">These findings name no time: the recording does not tell what they would gain.</p>
-      )}
+      {!gains && findings.length > 0 && <p class="model-line">The recording does not tell what would be gained.</p>}
     </header>
   );
 }
