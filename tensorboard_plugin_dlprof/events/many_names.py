@@ -2,8 +2,8 @@
 
 A program may write another text for each of a million ranges. Asking each some ten questions takes tens of
 microseconds; so they stand side by side in one text of bytes, in which a word is found at the speed of memory. Only
-names that have one of the words of a rule are then asked one by one, and those with other letters than ASCII, some of
-which regular expressions take for ASCII's where case does not count.
+names that have one of the words of a rule are then asked one by one, and those with letters that regular expressions
+take for ASCII's where case does not count, or with digits or blanks of another script.
 """
 
 from __future__ import annotations
@@ -38,10 +38,11 @@ class ManyNames:
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts: Final = texts
         self.odd: Final[Flags] = np.zeros(len(texts), np.bool_)
-        """Names that only regular expressions know: they hold other letters than ASCII, or more than one line."""
+        """Names that only regular expressions know: of more than one line, or with letters that pass for ASCII's."""
         joined = "\n".join(texts)
-        if not joined.isascii() or joined.count("\n") >= max(len(texts), 1):
-            self.odd[:] = [not text.isascii() or "\n" in text for text in texts]
+        like_ascii = frozenset() if joined.isascii() else frozenset(filter(_is_like_ascii, _letters(joined)))
+        if like_ascii or joined.count("\n") >= max(len(texts), 1):
+            self.odd[:] = [not like_ascii.isdisjoint(text) or "\n" in text for text in texts]
             joined = "\n".join(["" if odd else text for text, odd in zip(texts, self.odd.tolist(), strict=True)])
         self._text: Final = (joined + "\n").encode() if len(texts) else b""
         self._codes: Final = np.frombuffer(self._text, np.uint8)
@@ -92,6 +93,20 @@ class ManyNames:
         closed = (last == ord("]")) | (last == ord(")"))
         found: Flags = self.odd | _are_digits(last) | closed & _are_digits(before)
         return found
+
+
+def _letters(text: str) -> Iterable[str]:
+    """The distinct letters of a text that are not ASCII's."""
+    found = np.zeros(0x110000, np.bool_)
+    for begin in range(0, len(text), _SEARCHED):
+        found[np.frombuffer(text[begin : begin + _SEARCHED].encode("utf-32-le", "surrogatepass"), np.uint32)] = True
+    return map(chr, (np.flatnonzero(found[128:]) + 128).tolist())
+
+
+def _is_like_ascii(letter: str) -> bool:
+    """Whether patterns may take a letter for one of ASCII's, for a digit or a blank; or it cannot be encoded."""
+    cases = letter.lower() + letter.upper() + letter.casefold()
+    return letter.isspace() or letter.isnumeric() or "\ud800" <= letter <= "\udfff" or any(map(str.isascii, cases))
 
 
 def _are_digits(codes: npt.NDArray[np.uint8]) -> Flags:
@@ -185,7 +200,7 @@ _PART_WORDS: Final = tuple(word.encode() for word in names.PART_WORDS)
 
 
 def _with_n_for_digits(text: str) -> str:
-    """An ASCII text with an N in the place of each run of digits."""
+    """A text with an N in the place of each run of digits."""
     codes = np.frombuffer(text.encode(), np.uint8)
     digits = _are_digits(codes)
     first = digits.copy()
