@@ -103,6 +103,12 @@ def test_many_rows_of_all_columns(opened: Page, tensorboard: TensorBoard) -> Non
     section.locator(".table-scroll").evaluate("element => element.scrollTo(0, element.scrollHeight)")
     section.get_by_role("button", name="Next page").click()
     expect_all(18, offset="50")
+    size = opened.viewport_size or {"width": 1280, "height": 720}
+    for width in (1900, size["width"]):
+        opened.set_viewport_size({"width": width, "height": size["height"]})
+        expect_all(18, offset="50")
+        expect(table.locator("tbody tr").first.locator("td").first).to_be_visible()
+        expect(table.locator("tbody tr").last.locator("td").last).to_be_visible()
     table.get_by_role("columnheader", name=re.compile("^CPU Time")).get_by_role("button").click()
     expect_all(18, sort="-cpu_time_ns")
     section.get_by_role("button", name="Columns").click()

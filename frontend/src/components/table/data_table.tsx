@@ -254,7 +254,11 @@ function Grid(props: GridProps) {
   const { waiting, rowAt } = useGradualRows(
     data,
     columns.map(({ key: shown }) => shown),
-    () => Math.floor((scroller.current?.scrollTop ?? 0) / ROW_HEIGHT),
+    columns.map(widthOf).join(" "),
+    () => {
+      const { scrollTop = 0, clientHeight = 0 } = scroller.current ?? {};
+      return { first: Math.floor(scrollTop / ROW_HEIGHT), count: Math.ceil(clientHeight / ROW_HEIGHT) };
+    },
   );
   const scrollable = useCallback(
     (element: HTMLElement | null): void => {
@@ -351,34 +355,37 @@ function Grid(props: GridProps) {
             const rowKey = cellText(row[key]);
             const isSelected = rowKey === selected;
             const stop = i === focused.row ? focused.column : -1;
-            const drawn = rowAt(i, `${isSelected} ${stop}`, () => (
-              <tr
-                // By place: the cells of the next page take the place of these, which is faster than making all anew.
-                key={i}
-                class={onSelect === undefined ? "" : "selectable"}
-                aria-selected={onSelect === undefined ? undefined : isSelected}
-                aria-rowindex={HEAD_ROWS + data.offset + i + 1}
-                onClick={() => select(row)}
-              >
-                {columns.map((column, j) => (
-                  <td
-                    key={column.key}
-                    class={classOf(column)}
-                    style={barStyle(column.key in meters ? 0 : barOf(column, row, scale.get(column.key)))}
-                    tabIndex={j === stop ? 0 : -1}
-                    onFocus={() => setAt({ row: i, column: j })}
-                  >
-                    <TableCell
-                      column={column}
-                      row={row}
-                      scale={scale.get(column.key)}
-                      meter={meters[column.key]}
-                      ambiguous={ambiguous.get(column.key)?.has(String(row[column.key])) === true}
-                    />
-                  </td>
-                ))}
-              </tr>
-            ));
+            const drawn = rowAt(i, `${isSelected} ${stop}`, () => {
+              const cells = columns.map((column, j) => (
+                <td
+                  key={column.key}
+                  class={classOf(column)}
+                  style={barStyle(column.key in meters ? 0 : barOf(column, row, scale.get(column.key)))}
+                  tabIndex={j === stop ? 0 : -1}
+                  onFocus={() => setAt({ row: i, column: j })}
+                >
+                  <TableCell
+                    column={column}
+                    row={row}
+                    scale={scale.get(column.key)}
+                    meter={meters[column.key]}
+                    ambiguous={ambiguous.get(column.key)?.has(String(row[column.key])) === true}
+                  />
+                </td>
+              ));
+              return (waits) => (
+                <tr
+                  // By place: the cells of the next page take the place of these, which is faster than making all anew.
+                  key={i}
+                  class={`${onSelect === undefined ? "" : "selectable"}${waits ? " waiting-row" : ""}`}
+                  aria-selected={onSelect === undefined ? undefined : isSelected}
+                  aria-rowindex={HEAD_ROWS + data.offset + i + 1}
+                  onClick={() => select(row)}
+                >
+                  {cells}
+                </tr>
+              );
+            });
             return drawn ?? <tr key={i} class="waiting-row" />;
           })}
         </tbody>
