@@ -85,8 +85,9 @@ class Profile:
         """One row per op, most GPU time first.
 
         ``gpu_time_ns`` (time with work of the op on a GPU, overlap counted once), ``gpu_time_fraction`` of all ops,
-        ``cpu_time_ns``, ``name`` (path in the model), ``op_id``, ``direction``, ``op_type``, ``calls``, ``eligible``,
-        ``using_tensor_cores``, ``kernel_calls``, ``data_type``, ``input_shapes`` (JSON), ``stack_trace``,
+        ``cpu_time_ns`` (``<NA>`` where no call was recorded that launched the op's work), ``name`` (path in the model),
+        ``op_id``, ``direction``, ``op_type``, ``calls``, ``eligible``, ``using_tensor_cores``, ``kernel_calls``,
+        ``data_type``, ``input_shapes`` (JSON), ``stack_trace``,
         ``eligibility`` (with what is unknown), ``cause`` of not using Tensor Cores, or not well, ``dimension`` that
         does not fit the data type, ``padded_shape``. The last four are missing where they cannot be worked out: the
         database is damaged, or another version of this package made it.

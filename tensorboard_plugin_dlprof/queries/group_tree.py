@@ -33,7 +33,8 @@ class Nodes(TypedDict):
     """One item for each node in every list; a parent stands before its children. Where no op is known to be eligible,
     and of some it is not known, ``eligible_ops`` is unknown. What is known of Tensor Cores is the least that it can be
     where some op below may use them and nobody can tell: ``using_ops`` and ``tensor_core_time_ns`` are unknown where
-    nothing is known. ``unknown_time_ns`` is of kernels, ``unknown_ops`` are the ops that none is known to be of."""
+    nothing is known; so are times on the host where no call was recorded that launched the work. ``unknown_time_ns`` is
+    of kernels, ``unknown_ops`` are the ops that none is known to be of."""
 
     parent: list[int]
     name: list[str]
@@ -254,6 +255,8 @@ def _columns(nodes: list[_Node], chosen: Sequence[int]) -> Nodes:
     rows = [nodes[position] for position in chosen]
     structures: dict[int, int] = {}
     numbers: list[list[int | None]] = [[row.numbers[column] for row in rows] for column in range(4 + len(_TIMES))]
+    cpu, gpu, overhead, idle = numbers[4:]
+    launched = [bool(on_host) or on_gpu == 0 for on_host, on_gpu in zip(cpu, gpu, strict=True)]
     return Nodes(
         parent=[place.get(row.parent, -1) for row in rows],
         name=[row.name for row in rows],
@@ -266,10 +269,10 @@ def _columns(nodes: list[_Node], chosen: Sequence[int]) -> Nodes:
         calls=numbers[1],
         eligible_ops=[at_least(row.eligible, row.untold) for row in rows],
         using_ops=[at_least(row.numbers[3], row.unknown_ops) for row in rows],
-        cpu_time_ns=numbers[4],
-        gpu_time_ns=numbers[5],
-        cpu_overhead_ns=numbers[6],
-        gpu_idle_ns=numbers[7],
+        cpu_time_ns=[time if told else None for time, told in zip(cpu, launched, strict=True)],
+        gpu_time_ns=gpu,
+        cpu_overhead_ns=[time if told else None for time, told in zip(overhead, launched, strict=True)],
+        gpu_idle_ns=idle,
         kernel_time_ns=[row.kernel_ns for row in rows],
         tensor_core_time_ns=[at_least(row.tensor_core_ns, row.unknown_ops) for row in rows],
         unknown_time_ns=[row.unknown_ns for row in rows],

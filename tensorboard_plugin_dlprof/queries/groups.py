@@ -7,7 +7,7 @@ from types import MappingProxyType
 import msgspec
 
 from tensorboard_plugin_dlprof.queries.kernels import KERNEL_NAME, USING_OR_UNKNOWN
-from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, OPS
+from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, OPS, on_host
 from tensorboard_plugin_dlprof.queries.ops import USING_OR_UNKNOWN as USING_OR_UNKNOWN_OP
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least_sql
@@ -24,6 +24,15 @@ _TIMES = (
     ("cpu_overhead", "CPU Overhead", "Time of the ops on the host outside of API calls."),
     ("gpu_idle", "GPU Idle", "Gaps between the first and the last GPU work of each call of the ops."),
 )
+
+
+def _time_column(described: tuple[str, str, str]) -> Column:
+    time, label, meaning = described
+    column = Column(
+        f"{time}_ns", label, "duration_ns", f"{meaning} Sum over all ops below.", f"{time}.sum", ("times", time)
+    )
+    return on_host(column) if time.startswith("cpu") else column
+
 
 GROUPS = Table(
     name="groups",
@@ -64,12 +73,7 @@ GROUPS = Table(
             "node.num_tc_leaf_ops * 1.0 / nullif(max(node.num_supported_leaf_ops, node.num_tc_leaf_ops), 0)",
             nullable=True,
         ),
-        *(
-            Column(
-                f"{time}_ns", label, "duration_ns", f"{meaning} Sum over all ops below.", f"{time}.sum", ("times", time)
-            )
-            for time, label, meaning in _TIMES
-        ),
+        *map(_time_column, _TIMES),
     ),
 )
 

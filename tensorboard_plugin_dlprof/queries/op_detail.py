@@ -153,6 +153,8 @@ def op_detail(connection: sqlite3.Connection, scope: Scope, op_id: str) -> OpDet
 
 _METRIC_COLUMNS = ("count", "sum", "avg", "min", "max")
 
+_UNKNOWN = Statistics(count=None, total_ns=None, average_ns=None, minimum_ns=None, maximum_ns=None)
+
 _SELECT_TIMES = (
     f"SELECT {', '.join(f'{time}.{column}' for time in _TIMES for column in _METRIC_COLUMNS)} "
     "FROM node_time_metrics AS times "
@@ -177,6 +179,9 @@ def _times(connection: sqlite3.Connection, times: int) -> dict[str, Statistics]:
             minimum_ns=whole(minimum),
             maximum_ns=whole(maximum),
         )
+    if found["cpu_time"]["total_ns"] == 0 and found["gpu_time"]["total_ns"] != 0:
+        # As in the table of ops: no call was recorded that launched its work.
+        found.update(dict.fromkeys(("cpu_time", "api_time", "cpu_overhead"), _UNKNOWN))
     return found
 
 
@@ -242,6 +247,8 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, op: int) -> OpIter
         untold = _untold_rows(connection, scope, op, found)
         found["tensor_core_kernels"] = list(map(at_least, found["tensor_core_kernels"], untold))
         found["tensor_core_time_ns"] = list(map(at_least, found["tensor_core_time_ns"], untold))
+        times = zip(found["cpu_time_ns"], found["gpu_time_ns"], strict=True)
+        found["cpu_time_ns"] = [on_host if on_host or not on_gpu else None for on_host, on_gpu in times]
         return found
     source = (
         "SELECT DISTINCT iter_value, total_count AS kernels, uses_tc_count AS tc_kernels, total_gpu_time AS kernel_ns, "

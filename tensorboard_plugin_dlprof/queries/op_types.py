@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from tensorboard_plugin_dlprof.queries.ops import on_host
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
 _TIMES = (
@@ -23,8 +24,8 @@ _STATISTICS = (
 
 def _time_columns() -> tuple[Column, ...]:
     """Total, mean, minimum and maximum of each time, in the order of the guide."""
-    return tuple(
-        Column(
+    columns = {
+        (time, suffix): Column(
             f"{time}{suffix}_ns",
             f"{statistic} {label}",
             "duration_ns",
@@ -35,7 +36,8 @@ def _time_columns() -> tuple[Column, ...]:
         )
         for time, label, explanation in _TIMES
         for suffix, field, statistic, meaning in _STATISTICS
-    )
+    }
+    return tuple(on_host(column) if time.startswith("cpu") else column for (time, _), column in columns.items())
 
 
 OP_TYPES = Table(

@@ -31,6 +31,20 @@ def _shown_shapes(sql: str) -> str:
     return f"nullif(rtrim(({sql}), '\n'), 'null')"
 
 
+def on_host(column: Column, *, cpu: str = "cpu_time", gpu: str = "gpu_time") -> Column:
+    """A time of ops on the host, beside metrics of these names: empty where their work on a GPU took none of it.
+
+    To launch it took some, but no call was recorded, as of work that began before the recording did.
+    """
+    return msgspec.structs.replace(
+        column,
+        sql=f"CASE WHEN {cpu}.sum <> 0 OR {gpu}.sum = 0 THEN {column.sql} END",
+        joins=tuple(dict.fromkeys((*column.joins, cpu, gpu))),
+        description=f"{column.description} Empty where no call was recorded that launched their work.",
+        nullable=True,
+    )
+
+
 OPS = Table(
     name="ops",
     key="op_id",
@@ -72,14 +86,18 @@ OPS = Table(
             nullable=True,
             tier=2,
         ),
-        Column(
-            "cpu_time_ns",
-            "CPU Time",
-            "duration_ns",
-            "Time from the start to the end of the op on the host, over all its calls.",
-            "cpu.sum",
-            ("times", "cpu"),
-            tier=1,
+        on_host(
+            Column(
+                "cpu_time_ns",
+                "CPU Time",
+                "duration_ns",
+                "Time from the start to the end of the op on the host, over all its calls.",
+                "cpu.sum",
+                ("times", "cpu"),
+                tier=1,
+            ),
+            cpu="cpu",
+            gpu="gpu",
         ),
         Column("name", "Op Name", "path", "Path of the op in the model.", "op.op_name", searchable=True),
         Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, tier=1),
