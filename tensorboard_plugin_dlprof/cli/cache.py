@@ -9,6 +9,7 @@ import argparse
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.errors import NotFound
+from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.option_values import named_path
 
 
@@ -25,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tensorboard_plugin_dlprof.imports.cache import Cache
 
     if arguments.dir is not None and not arguments.dir.is_dir():
-        raise NotFound(f"{arguments.dir}: there is no such folder; name the one that TensorBoard was given.")
+        raise NotFound(f"{shown(arguments.dir)}: there is no such folder; name the one that TensorBoard was given.")
     cache = Cache(arguments.dir)
     if arguments.clear:
         print(f"{cache.folder}: removed {cache.clear()}")

@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar
 from tensorboard_plugin_dlprof.cli.sources import meant_by
 from tensorboard_plugin_dlprof.errors import ProfileError
-from tensorboard_plugin_dlprof.opening.regular_file import printable
+from tensorboard_plugin_dlprof.opening.regular_file import printable, shown
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.checking.findings import Report
@@ -65,7 +65,7 @@ def _reports(arguments: Sequence[str]) -> Iterator[Report]:
         try:
             paths = meant_by(argument, databases=True)
         except ProfileError as error:
-            report = Report(printable(argument))
+            report = Report(shown(argument))
             report.note("Format", str(error))
             yield report
             continue

@@ -100,7 +100,7 @@ def copied(
                     yield new
         except sqlite3.IntegrityError:
             raise UnfitDatabase(
-                f"{con.shown_name} holds rows that no profile has, such as two with one id; make it again."
+                f"{con.shown_name} is damaged: rows that no profile has, such as two with one id; make it again."
             ) from None
         # Windows does not replace a file that is open.
         con.close()

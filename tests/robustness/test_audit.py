@@ -39,7 +39,7 @@ COMMANDS = (
     ("summary", "{out}/a.dlprof_dldb.sqlite"),
     ("reports", "{out}/a.dlprof_dldb.sqlite", "--formats", "csv,json,md,html", "--output_path", "{out}/reports"),
     ("aggregate", "{out}/a.dlprof_dldb.sqlite", "--iter-start", "1"),
-    ("cache", "--dir", "{out}/cache"),
+    ("cache", "--dir", "{out}"),
     ("doctor",),
 )
 
