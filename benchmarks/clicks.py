@@ -334,28 +334,24 @@ def to_view(label: str) -> Act:
 
 
 def to_profile(nth: int) -> Act:
-    """The profile at a place of the list, which is opened before."""
-
-    def act(tab: Tab) -> bool:
-        button = tab.find(".picker-button")
-        if button is None:
-            return False
-        button.evaluate("(element) => element.click()")
-        tab.rest()
-        return _press(".picker-option", nth=nth)(tab)
-
-    return act
+    """The profile at a place of the list."""
+    return _listed(".picker-button", ".picker-option", nth)
 
 
 def to_aggregation(nth: int) -> Act:
-    """The aggregation at a place of the list, which is opened before."""
+    """The aggregation at a place of the list."""
+    return _listed(".aggregation-menu > button", ".aggregation-entry .menu-item", nth)
+
+
+def _listed(button: str, entries: str, nth: int) -> Act:
+    """One of the entries of a list, which is opened before."""
 
     def act(tab: Tab) -> bool:
-        button = tab.find(".aggregation-menu > button")
-        if button is None:
+        found = tab.find(button)
+        if found is None:
             return False
-        button.evaluate("(element) => element.click()")
+        found.evaluate("(element) => element.click()")
         tab.rest()
-        return _press(".aggregation-entry .menu-item", nth=nth)(tab)
+        return _press(entries, nth=nth)(tab)
 
     return act

@@ -101,7 +101,7 @@ def read_marker(text: str, domain: str = "") -> Marker:
     if text.startswith("{"):
         return _read_dict(text)
     name, *arguments = _ARGUMENT.split(text)
-    name = shown(name)
+    name = shortened(name)
     if not arguments:
         return Marker(_kind(name, False, False), name)
     values = dict(zip(arguments[::2], arguments[1::2], strict=True))
@@ -111,7 +111,7 @@ def read_marker(text: str, domain: str = "") -> Marker:
     return Marker(_kind(name, True, sequence >= 0 or shapes != ""), name, sequence, shapes)
 
 
-def shown(name: str) -> str:
+def shortened(name: str) -> str:
     """A name as it is kept: all of it, or its beginning and three dots."""
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
 
@@ -206,18 +206,20 @@ def _read_dict(text: str) -> Marker:
         if pattern.match(text):
             return Marker(kind, text)
     if module := _MODULE_HOOK.match(text):
-        return Marker(RangeKind.MODULE, shown(f"layer:{module['name']}"))
-    return Marker(RangeKind.ANNOTATION, shown(text))
+        return Marker(RangeKind.MODULE, shortened(f"layer:{module['name']}"))
+    return Marker(RangeKind.ANNOTATION, shortened(text))
 
 
 def _read_in_domain(text: str, domain: str) -> Marker:
     if not _LAYER_DOMAINS.match(domain) or _FRAMEWORK_PHASE.match(text):
-        return Marker(RangeKind.ANNOTATION, shown(text))
+        return Marker(RangeKind.ANNOTATION, shortened(text))
     if (thunk := _XLA_THUNK.match(text)) and (field := _XLA_FIELD.search(thunk["fields"])):
-        return Marker(RangeKind.OP, shown(field["name"]))
+        return Marker(RangeKind.OP, shortened(field["name"]))
     if node := _TENSORFLOW_NODE.match(text):
-        return Marker(RangeKind.OP, shown(f"{node['op']}: {node['name']}"), shapes=_tensorflow_shapes(text, node.end()))
-    return Marker(RangeKind.OP, shown(text))
+        return Marker(
+            RangeKind.OP, shortened(f"{node['op']}: {node['name']}"), shapes=_tensorflow_shapes(text, node.end())
+        )
+    return Marker(RangeKind.OP, shortened(text))
 
 
 def _tensorflow_shapes(text: str, begin: int) -> str:

@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.importers.nsight_markers import (
     cut,
     may_be_shared,
     read_marker,
-    shown,
+    shortened,
     telling_texts,
 )
 
@@ -227,7 +227,7 @@ class RangeReader:
         self._readings.add(new.reshape(-1))
 
     def _decoded(self, text: _Text) -> str:
-        return shown(self._strings[text] if isinstance(text, int) else text.decode("utf-8", "replace"))
+        return shortened(self._strings[text] if isinstance(text, int) else text.decode("utf-8", "replace"))
 
     def _read_new(
         self, known: dict[_Text, int], domain: int, texts: Sequence[_Text], telling: set[_Text] | None
@@ -243,7 +243,7 @@ class RangeReader:
                 text = strings[key].encode() if isinstance(key, int) else key
                 parts, sequence = None, -1
                 if telling is not None and key not in telling:
-                    entry = annotation, strings.intern(shown(text.decode("utf-8", "replace"))), 0
+                    entry = annotation, strings.intern(shortened(text.decode("utf-8", "replace"))), 0
                 elif not domain and (parts := cut(text)) is not None and parts[0] in ops:
                     shared, sequence = parts
                     entry = ops[shared]

@@ -13,7 +13,7 @@ from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_extended
 from tensorboard_plugin_dlprof.queries.limited import CauseColumns, Limited, added, cause_columns, limited_ops
 from tensorboard_plugin_dlprof.queries.numbers import whole
-from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, USING_OR_UNKNOWN
+from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, USING_OR_UNKNOWN, tells_host_time
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least
 
@@ -256,7 +256,7 @@ def _columns(nodes: list[_Node], chosen: Sequence[int]) -> Nodes:
     structures: dict[int, int] = {}
     numbers: list[list[int | None]] = [[row.numbers[column] for row in rows] for column in range(4 + len(_TIMES))]
     cpu, gpu, overhead, idle = numbers[4:]
-    launched = [bool(on_host) or on_gpu == 0 for on_host, on_gpu in zip(cpu, gpu, strict=True)]
+    launched = list(map(tells_host_time, cpu, gpu))
     return Nodes(
         parent=[place.get(row.parent, -1) for row in rows],
         name=[row.name for row in rows],

@@ -10,7 +10,7 @@ from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.numbers import flag, flag_or_unknown, number, whole
 from tensorboard_plugin_dlprof.queries.op_work import op_iterations, sub_op_calls
-from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, NO_GPU_WORK, USING_OR_UNKNOWN
+from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, NO_GPU_WORK, USING_OR_UNKNOWN, tells_host_time
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.unknown_kernels import MAY_USE, at_least
 
@@ -179,8 +179,7 @@ def _times(connection: sqlite3.Connection, times: int) -> dict[str, Statistics]:
             minimum_ns=whole(minimum),
             maximum_ns=whole(maximum),
         )
-    if found["cpu_time"]["total_ns"] == 0 and found["gpu_time"]["total_ns"] != 0:
-        # As in the table of ops: no call was recorded that launched its work.
+    if not tells_host_time(found["cpu_time"]["total_ns"], found["gpu_time"]["total_ns"]):
         found.update(dict.fromkeys(("cpu_time", "api_time", "cpu_overhead"), _UNKNOWN))
     return found
 
@@ -248,7 +247,7 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, op: int) -> OpIter
         found["tensor_core_kernels"] = list(map(at_least, found["tensor_core_kernels"], untold))
         found["tensor_core_time_ns"] = list(map(at_least, found["tensor_core_time_ns"], untold))
         times = zip(found["cpu_time_ns"], found["gpu_time_ns"], strict=True)
-        found["cpu_time_ns"] = [on_host if on_host or not on_gpu else None for on_host, on_gpu in times]
+        found["cpu_time_ns"] = [cpu if tells_host_time(cpu, gpu) else None for cpu, gpu in times]
         return found
     source = (
         "SELECT DISTINCT iter_value, total_count AS kernels, uses_tc_count AS tc_kernels, total_gpu_time AS kernel_ns, "

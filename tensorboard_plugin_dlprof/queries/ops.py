@@ -31,6 +31,11 @@ def _shown_shapes(sql: str) -> str:
     return f"nullif(rtrim(({sql}), '\n'), 'null')"
 
 
+def tells_host_time(on_host_ns: int | None, on_gpu_ns: int | None) -> bool:
+    """The same condition as in ``on_host``, of numbers."""
+    return bool(on_host_ns) or on_gpu_ns == 0
+
+
 def on_host(column: Column, *, cpu: str = "cpu_time", gpu: str = "gpu_time") -> Column:
     """A time of ops on the host, beside metrics of these names: empty where their work on a GPU took none of it.
 

@@ -38,28 +38,9 @@ from tensorboard_plugin_dlprof.queries.tables import find_table, table_of
 from tensorboard_plugin_dlprof.reports.as_json import write_json
 from tensorboard_plugin_dlprof.reports.catalog import REPORTS
 from tests.imports.traces import write_trace
+from tests.queries.events import ON_TENSOR_CORES, PLAIN, UNTOLD, event, work
 from tests.queries.profiles import database_of, ignore
 from tests.queries.test_group_tree import rows
-
-ON_TENSOR_CORES = "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_64x3_tn"
-UNTOLD = "triton_tem_fused_mm_0"
-PLAIN = "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)"
-
-
-def _event(category: str, name: str, start: float, length: float, thread: int, **arguments: Any) -> dict[str, Any]:
-    return {
-        "ph": "X", "cat": category, "name": name, "ts": start, "dur": length, "pid": 1, "tid": thread,
-        "args": arguments,
-    }  # fmt: skip
-
-
-def _work(number: int, category: str, name: str, start: float, length: float, device: int) -> list[dict[str, Any]]:
-    """A piece of GPU work, and the call that launched it 5 us before."""
-    call = "cudaLaunchKernel" if category == "kernel" else "cudaMemcpyAsync"
-    return [
-        _event("cuda_runtime", call, start - 5, 2, 1, correlation=number),
-        _event(category, name, start, length, 7, correlation=number, device=device, stream=7, bytes=64),
-    ]
 
 
 @pytest.fixture(scope="module")
@@ -69,14 +50,14 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UntrustedConnect
     shapes = {"Input Dims": [[64, 64], [64, 64]], "Input type": ["c10::Half", "c10::Half"]}
     copy = "Memcpy HtoD (Pageable -> Device)"
     events = [
-        _event("user_annotation", "ProfilerStep#1", 1_000, 900, 1),
-        _event("cpu_op", "aten::mm", 1_010, 300, 1, **shapes),
-        *_work(1, "kernel", ON_TENSOR_CORES, 1_020, 40, 0),
-        *_work(2, "kernel", UNTOLD, 1_070, 20, 0),
-        *_work(3, "kernel", PLAIN, 1_100, 20, 0),
-        *_work(4, "gpu_memcpy", copy, 1_400, 10, 1),
-        *_work(5, "kernel", PLAIN, 500, 30, 0),
-        *_work(6, "gpu_memcpy", copy, 600, 10, 0),
+        event("user_annotation", "ProfilerStep#1", 1_000, 900, 1),
+        event("cpu_op", "aten::mm", 1_010, 300, 1, **shapes),
+        *work(1, "kernel", ON_TENSOR_CORES, 1_020, 40, 0),
+        *work(2, "kernel", UNTOLD, 1_070, 20, 0),
+        *work(3, "kernel", PLAIN, 1_100, 20, 0),
+        *work(4, "gpu_memcpy", copy, 1_400, 10, 1),
+        *work(5, "kernel", PLAIN, 500, 30, 0),
+        *work(6, "gpu_memcpy", copy, 600, 10, 0),
     ]
     gpus = [
         {"id": number, "name": "NVIDIA A100-SXM4-40GB", "computeMajor": 8, "computeMinor": 0, "numSms": 108}
@@ -123,7 +104,7 @@ def test_a_recording_without_gpu_work_says_how_to_record_it(tmp_path: Path) -> N
     """In the notes, with the options; and at once when it is imported. One with a copy holds some."""
     database = tmp_path / "dldb.sqlite"
     trace = tmp_path / "trace.json"
-    op = _event("cpu_op", "aten::mm", 10, 5, 1)
+    op = event("cpu_op", "aten::mm", 10, 5, 1)
     trace.write_text(json.dumps({"traceEvents": [op]}))
     told = import_source(trace, database, ImportOptions(), ignore).warnings
     assert told == ["This recording holds no GPU work."]
@@ -131,7 +112,7 @@ def test_a_recording_without_gpu_work_says_how_to_record_it(tmp_path: Path) -> N
         (note,) = coverage_notes(connection, find_scope(connection))
     assert note["message"] == told[0]
     assert "ProfilerActivity.CUDA" in note["hint"]
-    trace.write_text(json.dumps({"traceEvents": [op, *_work(1, "gpu_memcpy", "Memcpy HtoD", 20, 5, 0)]}))
+    trace.write_text(json.dumps({"traceEvents": [op, *work(1, "gpu_memcpy", "Memcpy HtoD", 20, 5, 0)]}))
     assert told[0] not in import_source(trace, database, ImportOptions(), ignore).warnings
 
 
@@ -190,11 +171,11 @@ def steps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UntrustedConnect
     events = []
     for step, names in enumerate(kernels):
         start = 1_000 + 1_000 * step
-        events.append(_event("user_annotation", f"ProfilerStep#{step}", start, 1_000, 1))
+        events.append(event("user_annotation", f"ProfilerStep#{step}", start, 1_000, 1))
         kind = "addmm" if step == 3 else "mm"
-        events.append(_event("cpu_op", f"aten::{kind}", start + 10, 300, 1, **shapes))
+        events.append(event("cpu_op", f"aten::{kind}", start + 10, 300, 1, **shapes))
         for place, name in enumerate(names):
-            events += _work(10 * step + place + 1, "kernel", name, start + 20 + 50 * place, 10 * (place + 1), 0)
+            events += work(10 * step + place + 1, "kernel", name, start + 20 + 50 * place, 10 * (place + 1), 0)
     gpu = {"id": 0, "name": "NVIDIA A100-SXM4-40GB", "computeMajor": 8, "computeMinor": 0, "numSms": 108}
     folder = tmp_path_factory.mktemp("steps")
     source = folder / "trace.json"
@@ -290,7 +271,7 @@ def test_ops_and_groups_tell_the_least_that_was_on_tensor_cores(steps: Untrusted
 def test_an_op_that_none_of_its_kernels_tells_is_counted_for_neither(tmp_path: Path) -> None:
     """Not among those that use Tensor Cores, nor is 0 of 1 said of the ops below its groups."""
     shapes = {"Input Dims": [[64, 64], [64, 64]], "Input type": ["c10::Half", "c10::Half"]}
-    events = [_event("cpu_op", "aten::mm", 1_000, 150, 1, **shapes), *_work(1, "kernel", UNTOLD, 1_020, 40, 0)]
+    events = [event("cpu_op", "aten::mm", 1_000, 150, 1, **shapes), *work(1, "kernel", UNTOLD, 1_020, 40, 0)]
     gpu = {"id": 0, "name": "NVIDIA A100-SXM4-40GB", "computeMajor": 8, "computeMinor": 0, "numSms": 108}
     source = tmp_path / "trace.json"
     source.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [gpu], "traceEvents": events}))
@@ -331,10 +312,10 @@ def test_whether_an_op_uses_tensor_cores_may_be_unknown(tmp_path: Path) -> None:
     events, number = [], 0
     for place, (kind, names) in enumerate(kernels.items()):
         start = 1_000 + 200 * place
-        events.append(_event("cpu_op", f"aten::{kind}", start, 150, 1, **shapes))
+        events.append(event("cpu_op", f"aten::{kind}", start, 150, 1, **shapes))
         for name in names:
             number += 1
-            events += _work(number, "kernel", name, start + 10 + 50 * (number % 2), 20, 0)
+            events += work(number, "kernel", name, start + 10 + 50 * (number % 2), 20, 0)
     gpu = {"id": 0, "name": "NVIDIA A100-SXM4-40GB", "computeMajor": 8, "computeMinor": 0, "numSms": 108}
     source = tmp_path / "trace.json"
     source.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [gpu], "traceEvents": events}))
@@ -349,13 +330,13 @@ def test_whether_an_op_uses_tensor_cores_may_be_unknown(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(("work", "using"), [([], None), (_work(1, "gpu_memcpy", "Memcpy HtoD", 1_020, 40, 0), False)])
+@pytest.mark.parametrize(("work", "using"), [([], None), (work(1, "gpu_memcpy", "Memcpy HtoD", 1_020, 40, 0), False)])
 def test_without_a_gpu_nobody_knows_whether_ops_use_tensor_cores(
     tmp_path: Path, work: list[dict[str, Any]], using: bool | None
 ) -> None:
     """A recording of the CPU alone; where copies were recorded, kernels would have been."""
     source = tmp_path / "trace.json"
-    events = [_event("cpu_op", "aten::mm", 1_000, 150, 1), *work]
+    events = [event("cpu_op", "aten::mm", 1_000, 150, 1), *work]
     source.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     import_source(source, tmp_path / "dldb.sqlite", ImportOptions(), ignore)
     with closing(open_database(tmp_path / "dldb.sqlite")) as file:
@@ -422,9 +403,9 @@ def two_layers(folder: Path) -> Path:
     events = []
     for number, (module, kind) in enumerate([("A", "mm"), ("B", "add")]):
         start = 1_000 + 400 * number
-        events.append(_event("python_function", f"nn.Module: {module}_0", start, 300, 1, **{"Python id": number + 1}))
-        events.append(_event("cpu_op", f"aten::{kind}", start + 10, 200, 1, **shapes))
-        events += _work(number + 1, "kernel", PLAIN, start + 20, 50, 0)
+        events.append(event("python_function", f"nn.Module: {module}_0", start, 300, 1, **{"Python id": number + 1}))
+        events.append(event("cpu_op", f"aten::{kind}", start + 10, 200, 1, **shapes))
+        events += work(number + 1, "kernel", PLAIN, start + 20, 50, 0)
     gpu = {"id": 0, "name": "NVIDIA A100-SXM4-40GB", "computeMajor": 8, "computeMinor": 0, "numSms": 108}
     source = folder / "trace.json"
     source.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [gpu], "traceEvents": events}))
@@ -478,51 +459,3 @@ def test_a_database_of_other_rules_for_kernels_says_so(tmp_path: Path) -> None:
     assert note["severity"] == "info"
     assert "told the kernels of this database" in note["message"]
     assert note["hint"] == "Import its source again: dlprof import SOURCE."
-
-
-@pytest.fixture
-def unlaunched(tmp_path: Path) -> Iterator[UntrustedConnection]:
-    """In a step an op with a kernel, and one kernel more that no recorded call launched."""
-    events = [
-        _event("user_annotation", "ProfilerStep#1", 1_000, 900, 1),
-        _event("cpu_op", "aten::mm", 1_010, 300, 1),
-        *_work(1, "kernel", ON_TENSOR_CORES, 1_020, 40, 0),
-        _event("kernel", PLAIN, 1_200, 30, 7, correlation=2, device=0, stream=7),
-    ]
-    source = tmp_path / "trace.json"
-    source.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
-    import_source(source, tmp_path / "dldb.sqlite", ImportOptions(), ignore)
-    with closing(open_database(tmp_path / "dldb.sqlite")) as connection:
-        yield connection
-
-
-def test_time_on_the_host_of_work_that_no_call_launched(unlaunched: UntrustedConnection) -> None:
-    """To launch it took some, which nobody recorded: it is unknown in every table, and not 0."""
-    scope = find_scope(unlaunched)
-    ops = {row["op_type"]: row for row in _rows(unlaunched, "ops")}
-    orphan = ops.pop(next(kind for kind, row in ops.items() if str(row["name"]).startswith("unassociated")))
-    (known,) = ops.values()
-    assert (known["cpu_time_ns"], orphan["cpu_time_ns"], orphan["gpu_time_ns"]) == (300_000, None, 30_000)
-
-    types = {row["op_type"]: row for row in _rows(unlaunched, "op_types")}
-    times = ("cpu_time_ns", "cpu_time_average_ns", "cpu_overhead_ns", "cpu_overhead_maximum_ns", "gpu_time_ns")
-    assert [types[orphan["op_type"]][time] for time in times] == [None, None, None, None, 30_000]
-    assert types[known["op_type"]]["cpu_time_ns"] == 300_000
-
-    detail = op_detail(unlaunched, scope, str(orphan["op_id"]))
-    totals = {time: detail["times"][time]["total_ns"] for time in detail["times"]}
-    assert totals == {"cpu_time": None, "gpu_time": 30_000, "api_time": None, "cpu_overhead": None, "gpu_idle": 0}
-    assert detail["iterations"]["cpu_time_ns"] == [None]
-    told = op_detail(unlaunched, scope, str(known["op_id"]))
-    assert told["iterations"]["cpu_time_ns"] == [told["times"]["cpu_time"]["total_ns"]] == [300_000]
-
-    nodes = {node["op_id"]: node for node in rows(group_tree(unlaunched, scope))}
-    assert nodes[orphan["op_id"]]["cpu_time_ns"] is None
-    assert nodes[orphan["op_id"]]["cpu_overhead_ns"] is None
-    assert nodes[known["op_id"]]["cpu_time_ns"] == 300_000
-    above = {row["path"]: row for row in _rows(unlaunched, "groups")}
-    assert above["/"]["cpu_time_ns"] == 300_000
-
-
-def _rows(connection: UntrustedConnection, table: str) -> list[dict[str, Cell]]:
-    return page(connection, find_table(table, extended=True), find_scope(connection), Request()).rows
