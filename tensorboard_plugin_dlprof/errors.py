@@ -25,6 +25,7 @@ name by which the browser tells errors that have a page of their own.
 """
 
 import os
+from pathlib import Path
 from typing import ClassVar
 
 
@@ -110,6 +111,15 @@ _OF_DATABASES: dict[str, type[ProfileError]] = {kind.code: kind for kind in (Not
 def error_of(code: str, message: str) -> ProfileError:
     """An error again from what was kept of it; one that has no page of its own is an ``UnfitDatabase``."""
     return _OF_DATABASES.get(code, UnfitDatabase)(message)
+
+
+def no_file(path: Path, content: str) -> NotFound:
+    """Why a path, which an option names, is no file with this content: a folder, a pipe, or nothing at all."""
+    if path.is_dir():
+        return NotFound(f"{path} is a folder; name the file of {content} in it.")
+    if path.exists():
+        return NotFound(f"{path} is not a regular file; name a file of {content}.")
+    return NotFound(f"{path}: there is no such file of {content}.")
 
 
 def reason_of(error: OSError) -> str:

@@ -26,7 +26,7 @@ from typing import Any, Final
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.classify.rules.rule import Rule
 from tensorboard_plugin_dlprof.classify.vocabulary import FAMILIES, PRECISIONS
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, reason_of
+from tensorboard_plugin_dlprof.errors import BadRequest, no_file, reason_of
 
 MAXIMUM_BYTES: Final = 1 << 20
 _KEYS: Final = ("name", "function", "full_name", "matrix_unit", "family", "library", "precision", "note")
@@ -38,12 +38,12 @@ def load_user_rules(path: Path) -> tuple[Rule, ...]:
     """The rules of a file, in order.
 
     Raises:
-        NotFound: there is no such file.
+        NotFound: there is no such file, or it is none.
         BadRequest: it is no file of rules; the sentence says which rule is wrong, and why.
     """
     try:
         if not path.is_file():
-            raise NotFound(f"{path}: there is no such file of kernel rules.")
+            raise no_file(path, "kernel rules")
         with path.open("rb") as file:
             content = file.read(MAXIMUM_BYTES + 1)
     except OSError as error:

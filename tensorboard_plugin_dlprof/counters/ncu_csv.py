@@ -16,7 +16,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.counters.metrics import is_wanted, scaled
 from tensorboard_plugin_dlprof.counters.numbers import DecimalSign, number_of
-from tensorboard_plugin_dlprof.errors import BrokenSource, NotFound, UnknownFormat, reason_of
+from tensorboard_plugin_dlprof.errors import BrokenSource, UnknownFormat, no_file, reason_of
 
 MAXIMUM_HEADER_LINES: Final = 100_000
 """A program may print a lot before Nsight Compute does."""
@@ -54,12 +54,12 @@ def read_counters(path: Path) -> Report:
     """The launches in a file.
 
     Raises:
-        NotFound: there is no such file.
+        NotFound: there is no such file, or it is none.
         UnknownFormat: it is no CSV of Nsight Compute.
         BrokenSource: it is one, but holds no launch.
     """
     if not path.is_file():
-        raise NotFound(f"{path}: there is no such file of counters.")
+        raise no_file(path, "counters")
     try:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
             report = _read(csv.reader(_without_zeros(file)), str(path))

@@ -15,6 +15,7 @@ from typing import TextIO
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputNotWritable, reason_of
+from tensorboard_plugin_dlprof.naming import MAX_STEM_BYTES
 from tensorboard_plugin_dlprof.outputs import make_folder
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.reports.as_csv import write_csv
@@ -67,6 +68,11 @@ def checked_prefix(prefix: str) -> str:
     """
     if not prefix or Path(prefix).name != prefix or any(letter < " " or letter == "\\" for letter in prefix):
         raise BadRequest(f"{prefix!r} cannot begin the name of a file; choose one without slashes and line breaks.")
+    if (length := len(os.fsencode(prefix))) > MAX_STEM_BYTES:
+        raise BadRequest(
+            f"{prefix[:40]!r}... is too long to begin the name of a file: it has {length} bytes; choose one of at most "
+            f"{MAX_STEM_BYTES}."
+        )
     return prefix
 
 

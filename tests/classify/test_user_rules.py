@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -76,11 +77,13 @@ def test_bad_file_gets_one_clear_sentence(content: bytes, sentence: str) -> None
 
 
 def test_missing_and_huge_files_are_refused(tmp_path: Path) -> None:
-    """A file that is not there, a folder and a profile given by mistake are not read."""
+    """A file that is not there, a folder, a pipe and a profile given by mistake are not read."""
     with pytest.raises(NotFound, match="there is no such file of kernel rules"):
         load_user_rules(tmp_path / "none.json")
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="is a folder; name the file of kernel rules in it"):
         load_user_rules(tmp_path)
+    with pytest.raises(NotFound, match="is not a regular file; name a file of kernel rules"):
+        load_user_rules(Path(os.devnull))
     big = tmp_path / "trace.json"
     big.write_bytes(b" " * (1 << 20) + b"{}")
     with pytest.raises(BadRequest, match="more than 1 MB"):

@@ -88,6 +88,8 @@ def test_the_argument_whose_name_is_empty_is_told(
         (["reports", "a.json", "--reports", "sumary"], "There is no report 'sumary'"),
         (["reports", "a.json", "--formats", ""], "--formats names none"),
         (["reports", "a.json", "--profile_name", "../a"], "cannot begin the name of a file"),
+        (["reports", "a.json", "--profile_name", "é" * 100], "it has 200 bytes; choose one of at most 160."),
+        (["--database=a.json", "--reports=summary", f"--profile_name={'a' * 300}"], "it has 300 bytes"),
         (["--database=a.json", "--reports=sumary"], "There is no report 'sumary'"),
         (["--database=a.json", "--iter_start=3", "--iter_stop=2"], "give them in order"),
     ],

@@ -105,8 +105,10 @@ def test_wrong_file_is_refused_with_a_way_out(tmp_path: Path, text: str) -> None
 
 
 def test_empty_and_missing_files(tmp_path: Path) -> None:
-    """A header without launches, and no file at all."""
+    """A header without launches, a folder, and no file at all."""
     with pytest.raises(BrokenSource, match="holds no launch of a kernel"):
         _read(tmp_path, raw_page([], UNITS))
     with pytest.raises(NotFound, match="there is no such file of counters"):
         read_counters(tmp_path / "none.csv")
+    with pytest.raises(NotFound, match="is a folder; name the file of counters in it"):
+        read_counters(tmp_path)
