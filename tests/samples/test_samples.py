@@ -134,6 +134,8 @@ def test_database_of_a_sample_holds_what_was_put_in(name: str, tmp_path: Path) -
         ((first, *_),) = rows("SELECT iter_value FROM view_iterations_all ORDER BY iter_value LIMIT 1")
         assert first == facts["iterations"][0]["value"]
         assert rows("SELECT count(*) FROM view_iterations_all") == [(len(facts["iterations"]),)]
+        above = rows("SELECT * FROM ext_kernel_efficiency WHERE achieved_fraction > occupancy_fraction + 1e-9")
+        assert above == [], "no kernel achieves more than its launch allows"
 
 
 def test_two_ranks_finish_each_collective_together(profiles: dict[str, Profile]) -> None:

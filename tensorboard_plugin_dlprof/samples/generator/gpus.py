@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Final
+
+MAX_WARPS: Final = 64
+MAX_BLOCKS: Final = 32
+REGISTERS: Final = 65_536
+"""Of a multiprocessor of each GPU below."""
+
+RESERVED_BYTES: Final = 1 << 10
+"""Shared memory that CUDA keeps of each block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +23,8 @@ class Gpu:
     capability: tuple[int, int]
     sm_count: int
     memory_bytes: int
+    shared_bytes: int
+    """Shared memory of a multiprocessor."""
     bytes_per_second: float
     flops_per_second: dict[str, float] = field(hash=False)
 
@@ -33,12 +44,29 @@ class Gpu:
         moving = num_bytes / (self.bytes_per_second * 0.8)
         return 1_600 + round(max(computing, moving) * 1e9)
 
+    def occupancy_percent(self, blocks: int, threads: int, registers: int, shared_bytes: int) -> int:
+        """Occupancy that a launch can achieve, as Kineto estimates it: of the blocks that its grid gives to a
+        multiprocessor, those that fit. Never above the theoretical one: Kineto rounds, this is cut.
+
+        Args:
+            blocks: Of the grid.
+            threads: Of a block.
+            registers: Of a thread.
+            shared_bytes: Shared memory of a block.
+        """
+        warps = ceil(threads / 32)
+        fit = min(MAX_BLOCKS, MAX_WARPS // warps, REGISTERS // (32 * ceil(registers / 8) * 8) // 4 * 4 // warps)
+        if shared_bytes:
+            fit = min(fit, self.shared_bytes // (shared_bytes + RESERVED_BYTES))
+        return int(100 * min(blocks / self.sm_count, fit) * warps / MAX_WARPS)
+
 
 A100: Final = Gpu(
     name="NVIDIA A100-SXM4-40GB",
     capability=(8, 0),
     sm_count=108,
     memory_bytes=42_505_273_344,
+    shared_bytes=164 << 10,
     bytes_per_second=1.555e12,
     flops_per_second={"fp32": 19.5e12, "tf32": 156e12, "fp16": 312e12, "bf16": 312e12},
 )
@@ -48,6 +76,7 @@ H100: Final = Gpu(
     capability=(9, 0),
     sm_count=132,
     memory_bytes=85_024_112_640,
+    shared_bytes=228 << 10,
     bytes_per_second=3.35e12,
     flops_per_second={"fp32": 67e12, "tf32": 494e12, "fp16": 989e12, "bf16": 989e12},
 )

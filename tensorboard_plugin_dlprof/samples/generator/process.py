@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, Final
 
 from tensorboard_plugin_dlprof.samples.generator.gpus import Gpu
@@ -161,6 +162,7 @@ class Process:
         correlation, ready = self._call("cudaLaunchKernel", 3_600, 211)
         start = max(self.stream_free.get(stream, 0), ready)
         end = start + round(kernel.duration_ns * (0.97 + 0.06 * self._random.random()))
+        blocks, threads = prod(kernel.grid), prod(kernel.block)
         args = {
             "External id": self._external,
             "queued": 0,
@@ -170,11 +172,13 @@ class Process:
             "correlation": correlation,
             "registers per thread": kernel.registers,
             "shared memory": kernel.shared_bytes,
-            "blocks per SM": round(kernel.grid[0] * kernel.grid[1] / self.gpu.sm_count, 6),
-            "warps per SM": round(kernel.grid[0] * kernel.grid[1] * kernel.block[0] / 32 / self.gpu.sm_count, 6),
+            "blocks per SM": round(blocks / self.gpu.sm_count, 6),
+            "warps per SM": round(blocks * threads / 32 / self.gpu.sm_count, 6),
             "grid": list(kernel.grid),
             "block": list(kernel.block),
-            "est. achieved occupancy %": 37,
+            "est. achieved occupancy %": self.gpu.occupancy_percent(
+                blocks, threads, kernel.registers, kernel.shared_bytes
+            ),
         }
         self.work("kernel", kernel.name, stream, start, end, args, tensor_core=kernel.tensor_core)
 

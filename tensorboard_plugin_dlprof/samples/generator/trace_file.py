@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+from tensorboard_plugin_dlprof.samples.generator.gpus import REGISTERS, RESERVED_BYTES
 from tensorboard_plugin_dlprof.samples.generator.process import Process
 
 _BASE_TIME_NS: Final = 1_767_225_600_000_000_000
@@ -72,9 +73,9 @@ def _device_properties(process: Process, number: int) -> dict[str, Any]:
         "warpSize": 32,
         "sharedMemPerBlock": 49152,
         "numSms": process.gpu.sm_count,
-        "regsPerMultiprocessor": 65536,
-        "sharedMemPerBlockOptin": 166912,
-        "sharedMemPerMultiprocessor": 167936,
+        "regsPerMultiprocessor": REGISTERS,
+        "sharedMemPerBlockOptin": process.gpu.shared_bytes - RESERVED_BYTES,
+        "sharedMemPerMultiprocessor": process.gpu.shared_bytes,
     }
 
 
