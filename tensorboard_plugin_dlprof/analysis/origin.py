@@ -1,11 +1,14 @@
 """Which framework a profile is of, and what of it a compiler made: advice must fit the program.
 
+PyTorch shows in the source, the types of its ops (``AddmmBackward0``, ``empty_strided``, ``Optimizer.step#SGD.step``)
+and the names of its kernels (``at::native``, Inductor's).
 TensorFlow shows in the types of its ops (NVIDIA's databases; NVTX ranges of NVIDIA's TensorFlow: ``MatMul:
 dense/MatMul``) and in the names of its kernels (``tensorflow::``, Eigen, MLIR). XLA shows in ops that run or compile a
 cluster (``_XlaRun``, ``cluster_0_1/xla_run``, ``XlaModule:#...``) and in kernels that it names (``fusion_7``).
 TensorRT shows in the names of its kernels.
 ``torch.compile`` shows in the ranges around compiled code and in kernels that Inductor names
 (``triton_poi_fused_add_3``); Triton kernels that somebody wrote by hand do not count.
+A program that shows none of them calls CUDA itself, or its libraries.
 """
 
 from __future__ import annotations
@@ -37,6 +40,13 @@ _TENSORFLOW_OP = Expression(
 )
 """Types of ops that no other framework has; NVIDIA's TensorFlow writes the node's name behind them."""
 
+_PYTORCH_OP = Expression(
+    r"(?:\w+Backward\d|_foreach_\w+|addmm|baddbmm|empty_strided|as_strided|_to_copy|_unsafe_view|native_\w+_norm\w*|"
+    r"(?:add|sub|mul|div|copy|zero|fill|relu|detach|addcmul|addcdiv)_|Optimizer\.(?:step|zero_grad)#.*)\Z",
+    re.DOTALL,
+)
+"""Types of ops that are PyTorch's alone, as ``emit_nvtx`` names them, of which no source tells the framework."""
+
 _XLA = Expression(r"\b_?Xla(?:Run|Compile|Launch|Module)|\bxla_(?:run|compile)\b|(?:\b|_)cluster_\d+_\d+/")
 _COMPILED = Expression(
     r"Torch-Compiled Region|CompiledFxGraph|\bCompiledFunction|\binductor::|/torch/_(?:inductor|dynamo)/|"
@@ -58,11 +68,12 @@ def framework_of(profile: Profile, libraries: frozenset[str]) -> Framework:
     told = profile.info.framework.lower()
     if profile.info.source_format == "pytorch" or profile.dlprof_markers or told.startswith("pytorch"):
         return Framework.PYTORCH
-    if told.startswith("tensorflow") or any(map(_TENSORFLOW_OP.match, {op.op_type for op in profile.ops})):
+    types = {op.op_type for op in profile.ops}
+    if told.startswith("tensorflow") or any(map(_TENSORFLOW_OP.match, types)):
         return Framework.TENSORFLOW
     if told.startswith("tensorrt"):
         return Framework.TENSORRT
-    if "pytorch" in libraries:
+    if "pytorch" in libraries or any(map(_PYTORCH_OP.match, types)) or uses_torch_compile(profile):
         return Framework.PYTORCH
     if libraries & {"tensorflow", "eigen"}:
         return Framework.TENSORFLOW

@@ -25,6 +25,10 @@ from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 TENSORRT_LINK = "https://docs.nvidia.com/deeplearning/tensorrt/"
+CUDA_LINK = "https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/"
+CUBLAS_LINK = "https://docs.nvidia.com/cuda/cublas/"
+NO_SHAPES = "A recording of CUDA alone tells no shapes."
+CUDNN_LINK = "https://docs.nvidia.com/deeplearning/cudnn/"
 
 _MADE_FOR = Expression(r"(?:\b|_)sm_?(\d{2,3})(?=_|\b)|\bnvjet_(?!sm)")
 """The architecture that a kernel was compiled for, which the GPU has or is newer than. Hopper's nvjet does not name
@@ -147,9 +151,14 @@ class Signals:
             return uses_xla(self.profile, self._libraries)
         return uses_torch_compile(self.profile)
 
-    def advice(self, torch: str, *, tensorflow: str, tensorrt: str) -> str:
-        """The one for the program's framework; PyTorch's where it is not known."""
-        return {Framework.TENSORFLOW: tensorflow, Framework.TENSORRT: tensorrt}.get(self.framework, torch)
+    def advice(self, torch: str, *, tensorflow: str, tensorrt: str, cuda: str) -> str:
+        """The one for the program's framework; ``cuda`` is for programs that show none: they call CUDA themselves."""
+        return {
+            Framework.PYTORCH: torch,
+            Framework.TENSORFLOW: tensorflow,
+            Framework.TENSORRT: tensorrt,
+            Framework.UNKNOWN: cuda,
+        }[self.framework]
 
     def share(self, time_ns: float) -> float:
         """Of the wall time."""

@@ -18,6 +18,7 @@ RECORD_SHAPES = "Record the shapes: profile(record_shapes=True), emit_nvtx(recor
 _NO_SHAPES = {
     "TensorFlow": "No recording of TensorFlow tells all that counting takes: transposes, strides and paddings.",
     "TensorRT": "The ranges of TensorRT carry no shapes, without which operations cannot be counted.",
+    "": "A recording of CUDA alone tells no shapes, without which operations cannot be counted.",
 }
 UNDECIDED = (
     "The shapes of these were not recorded, or do not suffice: groups and sequences of lengths that are numbers on the "

@@ -78,6 +78,7 @@ def scene(
     capture = draw("\n".join(lines), end=steps * step_ns)
     capture.devices = [msgspec.structs.replace(device, device_id=each.device_id) for each in capture.devices]
     capture.info.recorded = frozenset({"ops", "steps", "shapes"})
+    capture.info.framework = "PyTorch 2.8.0"
     return build_profile(capture)
 
 

@@ -21,7 +21,7 @@ from tests.analysis.cases import (
 )
 from tests.analysis.scenes import STEP_NS, T4, Step, found, said_by, scene, verdict
 
-_OF_PYTORCH = {"data_parallel_detector", "older_attention_detector", "optimizer_detector", "zero_grad_detector"}
+_OF_PYTORCH = {"data_parallel_detector", "optimizer_detector", "zero_grad_detector"}
 """What PyTorch alone has."""
 
 
@@ -139,6 +139,43 @@ def test_others_are_not_told_of_pytorch(name: str, framework: Callable[[Make], M
     said += [each.hint for each in judged.undecided]
     assert said
     assert not [text for text in said if _WORDS_OF_PYTORCH.search(text)]
+
+
+@pytest.mark.parametrize("name", sorted(CASES.keys() - _OF_PYTORCH - {"xla_detector"}))
+def test_a_program_that_calls_cuda_itself_is_not_told_of_a_framework(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It hears what CUDA and its libraries offer, in whole sentences."""
+    monkeypatch.setattr("tensorboard_plugin_dlprof.analysis.signals.framework_of", lambda *_: Framework.UNKNOWN)
+    case = CASES[name]
+    profile = case.make(case.threshold * case.above)
+    profile.info.source_format = "nsight_systems"
+    judged = verdict(profile)
+    told = [each.recommendation_text() for each in judged.findings] + [each.hint for each in judged.undecided]
+    assert told
+    assert all(text.endswith(".") for text in told)
+    said = told + [each.link for each in judged.findings]
+    assert not [text for text in said if _WORDS_OF_PYTORCH.search(text) or "tensorflow" in text.lower()]
+
+
+@pytest.mark.parametrize(
+    ("op", "kernel_name", "framework"),
+    [
+        ("AddmmBackward0", "sm80_gemm", Framework.PYTORCH),
+        ("empty_strided", "sm80_gemm", Framework.PYTORCH),
+        ("Optimizer.step#SGD.step", "sm80_gemm", Framework.PYTORCH),
+        ("solve", "triton_poi_fused_add_3", Framework.PYTORCH),
+        ("solve", "sm80_gemm", Framework.UNKNOWN),
+        ("backward substitution", "heat_41_gpu", Framework.UNKNOWN),
+    ],
+)
+def test_pytorch_is_known_by_its_ops_where_no_kernel_is_its_own(
+    op: str, kernel_name: str, framework: Framework
+) -> None:
+    """A program of matrix products alone; one of CUDA or OpenACC shows nothing of it."""
+    profile = scene(lambda step: step.op(op, kernel_name, 0, STEP_NS))
+    profile.info.source_format, profile.info.framework = "nsight_systems", ""
+    assert framework_of(profile, frozenset({"cublas"})) is framework
 
 
 def test_what_tensorflow_lacks_is_no_option_of_pytorch() -> None:

@@ -8,7 +8,7 @@ from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
 from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, op_evidence
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.rules.fusing import op_rows
-from tensorboard_plugin_dlprof.analysis.signals import TENSORRT_LINK, Signals
+from tensorboard_plugin_dlprof.analysis.signals import CUDNN_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -48,6 +48,7 @@ def written(signals: Signals) -> Finding | Lacks | None:
             tensorflow="Let XLA fuse what lies between the products: tf.function(jit_compile=True).",
             tensorrt="Let TensorRT fuse them: it knows attention where the network has it as two products with "
             "nothing but a softmax between them, in 16 bits or less.",
+            cuda="Use one kernel for both products and the softmax between them (cuDNN's attention, FlashAttention).",
         ),
         {
             "calls": signals.per_iteration(found.calls),
@@ -65,6 +66,7 @@ def written(signals: Signals) -> Finding | Lacks | None:
             "https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
             tensorflow="https://www.tensorflow.org/xla",
             tensorrt=TENSORRT_LINK,
+            cuda=CUDNN_LINK,
         ),
     )  # fmt: skip
 
@@ -86,15 +88,22 @@ def older_kernels(signals: Signals) -> Finding | Lacks | None:
         "attention",
         "Attention runs in kernels of FlashAttention 2, which were made for Ampere, on a {gpu} GPU: {kernels} of them "
         "take {kernels_ns} of each iteration ({share_fraction}).",
-        "Use kernels of this GPU: torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION) around "
-        "scaled_dot_product_attention, or {package}.",
+        "Use kernels of this GPU: "
+        + signals.advice(
+            "torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION) around scaled_dot_product_attention, or "
+            "{package}.",
+            tensorflow="cuDNN's attention, or {package}.",
+            tensorrt="let TensorRT fuse the attention itself, without a plugin.",
+            cuda="cuDNN's attention, or {package}.",
+        ),
         {
             "gpu": "Hopper" if hopper else "Blackwell",
             "kernels": signals.per_gpu(int(chosen.sum())),
             "kernels_ns": signals.per_gpu(time),
             "share_fraction": share,
-            "package": 'FlashAttention 3 (in Transformers: attn_implementation="flash_attention_3")'
-            if hopper else "FlashAttention 4",
+            "package": "FlashAttention 4" if not hopper else "FlashAttention 3" + signals.advice(
+                ' (in Transformers: attn_implementation="flash_attention_3")', tensorflow="", tensorrt="", cuda=""
+            ),
         },
         kernel_evidence(signals, chosen),
         kernel_gain(
@@ -102,7 +111,12 @@ def older_kernels(signals: Signals) -> Finding | Lacks | None:
             "Such kernels are 1.2 to 2.1 times as fast on an H100 in the paper about FlashAttention 3: least for "
             "heads of 64 and short sequences, most for heads of 256 and long ones.",
         ),
-        "https://pytorch.org/blog/flashattention-3/",
+        signals.advice(
+            "https://pytorch.org/blog/flashattention-3/",
+            tensorflow=CUDNN_LINK,
+            tensorrt=TENSORRT_LINK,
+            cuda=CUDNN_LINK,
+        ),
     )  # fmt: skip
 
 

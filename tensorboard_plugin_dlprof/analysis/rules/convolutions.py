@@ -7,7 +7,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, op_evidence
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
-from tensorboard_plugin_dlprof.analysis.signals import TENSORRT_LINK, Signals
+from tensorboard_plugin_dlprof.analysis.signals import CUDNN_LINK, NO_SHAPES, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
@@ -33,6 +33,7 @@ def layout(signals: Signals) -> Finding | Lacks | None:
             "Tensor Cores want with 16 bits.",
             tensorrt="Give the engine its input in the layout of its first layer (--inputIOFormats=fp16:hwc8 of "
             "trtexec), and neighbouring layers one type: TensorRT chooses layouts, and reformats where they differ.",
+            cuda="Keep tensors and filters in NHWC throughout, which Tensor Cores want with 16 bits.",
         ),
         {
             "kernels": signals.per_gpu(int(chosen.sum())),
@@ -49,6 +50,7 @@ def layout(signals: Signals) -> Finding | Lacks | None:
             "https://pytorch.org/tutorials/intermediate/memory_format_tutorial.html",
             tensorflow="https://www.tensorflow.org/guide/graph_optimization",
             tensorrt=TENSORRT_LINK,
+            cuda=CUDNN_LINK,
         ),
     )  # fmt: skip
 
@@ -64,12 +66,13 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
     known = rows[(ops.product_flops[rows] > 0) & (ops.measured_ns[rows] > 0) & ~np.isnan(ops.peak_flops[rows])]
     if not len(known):
         return Lacks(
-            signals.advice("whether cudnn.benchmark is on, and the", tensorflow="the", tensorrt="the")
+            signals.advice("whether cudnn.benchmark is on, and the", tensorflow="the", tensorrt="the", cuda="the")
             + " FLOPs of convolutions that would show slow ones",
             signals.advice(
                 "Record with profile(record_shapes=True).",
                 tensorflow="No recording of TensorFlow tells their strides and paddings.",
                 tensorrt="The ranges of TensorRT carry no shapes.",
+                cuda=NO_SHAPES,
             ),
         )
     reached = ops.product_flops[known] / (ops.measured_ns[known] * 1e-9 * ops.peak_flops[known])
@@ -91,6 +94,7 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
             ": torch.backends.cudnn.benchmark = True, where shapes are stable.",
             tensorflow=", as TensorFlow does unless TF_CUDNN_USE_AUTOTUNE=0 or deterministic ops are set.",
             tensorrt=": build the engine with more time to choose (--builderOptimizationLevel=5, a larger workspace).",
+            cuda=": once for each shape, by cudnnFindConvolutionForwardAlgorithm or each plan of a cuDNN graph timed.",
         ),
         {"ops": len(slow), "convolutions_ns": signals.per_gpu(time)},
         op_evidence(signals, slow),
@@ -103,6 +107,7 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
             "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#enable-cudnn-auto-tuner",
             tensorflow="",
             tensorrt=TENSORRT_LINK,
+            cuda=CUDNN_LINK,
         ),
     )  # fmt: skip
 

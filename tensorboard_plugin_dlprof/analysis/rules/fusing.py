@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, op_evidence
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain, wall_gain
 from tensorboard_plugin_dlprof.analysis.origin import Framework
-from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -38,7 +38,7 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
     """An optimizer that works tensor by tensor."""
     chosen = signals.optimizer
     if not chosen.any():
-        is_expected = signals.backward and signals.framework in (Framework.PYTORCH, Framework.UNKNOWN)
+        is_expected = signals.backward and signals.framework is Framework.PYTORCH
         if is_expected and "ops" in signals.recorded and not signals.of_family("optimizer").any():
             return Lacks(
                 "where the optimizer works",
@@ -114,7 +114,7 @@ def fusible(signals: Signals) -> Bools:
 
 
 def elementwise(signals: Signals) -> Finding | Lacks | None:
-    """Elementwise kernels in a row, which ``torch.compile`` would fuse; of TensorFlow's ``xla`` speaks.
+    """Elementwise kernels in a row, which ``torch.compile`` or a programmer would fuse; of TensorFlow's ``xla`` speaks.
 
     TensorRT has fused what it can when it built the engine.
     """
@@ -137,9 +137,16 @@ def elementwise(signals: Signals) -> Finding | Lacks | None:
         signals,
         "fusion_detector",
         problem,
-        "Fuse them: model = torch.compile(model), or fused layers (RMSNorm, rotary embedding, activation) of your "
-        "library.",
-        "https://pytorch.org/docs/stable/torch.compiler.html",
+        signals.advice(
+            "Fuse them: model = torch.compile(model), or fused layers (RMSNorm, rotary embedding, activation) of your "
+            "library.",
+            tensorflow="",
+            tensorrt="",
+            cuda="Fuse them: one kernel for what several in a row do, or the epilogues of cuBLASLt, cuDNN and CUTLASS.",
+        ),
+        signals.advice(
+            "https://pytorch.org/docs/stable/torch.compiler.html", tensorflow="", tensorrt="", cuda=CUDA_LINK
+        ),
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import idle_evidence, kernel_evidence, line_evidence
 from tensorboard_plugin_dlprof.analysis.gains import wall_gain
-from tensorboard_plugin_dlprof.analysis.signals import TENSORRT_LINK, Signals
+from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.expressions import Expression
 
@@ -91,6 +91,7 @@ def _lacks_calls(signals: Signals) -> Lacks:
         "activities=[CPU, CUDA], or nsys --trace=cuda,nvtx.",
         tensorflow="nsys profile --trace=cuda,nvtx.",
         tensorrt="nsys profile --trace=cuda,nvtx.",
+        cuda="nsys profile --trace=cuda,nvtx.",
     )
     return Lacks("API calls", f"Record CPU activity too: {options}")
 
@@ -136,6 +137,8 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
             f"{_OUT_OF_THE_LOOP}",
             tensorrt="Enqueue the next inference before you wait for the last one, on a stream of its own "
             "(--infStreams=2 of trtexec).",
+            cuda="Order the work by streams and events (cudaStreamWaitEvent; async clauses of OpenACC) in place of "
+            "calls that wait and copies without Async, and launch the next work before you wait for the last.",
         ),
         {
             "calls": calls,
@@ -155,6 +158,7 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
             "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization",
             tensorflow="https://www.tensorflow.org/guide/gpu_performance_analysis",
             tensorrt=TENSORRT_LINK,
+            cuda=CUDA_LINK,
         ),
     )  # fmt: skip
 
@@ -191,6 +195,8 @@ def launching(signals: Signals) -> Finding | Lacks | None:
             "model.compile(..., steps_per_execution=10), or a larger batch.",
             tensorrt="Launch them at once: capture the enqueue in a CUDA graph (--useCudaGraph of trtexec); or give "
             "each kernel more work with a larger batch.",
+            cuda="Launch them at once: capture them in a CUDA graph (cudaStreamBeginCapture); or do in one kernel what "
+            "several in a row do, and give each more work.",
         ),
         {
             "idle_ns": signals.per_iteration(time),
@@ -208,6 +214,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
             "https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/",
             tensorflow="https://www.tensorflow.org/xla#auto-clustering",
             tensorrt=TENSORRT_LINK,
+            cuda="https://developer.nvidia.com/blog/cuda-graphs/",
         ),
     )  # fmt: skip
 
@@ -252,6 +259,8 @@ def setting_up(signals: Signals) -> Finding | Lacks | None:
             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
             tensorflow=", and let TensorFlow take the memory at once: without set_memory_growth.",
             tensorrt=", and allocate the buffers of the engine once, for its largest shapes.",
+            cuda=", and allocate once before the loop, or from a pool that keeps what is freed (cudaMallocAsync, "
+            "cudaMemPoolAttrReleaseThreshold).",
         ),
         {"idle_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
         idle_evidence(signals, signals.idle_of_op(signals.idle.setup_gaps)),
@@ -260,6 +269,7 @@ def setting_up(signals: Signals) -> Finding | Lacks | None:
             "https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
             tensorflow="https://www.tensorflow.org/guide/gpu#limiting_gpu_memory_growth",
             tensorrt=TENSORRT_LINK,
+            cuda=CUDA_LINK,
         ),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.origin import Framework
-from tensorboard_plugin_dlprof.analysis.signals import TENSORRT_LINK, Signals
+from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
 
 
@@ -18,6 +18,7 @@ def small_batch(signals: Signals) -> Finding | Lacks | None:
             "PyTorch's profiler records it: profile(profile_memory=True).",
             tensorflow="No recording of TensorFlow tells it.",
             tensorrt="No recording of TensorRT tells it.",
+            cuda="No recording of CUDA alone tells it.",
         )
         return Lacks("how much of the GPU's memory is used", hint)
     total, used = memory
@@ -62,9 +63,13 @@ def full(signals: Signals) -> Finding | Lacks | None:
             tensorflow="",
             tensorrt="Use narrower types, smaller largest shapes or a smaller batch, and limit the workspace "
             "(--memPoolSize of trtexec).",
+            cuda="Keep less on the GPU at once, in narrower types, and allocate from a pool (cudaMallocAsync).",
         ),
         {"used_bytes": used, "total_bytes": total, "used_fraction": min(used / total, 1.0)},
         link=signals.advice(
-            "https://pytorch.org/docs/stable/notes/cuda.html#memory-management", tensorflow="", tensorrt=TENSORRT_LINK
+            "https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
+            tensorflow="",
+            tensorrt=TENSORRT_LINK,
+            cuda=CUDA_LINK,
         ),
     )

@@ -9,7 +9,7 @@ from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, op_evid
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.origin import Framework
 from tensorboard_plugin_dlprof.analysis.precision_gain import Saving, saving
-from tensorboard_plugin_dlprof.analysis.signals import TENSORRT_LINK, Signals
+from tensorboard_plugin_dlprof.analysis.signals import CUBLAS_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.analysis.wording import Number
 from tensorboard_plugin_dlprof.efficiency.tables import Cause
@@ -17,6 +17,11 @@ from tensorboard_plugin_dlprof.events.tables import Int64s
 
 _AMP_LINK = "https://pytorch.org/docs/stable/amp.html"
 _TF32_LINK = "https://pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices"
+
+_DOUBLE_IN_PYTHON = (
+    "Look for float64 tensors: NumPy's default type, Python scalars on tensors of integers, linspace and arange; "
+    "cast them to float32 where they are made."
+)
 
 _BANDWIDTH = ("elementwise", "normalisation", "softmax", "copy", "reduction")
 
@@ -58,6 +63,8 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
             "LossScaleOptimizer around an optimizer of your own for float16.",
             tensorrt="Build the engine for 16 bits: --fp16 or --bf16 of trtexec, or types in the network where it is "
             "strongly typed.",
+            cuda="Multiply in 16 bits, with sums in FP32: operands of {type} for cublasGemmEx, cuBLASLt and cuDNN "
+            "(CUBLAS_COMPUTE_32F).",
         ),
         numbers,
         op_evidence(signals, rows),
@@ -69,7 +76,10 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
             + "; at best, other ops on FP32 tensors save 40 % by moving half the bytes.",
         ),
         signals.advice(
-            _AMP_LINK, tensorflow="https://www.tensorflow.org/guide/mixed_precision", tensorrt=TENSORRT_LINK
+            _AMP_LINK,
+            tensorflow="https://www.tensorflow.org/guide/mixed_precision",
+            tensorrt=TENSORRT_LINK,
+            cuda=CUBLAS_LINK,
         ),
         "ShowBadDataTypeOps",
     )  # fmt: skip
@@ -96,6 +106,7 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
             'Allow TF32: torch.set_float32_matmul_precision("high") and torch.backends.cudnn.allow_tf32 = True.',
             tensorflow="Allow TF32: tf.config.experimental.enable_tensor_float_32_execution(True).",
             tensorrt="Allow TF32: build the engine without --noTF32.",
+            cuda="Allow TF32: cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH), and in cuDNN no CUDNN_FMA_MATH.",
         )
         + " Sums stay in FP32, operands keep 10 bits of mantissa.",
         {
@@ -114,6 +125,7 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
             _TF32_LINK,
             tensorflow="https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_tensor_float_32_execution",
             tensorrt=TENSORRT_LINK,
+            cuda=CUBLAS_LINK,
         ),
     )  # fmt: skip
 
@@ -130,8 +142,13 @@ def double_precision(signals: Signals) -> Finding | Lacks | None:
         Confidence.MEDIUM,
         "double precision",
         "Kernels that compute in double precision take {kernels_ns} of each iteration ({share_fraction}).",
-        "Look for float64 tensors: NumPy's default type, Python scalars on tensors of integers, linspace and arange; "
-        "cast them to float32 where they are made.",
+        signals.advice(
+            _DOUBLE_IN_PYTHON,
+            tensorflow=_DOUBLE_IN_PYTHON,
+            tensorrt=_DOUBLE_IN_PYTHON,
+            cuda="Where single precision is enough, keep to it: float in place of double, and no constants such as "
+            "1.0, which make whole expressions double.",
+        ),
         {"kernels_ns": signals.per_gpu(time), "share_fraction": signals.kernel_share(time)},
         kernel_evidence(signals, chosen),
         kernel_gain(
@@ -173,6 +190,7 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
             "and pays for large layers alone.",
             tensorflow="",
             tensorrt="Try FP8: quantise the model with its scales, build the engine with --fp8, and compare answers.",
+            cuda="Try FP8 for large products (cuBLASLt), and compare answers: it needs scaling.",
         ),
         {
             "ops": len(rows),

@@ -28,6 +28,7 @@ def iterations(signals: Signals) -> Finding | Lacks | None:
             "Call profiler.step() after each step, or put an NVTX range around it",
             tensorflow="Put an NVTX range around each step",
             tensorrt="Put an NVTX range around each inference",
+            cuda="Put an NVTX range around each iteration",
         )
         + ", or choose a key op that runs once in each.",
         {},
@@ -87,6 +88,7 @@ def unused_gpus(signals: Signals) -> Finding | Lacks | None:
             "start one process for each of them (torchrun, DistributedDataParallel)",
             tensorflow="use a strategy (tf.distribute.MirroredStrategy) or a process for each of them (Horovod)",
             tensorrt="run an engine on each of them, in a process or a thread of its own",
+            cuda="give each of them a part of the work, from a process of its own or after cudaSetDevice",
         )
         + ", and check CUDA_VISIBLE_DEVICES and the options of the container.",
         {"idle": len(idle), "all": len(devices.device_id), "ids": ", ".join(str(device) for device in idle.tolist())},
@@ -95,6 +97,7 @@ def unused_gpus(signals: Signals) -> Finding | Lacks | None:
             "https://pytorch.org/docs/stable/elastic/run.html",
             tensorflow="https://www.tensorflow.org/guide/distributed_training",
             tensorrt="",
+            cuda="",
         ),
     )
 
@@ -143,6 +146,7 @@ def recorded_ops(signals: Signals) -> Finding | Lacks | None:
                 "activities=[CPU, CUDA], emit_nvtx(), nsys --pytorch=autograd-nvtx",
                 tensorflow="TF_ENABLE_NVTX_RANGES=1 in NVIDIA's TensorFlow",
                 tensorrt="--profilingVerbosity=detailed when the engine is built",
+                cuda="an NVTX range around each part of the program, and nsys profile -t cuda,nvtx",
             )
             + "; start before the first step.",
         )

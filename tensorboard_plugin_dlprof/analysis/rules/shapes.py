@@ -7,7 +7,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import op_evidence
 from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
-from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.signals import NO_SHAPES, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
@@ -29,6 +29,7 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
                 "Record with profile(record_shapes=True), or emit_nvtx(record_shapes=True).",
                 tensorflow="No recording of TensorFlow tells which of them is transposed.",
                 tensorrt="The ranges of TensorRT carry no shapes.",
+                cuda=NO_SHAPES,
             ),
         )
     unaligned = _unaligned(signals)

@@ -8,7 +8,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Bools, Part
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, line_evidence
 from tensorboard_plugin_dlprof.analysis.gains import wall_gain
-from tensorboard_plugin_dlprof.analysis.signals import TENSORRT_LINK, Signals
+from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
@@ -44,6 +44,8 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
             "GPU (DALI).",
             tensorrt="Load and prepare the next batch in other threads while the engine runs; then make decoding and "
             "resizing cheaper, or move them to the GPU (DALI).",
+            cuda="Load and prepare what comes next in other threads while the GPU works; then make decoding and "
+            "resizing cheaper, or move them to the GPU (DALI).",
         ),
         {
             "waiting": "GPU" if signals.devices else "program",
@@ -61,6 +63,7 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
             "https://pytorch.org/docs/stable/data.html#multi-process-data-loading",
             tensorflow="https://www.tensorflow.org/guide/data_performance",
             tensorrt="",
+            cuda="",
         ),
     )  # fmt: skip
 
@@ -126,6 +129,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
             "pinned memory, .to(device, non_blocking=True), the next batch on a stream of its own",
             tensorflow='dataset.apply(tf.data.experimental.prefetch_to_device("/gpu:0")) as the last step',
             tensorrt="pinned memory, cudaMemcpyAsync, the next input on a stream of its own",
+            cuda="pinned memory, cudaMemcpyAsync, the next input on a stream of its own",
         )
         + "; keep what is used again on the GPU, and copy the narrower type.",
         {"copies_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
@@ -136,7 +140,10 @@ def copies(signals: Signals) -> Finding | Lacks | None:
             "kernel needs them.",
         ),
         signals.advice(
-            _PINNED_LINK, tensorflow="https://www.tensorflow.org/guide/data_performance", tensorrt=TENSORRT_LINK
+            _PINNED_LINK,
+            tensorflow="https://www.tensorflow.org/guide/data_performance",
+            tensorrt=TENSORRT_LINK,
+            cuda=CUDA_LINK,
         ),
     )  # fmt: skip
 
@@ -149,7 +156,11 @@ def pageable(signals: Signals) -> Finding | Lacks | None:
         return None
     told = memcpys.pageable
     if told is None or not (told[between] >= 0).any():
-        return Lacks("whether host memory is pinned", "PyTorch's profiler records it with each copy.")
+        nsight = "Nsight Systems records it with each copy."
+        hint = signals.advice(
+            "PyTorch's profiler records it with each copy.", tensorflow=nsight, tensorrt=nsight, cuda=nsight
+        )
+        return Lacks("whether host memory is pinned", hint)
     chosen = between & (told == 1)
     chosen &= _in_iterations(signals, memcpys.gpu_start)
     time = signals.on_gpu(int((memcpys.gpu_stop - memcpys.gpu_start)[chosen].sum()))
@@ -166,6 +177,7 @@ def pageable(signals: Signals) -> Finding | Lacks | None:
             "Pin the host's memory: DataLoader(pin_memory=True) and .to(device, non_blocking=True).",
             tensorflow="Feed the step from tf.data, which copies from pinned memory, in place of NumPy arrays.",
             tensorrt="Pin the host's memory: buffers from cudaMallocHost, copied by cudaMemcpyAsync.",
+            cuda="Pin the host's memory: buffers from cudaMallocHost, copied by cudaMemcpyAsync.",
         ),
         {
             "copies": max(signals.per_gpu(int(chosen.sum())), 1),
@@ -177,7 +189,10 @@ def pageable(signals: Signals) -> Finding | Lacks | None:
             "Pinned memory is copied two to three times as fast, and beside the kernels.",
         ),
         signals.advice(
-            _PINNED_LINK, tensorflow="https://www.tensorflow.org/guide/data_performance", tensorrt=TENSORRT_LINK
+            _PINNED_LINK,
+            tensorflow="https://www.tensorflow.org/guide/data_performance",
+            tensorrt=TENSORRT_LINK,
+            cuda=CUDA_LINK,
         ),
     )  # fmt: skip
 
@@ -203,6 +218,7 @@ def communication(signals: Signals) -> Finding | Lacks | None:
             tensorflow="overlap more (smaller buckets: HOROVOD_FUSION_THRESHOLD, bytes_per_pack of "
             "CommunicationOptions), accumulate gradients over more steps, send 16 bits (hvd.Compression.fp16)",
             tensorrt="split the model over fewer GPUs, send 16 bits",
+            cuda="overlap more (smaller pieces, a stream of their own), send narrower types",
         )
         + ", or give each GPU more work.",
         {
@@ -220,6 +236,7 @@ def communication(signals: Signals) -> Finding | Lacks | None:
             "https://pytorch.org/docs/stable/notes/ddp.html",
             tensorflow="https://www.tensorflow.org/guide/distributed_training",
             tensorrt="",
+            cuda="",
         ),
     )  # fmt: skip
 
