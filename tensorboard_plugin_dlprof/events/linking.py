@@ -35,11 +35,15 @@ def link(capture: Capture, nesting: Nesting) -> Links:
     calls, work, syncs = capture.calls, capture.work, capture.syncs
     process_of_thread = np.array([thread.process_id for thread in capture.threads], np.int64)
     call_process = steady(taken(process_of_thread, calls.thread)) if len(calls.thread) else np.zeros(0, np.int64)
+    tables = ((work.process, work.correlation), (syncs.process, syncs.correlation))
+    any_process = np.broadcast_to(np.int64(0), len(call_process))
     one_process = not work.process.any() and not syncs.process.any()
-    process = np.broadcast_to(np.int64(0), len(call_process)) if one_process else call_process
-    work_call, sync_call = _matched(
-        capture, process, (work.process, work.correlation), (syncs.process, syncs.correlation)
-    )
+    work_call, sync_call = matched = _matched(capture, any_process if one_process else call_process, *tables)
+    if not one_process:
+        # What may be of each process: only its correlation tells.
+        unknown = [(process, np.where(process == 0, correlation, -1)) for process, correlation in tables]
+        for found, of_any in zip(matched, _matched(capture, any_process, *unknown), strict=True):
+            np.copyto(found, of_any, where=found < 0)
     return Links(
         work_call=work_call,
         sync_call=sync_call,

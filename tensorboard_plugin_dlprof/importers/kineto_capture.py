@@ -240,13 +240,13 @@ def _work(
     for identifier in used_ids(name[kernels]):
         short_of[identifier] = strings.intern(short_kernel_name(strings[identifier]))
     short = np.where(kernels, short_of[name], name)
-    track = kept.column("track")
+    track, device = kept.column("track"), np.maximum(kept.column("device"), 0)  # one that names none has one
     return DeviceWork(
         kind=kind,
         start_ns=start,
         end_ns=end,
-        process=parts.processes(track),
-        device=parts.devices_of_work(track, np.maximum(kept.column("device"), 0)),  # one that names none has one
+        process=parts.processes(track, device),
+        device=parts.devices_of_work(track, device),
         stream=kept.column("stream"),
         correlation=kept.column(correlation),
         name=name,
@@ -266,12 +266,12 @@ def _work(
 
 def _syncs(kept: Kept[SyncRows], times: Times, correlation: str, parts: Parts, spill: Spill) -> Syncs:
     start, end = times.spans(kept, spill)
-    track = kept.column("track")
+    track, device = kept.column("track"), np.maximum(kept.column("device"), 0)  # as for work
     return Syncs(
         start_ns=start,
         end_ns=end,
-        process=parts.processes(track),
-        device=parts.devices_of_work(track, np.maximum(kept.column("device"), 0)),  # one that names none has one
+        process=parts.processes(track, device),
+        device=parts.devices_of_work(track, device),
         stream=kept.column("stream"),
         correlation=kept.column(correlation),
         sync_type=kept.column("sync_type"),

@@ -3,13 +3,14 @@
 Mergers (SGLang's is one) write the rank before the number of each process, ``[TP01] 4567`` for the program and
 ``[TP01] 0`` for its GPU, and leave correlations and numbers of GPUs as they were. What stands before the number is the
 part of the trace that an event is of: correlations hold within a part, and the GPU of one part is not that of another.
+Where nothing stands before numbers, ``kineto_launchers`` tells by times which process the work of a GPU is of.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import count, filterfalse
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain, count, filterfalse
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from tensorboard_plugin_dlprof.distinct import numbered
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.importers.kineto_events import whole_number
 from tensorboard_plugin_dlprof.importers.kineto_ids import label_of
+from tensorboard_plugin_dlprof.importers.kineto_launchers import Launches, launcher_of
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
 from tensorboard_plugin_dlprof.importers.kineto_threads import used_ids
 
@@ -37,7 +39,7 @@ class Parts:
         owners = [process for process, _ in tables.threads.rows]
         self.process_numbers = _process_numbers(owners)
         """Process as ``tables.threads`` has it -> its number."""
-        callers = {owners[thread] for thread in used_ids(tables.calls.thread)}
+        callers = [*dict.fromkeys(owners[thread] for thread in used_ids(tables.calls.thread))]
         callers_by_label: defaultdict[str, list[_Process]] = defaultdict(list)
         for caller in callers:
             callers_by_label[label_of(caller)].append(caller)
@@ -45,15 +47,29 @@ class Parts:
         self._of_label = {label: self._only(some) for label, some in callers_by_label.items()}
         self._of_all = self._only(callers)
         """The process that is meant where only a track of that process, of that part, or of none is told."""
+        self._callers = callers_by_label
         self._places = {label: place for place, label in enumerate(dict.fromkeys(("", *map(label_of, owners))))}
         """What stands before the numbers of a part's processes -> number of the part."""
         self._of_threads = np.array([self._places[label_of(process)] for process in owners], np.int32)
         self._devices = self._device_numbers(tables) if len(self._places) > 1 else {}
         """Part and number of a GPU in it -> its number; empty where there is one part."""
+        self._of_gpus = (
+            self._launchers(tables, owners) if max(map(len, callers_by_label.values()), default=0) > 1 else {}
+        )
+        """Track and number of a GPU -> process, where the track alone does not tell it."""
 
-    def processes(self, track: Int32s) -> Int32s:
-        """Of the programs that device work belongs to; 0 where it cannot be told, as with calls of several."""
-        return _mapped(track, self._process_of)
+    def processes(self, track: Int32s, device: Int32s) -> Int32s:
+        """Of the programs that device work belongs to; 0 where it cannot be told, as where several share a GPU.
+
+        Args:
+            track: text before the number of the GPU.
+            device: its number as written.
+        """
+        told = _mapped(track, self._process_of)
+        if self._of_gpus:
+            for (text, number), process in self._of_gpus.items():
+                told[(track == text) & (device == number)] = process
+        return told
 
     def devices_of_work(self, track: Int32s, device: Int32s) -> Int32s:
         """Numbers of GPUs, another for each that one number means in several parts."""
@@ -67,6 +83,27 @@ class Parts:
         text = self._strings[track]
         found = self._of_caller.get(text)
         return self._of_label.get(label_of(text), self._of_all) if found is None else found
+
+    def _launchers(self, tables: EventTables, owners: Sequence[_Process]) -> dict[tuple[int, int], int]:
+        calls, work = tables.calls, tables.work
+        thread, correlation = np.asarray(calls.thread), np.asarray(calls.correlation)
+        start_us = np.frombuffer(calls.start_us, np.float64)
+        launches = {}
+        for caller in chain.from_iterable(self._callers.values()):
+            mine = np.array([owner == caller for owner in owners], np.bool_)[thread] & (correlation > 0)
+            launches[caller] = Launches(correlation[mine], start_us[mine]).earliest()
+        track, device = np.asarray(work.track), np.maximum(np.asarray(work.device), 0)
+        correlation, start_us = np.asarray(work.correlation), np.frombuffer(work.start_us, np.float64)
+        found = {}
+        for text, number in _pairs(numbered(_keys(track, device))[0]):
+            callers = self._callers.get(label_of(self._strings[text])) or [*launches]
+            if self._strings[text] in self._of_caller or len(callers) < 2:
+                continue
+            mine = (track == text) & (device == number) & (correlation > 0)
+            place = launcher_of(Launches(correlation[mine], start_us[mine]), [launches[caller] for caller in callers])
+            if place >= 0:
+                found[text, number] = self._only([callers[place]])
+        return found
 
     def _only(self, callers: Collection[_Process]) -> int:
         """A number that no operating system gives is none either."""

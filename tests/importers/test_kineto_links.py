@@ -101,10 +101,10 @@ def test_external_ids_stand_in_where_there_are_no_correlations(tmp_path: Path) -
 
 
 def test_device_work_belongs_to_the_only_process(tmp_path: Path) -> None:
-    """With calls of two processes the trace does not tell whose a kernel is."""
+    """With calls of two processes that launched work of one GPU the trace does not tell whose a kernel is."""
     assert read(trace(LAUNCH, kernel()), tmp_path).work.process.tolist() == [100]
-    other = x("cuda_runtime", "launch", 1, 1, {"pid": 200, "tid": 200}, correlation=1)
-    assert read(trace(LAUNCH, other, kernel()), tmp_path).work.process.tolist() == [0]
+    other = x("cuda_runtime", "launch", 1, 1, {"pid": 200, "tid": 200}, correlation=2)
+    assert read(trace(LAUNCH, other, kernel(), kernel(correlation=2)), tmp_path).work.process.tolist() == [0, 0]
 
 
 def test_a_kernel_keeps_its_launch(tmp_path: Path) -> None:

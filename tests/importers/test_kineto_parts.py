@@ -101,3 +101,41 @@ def test_one_label_for_program_and_gpu_is_the_process(tmp_path: Path) -> None:
         events += [x("cuda_runtime", "cudaLaunchKernel", 1, 1, track, correlation=1), kernel() | track]
     capture = read(trace(*events), tmp_path)
     assert capture.work.process.tolist() == [thread.process_id for thread in capture.threads]
+
+
+def plain_ranks(*, lag: float, gpus: tuple[int, int] = (0, 1)) -> list[dict[str, Any]]:
+    """Two ranks that nothing stands before: each counts its five launches from 1; rank 1 runs this much later."""
+    events: list[dict[str, Any]] = []
+    for rank, gpu in enumerate(gpus):
+        host = {"pid": 100 + rank, "tid": 7}
+        for number in range(1, 6):
+            ts = 100 * number + rank * lag
+            events += [
+                x("cpu_op", f"op{rank}", ts, 50, host),
+                x("cuda_runtime", "cudaLaunchKernel", ts + 1, 1, host, correlation=number),
+                kernel(f"kernel{rank}", ts + 4, 30, device=gpu, correlation=number) | {"pid": gpu, "tid": 7},
+            ]
+    return events
+
+
+@pytest.mark.parametrize("lag", [-10_000, -7, 7, 10_000])
+def test_work_is_launched_by_the_process_that_fits_in_time(tmp_path: Path, lag: float) -> None:
+    """Though each correlation is there in both: rank 1's GPU is that of rank 1, whether it runs beside or after."""
+    capture = read(trace(*plain_ranks(lag=lag)), tmp_path)
+    assert capture.work.process.tolist() == [100] * 5 + [101] * 5
+    assert launched_in(capture) == [f"op{name[-1]}" for name in texts(capture, capture.work.name)]
+
+
+def test_work_of_a_gpu_that_two_processes_share_keeps_its_links(tmp_path: Path) -> None:
+    """Where correlations differ, they alone tell; beside work of another GPU whose process is known."""
+    events = plain_ranks(lag=7)
+    for number, pid in ((11, 100), (12, 101)):
+        host = {"pid": pid, "tid": 8}
+        events += [
+            x("cpu_op", f"op{number}", 900, 50, host),
+            x("cuda_runtime", "cudaLaunchKernel", 901, 1, host, correlation=number),
+            kernel(f"kernel{number}", 910, 30, device=2, correlation=number) | {"pid": 2, "tid": 7},
+        ]
+    capture = read(trace(*events), tmp_path)
+    assert capture.work.process[-2:].tolist() == [0, 0]
+    assert launched_in(capture) == [name.replace("kernel", "op") for name in texts(capture, capture.work.name)]

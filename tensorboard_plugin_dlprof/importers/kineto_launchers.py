@@ -1,0 +1,61 @@
+"""Which process launched the work of a GPU, where a merged trace tells neither by a number nor by a label.
+
+A tool that only puts the events of several ranks into one file leaves the numbers of processes (4567, 4568) and GPUs
+(0, 1) as they were, and each rank counts its launches from 1. Work then has a launch of the same correlation in every
+process. Its own is the one in the process whose launches come before all, or most, of the work of that GPU, and
+shortest before it: those of another rank come too late for about half of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.events.tables import Int64s
+
+
+class Launches(msgspec.Struct):
+    """Calls of one process that may launch work, or work of one GPU."""
+
+    correlation: Int64s
+    start_us: npt.NDArray[np.float64]
+
+    def earliest(self) -> Launches:
+        """The first of each correlation, by correlation: a driver's call in one of the runtime may carry the same."""
+        order = np.lexsort((self.start_us, self.correlation))
+        correlation = self.correlation[order]
+        first = np.ones(len(order), np.bool_)
+        first[1:] = correlation[1:] != correlation[:-1]
+        return Launches(correlation[first], self.start_us[order[first]])
+
+
+def launcher_of(work: Launches, calls: Sequence[Launches]) -> int:
+    """Place of the process that launched the work of a GPU; -1 where several share it, or none did.
+
+    Args:
+        work: that has a correlation.
+        calls: of each process, as ``earliest`` gives them.
+    """
+    found = [_lags(work, each) for each in calls]
+    anywhere = np.any([~np.isnan(lags) for lags in found], axis=0)
+    whole = [place for place, lags in enumerate(found) if not np.isnan(lags[anywhere]).any()]
+    if not anywhere.any() or not whole:
+        return -1
+    return max(whole, key=lambda place: _likelihood(found[place][anywhere]))
+
+
+def _lags(work: Launches, calls: Launches) -> npt.NDArray[np.float64]:
+    """From the call of its correlation to the work; not a number where there is none."""
+    place = np.searchsorted(calls.correlation, work.correlation)
+    inside = np.minimum(place, max(len(calls.correlation) - 1, 0))
+    if not len(calls.correlation):
+        return np.full(len(work.correlation), np.nan)
+    hit = calls.correlation[inside] == work.correlation
+    return np.where(hit, work.start_us - calls.start_us[inside], np.nan)
+
+
+def _likelihood(lags: npt.NDArray[np.float64]) -> tuple[int, float]:
+    return int(np.count_nonzero(lags >= 0)), -float(np.abs(lags).sum())
