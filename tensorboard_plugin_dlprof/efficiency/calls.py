@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from math import prod
 
 import msgspec
@@ -79,13 +80,20 @@ def parse_call(name: str, shapes: str, dtypes: str, parameters: str, assumed_typ
         parameters: JSON list parallel to it; may be empty.
         assumed_type: Type of the tensors where ``dtypes`` says nothing.
     """
-    sizes, types = recorded_list(shapes), recorded_list(dtypes)
+    values = tuple(map(_value, recorded_list(parameters)))
+    return make_call(name, recorded_list(shapes), recorded_list(dtypes), values, assumed_type)
+
+
+def make_call(
+    name: str, sizes: Sequence[object], types: Sequence[object], values: tuple[object, ...], assumed_type: str
+) -> Call:
+    """The op of what ``parse_call`` reads: shapes, types and values are what their texts hold."""
     arguments = []
     for position, size in enumerate(sizes):
         written = types[position] if position < len(types) else ""
         source = written if isinstance(written, str) else ""
         arguments.append(_tensors(size, source, bool(types), assumed_type))
-    return Call(name, tuple(arguments), tuple(map(_value, recorded_list(parameters))))
+    return Call(name, tuple(arguments), values)
 
 
 def item_bytes(kind: str) -> float | None:

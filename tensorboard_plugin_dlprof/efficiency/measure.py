@@ -5,7 +5,6 @@ Formulas run once for each distinct op and inputs; everything per instance is Nu
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -17,9 +16,10 @@ from tensorboard_plugin_dlprof.aggregation.grouping import Groups, codes
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.distinct import numbered
 from tensorboard_plugin_dlprof.efficiency import convolutions
-from tensorboard_plugin_dlprof.efficiency.calls import Call, parse_call
+from tensorboard_plugin_dlprof.efficiency.calls import Call, make_call, parse_call
 from tensorboard_plugin_dlprof.efficiency.formulas import may_tell, product_family, work_of
 from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS, Work, undecided
+from tensorboard_plugin_dlprof.events.inputs import recorded_list
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Op, Profile
 
@@ -127,25 +127,23 @@ def _call_of_op(profile: Profile, instance: int) -> Call:
     """DLProf stores tensors alone, and of convolutions ``[[stride], [padding], [dilation], [groups]]``."""
     instances, strings = profile.instances, profile.strings
     op = profile.ops[int(instances.op[instance])]
-    shapes = _json(strings[int(instances.input_shapes[instance])])
-    parameters = _json(strings[int(instances.parameters[instance])])
+    shapes = _lists(strings[int(instances.input_shapes[instance])])
+    parameters = _lists(strings[int(instances.parameters[instance])])
     name = _function(op.op_type)
     if "conv" in name and len(shapes) >= 2 and len(parameters) == 4:
         arguments = [shapes[0], shapes[1], [], [], [], [], []]
-        values = ["", "", "", *map(json.dumps, parameters[:3]), json.dumps(parameters[3][0])]
-        return parse_call(name, json.dumps(arguments), "", json.dumps(values), op.data_type)
-    return parse_call(name, json.dumps(shapes), "", "", op.data_type)
+        return make_call(name, arguments, [], (None, None, None, *parameters[:3], parameters[3][0]), op.data_type)
+    return make_call(name, shapes, [], (), op.data_type)
 
 
 _FUNCTIONS = {"__matmul__": "matmul"}
 
 
-def _json(text: str) -> list[list[int]]:
-    try:
-        value = json.loads(text) if text else None
-    except (ValueError, RecursionError):
-        return []
-    return value if isinstance(value, list) and all(isinstance(part, list) and part for part in value) else []
+def _lists(text: str) -> list[list[object]]:
+    """A JSON list of lists with something in each; empty where the text is another."""
+    found = recorded_list(text)
+    parts = [part for part in found if isinstance(part, list) and part]
+    return parts if len(parts) == len(found) else []
 
 
 def _indices(calls: Sequence[Call], works: list[Work]) -> Int64s:

@@ -8,10 +8,8 @@ too large or malformed is counted and left out.
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import warnings
 
 import msgspec
 import numpy as np
@@ -19,8 +17,9 @@ import numpy as np
 from tensorboard_plugin_dlprof.distinct import numbered
 from tensorboard_plugin_dlprof.events.drafts import FORWARD, Drafts, OpKey, Owners
 from tensorboard_plugin_dlprof.events.formats import Formats, Shape, output_shapes
-from tensorboard_plugin_dlprof.events.inputs import NULL, Described, Tensor, largest_data_type, stored
+from tensorboard_plugin_dlprof.events.inputs import NULL, Described, Tensor, largest_data_type, stored, stored_nameless
 from tensorboard_plugin_dlprof.events.linking import Links
+from tensorboard_plugin_dlprof.events.literals import read_literal
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind, valid_text
 from tensorboard_plugin_dlprof.profile.tables import ModelConfig
@@ -187,14 +186,7 @@ def _is_length(value: object) -> bool:
 
 
 def _literal(text: str) -> object:
-    if len(text) > _MAX_MARKER:
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return None
+    return read_literal(text) if len(text) <= _MAX_MARKER else None
 
 
 def describe_marker(marker: OpMarker) -> Described:
@@ -206,9 +198,9 @@ def describe_marker(marker: OpMarker) -> Described:
     return Described(
         data_type=largest_data_type(marker.tensors),
         formats=formats,
-        input_names=stored(marker.names) if marker.names else NULL,
+        input_names=stored(marker.names) if any(marker.names) else stored_nameless(len(marker.names)),
         input_shapes=stored(sizes) if sizes else NULL,
-        output_names=stored([""] * len(outputs)) if outputs else NULL,
+        output_names=stored_nameless(len(outputs or ())),
         output_shapes=stored(outputs) if outputs else NULL,
         parameters=NULL,
     )

@@ -45,7 +45,16 @@ class Described(msgspec.Struct, frozen=True):
 
 def stored(value: object) -> str:
     """Compact JSON with a trailing newline; ``null`` for nothing."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False) + "\n"
+    return _stored(value) + "\n"
+
+
+_stored: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+
+
+@lru_cache(maxsize=1 << 10)
+def stored_nameless(count: int) -> str:
+    """The names of as many tensors without any; nothing of none."""
+    return stored([""] * count) if count else NULL
 
 
 @lru_cache(maxsize=1 << 16)
@@ -71,9 +80,9 @@ def describe(op_type: str, direction: str, shapes: str, dtypes: str, parameters:
     return Described(
         data_type=largest_data_type(inputs),
         formats=formats(op_type, direction, sizes),
-        input_names=stored([""] * len(inputs)) if inputs else NULL,
+        input_names=stored_nameless(len(inputs)),
         input_shapes=stored(sizes) if inputs else NULL,
-        output_names=stored([""] * len(outputs)) if outputs else NULL,
+        output_names=stored_nameless(len(outputs or ())),
         output_shapes=stored(outputs) if outputs else NULL,
         parameters=NULL if convolution is None else stored(convolution.lists()),
     )
