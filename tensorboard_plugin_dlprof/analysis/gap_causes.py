@@ -67,6 +67,17 @@ class Causes:
         """What of some gaps the host spent in ops and calls."""
         return self._host_clock(stop) - self._host_clock(start)
 
+    def of_wait_ns(self, wait: Int64s, length_ns: Int64s) -> Int64s:
+        """What of gaps the wait before each caused; 0 where there is none (-1).
+
+        Without it the host would be ahead by what it spent in the op that waits: so much sooner the next work would
+        come. How long the gap is beyond that is the matter of what the host does next.
+        """
+        if not len(self.waits.host_ns):
+            return np.zeros_like(length_ns)
+        caused: Int64s = np.where(wait >= 0, np.minimum(self.waits.host_ns[wait], length_ns), 0)
+        return caused
+
     def waits_before(self, start: Int64s, stop: Int64s) -> Int64s:
         """The wait that caused each gap, if the GPU works again after it; -1 for none.
 
@@ -141,21 +152,23 @@ class Gaps:
         causes: What they are judged by.
         devices: Of which they are gaps.
         gaps: On the axis of the devices.
-        behind: Idle time behind each wait, to which theirs is added.
+        behind: Idle time that each wait caused, to which theirs is added.
     """
 
     def __init__(self, causes: Causes, devices: IdleDevices, gaps: Intervals, behind: Int64s) -> None:
         self._devices = devices
         own = devices.group.own
         wait = causes.waits_before(own(gaps.start), own(gaps.stop))
-        follow = (wait >= 0) & devices.work_again(gaps.stop)
-        length_ns = gaps.stop - gaps.start
-        np.add.at(behind, wait[follow], length_ns[follow])
-        short = length_ns < LAUNCH_GAP_NS
+        wait[~devices.work_again(gaps.stop)] = -1
+        waited_ns = causes.of_wait_ns(wait, gaps.stop - gaps.start)
+        follow = waited_ns > 0
+        np.add.at(behind, wait[follow], waited_ns[follow])
+        start = gaps.start + waited_ns
+        short = gaps.stop - start < LAUNCH_GAP_NS
         self.short, self.long = (
-            Intervals(gaps.start[chosen], gaps.stop[chosen]) for chosen in (short & ~follow, ~(short | follow))
+            Intervals(start[chosen], gaps.stop[chosen]) for chosen in (short & (start < gaps.stop), ~short)
         )
-        """Those that follow no wait."""
+        """Those that no wait caused, and what is left of those that one did."""
 
     def late(self) -> tuple[Intervals, Intervals]:
         """Short gaps that launching too slowly caused, and those of which that is not known.
@@ -177,9 +190,9 @@ class GapSums(msgspec.Struct, frozen=True):
     """Nanoseconds of gaps of some devices."""
 
     all_ns: int
-    after_no_wait_ns: int
+    of_no_wait_ns: int
     launch_ns: int
-    """Of short ones after no wait, what is the host's fault."""
+    """Of short ones that no wait caused, what is the host's fault."""
     host_ns: int
     """Of long ones."""
 
@@ -191,17 +204,21 @@ class CommonGaps:
         self._causes = causes
         start, stop = causes.usable.start, causes.usable.stop
         self._wait = causes.waits_before(start, stop)
+        self._waited_ns = causes.of_wait_ns(self._wait, stop - start)
         self._devices_behind = np.zeros(len(start) + 1, np.int64)
-        length_ns, of_host_ns = stop - start, causes.of_host_ns(start, stop)
-        follow, short = self._wait >= 0, length_ns < LAUNCH_GAP_NS
-        columns = (length_ns, np.where(short, of_host_ns, 0), np.where(short, 0, of_host_ns))
-        self._sums = np.stack([_sums_before(column) for column in columns])
+        whole, left = self._columns(start, stop), self._columns(start + self._waited_ns, stop)
+        self._sums = np.stack([_sums_before(column) for column in whole])
         """Of the first so many gaps: their length, what of short ones and what of long ones the host worked."""
-        self._follow_sums = np.stack([_sums_before(np.where(follow, column, 0)) for column in columns])
-        """Of those among them that follow a wait."""
+        self._waited_sums = np.stack([_sums_before(all_of - rest) for all_of, rest in zip(whole, left, strict=True)])
+        """How much less it is without what waits caused."""
+
+    def _columns(self, start: Int64s, stop: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+        length_ns, of_host_ns = stop - start, self._causes.of_host_ns(start, stop)
+        short = length_ns < LAUNCH_GAP_NS
+        return length_ns, np.where(short, of_host_ns, 0), np.where(short, 0, of_host_ns)
 
     def sums(self, devices: IdleDevices, behind: Int64s) -> GapSums:
-        """All gaps of some devices. Adds the length of those at the ends of idle times to ``behind`` of their waits."""
+        """All gaps of some devices. Adds what waits caused of those at the ends of idle times to their ``behind``."""
         idle, usable = devices.between_work, self._causes.usable
         start, stop = devices.group.own(idle.start), devices.group.own(idle.stop)
         first, end = np.searchsorted(usable.stop, start, side="right"), np.searchsorted(usable.start, stop)
@@ -211,14 +228,14 @@ class CommonGaps:
         np.add.at(self._devices_behind, from_first[again], 1)
         np.add.at(self._devices_behind, to_last[again], -1)
         inner_sums = (self._sums[:, to_last] - self._sums[:, from_first]).sum(axis=1)
-        waited = (self._follow_sums[:, to_last[again]] - self._follow_sums[:, from_first[again]]).sum(axis=1)
+        waited = (self._waited_sums[:, to_last[again]] - self._waited_sums[:, from_first[again]]).sum(axis=1)
         inner_ns, inner_launch_ns, inner_host_ns = (inner_sums - waited).tolist()
         at_ends = self._at_ends(devices, first, end)
         gaps = Gaps(self._causes, devices, at_ends, behind)
         late, unknown = gaps.late()
         return GapSums(
             all_ns=int(inner_sums[0]) + length(at_ends),
-            after_no_wait_ns=inner_ns + length(gaps.short) + length(gaps.long),
+            of_no_wait_ns=inner_ns + length(gaps.short) + length(gaps.long),
             launch_ns=inner_launch_ns + length(late) + self._of_host_ns(devices, unknown),
             host_ns=inner_host_ns + self._of_host_ns(devices, gaps.long),
         )
@@ -239,11 +256,10 @@ class CommonGaps:
         return int(self._causes.of_host_ns(own(gaps.start), own(gaps.stop)).sum())
 
     def add_behind(self, behind: Int64s) -> None:
-        """Adds the length of the gaps of all devices so far that are not at the ends of idle times."""
-        caused = np.flatnonzero(self._wait >= 0)
-        usable = self._causes.usable
-        length_ns = np.cumsum(self._devices_behind)[caused] * (usable.stop - usable.start)[caused]
-        np.add.at(behind, self._wait[caused], length_ns)
+        """Adds what waits caused of the gaps of all devices so far that are not at the ends of idle times."""
+        caused = np.flatnonzero(self._waited_ns)
+        waited_ns = np.cumsum(self._devices_behind)[caused] * self._waited_ns[caused]
+        np.add.at(behind, self._wait[caused], waited_ns)
 
 
 def _sums_before(values: Int64s) -> Int64s:

@@ -2,9 +2,10 @@
 
 In this order: the data loader ran; input or output did; the driver set something up (memory, modules, contexts), or
 the GPU had not begun or had ended, where no iterations are marked; the GPU ran dry behind a call that waited for it
-(synchronisation); in a short gap the host called for the next work too late, or, where its call is not recorded, was
-inside an op or API call (it launches too slowly); in a long one it was inside an op or API call (it is busy with
-something else); nothing recorded went on, or the gap is the GPU's own, between kernels that were launched in time.
+(synchronisation), for as long as the host had spent in the op that waits; in a short gap, or a short rest of one behind
+a wait, the host called for the next work too late, or, where its call is not recorded, was inside an op or API call (it
+launches too slowly); in a long one it was inside an op or API call (it is busy with something else);
+nothing recorded went on, or the gap is the GPU's own, between kernels that were launched in time.
 """
 
 from __future__ import annotations
@@ -103,8 +104,8 @@ def _by_cause(causes: Causes, devices: IdleDevices, gaps: GapSums) -> Int64s:
     start, stop = devices.group.own(devices.idle.start), devices.group.own(devices.idle.stop)
     loader_ns, with_io_ns = (int(covered(part, start, stop).sum()) for part in (causes.loader, causes.loader_or_io))
     setup_ns = length(devices.idle) - with_io_ns - gaps.all_ns
-    sync_ns = gaps.all_ns - gaps.after_no_wait_ns
-    other_ns = gaps.after_no_wait_ns - gaps.launch_ns - gaps.host_ns
+    sync_ns = gaps.all_ns - gaps.of_no_wait_ns
+    other_ns = gaps.of_no_wait_ns - gaps.launch_ns - gaps.host_ns
     return np.array([loader_ns, with_io_ns - loader_ns, setup_ns, sync_ns, gaps.launch_ns, gaps.host_ns, other_ns])
 
 

@@ -39,7 +39,7 @@ class Waits(msgspec.Struct):
     host_ns: Int64s
     """What the host spends in the op around each, or in itself where there is none: what goes with it."""
     idle_ns: Int64s
-    """Idle time of the GPU behind each, within the iterations; mean over the devices in use."""
+    """Idle time of the GPU that each caused, within the iterations; mean over the devices in use."""
 
 
 def setting_up(profile: Profile) -> Intervals:

@@ -7,7 +7,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.aggregation import Selection
 from tensorboard_plugin_dlprof.analysis.rules.narrow_types import fp8, tf32
-from tensorboard_plugin_dlprof.analysis.tables import Finding, Pool
+from tensorboard_plugin_dlprof.analysis.tables import Pool
 from tests.analysis.cases import (
     ADD,
     FLASH_2,
@@ -205,18 +205,28 @@ def test_products_of_16_bits_need_no_mixed_precision_wherever_they_run() -> None
     assert found(kernel("ampere_fp16_sgemm_fp16_128x64_nn")(0.5)) == []
 
 
-def test_a_wait_gains_at_most_what_the_host_spent_in_it() -> None:
-    """What the host does after it goes on without it: a GPU that idles for 2 ms behind an item() of 0.4 ms."""
+@pytest.mark.parametrize(
+    ("idle_ns", "wait_ns", "parts"),
+    [
+        (2_000_000, 400_000, {"sync_ns": 400_000, "host_ns": 1_100_040, "other_ns": 499_960}),
+        (900_000, 400_000, {"sync_ns": 400_000, "launch_ns": 500_000}),
+        (900_000, 1_000_000, {"sync_ns": 900_000}),
+    ],
+)
+def test_a_wait_causes_at_most_what_the_host_spent_in_it(idle_ns: int, wait_ns: int, parts: dict[str, int]) -> None:
+    """What the host does after an ``item()`` goes on without it: the rest of the gap is that work (and 40 ns in the op
+    that launches next), or launching."""
 
-    def waiting(wait_ns: float) -> list[Finding]:
-        def cause(step: Step, begin: float, _stop: float) -> None:
-            step.line("main", "op", begin - wait_ns, begin, "aten::item")
-            step.line("main", "call", begin - wait_ns / 2, begin, "cudaStreamSynchronize")
+    def cause(step: Step, begin: float, stop: float) -> None:
+        step.line("main", "op", begin - wait_ns, begin, "aten::item")
+        step.line("main", "call", begin - wait_ns / 2, begin, "cudaStreamSynchronize")
+        step.line("main", "op", begin + 500_000, stop - 400_000, "aten::unique") if idle_ns > STEP_NS else None
 
-        return verdict(idle(cause, step_ns=10 * STEP_NS)(0.2)).findings
-
-    (sync,) = waiting(0.4 * STEP_NS)
-    assert sync.numbers["idle_ns"] == 2 * STEP_NS
-    assert sync.gain is not None
-    assert sync.gain.high_ns == pytest.approx(0.4 * STEP_NS)
-    assert waiting(0.005 * STEP_NS) == []
+    profile = idle(cause, step_ns=10 * STEP_NS)(idle_ns / (10 * STEP_NS))
+    spent = signals(profile).idle
+    causes = ("sync_ns", "launch_ns", "host_ns", "other_ns")
+    assert {name: getattr(spent, name) // 3 for name in causes if getattr(spent, name)} == parts
+    assert spent.waits.idle_ns.sum() == spent.sync_ns
+    said = [finding for finding in verdict(profile).findings if finding.detector == "sync_detector"]
+    assert [finding.numbers["idle_ns"] for finding in said] == [parts["sync_ns"]]
+    assert [finding.gain.high_ns for finding in said if finding.gain] == [pytest.approx(parts["sync_ns"])]

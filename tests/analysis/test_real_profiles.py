@@ -12,6 +12,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.engine import judge
 from tensorboard_plugin_dlprof.analysis.precision_gain import saving
 from tensorboard_plugin_dlprof.analysis.rules.fusing import FUSED, fusible
@@ -141,9 +142,11 @@ def test_compiling_gained_what_was_predicted() -> None:
     assert FUSED[0] * fused <= achieved <= FUSED[1] * fused
 
 
-def test_the_lines_behind_a_wait_are_named() -> None:
-    """``is_nonzero`` on a tensor of the GPU, in the file that asks; the GPU waits much longer than that takes."""
+def test_the_lines_behind_a_wait_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``is_nonzero`` on a tensor of the GPU, in the file that asks; it takes too little to be a finding."""
     profile, aggregation, _, found, verdict = one("torch/h100_bert_small")
+    monkeypatch.setattr(thresholds, "SYNC_FRACTION", 0)
+    monkeypatch.setattr(thresholds, "SYNC_NS", 0)
     wait = synchronisation(Signals(profile, aggregation, found))
     assert isinstance(wait, Finding)
     assert "sync_detector" not in [finding.detector for finding in verdict.findings]

@@ -122,7 +122,6 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
     )
     first, name, _, _ = rows[0]
     calls = max(signals.per_iteration(int(count.sum())), 1)
-    avoidable = int(np.minimum(waits.idle_ns, waits.host_ns)[guilty].sum())
     return Finding(
         "sync_detector",
         Severity.WARNING,
@@ -150,9 +149,9 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         },
         lines + ops,
         wall_gain(
-            signals, {Pool.SYNC: (0.3 * avoidable, avoidable)},
-            "The idle time of the GPU from such a call to the next kernel, of each at most what the host spent in "
-            "the op around it: the rest is the host's own work, which stays, as part of this may be.",
+            signals, {Pool.SYNC: (0.3 * time, time)},
+            "Without such a call the host is ahead by what it spent in the op around it, and the next kernel comes so "
+            "much sooner. The host's own work in it stays, as part of this may be.",
         ),
         signals.advice(
             "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization",
