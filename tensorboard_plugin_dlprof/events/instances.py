@@ -21,8 +21,8 @@ from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.events import many_names
 from tensorboard_plugin_dlprof.events.many_names import ManyNames
 from tensorboard_plugin_dlprof.events.names import Role
-from tensorboard_plugin_dlprof.events.nesting import Nesting
-from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, RangeKind, Rows
+from tensorboard_plugin_dlprof.events.nesting import NESTABLE, Nesting
+from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Rows
 from tensorboard_plugin_dlprof.events.trees import Flags, around
 
 
@@ -42,7 +42,7 @@ def roles(capture: Capture, nesting: Nesting) -> Int8s:
     """The role of the range at each place."""
     ranges, strings = capture.ranges, capture.strings
     of_row = np.zeros(len(ranges.kind), np.int8)
-    for kind in RangeKind:
+    for kind in NESTABLE:
         rows = ranges.kind == kind
         name = ranges.name[rows]
         texts = distinct_values(name)

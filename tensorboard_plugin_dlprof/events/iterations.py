@@ -26,7 +26,8 @@ from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.ordering import are_ascending
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
 
-_KINDS = (RangeKind.ANNOTATION, RangeKind.SPAN, RangeKind.ITERATION)
+_KINDS = (RangeKind.ANNOTATION, RangeKind.SPAN)
+"""Of ranges whose names are asked whether they are iterations; the profiler's own steps need no asking."""
 
 _MOST = 0.7
 """Share of the launches that a range which only repeats must hold: a forward pass alone is no iteration."""
