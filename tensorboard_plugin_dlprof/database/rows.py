@@ -95,16 +95,18 @@ def _in_whole_statements(rows: int) -> int:
 def _following_statement(
     table: str, following: tuple[tuple[str, int], ...], free: tuple[str, ...], same: tuple[tuple[str, int], ...]
 ) -> str:
-    """The values of the first row of columns that follow from it, then those of the other columns row by row."""
+    """The values of the first row of columns that follow from it, then those of the other columns row by row: what has
+    no number of its own is the value behind the one before it."""
+    rest = ["?"] * len(free) + [str(value) for _, value in same]
 
     def row(number: int) -> str:
-        first = 1 + len(following) + number * len(free)
         known = [f"?{place} + {number}" if step else f"?{place}" for place, (_, step) in enumerate(following, 1)]
-        values = [*known, *(f"?{first + place}" for place in range(len(free))), *(str(value) for _, value in same)]
-        return f"({', '.join(values)})"
+        return f"({', '.join(known + rest)})"
 
+    counts = any(step for _, step in following)
+    rows = map(row, range(ROWS_A_STATEMENT)) if counts else [row(0)] * ROWS_A_STATEMENT
     names = [*(name for name, _ in following), *free, *(name for name, _ in same)]
-    return f"INSERT INTO {table} ({', '.join(names)}) VALUES {', '.join(map(row, range(ROWS_A_STATEMENT)))}"
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES {', '.join(rows)}"
 
 
 def _step(column: npt.NDArray[np.integer]) -> int | None:
