@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.database.coverage import coverage_rows
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, NO_DIGEST
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
 from tensorboard_plugin_dlprof.database.iteration_blocks import write_iteration_blocks
-from tensorboard_plugin_dlprof.database.launch_rows import write_launches
+from tensorboard_plugin_dlprof.database.launch_rows import LaunchRuns, write_launches
 from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows, storable
 from tensorboard_plugin_dlprof.database.sub_op_rows import write_sub_ops
 from tensorboard_plugin_dlprof.database.work_by_op import write_iteration_ops, write_op_ranges
@@ -25,8 +25,12 @@ MEMCPY, MEMSET = 1, 2
 
 def write_raw_extensions(
     con: sqlite3.Connection, profile: Profile, source: SourceIdentity, text: Int64s, profile_name: str
-) -> None:
-    """Store what does not depend on the choice of iterations; ``text`` as in ``raw_rows``."""
+) -> LaunchRuns:
+    """Store what does not depend on the choice of iterations; ``text`` as in ``raw_rows``.
+
+    Returns:
+        Which launch each kernel has.
+    """
     _write_info(con, profile, source, profile_name)
     insert_rows(
         con,
@@ -34,7 +38,7 @@ def write_raw_extensions(
         ("device_id", "memory_bytes"),
         [(gpu.device_id, gpu.memory_bytes) for gpu in profile.devices],
     )
-    _write_work(con, profile, text)
+    launches = _write_work(con, profile, text)
     for kind, spans in (("data_loader", profile.data_loader), ("io", profile.io)):
         _write_spans(con, kind, spans)
     _write_iterations(con, profile)
@@ -54,6 +58,7 @@ def write_raw_extensions(
         },
         len(memory.time_ns),
     )
+    return launches
 
 
 def write_coverage(con: sqlite3.Connection, profile: Profile) -> None:
@@ -96,9 +101,9 @@ def _write_info(con: sqlite3.Connection, profile: Profile, source: SourceIdentit
     insert_rows(con, "ext_info", ("key", "value"), [(key, storable(str(value))) for key, value in facts.items()])
 
 
-def _write_work(con: sqlite3.Connection, profile: Profile, text: Int64s) -> None:
+def _write_work(con: sqlite3.Connection, profile: Profile, text: Int64s) -> LaunchRuns:
     kernels, graphs = profile.kernels, profile.graphs
-    write_launches(con, kernels, text)
+    launches = write_launches(con, kernels, text)
     classes = {int(text[name]): kind for name, kind in profile.kernel_classes.items() if text[name]}
     insert_rows(
         con,
@@ -136,6 +141,7 @@ def _write_work(con: sqlite3.Connection, profile: Profile, text: Int64s) -> None
         },
         len(graphs.op),
     )
+    return launches
 
 
 def _write_counters(con: sqlite3.Connection, counters: KernelCounters) -> None:

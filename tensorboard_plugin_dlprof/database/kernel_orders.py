@@ -43,13 +43,19 @@ _ROWS_AT_ONCE = 1 << 20
 """That are sorted by iteration: ten million at once would take a gigabyte."""
 
 
-def write_kernel_orders(con: sqlite3.Connection, aggr_id: int, profile: Profile, aggregation: Aggregation) -> None:
+def write_kernel_orders(
+    con: sqlite3.Connection,
+    aggr_id: int,
+    profile: Profile,
+    aggregation: Aggregation,
+    launches: LaunchRuns | None = None,
+) -> None:
     """Store the orders of all iterations with more than a few kernels; ``kernel_iteration_node`` ends with the rows of
-    this aggregation."""
+    this aggregation. ``launches`` are those of the kernels, which are read where they are not known."""
     counts = aggregation.iterations.kernels
     if not (counts > FEW_KERNELS).any():
         return
-    launches = LaunchRuns.of(con)
+    launches = launches or LaunchRuns.of(con)
     nodes = aggregation.iteration_kernels
     before = int(con.execute("SELECT max(id) FROM kernel_iteration_node").fetchone()[0]) - len(nodes.kernel)
     values = aggregation.iterations.iter_value

@@ -18,6 +18,7 @@ from tensorboard_plugin_dlprof.database.rows import insert_integers
 from tensorboard_plugin_dlprof.database.runs import Runs, runs
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Kernels
+from tensorboard_plugin_dlprof.spilling import spilled
 
 
 def distinct_launches(kernels: Kernels) -> Runs:
@@ -25,8 +26,12 @@ def distinct_launches(kernels: Kernels) -> Runs:
     return runs(_columns(kernels))
 
 
-def write_launches(con: sqlite3.Connection, kernels: Kernels, text: Int64s) -> None:
-    """Store what launches have in common, behind the tables of 1.8; ``text`` as for ``write_raw_tables``."""
+def write_launches(con: sqlite3.Connection, kernels: Kernels, text: Int64s) -> LaunchRuns:
+    """Store what launches have in common, behind the tables of 1.8; ``text`` as for ``write_raw_tables``.
+
+    Returns:
+        What was stored of each kernel.
+    """
     found = distinct_launches(kernels)
     first = found.first
     insert_integers(
@@ -50,7 +55,9 @@ def write_launches(con: sqlite3.Connection, kernels: Kernels, text: Int64s) -> N
         },
         len(first),
     )
-    insert_integers(con, "ext_kernels", {"kernel_id": found.head + 1, "launch_id": found.kind + 1}, len(found.head))
+    stored = LaunchRuns(spilled(found.head + 1), spilled(found.kind + 1))
+    insert_integers(con, "ext_kernels", {"kernel_id": stored.first, "launch_id": stored.launch}, len(found.head))
+    return stored
 
 
 class LaunchRuns(msgspec.Struct, frozen=True):

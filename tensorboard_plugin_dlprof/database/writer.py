@@ -28,6 +28,7 @@ from tensorboard_plugin_dlprof.database.extension_rows import (
 )
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, identify
 from tensorboard_plugin_dlprof.database.kernel_orders import write_kernel_orders
+from tensorboard_plugin_dlprof.database.launch_rows import LaunchRuns
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.raw_rows import write_raw_tables
 from tensorboard_plugin_dlprof.database.row_counts import count_rows_of_new
@@ -95,9 +96,9 @@ def write_database(
         dictionary.id(DEFAULT_DOMAIN)
         text = number_texts(profile, dictionary)
         write_raw_tables(con, profile, dictionary, text, profile_name, original_command)
-        write_raw_extensions(con, profile, identity, text, profile_name)
+        launches = write_raw_extensions(con, profile, identity, text, profile_name)
         found = results()
-        _write_aggregations(con, profile, found.aggregations, dictionary, text)
+        _write_aggregations(con, profile, found.aggregations, dictionary, text, launches)
         _write_judgement(con, profile, found, text)
         insert_rows(con, "dictionary", ("id", "string"), dictionary.rows())
         count_rows_of_new(con)
@@ -107,14 +108,19 @@ def write_database(
 
 
 def _write_aggregations(
-    con: sqlite3.Connection, profile: Profile, aggregations: Sequence[Aggregation], dictionary: Dictionary, text: Int64s
+    con: sqlite3.Connection,
+    profile: Profile,
+    aggregations: Sequence[Aggregation],
+    dictionary: Dictionary,
+    text: Int64s,
+    launches: LaunchRuns,
 ) -> None:
     writer = AggregationWriter(con, dictionary, text, fresh_numbering(profile))
     for number, aggregation in enumerate(aggregations, start=1):
         write_who_and_when(con, number)
         writer.write(number, aggregation)
         write_aggregated_extensions(con, number, aggregation)
-        write_kernel_orders(con, number, profile, aggregation)
+        write_kernel_orders(con, number, profile, aggregation, launches)
     writer.finish()
 
 
