@@ -238,20 +238,33 @@ def test_a_database_that_cannot_be_shown_is_listed_with_a_code(
         assert (status, json.loads(text)["error"]["code"]) == (422, code)
 
 
-@pytest.mark.parametrize("name", ["notes.txt", "dlprof_dldb.sqlite", "empty.sqlite"])
-def test_what_is_no_profile(tmp_path: Path, name: str) -> None:
-    """The page says so, with the sentence."""
+TEXT = b"no profile at all, and quite some text " * 10
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code", "said"),
+    [
+        ("notes.txt", TEXT, "unreadable", "text"),
+        ("dlprof_dldb.sqlite", TEXT, "not_a_database", "SQLite"),
+        ("empty.sqlite", b"", "unreadable", "is empty"),
+        ("cut.sqlite", b"SQLite format 3\0" + bytes(4080), "unreadable", "damaged"),
+    ],
+)
+def test_what_is_no_profile(tmp_path: Path, name: str, content: bytes, code: str, said: str) -> None:
+    """The page says so, and what the file looks like; by its name, not by where it lies."""
     path = tmp_path / "x" / name
     path.parent.mkdir()
-    path.write_text("" if name.startswith("empty") else "no profile at all, and quite some text " * 10)
+    path.write_bytes(content)
     with viewing(path) as viewer:
         opened = viewer.opened()
         entries = viewer.json("/profiles")["profiles"]
         if entries:
             wait_for(lambda: viewer.profile()["state"] == "failed")
             opened = viewer.profile()
-        assert opened["code"] == "not_a_database"
+        assert opened["code"] == code
         assert name in opened["message"]
+        assert said in opened["message"]
+        assert str(tmp_path) not in opened["message"]
 
 
 def test_a_file_that_is_deleted_meanwhile(database: Path, tmp_path: Path) -> None:
