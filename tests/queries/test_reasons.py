@@ -67,10 +67,14 @@ class Case:
         return path
 
 
-def _rows(folder: Path, case: Case, table: str) -> list[dict[str, Any]]:
+def _database(folder: Path, case: Case) -> Path:
     database = folder / "a.dlprof_dldb.sqlite"
     import_source(case.write(folder / "a.json"), database, ImportOptions(), lambda _doing, _fraction: None)
-    with closing(open_database(database)) as connection:
+    return database
+
+
+def _rows(folder: Path, case: Case, table: str) -> list[dict[str, Any]]:
+    with closing(open_database(_database(folder, case))) as connection:
         found = page(connection, find_table(table, True), find_scope(connection), Request(limit=100))
         return [dict(row) for row in found.rows]
 
@@ -105,6 +109,24 @@ def test_each_cause_is_told_of_an_op_that_has_only_it(
     """Eligible or not, or unknown where neither type nor kernels tell; and why it does not use matrix units."""
     (row,) = _rows(tmp_path, case, "ops")
     assert (row["eligibility"], row["cause"]) == (eligibility, cause)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "uses", "word"),
+    [(TENSOR, True, "yes"), (HGEMM, False, "no"), ("triton_tem_fused_mm_0", None, "unknown")],
+)
+def test_use_of_matrix_units_is_a_yes_or_no_of_the_efficiency_too(
+    tmp_path: Path, kernel: str, uses: bool | None, word: str
+) -> None:
+    """As in the other tables, and found by the same words."""
+    database = _database(tmp_path, Case([kernel], "c10::Half"))
+    with closing(open_database(database)) as connection:
+        table, scope = find_table("efficiency", True), find_scope(connection)
+        (row,) = page(connection, table, scope, Request()).rows
+        assert row["matrix_unit"] is uses
+        for asked in ("yes", "no", "unknown"):
+            found = page(connection, table, scope, Request(filters={"matrix_unit": asked}))
+            assert len(found.rows) == (asked == word)
 
 
 def test_the_dimension_and_the_padded_shape_are_named(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 /** What the causes mean for which ops that could use matrix units do not use them, or not well; by the server's words for them. */
 import { formatCounted } from "../format/number";
 import { formatDuration, readableAndExact } from "../format/time";
+import type { Cell } from "../api/types";
 import type { RowCause } from "./group_tree";
 
 const ABOUT: Readonly<Record<string, string>> = {
@@ -31,11 +32,11 @@ export function causesTip(causes: readonly RowCause[], limitedNs: number, matrix
   ].join("\n");
 }
 
-/** Whether an op could use matrix units and does, by the server's words for both. */
-export function eligibilitySentence(eligibility: string, uses: string, matrixUnit: string): string {
-  if (uses === "yes") return `Uses ${matrixUnit}s.`;
+/** Whether an op could use matrix units, in the server's word, and does; null where that is not known. */
+export function eligibilitySentence(eligibility: string, uses: Cell, matrixUnit: string): string {
+  if (uses === true) return `Uses ${matrixUnit}s.`;
   if (eligibility === "eligible")
-    return uses === "no"
+    return uses === false
       ? `Could use ${matrixUnit}s, and does not.`
       : `Could use ${matrixUnit}s; whether it does is not known.`;
   return eligibility === "not eligible"

@@ -87,7 +87,8 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
     occupancy_fraction: numberOf(row, "occupancy_fraction"),
     achieved_fraction: numberOf(row, "achieved_fraction"),
   };
-  const unit = { yes: "on", no: "not on", unknown: "not known whether on" }[textOf(row, "matrix_unit")];
+  const on = row.matrix_unit ?? null;
+  const unit = on === null ? "not known whether on" : on === true ? "on" : "not on";
   return (
     <div class="op-rates">
       <OpPath path={textOf(row, "name")} />
@@ -95,9 +96,7 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
       <Meters
         rates={rates}
         network={network}
-        compute={`Compute, ${precision === "" ? "precision unknown" : precisionLabel(precision)}${
-          unit === undefined ? "" : `, ${unit} ${matrixUnit}s`
-        }`}
+        compute={`Compute, ${precision === "" ? "precision unknown" : precisionLabel(precision)}, ${unit} ${matrixUnit}s`}
       />
       <p>
         {formatDuration(numberOf(row, "kernel_ns"))} kernel time

@@ -20,7 +20,7 @@ export function OpReason({ op }: { op: string }) {
     <p class="op-reason">
       <strong>{op}</strong>
       {size !== "" && <span class="muted">{formatSize(size)}</span>}
-      <span>{eligibilitySentence(textOf(row, "eligibility"), textOf(row, "matrix_unit"), matrixUnit)}</span>
+      <span>{eligibilitySentence(textOf(row, "eligibility"), row.matrix_unit ?? null, matrixUnit)}</span>
       {cause !== "" && (
         <span>
           <strong>{cause}.</strong> {causeAbout(cause)} {dimension !== "" && `Pad ${formatSize(dimension)}.`}
