@@ -308,3 +308,21 @@ def test_guidance_is_for_the_framework(
     guidance = page.get_by_role("region", name="Guidance")
     expect(guidance).to_contain_text(said)
     expect(guidance).not_to_contain_text(unsaid)
+
+
+@pytest.mark.parametrize("width", [800, 1265, 1280, 1920])
+def test_titles_stand_in_one_line_with_their_tools(page: Page, tensorboard: TensorBoard, width: int) -> None:
+    """Of the charts, as wide as 1280 pixels with a scroll bar beside them and without, and on half a screen."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(tensorboard.page(run="amp"))
+    heads = [
+        panel(page, title).locator(".panel-head")
+        for title in (
+            "GPU Utilization",
+            "Resource Usage Breakdown",
+            "Total Kernel GPU Time",
+            "Tensor Core Kernel Efficiency",
+        )
+    ]
+    expect(heads[0]).to_be_visible()
+    assert {head.evaluate("head => head.offsetHeight") for head in heads} == {40}

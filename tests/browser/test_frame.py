@@ -71,6 +71,34 @@ def test_a_long_name_leaves_the_header_as_it_is(page: Page, tensorboard: TensorB
     assert max(middles) - min(middles) < 3
 
 
+@pytest.mark.parametrize("width", [320, 480, 760, 1280])
+def test_the_list_of_profiles_fits_the_window(page: Page, tensorboard: TensorBoard, width: int) -> None:
+    """However narrow the window, and wherever in its line the picker stands."""
+    page.set_viewport_size({"width": width, "height": 700})
+    page.goto(tensorboard.page(run="amp"))
+    page.locator(".picker-button").click()
+    expect(page.get_by_role("listbox", name="Profiles")).to_be_visible()
+    box = page.locator(".picker-menu").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 640), (640, 400)])
+def test_in_a_small_window_the_views_share_a_line(
+    page: Page, tensorboard: TensorBoard, width: int, height: int
+) -> None:
+    """As at a zoom of 200 % and more: most of the window is the view's, and the current one stands in the line."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(tensorboard.page(run="amp", view="graph"))
+    links = page.get_by_role("navigation", name="Views").get_by_role("link")
+    expect(links.last).to_be_in_viewport(ratio=0.9)
+    assert len({box["y"] for link in links.all() if (box := link.bounding_box()) is not None}) == 1
+    links.first.focus()
+    expect(links.first).to_be_in_viewport(ratio=0.9)
+
+
 def test_a_link_opens_the_same_picture(page: Page, tensorboard: TensorBoard) -> None:
     """Run, view, order, search, page, size, selection and pane all come from the URL, and stay through a reload."""
     page.goto(

@@ -58,6 +58,7 @@ def test_a_database(page: Page, viewer: Viewer, database: Path) -> None:
     page.goto(viewer.address)
     expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
     expect(page.locator(".picker-button")).to_have_text(database.name)
+    expect(page).to_have_title(f"Dashboard · {database.name} · GPU Summary")
     menu = page.get_by_role("navigation", name="Views").get_by_role("link")
     expect(menu).to_have_count(len(VIEWS) - 1)  # GPUs only where there are several
     for number in range(len(VIEWS) - 1):
@@ -87,6 +88,17 @@ def test_a_folder(page: Page, logdir: Path, tmp_path: Path) -> None:
         expect(page.get_by_role("option")).to_have_count(2)
 
 
+def test_a_folder_without_profiles(page: Page, tmp_path: Path) -> None:
+    """It is named, not called a log directory; the first profile that is put there shows up by itself."""
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    with viewing(folder, tmp_path / "cache") as viewer:
+        page.goto(viewer.address)
+        expect(page.get_by_role("heading", name="No GPU profile in runs")).to_be_visible()
+        write_trace(folder / "new.pt.trace.json")
+        expect(page.locator(".picker-button")).to_contain_text("new.pt.trace.json")
+
+
 def test_a_database_that_is_deleted_meanwhile(
     page: Page, viewer: Viewer, database: Path, complaints: list[str]
 ) -> None:
@@ -111,7 +123,7 @@ def test_a_file_that_is_no_profile(page: Page, tmp_path: Path) -> None:
     with viewing(path, tmp_path / "cache") as viewer:
         page.goto(viewer.address)
         alert = page.get_by_role("alert")
-        expect(alert.get_by_role("heading")).to_contain_text("notes.txt is not a DLProf database")
+        expect(alert.get_by_role("heading")).to_contain_text("notes.txt cannot be read")
         expect(alert.get_by_role("list", name="What to do").get_by_role("listitem").first).to_be_visible()
 
 

@@ -5,7 +5,7 @@ import { fetchDashboard } from "../api/client";
 import type { DashboardResponse, ProfileEntry } from "../api/types";
 import { DetailsPane } from "../components/details_pane";
 import { TooltipLayer } from "../components/tooltip";
-import { connectToHost, nameFrame, watchTheme, type HostMessages, type Theme } from "../host/tensorboard";
+import { connectToHost, nameFrame, namePage, watchTheme, type HostMessages, type Theme } from "../host/tensorboard";
 import { chosenAggregation } from "../model/aggregation";
 import { hasGpuWork } from "../model/headline";
 import { allRuns, chooseProfile, titleOf, topLabel } from "../model/picker";
@@ -22,7 +22,9 @@ import { ScopeContext, type Scope } from "./scope";
 import { currentUrl, followUrl, goTo, navigate, useUrl } from "./url";
 import { useProfiles } from "./use_profiles";
 import { useQuery } from "./use_query";
-import { viewOf } from "./views";
+import { labelOf, viewOf } from "./views";
+
+const NAME = "GPU Summary";
 
 function useTheme(): Theme {
   const [theme, setTheme] = useState<Theme>("light");
@@ -86,7 +88,7 @@ export function App() {
   const hostRuns = useHost(refresh);
 
   useLayoutEffect(followUrl, []);
-  useEffect(() => nameFrame("GPU Summary"), []);
+  useEffect(() => nameFrame(NAME), []);
 
   const list = profiles.data?.profiles ?? [];
   const top = topLabel(profiles.data?.opened);
@@ -133,6 +135,8 @@ export function App() {
   );
 
   const view = viewOf(url.view);
+  const what = selected === null ? "" : titleOf(selected, top, " · ");
+  useEffect(() => namePage([labelOf(view), what, NAME]), [view, what]);
   return (
     <JobsContext.Provider value={jobs}>
       <ScopeContext.Provider value={scope}>

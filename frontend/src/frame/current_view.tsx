@@ -59,7 +59,8 @@ export function CurrentView(props: CurrentViewProps) {
     );
   if (selected === null && list.profiles.length > 0 && profileIsMissing(list.profiles, url))
     return list.scan.state === "scanning" ? <Searching /> : <MissingProfile run={url.run} capture={url.capture} />;
-  if (selected === null) return list.scan.state === "scanning" ? <Searching /> : <NoProfiles scan={list.scan} />;
+  if (selected === null)
+    return list.scan.state === "scanning" ? <Searching /> : <NoProfiles scan={list.scan} opened={opened} />;
   if (selected.state !== "ready")
     return <ImportPage profile={selected} importMode={list.import_mode} onChange={profiles.reload} />;
   if (view === null || props.badAggregation) {

@@ -1,3 +1,5 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
+
 import type { DashboardResponse, ProfileEntry } from "../api/types";
 import { Icon } from "../components/icon";
 import { ViewLink } from "../components/view_link";
@@ -26,6 +28,10 @@ interface HeaderProps {
 /** Never scrolls away: what is looked at on the first line, from which side on the second. */
 export function Header(props: HeaderProps) {
   const { view, data, busy, selected } = props;
+  const menu = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    menu.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [view]);
   const views = VIEWS.filter(
     ({ id }) => id !== "gpus" || view === "gpus" || (data !== null && devicesInUse(data).length > 1),
   );
@@ -83,7 +89,7 @@ export function Header(props: HeaderProps) {
           </button>
         </div>
       </div>
-      <nav class="view-menu" aria-label="Views">
+      <nav class="view-menu" aria-label="Views" ref={menu}>
         {views.map(({ id, label }) => (
           <ViewLink key={id} to={viewChange(id)} current={id === view}>
             {label}

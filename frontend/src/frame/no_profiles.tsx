@@ -12,23 +12,23 @@ nsys profile -t cuda,nvtx,cudnn,cublas -o LOGDIR/profile python train.py
 nsys export --type sqlite LOGDIR/profile.nsys-rep`;
 
 const DLPROF = `import nvidia_dlprof_pytorch_nvtx; nvidia_dlprof_pytorch_nvtx.init()  # in train.py, in an NGC container
-dlprof --mode=pytorch --output_path=LOGDIR python train.py
-tensorboard --logdir LOGDIR`;
+dlprof --mode=pytorch --output_path=LOGDIR python train.py`;
 
 /** Of one kind. */
 const FILES_NAMED = 3;
 
-/** The log directory holds nothing of ours: how to record something. */
-export function NoProfiles({ scan }: { scan: ProfilesResponse["scan"] }) {
+/** The log directory, or the folder that the viewer opened, holds nothing of ours: how to record something. */
+export function NoProfiles({ scan, opened }: Pick<ProfilesResponse, "scan" | "opened">) {
   const { directories, refused, remote, reports } = scan;
+  const place = opened === null ? "the log directory" : opened.name;
   return (
-    <Message icon="search" title="No GPU profile in the log directory">
+    <Message icon="search" title={`No GPU profile in ${place}`}>
       <p>
         {directories > 0
           ? `${formatCounted(directories, "directory was", "directories were")} searched for `
-          : "The log directory was searched for "}
-        PyTorch profiler traces, Nsight Systems exports and DLProf databases. A new profile shows up here by itself
-        after Refresh. Three ways to record one:
+          : "Looked for "}
+        PyTorch profiler traces, Nsight Systems exports and DLProf databases. A new one shows up here by itself. Three
+        ways to record one, with {place} in place of <code>LOGDIR</code>:
       </p>
       {reportGroups(reports).map(({ what, files, advice, command }) => (
         <p key={what}>

@@ -1,4 +1,7 @@
-/** The list of profiles, kept fresh: about once a second while something is being found or imported and someone is looking. */
+/**
+ * The list of profiles, kept fresh while someone is looking: about once a second while something is being found or imported, and
+ * every few seconds while there is none.
+ */
 import { useCallback, useEffect, useState } from "preact/hooks";
 
 import { fetchProfiles, type ApiError } from "../api/client";
@@ -43,6 +46,8 @@ export function useProfiles(): Profiles {
         setError(null);
         moving = inMotion(answer);
         if (moving) again(POLL_MS);
+        // Who looks at an empty list waits for the first profile.
+        else if (answer.profiles.length === 0) again(LOOK_AGAIN_MS);
         else if (looks > 0) {
           looks -= 1;
           again(LOOK_AGAIN_MS);

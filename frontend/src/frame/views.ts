@@ -22,5 +22,8 @@ export function viewOf(id: string | undefined): ViewId | null {
   return VIEWS.find((view) => view.id === id)?.id ?? null;
 }
 
+/** What the menu calls a view; empty for one that we do not know. */
+export const labelOf = (view: ViewId | null): string => VIEWS.find(({ id }) => id === view)?.label ?? "";
+
 /** What a step to a view changes of the URL. */
 export const viewChange = (view: ViewId): { view: string | null } => ({ view: view === "dashboard" ? null : view });

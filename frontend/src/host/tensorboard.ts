@@ -68,12 +68,16 @@ export function watchTheme(changed: (theme: Theme) => void): () => void {
 /** Names the frame for screen readers, which TensorBoard leaves out. */
 export function nameFrame(title: string): void {
   document.documentElement.lang = "en";
-  document.title = title;
   try {
     if (window.frameElement !== null) (window.frameElement as HTMLElement).title = title;
   } catch {
     // A frame of another origin keeps its own name.
   }
+}
+
+/** What a tab of the browser, its history and its bookmarks call the page where it stands alone: most telling first. */
+export function namePage(parts: readonly string[]): void {
+  document.title = parts.filter(Boolean).join(" · ");
 }
 
 /** Whether anyone can see us. TensorBoard keeps the frame of a tab that is not shown, with a height of 0. */

@@ -19,7 +19,7 @@ export function KernelTimePanel({ data }: { data: DashboardResponse }) {
     <Panel
       title="Total Kernel GPU Time"
       about="Durations added up, kernels that overlap counted each in full: the sum can exceed the wall clock time. Memory: GPU copies and sets."
-      class="span-medium"
+      class="span-large"
       tools={
         <>
           <MoreMenu

@@ -18,7 +18,7 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
     <Panel
       title={`${unit} Kernel Efficiency`}
       about={`GPU time of kernels that use ${unit}s, over GPU time of all kernels, both in ops that are eligible for ${unit}s. 100 %: eligible ops run nothing but ${unit} kernels. Higher is better.`}
-      class="span-small"
+      class="span-medium"
     >
       {fraction === null && unknown === 0 ? (
         <p class="nothing">
