@@ -195,6 +195,8 @@ class GapSums(msgspec.Struct, frozen=True):
     """Of short ones that no wait caused, what is the host's fault."""
     host_ns: int
     """Of long ones."""
+    long_ns: int
+    """All of long ones."""
 
 
 class CommonGaps:
@@ -208,14 +210,19 @@ class CommonGaps:
         self._devices_behind = np.zeros(len(start) + 1, np.int64)
         whole, left = self._columns(start, stop), self._columns(start + self._waited_ns, stop)
         self._sums = np.stack([_sums_before(column) for column in whole])
-        """Of the first so many gaps: their length, what of short ones and what of long ones the host worked."""
+        """Of the first so many gaps: their length, what of short and of long ones the host worked, of long ones."""
         self._waited_sums = np.stack([_sums_before(all_of - rest) for all_of, rest in zip(whole, left, strict=True)])
         """How much less it is without what waits caused."""
 
-    def _columns(self, start: Int64s, stop: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+    def _columns(self, start: Int64s, stop: Int64s) -> tuple[Int64s, ...]:
         length_ns, of_host_ns = stop - start, self._causes.of_host_ns(start, stop)
         short = length_ns < LAUNCH_GAP_NS
-        return length_ns, np.where(short, of_host_ns, 0), np.where(short, 0, of_host_ns)
+        return (
+            length_ns,
+            np.where(short, of_host_ns, 0),
+            np.where(short, 0, of_host_ns),
+            np.where(short, 0, length_ns),
+        )
 
     def sums(self, devices: IdleDevices, behind: Int64s) -> GapSums:
         """All gaps of some devices. Adds what waits caused of those at the ends of idle times to their ``behind``."""
@@ -229,7 +236,7 @@ class CommonGaps:
         np.add.at(self._devices_behind, to_last[again], -1)
         inner_sums = (self._sums[:, to_last] - self._sums[:, from_first]).sum(axis=1)
         waited = (self._waited_sums[:, to_last[again]] - self._waited_sums[:, from_first[again]]).sum(axis=1)
-        inner_ns, inner_launch_ns, inner_host_ns = (inner_sums - waited).tolist()
+        inner_ns, inner_launch_ns, inner_host_ns, inner_long_ns = (inner_sums - waited).tolist()
         at_ends = self._at_ends(devices, first, end)
         gaps = Gaps(self._causes, devices, at_ends, behind)
         late, unknown = gaps.late()
@@ -238,6 +245,7 @@ class CommonGaps:
             of_no_wait_ns=inner_ns + length(gaps.short) + length(gaps.long),
             launch_ns=inner_launch_ns + length(late) + self._of_host_ns(devices, unknown),
             host_ns=inner_host_ns + self._of_host_ns(devices, gaps.long),
+            long_ns=inner_long_ns + length(gaps.long),
         )
 
     def _at_ends(self, devices: IdleDevices, first: Int64s, end: Int64s) -> Intervals:

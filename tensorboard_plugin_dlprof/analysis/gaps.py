@@ -43,10 +43,13 @@ class Idle(msgspec.Struct):
     host_ns: int
     """In long ones."""
     other_ns: int
+    unrecorded_ns: int
+    """Of the other what is in long ones: the host was outside of every op and call."""
     waits: Waits
     launch_gaps: Intervals
-    """The moments of ``launch_ns`` on the first device in use; likewise the two below."""
+    """The moments of ``launch_ns`` on the first device in use; likewise the three below."""
     host_gaps: Intervals
+    unrecorded_gaps: Intervals
     setup_gaps: Intervals
 
     @property
@@ -61,9 +64,9 @@ def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
     causes = Causes(profile, aggregation)
     devices = aggregation.devices.device_id[aggregation.devices.in_use]
     behind = np.zeros(len(causes.waits.op), np.int64)
-    sums = np.zeros(7, np.int64)
+    sums = np.zeros(8, np.int64)
     nothing = Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    launch_gaps, host_gaps, setup_gaps = nothing, nothing, nothing
+    launch_gaps, host_gaps, unrecorded_gaps, setup_gaps = nothing, nothing, nothing, nothing
     for group in side_by_side(devices[:1], (), ()):
         idle = IdleDevices(causes, group)
         rest = subtract(idle.idle, causes.loader_or_io)
@@ -73,8 +76,9 @@ def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
         within = intersect(unknown, causes.host)
         launch_gaps = union_of([(late.start, late.stop), (within.start, within.stop)])
         host_gaps, setup_gaps = intersect(gaps.long, causes.host), subtract(rest, after)
-        no_wait_ns = length(gaps.short) + length(gaps.long)
-        sums += _by_cause(causes, idle, GapSums(length(after), no_wait_ns, length(launch_gaps), length(host_gaps)))
+        unrecorded_gaps, long_ns = subtract(gaps.long, causes.host), length(gaps.long)
+        found = GapSums(length(after), length(gaps.short) + long_ns, length(launch_gaps), length(host_gaps), long_ns)
+        sums += _by_cause(causes, idle, found)
     if len(devices) > 1:
         common = CommonGaps(causes)
         for group in side_by_side(devices[1:], device_work(profile), [causes.windows]):
@@ -83,7 +87,7 @@ def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
         common.add_behind(behind)
     count = max(len(devices), 1)
     causes.waits.idle_ns = behind // count
-    loader_ns, io_ns, setup_ns, sync_ns, launch_ns, host_ns, other_ns = (int(value) // count for value in sums)
+    loader_ns, io_ns, setup_ns, sync_ns, launch_ns, host_ns, other_ns, unrecorded_ns = (sums // count).tolist()
     return Idle(
         data_loader_ns=loader_ns,
         io_ns=io_ns,
@@ -92,9 +96,11 @@ def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
         launch_ns=launch_ns,
         host_ns=host_ns,
         other_ns=other_ns,
+        unrecorded_ns=unrecorded_ns,
         waits=causes.waits,
         launch_gaps=launch_gaps,
         host_gaps=host_gaps,
+        unrecorded_gaps=unrecorded_gaps,
         setup_gaps=setup_gaps,
     )
 
@@ -106,7 +112,10 @@ def _by_cause(causes: Causes, devices: IdleDevices, gaps: GapSums) -> Int64s:
     setup_ns = length(devices.idle) - with_io_ns - gaps.all_ns
     sync_ns = gaps.all_ns - gaps.of_no_wait_ns
     other_ns = gaps.of_no_wait_ns - gaps.launch_ns - gaps.host_ns
-    return np.array([loader_ns, with_io_ns - loader_ns, setup_ns, sync_ns, gaps.launch_ns, gaps.host_ns, other_ns])
+    io_ns, unrecorded_ns = with_io_ns - loader_ns, gaps.long_ns - gaps.host_ns
+    return np.array(
+        [loader_ns, io_ns, setup_ns, sync_ns, gaps.launch_ns, gaps.host_ns, other_ns, unrecorded_ns], np.int64
+    )
 
 
 def exposed(profile: Profile, aggregation: Aggregation, chosen: Bools) -> int:

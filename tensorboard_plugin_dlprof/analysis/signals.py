@@ -303,6 +303,7 @@ class Signals:
             Pool.SYNC: idle.sync_ns,
             Pool.LAUNCH: idle.launch_ns,
             Pool.HOST: idle.host_ns,
+            Pool.UNRECORDED: idle.unrecorded_ns,
             Pool.COPIES: self.exposed_copies_ns,
             Pool.COMMUNICATION: self.exposed_communication_ns,
             Pool.PRODUCTS: self.on_gpu(self.time(self.products)) * beside,

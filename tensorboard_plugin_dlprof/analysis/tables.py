@@ -60,6 +60,7 @@ class Pool(enum.Enum):
     SYNC = "sync"
     LAUNCH = "launch"
     HOST = "host"
+    UNRECORDED = "unrecorded"
     COPIES = "copies"
     COMMUNICATION = "communication"
     PRODUCTS = "products"

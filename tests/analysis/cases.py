@@ -307,6 +307,7 @@ CASES: dict[str, Case] = {
     "sync_detector": Case(idle(_sync, step_ns=10 * STEP_NS), thresholds.SYNC_FRACTION),
     "launch_detector": Case(launches, thresholds.LAUNCH_FRACTION),
     "host_detector": Case(idle(_host, step_ns=20 * STEP_NS), thresholds.LAUNCH_FRACTION),
+    "unrecorded_detector": Case(idle(_nothing, step_ns=20 * STEP_NS), thresholds.LAUNCH_FRACTION),
     "allocation_detector": Case(idle(_malloc), thresholds.SYNC_FRACTION),
     "data_parallel_detector": Case(data_parallel, 2, below=0.5, above=1, alone=1),
     "profiler_overhead_detector": Case(

@@ -62,6 +62,7 @@ def _of_one(aggregation: Aggregation, row: int) -> Aggregation:
 def _causes(idle: Idle) -> list[int]:
     return [
         idle.data_loader_ns, idle.io_ns, idle.setup_ns, idle.sync_ns, idle.launch_ns, idle.host_ns, idle.other_ns,
+        idle.unrecorded_ns,
     ]  # fmt: skip
 
 
@@ -80,7 +81,7 @@ def test_idle_time_is_the_mean_of_that_of_each_device(seed: int, devices: int, s
     assert all(sum(column) for column in zip(*map(_causes, alone), strict=True)), "each cause is there"
     behind = np.sum([idle.waits.idle_ns for idle in alone], axis=0) // len(used)
     assert found.waits.idle_ns.tolist() == behind.tolist()
-    for gaps in ("launch_gaps", "host_gaps", "setup_gaps"):
+    for gaps in ("launch_gaps", "host_gaps", "unrecorded_gaps", "setup_gaps"):
         assert getattr(found, gaps).start.tolist() == getattr(alone[0], gaps).start.tolist()
 
 

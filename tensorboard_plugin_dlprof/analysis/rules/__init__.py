@@ -37,6 +37,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("sync_detector", host.synchronisation),
     ("launch_detector", host.launching),
     ("host_detector", host.busy_host),
+    ("unrecorded_detector", host.unrecorded),
     ("allocation_detector", host.setting_up),
     ("data_parallel_detector", host.data_parallel),
     ("profiler_overhead_detector", host.profiler_overhead),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import idle_evidence, kernel_evidence, line_evidence
 from tensorboard_plugin_dlprof.analysis.gains import wall_gain
@@ -77,7 +78,7 @@ _ADVICE = {
     "setting up": "Mark iterations after the first ones, so that setting up does not count.",
     "launching": "Launch less and larger work: a larger batch, a compiler, CUDA graphs.",
     "the host": "Look at the finding about the host: its ops and lines are where it was while the GPU waited.",
-    "nothing recorded": "Mark iterations so that set-up and waiting between them do not count, and look at what the "
+    "nothing recorded": "Mark iterations so that set-up and waiting between them do not count, and find out what the "
     "program does between its ops.",
     "copies": "Look at the finding about copies first.",
 }
@@ -237,6 +238,46 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
         {"idle_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
         idle_evidence(signals, signals.idle_of_op(signals.idle.host_gaps)),
         wall_gain(signals, {Pool.HOST: (0.2 * time if signals.marked else 0, 0.8 * time)}, reasoning),
+    )
+
+
+def unrecorded(signals: Signals) -> Finding | Lacks | None:
+    """Long gaps in which the program ran code that no profiler was told of."""
+    time = signals.idle.unrecorded_ns
+    if signals.share(time) < thresholds.LAUNCH_FRACTION or not ({"ops", "nvtx"} & signals.recorded):
+        return None
+    sampling = "or sample the CPU: nsys profile --sample=process-tree --python-sampling=true"
+    return Finding(
+        "unrecorded_detector",
+        Severity.WARNING if signals.marked else Severity.ADVICE,
+        Confidence.LOW,
+        "unrecorded",
+        "In {idle_ns} of each iteration ({share_fraction}) the GPU waits in gaps of a millisecond and more, and "
+        "nothing was recorded of the host either: the program is outside of every op and API call.",
+        "Find out what runs there (loading and preparing data, tokens, metrics, logs, checkpoints, other processes): "
+        + signals.advice(
+            'put torch.profiler.record_function("...") around its parts, or record with with_stack=True',
+            tensorflow=f"put NVTX ranges around its parts, {sampling}",
+            tensorrt=f"put NVTX ranges around its parts, {sampling}",
+            cuda=f"put NVTX ranges around its parts, {sampling}",
+        )
+        + ". Then do it in other processes or threads, ahead of the step, or less often.",
+        {"idle_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
+        _longest_in(signals, signals.idle.unrecorded_gaps),
+        wall_gain(
+            signals, {Pool.UNRECORDED: (0, 0.8 * time)},
+            "What it is, and whether it can go or move, the profile does not tell.",
+        ),
+    )  # fmt: skip
+
+
+def _longest_in(signals: Signals, gaps: Intervals) -> tuple[Evidence, ...]:
+    """The iterations with the most of some gaps."""
+    rows = signals.aggregation.iterations
+    times = covered(gaps, rows.start_ns, rows.stop_ns)
+    order = np.argsort(-times, kind="stable")[: thresholds.EVIDENCE_ROWS]
+    return tuple(
+        Evidence("iteration", str(int(rows.iter_value[row])), int(times[row])) for row in order.tolist() if times[row]
     )
 
 
