@@ -25,6 +25,8 @@ _PATTERNS: Final[tuple[tuple[Expression, dict[str, str]], ...]] = (
     # A letter before the instruction: ``h884``, ``s16816gemm``, ``s64x128x16gemm``.
     (Expression(rf"(?:^|_|<)(?:g)?([shidcz])(?:{_SHAPE})(?:bf16|f16|tf32)?(?:sp)?"
                 r"(?:gemm|cudnn|fprop|dgrad|wgrad|conv|symm|syrk|trmm|herk|_|$)"), _LETTERS),
+    # A letter without an instruction, of CUDA cores: ``hgemm_128x64``, and once more for the data in ``hhgemm``.
+    (Expression(r"(?:^|_)h?(h)(?:gemm_\d|gemm<|cudnn_\d)"), _LETTERS),
     # nvjet's letters: operands, then the accumulator, then the result.
     (Expression(r"nvjet(?:_sm\d+)?_[a-z]*([shd])[a-z]_"), _LETTERS),
     # TensorRT-LLM's generated products: result, operands, accumulator.

@@ -26,7 +26,7 @@ def kernel_facts(profile: Profile) -> KernelFacts:
     names, position = numbered(kernels.long_name)
     classes = [_class_of(profile, int(name)) for name in names.tolist()]
     precisions, families = _numbered([c.precision for c in classes]), _numbered([c.family for c in classes])
-    libraries = _numbered([c.library for c in classes])
+    libraries, arithmetics = _numbered([c.library for c in classes]), _numbered([_arithmetic(c) for c in classes])
     product = np.array([c.family in PRODUCTS for c in classes], np.bool_)
     precision, family, library = (each(texts[1], position) for texts in (precisions, families, libraries))
     launch = _launches(profile)
@@ -35,6 +35,8 @@ def kernel_facts(profile: Profile) -> KernelFacts:
         product=each(product, position),
         precision=precision,
         precisions=precisions[0],
+        arithmetic=each(arithmetics[1], position),
+        arithmetics=arithmetics[0],
         family=family,
         families=families[0],
         library=library,
@@ -49,6 +51,16 @@ def kernel_facts(profile: Profile) -> KernelFacts:
 
 
 _LIMITERS = ["", "warps", "blocks", "registers", "shared_memory"]
+
+
+def _arithmetic(kind: KernelClass) -> str:
+    """Plain units multiply 16-bit types at a rate of their own only where the sums have 16 bits too.
+
+    Frameworks and libraries ask for FP32, and tensors of 16 bits are then widened first (PyTorch's ``opmath_t``,
+    cuBLAS's ``fp16_sgemm``). Names tell the others: ``hgemm``.
+    """
+    is_half = kind.precision in ("fp16", "bf16")
+    return "fp32" if is_half and kind.accumulator != kind.precision else kind.precision
 
 
 def _class_of(profile: Profile, name: int) -> KernelClass:

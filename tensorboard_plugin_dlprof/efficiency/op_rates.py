@@ -85,6 +85,9 @@ class _Ops:
         precision = heaviest(
             self._op, facts.precision[self._kernel], self._weights(), len(profile.ops), len(facts.precisions)
         )[nodes.op]
+        arithmetic = heaviest(
+            self._op, facts.arithmetic[self._kernel], self._weights(), len(profile.ops), len(facts.arithmetics)
+        )[nodes.op]
         unit = heaviest(
             self._op, profile.kernels.matrix_unit[self._kernel].astype(np.int64), self._weights(), len(profile.ops), 3
         )[nodes.op]
@@ -111,7 +114,7 @@ class _Ops:
             for work, family in zip(works, _chosen(facts.families, family, launched), strict=True)
         ]
         matrix = np.where(launched, unit, MatrixUnit.NO)
-        rates = self._rates(device, spelt, matrix, families)
+        rates = self._rates(device, spelt, _chosen(facts.arithmetics, arithmetic, launched), matrix, families)
         moved = _bytes(columns[3], columns[4], spelt)
         over = roofs(columns[0], moved, measured, nodes.kernel_calls, *rates)
         mean_ns = kernel_ns / np.maximum(nodes.kernel_calls, 1)
@@ -144,10 +147,12 @@ class _Ops:
             peaks is not None and precision in peaks.matrix_flops, _has_units(device, peaks),
         )  # fmt: skip
 
-    def _rates(self, device: Int64s, precision: list[str], unit: Int64s, family: list[str]) -> Floats:
+    def _rates(
+        self, device: Int64s, precision: list[str], arithmetic: list[str], unit: Int64s, family: list[str]
+    ) -> Floats:
         """Three rows of peaks: of operations, of the memory, of 16-bit products where the op is a wider one."""
-        keys = list(zip(device.tolist(), precision, unit.tolist(), family, strict=True))
-        rates = {key: _rates_of(self._peaks.get(key[0]), key[1], _UNITS[key[2]], key[3]) for key in set(keys)}
+        keys = list(zip(device.tolist(), precision, arithmetic, unit.tolist(), family, strict=True))
+        rates = {key: _rates_of(self._peaks.get(key[0]), *key[1:3], _UNITS[key[3]], key[4]) for key in set(keys)}
         columns: Floats = np.array([rates[key] for key in keys], np.float64).reshape(-1, 3).T
         return columns
 
@@ -181,20 +186,22 @@ def _bytes(min_bytes: Int64s, elements: Int64s, precision: list[str]) -> Int64s:
     return np.where(told, np.rint(np.where(told, elements * size, 0)).astype(np.int64), min_bytes)
 
 
-def _rates_of(peaks: Peaks | None, precision: str, matrix: MatrixUnit, family: str) -> tuple[float, float, float]:
+def _rates_of(
+    peaks: Peaks | None, precision: str, arithmetic: str, matrix: MatrixUnit, family: str
+) -> tuple[float, float, float]:
     if peaks is None:
         return np.nan, np.nan, np.nan
     half = peaks.best_half() if family in PRODUCTS and precision in ("fp32", "tf32") else None
-    return _rate(peaks, precision, matrix, family) or np.nan, peaks.bytes_per_second, half or np.nan
+    return _rate(peaks, precision, arithmetic, matrix, family) or np.nan, peaks.bytes_per_second, half or np.nan
 
 
-def _rate(peaks: Peaks, precision: str, matrix: MatrixUnit, family: str) -> float | None:
+def _rate(peaks: Peaks, precision: str, arithmetic: str, matrix: MatrixUnit, family: str) -> float | None:
     """The peak for an op: of matrix units where its products used them; unknown where that is."""
     if not precision:
         return None
     if family not in PRODUCTS or matrix == MatrixUnit.NO:
-        # 16-bit types without a rate of their own compute at FP32's.
-        return peaks.flops_per_second(precision, False) or peaks.flops_per_second("fp32", False)
+        # Types without a rate of their own compute at FP32's.
+        return peaks.flops_per_second(arithmetic or precision, False) or peaks.flops_per_second("fp32", False)
     return peaks.flops_per_second(precision, True) if matrix == MatrixUnit.YES else None
 
 

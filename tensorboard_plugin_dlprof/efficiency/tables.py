@@ -138,6 +138,9 @@ class KernelFacts(msgspec.Struct):
     precision: Int16s
     """Index of ``precisions``."""
     precisions: list[str]
+    arithmetic: Int16s
+    """Index of ``arithmetics``: the type in which it computes where it uses no matrix units."""
+    arithmetics: list[str]
     family: Int16s
     """Index of ``families``."""
     families: list[str]

@@ -76,7 +76,8 @@ EFFICIENCY = Table(
         Column("bytes_per_second", "Bytes/s", "number", "Minimum bytes over kernel time.", _BYTES_RATE, _RATE,
                nullable=True),
         Column("peak_fraction", "Of Peak FLOP/s", "fraction",
-               "Of the GPU's published rate for this precision, on matrix units where the op uses them.",
+               "Of the GPU's published rate for this precision on matrix units, where the op uses them; else for the "
+               "type that it adds up in, which is FP32 for tensors of 16 bits too, but for kernels such as hgemm.",
                _of_peak(_FLOPS_RATE, "rate.peak_flops_per_second"), _RATE, nullable=True),
         Column("memory_fraction", "Of Memory Rate", "fraction", "Of the published rate of the GPU's memory.",
                _of_peak(_BYTES_RATE, "rate.peak_bytes_per_second"), _RATE, nullable=True),

@@ -64,6 +64,22 @@ def test_a_device_that_is_not_known_has_rates_but_no_peaks() -> None:
     assert ops.bound == [Bound.UNKNOWN]
 
 
+@pytest.mark.parametrize(
+    ("kernel", "teraflops"),
+    [
+        ("ampere_hgemm_128x64_nn", 78.0),
+        ("ampere_fp16_sgemm_fp16_128x64_nn", 19.5),
+        ("ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn", 312.0),
+        ("void gemv2T_kernel_val<int, int, __half, __half, __half, float, 128, 16, 4, 4, false>(int)", 19.5),
+        ("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::Half>>(int)", 19.5),
+    ],
+)
+def test_halves_on_cuda_cores_are_measured_by_what_they_are_added_up_in(kernel: str, teraflops: float) -> None:
+    """An A100 computes FP16 four times as fast as FP32, but not where it adds up in FP32, as frameworks ask."""
+    ops = one_product(kernel, "[[4096,4096],[4096,4096]]", '["c10::Half","c10::Half"]').ops
+    assert ops.peak_flops.tolist() == [teraflops * 1e12]
+
+
 def test_an_op_that_must_move_more_than_compute_is_bound_by_memory() -> None:
     """One row times a matrix."""
     ops = one_product(GOOD, "[[8,16384],[16384,16384]]", BF16).ops

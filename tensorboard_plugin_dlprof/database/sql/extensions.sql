@@ -356,7 +356,8 @@ CREATE TABLE ext_op_efficiency (
     min_bytes              INTEGER,             -- bytes: every input read once, every output written once
     precision              TEXT NOT NULL,       -- fp32, tf32, bf16, ...; empty: unknown
     matrix_unit            INTEGER NOT NULL,    -- most of its time on matrix units: 0 no, 1 yes, 2 no rule can tell
-    peak_flops_per_second  REAL,                -- published rate for that precision and unit
+    peak_flops_per_second  REAL,                -- published rate for that precision and unit; of plain
+                                                -- units for the type of the sums
     peak_bytes_per_second  REAL,                -- published rate of the memory
     ideal_ns               REAL,                -- ns that it would take at these rates; never more than measured_ns
     best_ns                REAL,                -- ns, of FP32 and TF32 products in 16 bits on matrix units; else ideal_ns
