@@ -101,12 +101,17 @@ def read_marker(text: str, domain: str = "") -> Marker:
     if text.startswith("{"):
         return _read_dict(text)
     name, *arguments = _ARGUMENT.split(text)
-    name = shortened(name)
     if not arguments:
+        name = shortened(name)
         return Marker(_kind(name, False, False), name)
     values = dict(zip(arguments[::2], arguments[1::2], strict=True))
-    number, sizes = values.get("seq", ""), values.get("sizes", "")
+    number = values.get("seq", "")
     sequence = int(number) if number.isdecimal() and len(number) <= _MOST_DIGITS else -1
+    return _of_arguments(name, values.get("sizes", ""), sequence)
+
+
+def _of_arguments(name: str, sizes: str, sequence: int) -> Marker:
+    name = shortened(name)
     shapes = _shapes(sizes) if len(sizes) <= _LONGEST_CACHED else _shapes.__wrapped__(sizes)
     return Marker(_kind(name, True, sequence >= 0 or shapes != ""), name, sequence, shapes)
 
@@ -124,7 +129,7 @@ def cut(text: bytes) -> tuple[tuple[bytes, bytes, bool], int] | None:
 
     Returns:
         ``(name, shapes, whether there is a sequence number), number``: texts with the same first part have the same
-        marker, but for that number, if it ``may_be_shared``. ``None`` for a text of another form.
+        marker, but for that number, if ``read_cut`` tells one. ``None`` for a text of another form.
     """
     rest, _, sizes = text.partition(b", input_op_ids = ")[0].partition(b", sizes = ")
     rest, _, op_id = rest.partition(b", op_id = ")
@@ -138,11 +143,15 @@ def cut(text: bytes) -> tuple[tuple[bytes, bytes, bool], int] | None:
     return (name, sizes, True), int(number)
 
 
-def may_be_shared(name: bytes, sizes: bytes, _has_number: bool) -> bool:
-    """Whether the first part of ``cut`` is all that the marker is of: it holds no argument that is written or placed
-    otherwise, and the text is no dict, which is kept whole.
+def read_cut(name: bytes, sizes: bytes, has_number: bool) -> Marker | None:
+    """The marker of the first part of ``cut``, which has some number in place of each text's own.
+
+    ``None`` where that part is not all that the marker is of: it holds an argument that is written or placed otherwise,
+    or the text is a dict, which is kept whole.
     """
-    return b"," not in name and b"=" not in sizes and not name.startswith(b"{")
+    if b"," in name or b"=" in sizes or name.startswith(b"{"):
+        return None
+    return _of_arguments(name.decode("utf-8", "replace"), sizes.decode("utf-8", "replace"), 0 if has_number else -1)
 
 
 def telling_texts(texts: Sequence[bytes | int], domain: str) -> set[bytes | int] | None:

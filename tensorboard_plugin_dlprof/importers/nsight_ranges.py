@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.importers.nsight_ids import ID_BITS, ID_MASK, Nam
 from tensorboard_plugin_dlprof.importers.nsight_markers import (
     Marker,
     cut,
-    may_be_shared,
+    read_cut,
     read_marker,
     shortened,
     telling_texts,
@@ -32,6 +32,10 @@ _MOST_CACHED_BYTES = 1 << 24
 
 _Text: TypeAlias = bytes | int
 """Of a range: as its row has it, or the id (of ``Capture.strings``) of one that the program registered."""
+
+
+_Entry: TypeAlias = tuple[int, int, int]
+"""Kind, name, shapes."""
 
 
 class RangeReader:
@@ -54,8 +58,8 @@ class RangeReader:
         """Texts since what is known was emptied."""
         self._cached_bytes = 0
         """Of what is known."""
-        self._ops: dict[tuple[bytes, bytes, bool], tuple[int, int, int]] = {}
-        """What texts of autograd share (``cut``) -> kind, name, shapes."""
+        self._ops: dict[tuple[bytes, bytes, bool], _Entry] = {}
+        """What texts of autograd share (``cut``), and what it says."""
         self._wandering: set[tuple[int, int]] | None = None
         """Start and thread of start/end ranges that end on another thread. Read where a framework has ops as such."""
         self.thread_names: dict[tuple[int, int], str] = {}
@@ -241,17 +245,15 @@ class RangeReader:
             found = known.get(key)
             if found is None:
                 text = strings[key].encode() if isinstance(key, int) else key
-                parts, sequence = None, -1
+                entry, sequence = None, -1
                 if telling is not None and key not in telling:
                     entry = annotation, strings.intern(shortened(text.decode("utf-8", "replace"))), 0
-                elif not domain and (parts := cut(text)) is not None and parts[0] in ops:
+                elif not domain and (parts := cut(text)) is not None:
                     shared, sequence = parts
-                    entry = ops[shared]
-                else:
+                    entry = ops.get(shared) or self._read_shared(shared)
+                if entry is None:
                     marker = read_marker(text.decode("utf-8", "replace"), strings[domain])
                     entry, sequence = self._entry(marker), marker.sequence
-                    if parts is not None and may_be_shared(*parts[0]):
-                        ops[parts[0]] = entry
                 new += entry
                 new.append(sequence)
                 found = known[key] = row
@@ -262,15 +264,23 @@ class RangeReader:
         self._cached_bytes += new_bytes
         return rows
 
+    def _read_shared(self, shared: tuple[bytes, bytes, bool]) -> _Entry | None:
+        """What the texts say that share this; nothing where all of each has to be read."""
+        marker = read_cut(*shared)
+        if marker is None:
+            return None
+        found = self._ops[shared] = self._entry(marker)
+        return found
+
+    def _entry(self, marker: Marker) -> _Entry:
+        return int(marker.kind), self._strings.intern(marker.name), self._strings.intern(marker.shapes)
+
     def _texts(self, batch: Batch) -> Sequence[_Text]:
         text_ids = batch.integers[5]
         if not (text_ids >= 0).any():
             return batch.texts
         names = self._names.resolve(text_ids).tolist()
         return [direct or name for direct, name in zip(batch.texts, names, strict=True)]
-
-    def _entry(self, marker: Marker) -> tuple[int, int, int]:
-        return int(marker.kind), self._strings.intern(marker.name), self._strings.intern(marker.shapes)
 
 
 class _Readings:
