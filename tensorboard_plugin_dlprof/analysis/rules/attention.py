@@ -13,8 +13,11 @@ from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.expressions import Expression
 
-_SECOND = Expression(r"\bflash_(?:fwd|bwd)_(?!\w*sm\d)(?!\w*(?:combine|convert|dot_do|process))\w*kernel\b(?!.*Sm\d)")
-"""The kernels of FlashAttention 2, which know the instructions of Ampere; of its helpers none."""
+_SECOND = Expression(
+    r"flash_(?<=\bflash_)(?:fwd|bwd)_(?!\w*sm\d)(?!\w*(?:combine|convert|dot_do|process))\w*kernel\b(?!.*Sm\d)"
+)
+"""The kernels of FlashAttention 2, which know the instructions of Ampere; of its helpers none. Letters come first, as
+they are found at once."""
 
 _WITH_OWN_KERNELS = (9, 10)
 """Major capabilities of Hopper and of data centre Blackwell, for which cuDNN, FlashAttention 3 and 4 have kernels."""
