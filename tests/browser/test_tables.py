@@ -109,11 +109,54 @@ def test_many_rows_of_all_columns(opened: Page, tensorboard: TensorBoard) -> Non
         expect_all(18, offset="50")
         expect(table.locator("tbody tr").first.locator("td").first).to_be_visible()
         expect(table.locator("tbody tr").last.locator("td").last).to_be_visible()
+    for theme, colour in (("dark", "rgb(255, 255, 255)"), ("light", "rgb(33, 33, 33)")):
+        opened.emulate_media(color_scheme=theme)
+        expect(opened.locator("html")).to_have_attribute("data-theme", theme)
+        expect_all(18, offset="50")
+        for cell in table.locator("tbody tr > td:nth-child(2)").all():
+            expect(cell).to_have_css("color", colour)
+        expect(table.locator("tbody tr").last.locator("td").last).to_be_visible()
     table.get_by_role("columnheader", name=re.compile("^CPU Time")).get_by_role("button").click()
     expect_all(18, sort="-cpu_time_ns")
     section.get_by_role("button", name="Columns").click()
     section.get_by_role("button", name="As fit").click()
     expect_all(few, sort="-cpu_time_ns")
+
+
+def test_the_focus_stays_where_rows_wait(opened: Page) -> None:
+    """Another width, another theme: rows out of sight wait, but not the one with the focus, which would lose it."""
+    section, table = ops_section(opened), ops_table(opened)
+    section.get_by_label("Rows").select_option("100")
+    section.get_by_role("button", name="Columns").click()
+    section.get_by_role("button", name="All", exact=True).click()
+    expect(table.locator("tbody td")).to_have_count(100 * 18)
+    cell = table.locator("tbody tr").nth(20).locator("td").nth(2)
+    width = str(table.locator("col").nth(2).get_attribute("style"))
+    cell.focus()
+    section.locator(".table-scroll").evaluate("element => element.scrollTo(0, element.scrollHeight)")
+    opened.emulate_media(color_scheme="dark")
+    expect(opened.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(section.locator("[aria-busy=true]")).to_have_count(0)
+    expect(cell).to_be_focused()
+    resizer = table.locator(".resizer").nth(2)
+    resizer.dispatch_event("keydown", {"key": "ArrowRight"})
+    expect(table.locator("col").nth(2)).not_to_have_attribute("style", width)
+    expect(section.locator("[aria-busy=true]")).to_have_count(0)
+    expect(cell).to_be_focused()
+
+
+def test_a_waiting_row_is_as_high_as_others(opened: Page) -> None:
+    """Those in sight would move else."""
+    heights = ops_table(opened).evaluate(
+        """table => [...table.tBodies[0].rows].map((row) => {
+            const drawn = row.getBoundingClientRect().height;
+            row.classList.add("waiting-row");
+            const waiting = row.getBoundingClientRect().height;
+            row.classList.remove("waiting-row");
+            return [drawn, waiting];
+        })"""
+    )
+    assert heights == [[29, 29]] * 25
 
 
 def test_the_selected_row_stays_in_sight(opened: Page) -> None:

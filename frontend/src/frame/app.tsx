@@ -5,7 +5,7 @@ import { fetchDashboard } from "../api/client";
 import type { DashboardResponse, ProfileEntry } from "../api/types";
 import { DetailsPane } from "../components/details_pane";
 import { TooltipLayer } from "../components/tooltip";
-import { connectToHost, nameFrame, namePage, watchTheme, type HostMessages, type Theme } from "../host/tensorboard";
+import { connectToHost, nameFrame, namePage, type HostMessages } from "../host/tensorboard";
 import { chosenAggregation } from "../model/aggregation";
 import { hasGpuWork } from "../model/headline";
 import { allRuns, chooseProfile, titleOf, topLabel } from "../model/picker";
@@ -19,33 +19,13 @@ import { JobsContext, useJobs } from "./jobs";
 import { KernelDetails } from "./kernel_details";
 import { LostBanner } from "./lost_banner";
 import { ScopeContext, type Scope } from "./scope";
+import { ThemeContext, useTheme } from "./theme";
 import { currentUrl, followUrl, goTo, navigate, useUrl } from "./url";
 import { useProfiles } from "./use_profiles";
 import { useQuery } from "./use_query";
 import { labelOf, viewOf } from "./views";
 
 const NAME = "GPU Summary";
-
-function useTheme(): Theme {
-  const [theme, setTheme] = useState<Theme>("light");
-  // Before the first picture: a dark page must not flash white.
-  useLayoutEffect(() => watchTheme(setTheme), []);
-  useLayoutEffect(() => {
-    // Paper is white, whatever the theme of the screen.
-    const paper = window.matchMedia("print");
-    const apply = (): void => {
-      const { dataset } = document.documentElement;
-      const before = dataset.theme;
-      dataset.theme = paper.matches ? "light" : theme;
-      // Every element's style is found anew: here, so that the next frame has no more to do than to paint them.
-      if (before !== undefined) getComputedStyle(document.documentElement).getPropertyValue("color");
-    };
-    apply();
-    paper.addEventListener("change", apply);
-    return () => paper.removeEventListener("change", apply);
-  }, [theme]);
-  return theme;
-}
 
 /** TensorBoard's list of runs, and what to do when it has reloaded its data. */
 function useHost(onReload: () => void): string[] | null {
@@ -138,43 +118,49 @@ export function App() {
   const what = selected === null ? "" : titleOf(selected, top, " · ");
   useEffect(() => namePage([labelOf(view), what, NAME]), [view, what]);
   return (
-    <JobsContext.Provider value={jobs}>
-      <ScopeContext.Provider value={scope}>
-        <div class="frame">
-          <Header
-            profiles={list}
-            selected={selected}
-            runs={allRuns(hostRuns, list)}
-            top={top}
-            theme={theme}
-            view={view}
-            data={data}
-            reaggregate={profiles.data?.reaggregate_mode === "on"}
-            busy={profiles.loading || query.loading}
-            onSelect={selectProfile}
-            onRefresh={refresh}
-          />
-          <div class="frame-body">
-            <main class="frame-main" key={selected?.id ?? ""}>
-              <LostBanner connection={connection} />
-              {ready !== null && (
-                <JobBanners profile={ready} aggregations={data?.aggregations ?? []} shown={data?.aggregation ?? null} />
-              )}
-              <CurrentView
-                profiles={profiles}
-                selected={selected}
-                data={data}
-                query={query}
-                view={view}
-                badAggregation={badAggregation}
-              />
-            </main>
-            <Details data={data} version={profiles.data?.version ?? ""} />
+    <ThemeContext.Provider value={theme}>
+      <JobsContext.Provider value={jobs}>
+        <ScopeContext.Provider value={scope}>
+          <div class="frame">
+            <Header
+              profiles={list}
+              selected={selected}
+              runs={allRuns(hostRuns, list)}
+              top={top}
+              theme={theme}
+              view={view}
+              data={data}
+              reaggregate={profiles.data?.reaggregate_mode === "on"}
+              busy={profiles.loading || query.loading}
+              onSelect={selectProfile}
+              onRefresh={refresh}
+            />
+            <div class="frame-body">
+              <main class="frame-main" key={selected?.id ?? ""}>
+                <LostBanner connection={connection} />
+                {ready !== null && (
+                  <JobBanners
+                    profile={ready}
+                    aggregations={data?.aggregations ?? []}
+                    shown={data?.aggregation ?? null}
+                  />
+                )}
+                <CurrentView
+                  profiles={profiles}
+                  selected={selected}
+                  data={data}
+                  query={query}
+                  view={view}
+                  badAggregation={badAggregation}
+                />
+              </main>
+              <Details data={data} version={profiles.data?.version ?? ""} />
+            </div>
+            <TooltipLayer />
           </div>
-          <TooltipLayer />
-        </div>
-      </ScopeContext.Provider>
-    </JobsContext.Provider>
+        </ScopeContext.Provider>
+      </JobsContext.Provider>
+    </ThemeContext.Provider>
   );
 }
 

@@ -4,12 +4,13 @@
  * Keyboard: the arrow keys walk over the cells, Enter or Space selects the row, Ctrl+C copies the cell, Home and End go to
  * the first and last column, Page Up and Page Down turn pages.
  */
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { fetchTable } from "../../api/client";
 import type { Cell, Column, Row, TableResponse } from "../../api/types";
 import type { TimeUnit } from "../../format/time";
 import { useScope } from "../../frame/scope";
+import { ThemeContext } from "../../frame/theme";
 import { navigate, useUrl } from "../../frame/url";
 import { useCauses } from "../../frame/use_causes";
 import { useQuery } from "../../frame/use_query";
@@ -36,7 +37,7 @@ import { useLasting } from "../use_lasting";
 import { useWidth } from "../use_width";
 import { useColumnLayout } from "./column_widths";
 import { ExportMenu } from "./export_menu";
-import { useGradualRows } from "./gradual_rows";
+import { useGradualRows, type Sight } from "./gradual_rows";
 import { ColumnMenu, Pager } from "./table_bars";
 import { barOf, copiedText, TableCell } from "./table_cell";
 import { TableHead } from "./table_head";
@@ -77,7 +78,7 @@ const WIDTH_AT_FIRST = 1200;
 const DIM_AFTER_MS = 200;
 
 /** In CSS pixels, of rows with nothing unfolded in them. */
-const ROW_HEIGHT = 30;
+const ROW_HEIGHT = 29;
 
 /** Labels and filters, which count as rows of the grid. */
 const HEAD_ROWS = 2;
@@ -215,6 +216,21 @@ function classOf(column: Column): string {
 
 const barStyle = (share: number) => (share > 0 ? { "--bar": share } : undefined);
 
+/** Where the user looks, of the rows that scroll in `scroller`. */
+function inSight(scroller: HTMLElement | null, body: HTMLTableSectionElement | null): Sight {
+  if (scroller === null || body === null) return { first: 0, count: 0, focused: -1 };
+  const { top, bottom } = scroller.getBoundingClientRect();
+  // Of what has left the window at its top, the first are the labels.
+  const above = Math.max(-top - body.offsetTop, 0);
+  const height = Math.min(bottom, window.innerHeight) - Math.max(top, 0);
+  const row = document.activeElement?.closest("tr");
+  return {
+    first: Math.floor((scroller.scrollTop + above) / ROW_HEIGHT),
+    count: Math.max(Math.ceil(height / ROW_HEIGHT), 0),
+    focused: row?.parentElement === body ? row.sectionRowIndex : -1,
+  };
+}
+
 interface GridProps {
   data: TableResponse;
   columns: readonly Column[];
@@ -251,14 +267,12 @@ function Grid(props: GridProps) {
   const focused = { row: Math.min(at.row, rows.length - 1), column: Math.min(at.column, columns.length - 1) };
 
   const scroller = useRef<HTMLElement | null>(null);
+  const theme = useContext(ThemeContext);
   const { waiting, rowAt } = useGradualRows(
     data,
     columns.map(({ key: shown }) => shown),
-    columns.map(widthOf).join(" "),
-    () => {
-      const { scrollTop = 0, clientHeight = 0 } = scroller.current ?? {};
-      return { first: Math.floor(scrollTop / ROW_HEIGHT), count: Math.ceil(clientHeight / ROW_HEIGHT) };
-    },
+    `${theme} ${columns.map(widthOf).join(" ")}`,
+    () => inSight(scroller.current, body.current),
   );
   const scrollable = useCallback(
     (element: HTMLElement | null): void => {
