@@ -1,0 +1,62 @@
+"""What the notes say of a recording, and of the version of a database: what is missing, and what to do."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.database.connection import open_database
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
+from tensorboard_plugin_dlprof.queries.iterations import iteration_source
+from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tests.imports.traces import write_trace
+from tests.queries.events import event, work
+from tests.queries.profiles import ignore
+
+
+def test_a_recording_without_gpu_work_says_how_to_record_it(tmp_path: Path) -> None:
+    """In the notes, with the options; and at once when it is imported. One with a copy holds some."""
+    database = tmp_path / "dldb.sqlite"
+    trace = tmp_path / "trace.json"
+    op = event("cpu_op", "aten::mm", 10, 5, 1)
+    trace.write_text(json.dumps({"traceEvents": [op]}))
+    told = import_source(trace, database, ImportOptions(), ignore).warnings
+    assert told == ["This recording holds no GPU work."]
+    with closing(open_database(database)) as connection:
+        (note,) = coverage_notes(connection, find_scope(connection))
+    assert note["message"] == told[0]
+    assert "ProfilerActivity.CUDA" in note["hint"]
+    trace.write_text(json.dumps({"traceEvents": [op, *work(1, "gpu_memcpy", "Memcpy HtoD", 20, 5, 0)]}))
+    assert told[0] not in import_source(trace, database, ImportOptions(), ignore).warnings
+
+
+def test_a_database_of_another_version_is_read_as_far_as_dlprofs_goes(tmp_path: Path) -> None:
+    """It says so first, and does not take the iterations whose origin it does not read for none."""
+    database = tmp_path / "dldb.sqlite"
+    import_source(write_trace(tmp_path / "trace.json", steps=3), database, ImportOptions(), ignore)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE ext_info SET value = '1' WHERE key = 'extension_version'")
+    with closing(open_database(database)) as connection:
+        scope = find_scope(connection)
+        (note,) = coverage_notes(connection, scope)
+        assert note["severity"] == "warning"
+        assert note["message"].startswith("Another version of this plugin made this database")
+        assert iteration_source(connection, scope) == {"kind": "", "label": "", "candidates": []}
+
+
+def test_a_database_of_other_rules_for_kernels_says_so(tmp_path: Path) -> None:
+    """All of it is read; today's rules might tell some kernels otherwise."""
+    database = tmp_path / "dldb.sqlite"
+    import_source(write_trace(tmp_path / "trace.json", steps=3), database, ImportOptions(), ignore)
+    with closing(open_database(database)) as connection:
+        before = coverage_notes(connection, find_scope(connection))
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE ext_info SET value = '1' WHERE key = 'classification_version'")
+    with closing(open_database(database)) as connection:
+        (note,) = [note for note in coverage_notes(connection, find_scope(connection)) if note not in before]
+    assert note["severity"] == "info"
+    assert "told the kernels of this database" in note["message"]
+    assert note["hint"] == "Import its source again: dlprof import SOURCE."
