@@ -169,6 +169,17 @@ _TELLING_BEGINNINGS: Final = (
 _SCRIPT_BEGINNINGS: Final = (b"forward", b"fallback_function", b"<forward op>", b"<backward op>")
 
 
+def are_backward(many: ManyNames) -> Flags:
+    """``names.is_backward`` of each."""
+    found = many.holding(*_BACKWARD_WORDS)
+    rows = np.flatnonzero(found)
+    found[rows] = [names.is_backward(many.texts[row]) for row in rows.tolist()]
+    return found
+
+
+_BACKWARD_WORDS: Final = (b"ackward", b"gradient", names.EVALUATE.encode())
+
+
 def without_arguments(many: ManyNames) -> list[str]:
     """``names.without_arguments`` of each."""
     found = [text.strip() for text in many.texts]

@@ -26,7 +26,8 @@ OF_RULES = [
     "StatefulPartitionedCall: x", "StatelessIf: y", "PartitionedCall: z", "If: a", "While: b", "Case: c",
     "run_cudagraph_1", "a CUDAGraph", "forward", "fallback_function", "<forward op>", "<backward op>",
     "enumerate(DataLoader)#_Next", "DATALOADER", "tf.data x", "TF_DATA", "IteratorGetNext", "iterator::Next", "dali x",
-    "nvidia.dali.fn", "[DALI] x", "TensorDataset", "data_load", "dataloading",
+    "nvidia.dali.fn", "[DALI] x", "TensorDataset", "data_load", "dataloading", "MulBackward0", "x::mm_backward_data",
+    "MatMul: gradients/mm", "Sum: a/gradient_tape_1/b",
 ]  # fmt: skip
 """At least one for each alternative of the patterns of ``names`` and ``resources``."""
 
@@ -58,6 +59,7 @@ def test_many_names_are_judged_like_each(texts: list[str]) -> None:
     assert many_names.without_counters(many) == [names.without_counters(text) for text in texts]
     assert many_names.templates(many) == [names.template(text) for text in texts]
     assert many_names.tell_of_steps(many).tolist() == [names.tells_of_steps(text) for text in texts]
+    assert many_names.are_backward(many).tolist() == [names.is_backward(text) for text in texts]
     assert are_of_loader(many).tolist() == [DATA_LOADER.match(text) is not None for text in texts]
     may_end = many.ending_in_number()
     assert all(may_end[row] for row, text in enumerate(texts) if split_number(text)[1] >= 0)
@@ -70,6 +72,7 @@ def test_a_name_of_a_rule_among_others(text: str) -> None:
     plain = int(names.Role.ANNOTATION)
     expected = [plain, int(names.role(RangeKind.ANNOTATION, text)), plain]
     assert many_names.roles(RangeKind.ANNOTATION, many).tolist() == expected
+    assert many_names.are_backward(many).tolist() == [False, names.is_backward(text), False]
 
 
 _NUMBER = re.compile(
