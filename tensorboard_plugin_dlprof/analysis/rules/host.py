@@ -30,7 +30,7 @@ def underutilized(signals: Signals) -> Finding | Lacks | None:
         "synchronisation: the host waits for a result before it launches more": idle.sync_ns,
         "launching: the host gives the GPU work more slowly than that does it": idle.launch_ns,
         "the host, which is busy with something else between launches": idle.host_ns,
-        "nothing recorded: the program is outside of every op and API call": idle.other_ns,
+        "nothing recorded: no op and no API call runs, or the GPU pauses between kernels": idle.other_ns,
         "copies": max(signals.wall_ns - idle.total_ns - signals.aggregation.busy_ns, 0),
     }
     largest = max(causes, key=lambda name: causes[name])

@@ -23,7 +23,7 @@ interface TableCellProps {
 }
 
 const NOTHING = (
-  <span class="unknown" data-tip="not recorded">
+  <span class="unknown" data-tip="none, or not recorded">
     –
   </span>
 );
