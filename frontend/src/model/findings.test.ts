@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { detectorName, gainShare, gainTime, opening, rangeText } from "./findings";
+import type { FindingsResponse } from "../api/types";
+import { dashboard } from "../testing/builders";
+import { detectorName, gainShare, gainTime, opening, rangeText, saidByDlprof } from "./findings";
 
 describe("findings", () => {
   it.each([
@@ -21,6 +23,17 @@ describe("findings", () => {
 
   it("says of a gain from nothing what it can be", () => {
     expect(gainTime({ low_ns: 0, high_ns: 1_381_937 })).toBe("up to 1.38 ms");
+  });
+
+  it("passes NVIDIA's sentences off as nobody else's while the rules are still asked", () => {
+    const ours = dashboard();
+    const nvidias = dashboard({ profile: { ...ours.profile, format: "dlprof" } });
+    const found = { findings: [] } as unknown as FindingsResponse;
+    expect([saidByDlprof(nvidias, null), saidByDlprof(nvidias, found), saidByDlprof(ours, null)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   it("gives no share where the iteration's length is not known", () => {

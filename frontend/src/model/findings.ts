@@ -69,6 +69,10 @@ export const advice = (
 ): readonly Pick<Finding, "problem" | "recommendation" | "gain">[] =>
   found?.findings ?? recommendations.map((each) => ({ ...each, gain: null }));
 
+/** Whether what stands for findings, until they are known, are sentences of NVIDIA's: its order is not by what they gain. */
+export const saidByDlprof = ({ profile }: DashboardResponse, found: FindingsResponse | null): boolean =>
+  found === null && profile.format === "dlprof";
+
 export const EVIDENCE_LABELS: Readonly<Record<EvidenceKind, { head: string; opens: string }>> = {
   op: { head: "Op", opens: "Ops and Kernels" },
   kernel: { head: "Kernel", opens: "Kernels by Iteration" },

@@ -3,7 +3,7 @@ import { Icon } from "../../components/icon";
 import { ViewLink } from "../../components/view_link";
 import { formatCounted } from "../../format/number";
 import { asSentence, unbroken } from "../../format/sentence";
-import { advice, gainShare, gainTime } from "../../model/findings";
+import { advice, gainShare, gainTime, saidByDlprof } from "../../model/findings";
 import { hasGpuWork, matrixSentence, modelLine, utilizationSentence } from "../../model/headline";
 import { colourOf } from "../../model/resources";
 
@@ -88,7 +88,8 @@ function FirstChange({ data, findings }: HeadlineBandProps) {
   const share = first.gain === null ? "" : gainShare(first.gain, findings?.marked ?? true);
   return (
     <p class="first-change">
-      <strong>To change first:</strong> {asSentence(unbroken(first.problem))}{" "}
+      <strong>{saidByDlprof(data, findings) ? "DLProf said:" : "To change first:"}</strong>{" "}
+      {asSentence(unbroken(first.problem))}{" "}
       {first.gain !== null && (
         <>
           Could gain <strong>{unbroken(gainTime(first.gain))}</strong>
