@@ -22,7 +22,7 @@ from tensorboard_plugin_dlprof.exports.xlsx_file import write_xlsx
 from tensorboard_plugin_dlprof.queries.pages import count, stream
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.system import profile_title
-from tensorboard_plugin_dlprof.queries.table import Column, Table
+from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
 from tensorboard_plugin_dlprof.routes.requests import Parameters, TooLarge
 from tensorboard_plugin_dlprof.routes.table import asked
 
@@ -75,7 +75,8 @@ def export(borrowed: Borrowed, scope: Scope, parameters: Parameters, profile_nam
         raise BadRequest(f"format={kind[:40]!r} is not known; write csv, json, pdf or xlsx.")
     columns = _columns(table, parameters)
     name = profile_title(borrowed.connection) or profile_name
-    title = "" if parameters.text("heading", "yes") in ("no", "0") else f"{name}: {_words(table.name)}"
+    heading = f"{name}: {_subject(table, request)}"
+    title = "" if parameters.text("heading", "yes") in ("no", "0") else heading
     noun, most = {"xlsx": ("workbook", MAX_XLSX_ROWS), "pdf": ("PDF", MAX_PDF_ROWS)}.get(kind, ("", None))
     if most is not None and count(borrowed.connection, table, scope, request, borrowed.counts) > most:
         raise TooLarge(f"A {noun} of more than {most:,} rows is of no use; filter the table or take CSV.")
@@ -83,14 +84,15 @@ def export(borrowed: Borrowed, scope: Scope, parameters: Parameters, profile_nam
     if kind == "xlsx":
         pieces = _workbook(title, table, columns, rows, resources)
     elif kind == "pdf":
-        pieces = pdf_chunks(title or f"{name}: {_words(table.name)}", columns, rows)
+        pieces = pdf_chunks(title or heading, columns, rows)
     elif kind == "csv":
         pieces = csv_chunks(title, columns, rows)
     else:
         pieces = json_chunks(name, table.name, columns, rows)
     # What is wrong with the question shows with the first piece, when an answer with another status is still possible.
     first = next(pieces, b"")
-    return Export(chain([first], pieces), _CONTENT_TYPES[kind], f"{name}-{table.name}.{kind}")
+    file_name = "-".join([name, table.name, *request.links.values()])
+    return Export(chain([first], pieces), _CONTENT_TYPES[kind], f"{file_name}.{kind}")
 
 
 def streamed(found: Export, resources: ExitStack) -> Response:
@@ -126,6 +128,14 @@ def _workbook(
 def _until_sent(pieces: Iterator[bytes], resources: ExitStack) -> Iterator[bytes]:
     with resources:
         yield from pieces
+
+
+def _subject(table: Table, request: Request) -> str:
+    """What the rows are: ``Kernels of iteration, iteration 5 (only GPU Time >1ms)``."""
+    of = [f"{name} {value}" for name, value in request.links.items()]
+    only = [f'with "{request.search}"'] if request.search else []
+    only += [f"{table.column(key).label} {text}" for key, text in request.filters.items()]
+    return ", ".join([_words(table.name), *of]) + (f" (only {', '.join(only)})" if only else "")
 
 
 def _words(name: str) -> str:

@@ -90,6 +90,24 @@ def test_copy(page: Page, menu: Locator, answer: dict[str, Any]) -> None:
     assert ids == [row["op_id"] for row in answer["rows"]]
 
 
+def test_groups(page: Page, tensorboard: TensorBoard) -> None:
+    """All of them with their paths, whatever the tree shows: in a file, and copied."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(tensorboard.page(run="amp", view="groups", groups__filter="**/layer1/**"))
+    page.get_by_role("region", name="Group Ops").get_by_role("button", name="Export").click()
+    menu = page.get_by_role("group", name="Export All Groups")
+    lines = list(csv.reader(io.StringIO(saved(page, menu.get_by_role("link", name="CSV")).read_text("utf-8-sig"))))
+    found = tensorboard.get("table", profile=tensorboard.profile("amp")["id"], table="groups", limit="1000")["rows"]
+    assert [line[lines[1].index("Path")] for line in lines[2:]] == [row["path"] for row in found]
+    assert any("layer1" not in row["path"] for row in found)
+    page.get_by_role("button", name="Export").first.click()
+    menu.get_by_role("button", name="Copy").click()
+    expect(page.get_by_text(f"Copied {len(found):,} rows")).to_be_visible()
+    copied = [line.split("\t") for line in page.evaluate("navigator.clipboard.readText()").splitlines()]
+    assert copied[1] == lines[1]
+    assert [line[0] for line in copied[2:]] == [line[0] for line in lines[2:]]
+
+
 def test_print(page: Page, menu: Locator, answer: dict[str, Any]) -> None:
     """Print shows a sheet with all filtered rows and nothing else; afterwards the page is as before."""
     page.evaluate("void (window.print = () => { window.printed = true; })")

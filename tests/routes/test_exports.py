@@ -44,7 +44,7 @@ def test_search_filter_sort_and_columns_count_and_pages_do_not(server: Server) -
         "&where.gpu_time_ns=>1us&search=add&columns=timestamp_ns,name&format=csv"
     )
     lines = list(csv.reader(io.StringIO(answer.text, newline="")))
-    assert lines[0] == [f"run/a {DATABASE}: Kernels of iteration"]
+    assert lines[0] == [f'run/a {DATABASE}: Kernels of iteration, iteration 1 (only with "add", GPU Time >1us)']
     assert lines[1] == ["Kernel Timestamp (ns)", "Kernel Name"]
     times = [int(line[0]) for line in lines[2:]]
     assert len(times) == 2
@@ -56,6 +56,8 @@ def test_it_is_a_download_named_after_the_profile(server: Server) -> None:
     profile = server.profile(DATABASE)["id"]
     headers = server.get(f"/export?profile={profile}&table=ops&format=csv").headers
     assert headers["Content-Disposition"].startswith(f'attachment; filename="run_a {DATABASE}-ops.csv"')
+    of_one = server.get(f"/export?profile={profile}&table=kernels_of_iteration&iteration=1&format=json").headers
+    assert f"{DATABASE}-kernels_of_iteration-1.json" in of_one["Content-Disposition"]
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Content-Type"] == "text/csv; charset=utf-8"
 

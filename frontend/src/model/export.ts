@@ -1,7 +1,11 @@
 /** A table as text for the clipboard: what a spreadsheet splits into cells again. */
 import type { Cell, Column, Row } from "../api/types";
 
-const UNIT: Partial<Record<Column["type"], string>> = { duration_ns: " (ns)", bytes: " (bytes)" };
+const UNIT: Partial<Record<Column["type"], string>> = {
+  duration_ns: " (ns)",
+  bytes: " (bytes)",
+  fraction: " (0 to 1)",
+};
 
 /** The label of a column with its unit, as in the server's files. */
 const headingOf = (column: Column): string => `${column.label}${UNIT[column.type] ?? ""}`;

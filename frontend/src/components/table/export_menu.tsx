@@ -13,10 +13,12 @@ import { useNotice } from "../use_notice";
 import { printTable } from "./print_table";
 
 interface ExportMenuProps {
-  asked: TableRequest;
-  columns: readonly Column[];
+  asked: Omit<TableRequest, "offset" | "limit">;
+  /** Null for all that the table has. */
+  columns: readonly Column[] | null;
   title: string;
-  filtered: number;
+  /** How many rows there are; null where the browser was not told. */
+  filtered: number | null;
 }
 
 /** Rows that the browser itself holds, to copy or print them; files have no such limit. */
@@ -38,9 +40,9 @@ export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps)
   const [loading, setLoading] = useState(false);
   const [said, say] = useNotice<string>(2500);
   const text = loading ? "Loading …" : (said ?? "");
-  const tooMany = filtered > MOST_HELD;
+  const tooMany = (filtered ?? 0) > MOST_HELD;
   const scope = useScope();
-  const keys = columns.map(({ key }) => key);
+  const keys = columns?.map(({ key }) => key) ?? [];
   const heading = `${scope.title} · ${title}`;
   const withAll = (action: (rows: Awaited<ReturnType<typeof fetchExport>>) => Promise<string>): void => {
     close();
@@ -61,7 +63,8 @@ export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps)
       {open && (
         <div class="menu export-menu" role="group" aria-label={`Export ${title}`}>
           <p class="muted">
-            {formatCounted(filtered, "row")}, {formatCounted(keys.length, "column")}
+            {filtered === null ? "All rows" : formatCounted(filtered, "row")},{" "}
+            {columns === null ? "all columns" : formatCounted(keys.length, "column")}
           </p>
           <button
             type="button"
@@ -69,8 +72,8 @@ export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps)
             disabled={tooMany}
             data-tip={tooMany ? TAKE_A_FILE : undefined}
             onClick={() =>
-              withAll(async ({ rows }) =>
-                (await copyText(tabSeparated(heading, columns, rows)))
+              withAll(async ({ columns: all, rows }) =>
+                (await copyText(tabSeparated(heading, columns ?? all, rows)))
                   ? `Copied ${formatCounted(rows.length, "row")}`
                   : "The browser does not allow copying here.",
               )
@@ -78,7 +81,7 @@ export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps)
           >
             Copy
           </button>
-          {FILES.filter(({ format }) => format !== "pdf" || filtered <= MOST_IN_PDF).map(({ format, label }) => (
+          {FILES.filter(({ format }) => format !== "pdf" || (filtered ?? 0) <= MOST_IN_PDF).map(({ format, label }) => (
             <a key={format} class="menu-item" href={exportUrl(asked, format, keys)} download="" onClick={close}>
               {label}
             </a>
@@ -90,13 +93,13 @@ export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps)
             data-tip={
               tooMany
                 ? TAKE_A_FILE
-                : filtered > MOST_PRINTED
+                : (filtered ?? 0) > MOST_PRINTED
                   ? `The first ${formatCount(MOST_PRINTED)} rows; files hold all`
                   : "Opens the print dialog"
             }
             onClick={() =>
-              withAll(({ rows }) => {
-                printTable(heading, columns, rows.slice(0, MOST_PRINTED), rows.length);
+              withAll(({ columns: all, rows }) => {
+                printTable(heading, columns ?? all, rows.slice(0, MOST_PRINTED), rows.length);
                 return Promise.resolve("");
               })
             }

@@ -4,6 +4,7 @@ import { Fragment } from "preact";
 import { Hint } from "../../components/hint";
 import { ErrorBox, Loading } from "../../components/message";
 import { DataTable } from "../../components/table/data_table";
+import { ExportMenu } from "../../components/table/export_menu";
 import { Icicle } from "../../components/tree/icicle";
 import { TreeTable } from "../../components/tree/tree_table";
 import { TreeTools } from "../../components/tree/tree_tools";
@@ -17,8 +18,11 @@ import { chainOf, pathOf, type TreeRow } from "../../model/group_tree";
 
 const SCREEN_ROWS = 26;
 
+const ALL_GROUPS = { table: "groups", sort: "", search: "", where: {}, links: {} };
+
 export function GroupOps() {
-  const { matrixUnit } = useScope();
+  const scope = useScope();
+  const { matrixUnit } = scope;
   const { tree, query } = useGroupTree({ name: "groups", screen: SCREEN_ROWS, foldAtFirst: false });
   if (tree === null)
     return query.error === null ? <Loading what="the groups" /> : <ErrorBox error={query.error} retry={query.reload} />;
@@ -28,6 +32,8 @@ export function GroupOps() {
         <header class="table-tools">
           <h2>Group Ops</h2>
           <TreeTools tree={tree} />
+          {/* A path tells where each row belongs: the file holds all, whatever is folded, filtered or zoomed here. */}
+          <ExportMenu asked={{ ...scope, ...ALL_GROUPS }} columns={null} title="All Groups" filtered={null} />
         </header>
         {query.error !== null && (
           <p class="table-error" role="alert">
