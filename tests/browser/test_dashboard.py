@@ -310,19 +310,25 @@ def test_guidance_is_for_the_framework(
     expect(guidance).not_to_contain_text(unsaid)
 
 
+def heights_of_heads(page: Page) -> set[int]:
+    """Of the four charts of the Dashboard."""
+    heads = page.locator(".dashboard > .panel:has(.donut) .panel-head")
+    expect(heads).to_have_count(4)
+    return {int(height) for height in heads.evaluate_all("heads => heads.map(head => head.offsetHeight)")}
+
+
 @pytest.mark.parametrize("width", [800, 1265, 1280, 1920])
 def test_titles_stand_in_one_line_with_their_tools(page: Page, tensorboard: TensorBoard, width: int) -> None:
     """Of the charts, as wide as 1280 pixels with a scroll bar beside them and without, and on half a screen."""
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(tensorboard.page(run="amp"))
-    heads = [
-        panel(page, title).locator(".panel-head")
-        for title in (
-            "GPU Utilization",
-            "Resource Usage Breakdown",
-            "Total Kernel GPU Time",
-            "Tensor Core Kernel Efficiency",
-        )
-    ]
-    expect(heads[0]).to_be_visible()
-    assert {head.evaluate("head => head.offsetHeight") for head in heads} == {40}
+    assert heights_of_heads(page) == {40}
+
+
+@pytest.mark.parametrize("real_run", ["nsight"], indirect=True)
+def test_the_way_to_several_gpus_stands_beside_the_title(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
+    """On a laptop."""
+    page.set_viewport_size({"width": 1265, "height": 900})
+    page.goto(tensorboard.page(run=real_run))
+    expect(page.get_by_role("button", name="More about GPU Utilization")).to_be_visible()
+    assert heights_of_heads(page) == {40}
