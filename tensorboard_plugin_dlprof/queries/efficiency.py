@@ -41,6 +41,8 @@ class Peak(TypedDict):
     precision: str
     per_second: float | int | None
     source: str
+    used: bool
+    """An op of the aggregation is measured against it."""
 
 
 class PrecisionTime(TypedDict):
@@ -159,7 +161,7 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
         measured_fraction=number(measured),
         hint="" if product_flops else shapes_hint(connection),
         network=_network(means),
-        peaks=_peaks(connection),
+        peaks=_peaks(connection, scope),
         precisions=_precisions(connection, scope),
         causes=_causes(connection, scope),
         dots=dots,
@@ -169,7 +171,13 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
     )
 
 
-def _peaks(connection: sqlite3.Connection) -> list[Peak]:
+def _peaks(connection: sqlite3.Connection, scope: Scope) -> list[Peak]:
+    rates = connection.execute(
+        "SELECT DISTINCT CASE WHEN matrix_unit = 1 AND family IN ('gemm', 'convolution', 'attention') THEN 'matrix' "
+        "ELSE 'vector' END, peak_flops_per_second FROM ext_op_efficiency WHERE aggr_id = ?",
+        (scope.aggregation,),
+    )
+    used = set(rates.fetchmany(1_000))
     cursor = connection.execute(
         "SELECT device_id, product, unit, precision, per_second, source FROM ext_device_peaks "
         "ORDER BY device_id, unit, precision"
@@ -177,7 +185,7 @@ def _peaks(connection: sqlite3.Connection) -> list[Peak]:
     return [
         Peak(
             device_id=whole(row[0]), product=str(row[1]), unit=str(row[2]), precision=str(row[3]),
-            per_second=number(row[4]), source=str(row[5]),
+            per_second=number(row[4]), source=str(row[5]), used=(row[2], row[4]) in used,
         )
         for row in cursor.fetchmany(1_000)
     ]  # fmt: skip

@@ -47,6 +47,7 @@ def test_all_that_the_data_can_give(golden: Golden) -> None:
         ("Too small", 3, 4_032 + 3_200 + 3_072),
     ]
     assert {peak["product"] for peak in rates["peaks"]} == {"RTX 2070 SUPER"}
+    assert [(peak["unit"], peak["precision"]) for peak in rates["peaks"] if peak["used"]] == [("vector", "fp32")]
     assert 0 < rates["mfu_fraction"] < 1e-6
     assert rates["network"]["occupancy_fraction"] is None
     said = " ".join(f"{each['what']} {each['hint']}" for each in rates["missing"])

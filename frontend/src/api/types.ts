@@ -388,7 +388,7 @@ export interface FindingsResponse {
   undecided: Undecided[];
 }
 
-/** A published rate of a GPU: operations, or bytes where `unit` is `memory`. */
+/** A published rate of a GPU: operations, or bytes where `unit` is `memory`. `used`: an op is measured against it. */
 export interface Peak {
   device_id: number | null;
   product: string;
@@ -396,6 +396,7 @@ export interface Peak {
   precision: string;
   per_second: number | null;
   source: string;
+  used: boolean;
 }
 
 /** An op on the roofline. `intensity`: operations per byte. */

@@ -21,13 +21,14 @@ const dot = (changes: Partial<Dot>): Dot => ({
   peak_fraction: 0.5,
   ...changes,
 });
-const peak = (unit: Peak["unit"], precision: string, rate: number, device = 0): Peak => ({
+const peak = (unit: Peak["unit"], precision: string, rate: number, device = 0, used = true): Peak => ({
   device_id: device,
   product: "GPU",
   unit,
   precision,
   per_second: rate,
   source: "",
+  used,
 });
 
 describe("roofline", () => {
@@ -45,7 +46,7 @@ describe("roofline", () => {
     const peaks = [
       peak("memory", "", 1e12),
       peak("vector", "fp32", 1e13),
-      peak("vector", "fp64", 5e12),
+      peak("vector", "fp64", 5e12, 0, false),
       peak("matrix", "fp16", 1e14),
       peak("matrix", "bf16", 1e14),
       peak("vector", "fp32", 9e13, 1),
@@ -57,6 +58,12 @@ describe("roofline", () => {
       { label: "FP32 10.0 TFLOP/s", perSecond: 1e13, ridge: 10, goal: false },
     ]);
     expect(roofsOf([], new Set(["fp32"]), "Tensor Core")).toBeNull();
+  });
+
+  it("draws the rates of plain units that ops are measured against", () => {
+    const peaks = [peak("vector", "fp16", 4e13, 0, false), peak("vector", "fp32", 1e13)];
+    const roofs = roofsOf(peaks, new Set(["fp16"]), "Tensor Core");
+    expect(roofs?.compute).toEqual([{ label: "FP32 10.0 TFLOP/s", perSecond: 1e13, ridge: null, goal: false }]);
   });
 
   it("holds every dot and roof between its axes", () => {
@@ -156,6 +163,7 @@ describe("the sentence about efficiency", () => {
     precision: "fp32",
     per_second: 1e13,
     source: "",
+    used: true,
   } as const;
   const rates = {
     mfu_fraction: 0.25,

@@ -49,17 +49,13 @@ export function roofsOf(peaks: readonly Peak[], precisions: ReadonlySet<string>,
   const own = peaks.filter(({ device_id: device }) => device === first.device_id);
   const memory = own.find(({ unit }) => unit === "memory")?.per_second ?? null;
   const names = new Map<string, { unit: Peak["unit"]; perSecond: number; precisions: string[]; goal: boolean }>();
-  for (const { unit, precision, per_second: rate } of own) {
-    if (
-      unit === "memory" ||
-      rate === null ||
-      rate <= 0 ||
-      !(precisions.has(precision) || (unit === "matrix" && GOALS.has(precision)))
-    )
-      continue;
+  for (const { unit, precision, per_second: rate, used } of own) {
+    if (unit === "memory" || rate === null || rate <= 0) continue;
+    // Plain units compute tensors of 16 bits in FP32, but for a few kernels: the ops tell which rates limit them.
+    if (unit === "vector" ? !used : !(precisions.has(precision) || GOALS.has(precision))) continue;
     const key = `${unit} ${rate}`;
     const roof = names.get(key) ?? { unit, perSecond: rate, precisions: [], goal: true };
-    roof.goal &&= !precisions.has(precision);
+    roof.goal &&= unit === "matrix" && !precisions.has(precision);
     roof.precisions.push(precisionLabel(precision));
     names.set(key, roof);
   }
