@@ -9,17 +9,13 @@ from __future__ import annotations
 import mmap
 import threading
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-_TOO_LARGE = 2
-"""A column takes no file that could hold as many of it."""
+from tensorboard_plugin_dlprof.temporary_files import SHELF, temporary_file
 
 
 class _Memory:
@@ -34,69 +30,6 @@ class _Memory:
             "data": (place, False),
         }
         self.mapping = mapping
-
-
-class _Shelf:
-    """The files that no column uses."""
-
-    def __init__(self) -> None:
-        self._free: list[mmap.mmap] = []
-        self._lock = threading.Lock()
-        self._is_open = True
-
-    def take(self, size_bytes: int) -> mmap.mmap | None:
-        """The smallest that is large enough."""
-        with self._lock:
-            fitting = [file for file in self._free if size_bytes <= len(file) < _TOO_LARGE * size_bytes]
-            if not fitting:
-                return None
-            found = min(fitting, key=len)
-            self._free = [file for file in self._free if file is not found]
-            return found
-
-    def give_back(self, mapping: mmap.mmap) -> None:
-        """It may be used again."""
-        with self._lock:
-            if self._is_open:
-                self._free.append(mapping)
-
-    def close(self) -> None:
-        """Forgets all files, those that come back later too."""
-        with self._lock:
-            self._is_open = False
-            self._free.clear()
-
-
-_SHELF: ContextVar[_Shelf | None] = ContextVar("files of columns that are gone", default=None)
-
-
-@contextmanager
-def files_used_again() -> Iterator[None]:
-    """What columns need files for inside, they put into files of others that are gone, where there are some."""
-    shelf = _Shelf()
-    before = _SHELF.set(shelf)
-    try:
-        yield
-    finally:
-        _SHELF.reset(before)
-        shelf.close()
-
-
-def temporary_file(folder: Path | None = None) -> IO[bytes]:
-    """An open file without a name, in a folder or that of the system for temporary files.
-
-    ``tempfile`` takes 3 ms to load, which an import of a small profile does without.
-    """
-    import tempfile
-
-    return tempfile.TemporaryFile(dir=folder)
-
-
-def temporary_folder() -> str:
-    """The system's folder for temporary files."""
-    import tempfile
-
-    return tempfile.gettempdir()
 
 
 _MAPPINGS: list[weakref.ref[mmap.mmap]] = []
@@ -139,7 +72,7 @@ def let_go_of_much() -> None:
 
 def in_file(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A copy of a contiguous column, in a file."""
-    shelf = _SHELF.get()
+    shelf = SHELF.get()
     mapping = shelf.take(column.nbytes) if shelf is not None else None
     is_new = mapping is None
     if mapping is None:

@@ -13,7 +13,7 @@ from tensorboard_plugin_dlprof.forking import Beside
 from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions as ReadOptions
 from tensorboard_plugin_dlprof.many_objects import memory_for_millions
-from tensorboard_plugin_dlprof.mapped_files import files_used_again
+from tensorboard_plugin_dlprof.temporary_files import files_used_again
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.aggregation import Selection

@@ -8,25 +8,19 @@ from __future__ import annotations
 
 import mmap
 import os
-from array import array
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from collections.abc import Iterable
+from contextlib import ExitStack
 from typing import IO, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.errors import OutputNotWritable, reason_of
-from tensorboard_plugin_dlprof.mapped_files import in_file, is_in_file, let_go, note, temporary_file, temporary_folder
+from tensorboard_plugin_dlprof.growing import Growing, columns_of
+from tensorboard_plugin_dlprof.mapped_files import in_file, is_in_file, let_go, note
+from tensorboard_plugin_dlprof.temporary_files import temporary_file
 
 _SMALL_BYTES = 1 << 20
 """Shorter columns stay in memory."""
-
-_SHARE_OF_COLUMNS = 8
-"""Of the memory that an import may use, the columns that are being read may take an eighth: what is made of them, and
-what is needed meanwhile, takes the rest."""
-
 
 LONG_BYTES = 32 << 20
 """Columns that a profile is read into and aggregated to lie in files from here on: four million numbers. A mapping of
@@ -35,41 +29,19 @@ a file does not count towards the memory that a process may claim."""
 _Column = TypeVar("_Column", bound=npt.NDArray[Any])
 
 
-class Spill:
-    """The columns of one import.
+class Spill(Growing):
+    """The columns of one import, also those that grow no more."""
 
-    Args:
-        memory_bytes: what the import may use; ``None`` for no limit.
-        folder: where the temporary files lie; ``None`` for the system's folder, which may be memory itself.
-    """
-
-    def __init__(self, memory_bytes: int | None = None, folder: Path | None = None) -> None:
-        self._columns_bytes = None if memory_bytes is None else memory_bytes // _SHARE_OF_COLUMNS
-        self._folder = folder
-        self._files: dict[tuple[int, str], IO[bytes]] = {}
-        self._has_begun = False
-        """Whether the columns were too long for the memory."""
-        self._in_memory_bytes = 0
-        """Of columns that are complete."""
-
-    def relieve(self, tables: Iterable[dict[str, Any]]) -> None:
-        """Moves what was read so far to files, where all columns together take too much.
-
-        Args:
-            tables: name -> column; what is no ``array`` is left alone. The same dictionaries every time.
-        """
-        if self._columns_bytes is None:
-            return
-        growing = _columns(tables)
-        growing_bytes = sum(len(column) * column.itemsize for _, _, column in growing)
-        if growing_bytes + self._in_memory_bytes > self._columns_bytes:
-            self._has_begun = True
-            for table, name, column in growing:
-                self._append(table, name, column)
+    @classmethod
+    def of(cls, growing: Growing) -> Spill:
+        """That of an import whose columns grew elsewhere; nothing more may grow there."""
+        spill = cls()
+        vars(spill).update(vars(growing))
+        return spill
 
     def complete(self, tables: Iterable[dict[str, Any]]) -> None:
         """Puts whole columns in the places of those that grew, be they in memory or in files."""
-        for table, name, column in _columns(tables):
+        for table, name, column in columns_of(tables):
             if (id(table), name) in self._files:
                 self._append(table, name, column)
                 with self._files.pop((id(table), name)) as file:
@@ -94,7 +66,7 @@ class Spill:
 
     def keep(self, *tables: Any) -> None:
         """Moves long columns of tables (structs) to files, once there are files."""
-        if not self._has_begun:
+        if not self.has_begun:
             return
         for table in tables:
             for name in table.__struct_fields__:
@@ -108,30 +80,11 @@ class Spill:
 
     def rest(self) -> None:
         """Lets go of the memory of what lies in files. Call it where much of it was read or written."""
-        if self._has_begun:
+        if self.has_begun:
             let_go()
 
     def _fits(self, count: int, dtype: npt.DTypeLike) -> bool:
-        return not self._has_begun or count * np.dtype(dtype).itemsize < _SMALL_BYTES
-
-    def _append(self, table: dict[str, Any], name: str, column: array[Any]) -> None:
-        key = id(table), name
-        with self._written():
-            if key not in self._files:
-                self._files[key] = temporary_file(self._folder)
-            self._files[key].write(column)
-            self._files[key].flush()
-        del column[:]
-
-    @contextmanager
-    def _written(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise OutputNotWritable(
-                f"{self._folder or temporary_folder()}: the columns of a large profile cannot be written to "
-                f"temporary files there ({reason_of(error)}); make room, or allow the import more memory."
-            ) from error
+        return not self.has_begun or count * np.dtype(dtype).itemsize < _SMALL_BYTES
 
     def _mapped(self, file: IO[bytes], dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
         file.flush()
@@ -188,8 +141,3 @@ def _write(files: list[IO[bytes]], chunks: list[npt.NDArray[np.int64]]) -> None:
     for chunk in chunks:
         for column, file in enumerate(files):
             np.ascontiguousarray(chunk[:, column]).tofile(file)
-
-
-def _columns(tables: Iterable[dict[str, Any]]) -> list[tuple[dict[str, Any], str, array[Any]]]:
-    """The columns that are still growing."""
-    return [(table, name, column) for table in tables for name, column in table.items() if isinstance(column, array)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tensorboard_plugin_dlprof.mapped_files import files_used_again, in_file, is_in_file, let_go, let_go_of_much
+from tensorboard_plugin_dlprof.mapped_files import in_file, is_in_file, let_go, let_go_of_much
+from tensorboard_plugin_dlprof.temporary_files import files_used_again
 
 COLUMN = np.arange(5_000)
 

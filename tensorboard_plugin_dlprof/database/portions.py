@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.mapped_files import temporary_file
 from tensorboard_plugin_dlprof.spilling import LONG_BYTES
+from tensorboard_plugin_dlprof.temporary_files import temporary_file
 
 _ROWS = 8192
 """Of a portion. The pages of so many rows stay in the processor's cache."""

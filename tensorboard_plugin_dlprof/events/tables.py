@@ -10,14 +10,16 @@ A missing integer is -1 unless the column says otherwise.
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.events.kinds import RangeKind as RangeKind
+from tensorboard_plugin_dlprof.events.kinds import WorkKind as WorkKind
+from tensorboard_plugin_dlprof.events.strings import Strings as Strings
+from tensorboard_plugin_dlprof.events.strings import valid_text as valid_text
 from tensorboard_plugin_dlprof.spilling import Spill
 
 Int8s = npt.NDArray[np.int8]
@@ -25,88 +27,6 @@ Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.signedinteger]
 """Rows of a table, in 32 or 64 bits."""
-
-
-class Strings:
-    """Interned texts. Ids are dense from 0; id 0 is always the empty text."""
-
-    def __init__(self, texts: Iterable[str] = ()) -> None:
-        self._ids: dict[str, int] = {"": 0}
-        self._texts: list[str] = [""]
-        for text in texts:
-            self.intern(text)
-
-    def intern(self, text: str) -> int:
-        """The id of ``text``, new if it was not seen before."""
-        found = self._ids.get(text)
-        if found is None:
-            found = self._ids[text] = len(self._texts)
-            self._texts.append(text)
-        return found
-
-    def intern_all(self, texts: Iterable[str]) -> list[int]:
-        """The ids of some texts."""
-        ids, known = self._ids, self._texts
-        found = []
-        for text in texts:
-            number = ids.get(text)
-            if number is None:
-                number = ids[text] = len(known)
-                known.append(text)
-            found.append(number)
-        return found
-
-    def __getitem__(self, index: int) -> str:
-        return self._texts[index]
-
-    def __len__(self) -> int:
-        return len(self._texts)
-
-    def some(self, indices: npt.NDArray[np.integer]) -> list[str]:
-        """The texts of some ids."""
-        return list(map(self._texts.__getitem__, indices.tolist()))
-
-    def texts(self) -> list[str]:
-        """All texts, in the order of their ids. Do not change the list."""
-        return self._texts
-
-
-def valid_text(text: str) -> str:
-    """``text`` without lone surrogates, which JSON and Python literals may hold and nothing else can encode."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-class RangeKind(enum.IntEnum):
-    """What a host range stands for (event model, section 2)."""
-
-    OP = 0
-    """A framework operator: PyTorch ``cpu_op``, ``aten::*`` of ``emit_nvtx``, a TensorRT layer."""
-    MODULE = 1
-    """A call of an ``nn.Module`` or a ``layer:`` range."""
-    ANNOTATION = 2
-    """A range that the user or a library named: ``record_function``, plain NVTX push/pop."""
-    ITERATION = 3
-    """``ProfilerStep#N``. Time of the process, never a parent."""
-    FRAME = 4
-    """A Python function on the stack."""
-    SPAN = 5
-    """An NVTX start/end range: may cross threads and overlap, so never a parent."""
-    DLPROF_TRACE = 6
-    """DLProf's marker with ``traceMarker`` and ``funcStack``, as a Python literal."""
-    DLPROF_OP = 7
-    """DLProf's marker with ``mod``, ``op`` and ``args``, as a Python literal."""
-    DLPROF_CONFIG = 8
-    """DLProf's marker with ``model_config``, as JSON."""
-
-
-class WorkKind(enum.IntEnum):
-    """What ran on the device."""
-
-    KERNEL = 0
-    MEMCPY = 1
-    MEMSET = 2
-    GRAPH = 3
-    """A CUDA graph launched and recorded as a whole: device time without kernels of its own."""
 
 
 UNIFIED_COPIES: Final = (11, 12, 13)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.progress import Progress as Progress
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.events.tables import Capture
 
 DEFAULT_MEMORY_BYTES = 2 << 30
 

@@ -30,19 +30,28 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
-from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.forking import can_fork
+from tensorboard_plugin_dlprof.growing import Growing
 from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
-from tensorboard_plugin_dlprof.importers.kineto_capture import build_capture
 from tensorboard_plugin_dlprof.importers.kineto_chunks import Refused
 from tensorboard_plugin_dlprof.importers.kineto_events import Event
 from tensorboard_plugin_dlprof.importers.kineto_sorting import NO_TYPE, EventTables
 from tensorboard_plugin_dlprof.importers.kineto_text import TraceText
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
 from tensorboard_plugin_dlprof.opening.regular_file import shown
-from tensorboard_plugin_dlprof.spilling import Spill
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.events.tables import Capture
+    from tensorboard_plugin_dlprof.importers.kineto_helper import Helper
+    from tensorboard_plugin_dlprof.spilling import Spill
+
+_BEHIND = tuple(f"{__package__}.{name}" for name in ("kineto_times", "kineto_merging", "kineto_capture"))
+"""Modules that need NumPy, a third of the start: the second process begins to read before they are loaded."""
 
 _START = re.compile(rb"(?:\xef\xbb\xbf)?\s*([{\[])\s*(\S)")
 _EVENTS = b'"traceEvents"'
@@ -89,19 +98,20 @@ class KinetoImporter:
             tables, text, spill = found or _read_by_one(path, options, progress)
             if tables.is_empty():
                 raise BrokenSource(_nothing_found(shown(path), tables, text.skipped + tables.skipped))
+            from tensorboard_plugin_dlprof.importers.kineto_capture import build_capture
+
             return build_capture(tables, text.clock, text.metadata, path, text.skipped + tables.skipped, spill)
 
 
-_Read = tuple[EventTables, TraceText, Spill]
+_Read = tuple[EventTables, TraceText, "Spill"]
 
 
 def _read_by_one(path: Path, options: ReadOptions, progress: Progress) -> _Read:
-    tables, spill = EventTables(), Spill(options.memory_bytes, options.folder)
+    tables, growing = EventTables(), Growing(options.memory_bytes, options.folder)
     with ByteStream(path, options.max_expanded_bytes) as stream:
         text = TraceText(stream, shown(path))
-        _fill(tables, spill, text.events(), stream, progress)
-    _complete(tables, spill)
-    return tables, text, spill
+        _fill(tables, growing, text.events(), stream, progress)
+    return tables, text, _completed(tables, growing)
 
 
 def _is_for_two(path: Path, options: ReadOptions) -> bool:
@@ -115,43 +125,54 @@ def _is_for_two(path: Path, options: ReadOptions) -> bool:
 def _read_by_two(path: Path, options: ReadOptions, progress: Progress, helped: ExitStack) -> _Read | None:
     """The same, in less time; None where one process must do it alone."""
     from tensorboard_plugin_dlprof.importers.kineto_helper import Helper
-    from tensorboard_plugin_dlprof.importers.kineto_merging import merge
     from tensorboard_plugin_dlprof.importers.kineto_sharing import Sharing
 
-    tables, spill = EventTables(), Spill(options.memory_bytes, options.folder)
+    options = msgspec.structs.replace(options, modules=_BEHIND + options.modules)
+    tables, growing = EventTables(), Growing(options.memory_bytes, options.folder)
     with ByteStream(path, options.max_expanded_bytes) as stream:
         text = TraceText(stream, shown(path))
         helper = helped.enter_context(Helper(tables, options))
         try:
-            _fill(tables, spill, text.events(Sharing(helper)), stream, progress)
-            if helper.has_begun:
-                found, pipe = helper.handover()
-                spill.complete(tables.columns())
-                merge(tables, helper.readers, helper.counts, found, pipe, spill)
-                tables.finish()
-            else:
-                _complete(tables, spill)
+            _fill(tables, growing, text.events(Sharing(helper)), stream, progress)
+            if not helper.has_begun:
+                return tables, text, _completed(tables, growing)
+            return tables, text, _joined(tables, growing, helper)
         except Refused:
             helped.close()
             return None
-    return tables, text, spill
 
 
-def _complete(tables: EventTables, spill: Spill) -> None:
+def _completed(tables: EventTables, growing: Growing) -> Spill:
+    from tensorboard_plugin_dlprof.spilling import Spill
+
     tables.finish()
-    spill.relieve(tables.columns())
+    growing.relieve(tables.columns())
+    spill = Spill.of(growing)
     spill.complete(tables.columns())
+    return spill
+
+
+def _joined(tables: EventTables, growing: Growing, helper: Helper) -> Spill:
+    from tensorboard_plugin_dlprof.importers.kineto_merging import merge
+    from tensorboard_plugin_dlprof.spilling import Spill
+
+    found, pipe = helper.handover()
+    spill = Spill.of(growing)
+    spill.complete(tables.columns())
+    merge(tables, helper.readers, helper.counts, found, pipe, spill)
+    tables.finish()
+    return spill
 
 
 def _fill(
-    tables: EventTables, spill: Spill, lists: Iterator[list[Event]], stream: ByteStream, progress: Progress
+    tables: EventTables, growing: Growing, lists: Iterator[list[Event]], stream: ByteStream, progress: Progress
 ) -> None:
     """Events are let go of before the next ones are made: those take their memory, which the processor has at hand."""
     stage, number = "Reading events", count()
     for events in lists:
         if next(number) % _REPORT_EVERY == 0:
             progress(stage, stream.fraction)
-            spill.relieve(tables.columns())
+            growing.relieve(tables.columns())
         tables.add(events)
         del events
     progress(stage, 1.0)

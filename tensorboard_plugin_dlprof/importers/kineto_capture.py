@@ -33,12 +33,12 @@ from tensorboard_plugin_dlprof.events.tables import (
 )
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
 from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
-from tensorboard_plugin_dlprof.importers.kineto_counters import tensor_samples
 from tensorboard_plugin_dlprof.importers.kineto_frames import is_module, leave_out_empty_frames
 from tensorboard_plugin_dlprof.importers.kineto_ids import InputIds
 from tensorboard_plugin_dlprof.importers.kineto_metadata import base_time_ns, read_devices, read_info, utc_or_unknown
 from tensorboard_plugin_dlprof.importers.kineto_parts import Parts
 from tensorboard_plugin_dlprof.importers.kineto_rows import CallRows, HostRows, OpRows, SyncRows, WorkRows
+from tensorboard_plugin_dlprof.importers.kineto_samples import tensor_samples
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
 from tensorboard_plugin_dlprof.importers.kineto_threads import adopted_threads, used_ids
 from tensorboard_plugin_dlprof.importers.kineto_times import (

@@ -13,10 +13,6 @@ import math
 import re
 from decimal import Decimal
 
-import numpy as np
-import numpy.typing as npt
-
-from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.units import NS_PER_US
 
 _STAMP = re.compile(rb'("ts"\s*:\s*"?)(\d{13,18})\.\d')
@@ -67,8 +63,10 @@ class Clock:
         """Whether all of these values are as exact as they were written. A missing timestamp (NaN) is no objection."""
         if not self.shortens:
             return True
-        stamps = np.array(decoded_us)
-        return not (stamps < LEAST_SHORT_US).any() and not (stamps >= 2 * LEAST_SHORT_US).any()
+        least, beyond = LEAST_SHORT_US, 2 * LEAST_SHORT_US
+        if least <= min(decoded_us, default=least) and max(decoded_us, default=least) < beyond:
+            return True
+        return not any(stamp < least or stamp >= beyond for stamp in decoded_us)  # where the first is missing
 
     def relative_us(self, stamp: object) -> float:
         """One timestamp of any type as microseconds since ``origin_us``; NaN where it is none."""
@@ -79,15 +77,3 @@ class Clock:
             return float(exact - self.origin_us) if exact.is_finite() else math.nan
         except ArithmeticError:  # no number, or one with an exponent of many digits
             return math.nan
-
-
-def nanoseconds(microseconds: npt.NDArray[np.float64]) -> Int64s:
-    """Finite microseconds as the nearest nanoseconds. Scales the fraction alone: the product of a whole
-    timestamp since 1970 and 1000 does not fit a double.
-    """
-    whole = np.floor(microseconds)
-    parts = np.rint((microseconds - whole) * NS_PER_US)
-    result: Int64s = whole.astype(np.int64)
-    result *= NS_PER_US
-    result += parts.astype(np.int64)
-    return result

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from tensorboard_plugin_dlprof.events.tables import valid_text
+from tensorboard_plugin_dlprof.events.strings import valid_text
 from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
 
 Scalar: TypeAlias = int | float | str | bool | None

@@ -20,14 +20,13 @@ from types import TracebackType
 from typing import IO
 
 import msgspec
-import numpy as np
 
 from tensorboard_plugin_dlprof.forking import Fork, receive_into, receive_text, send, send_text
+from tensorboard_plugin_dlprof.growing import Growing, columns_of
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.importers.kineto_chunks import Refused
 from tensorboard_plugin_dlprof.importers.kineto_events import Event
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
-from tensorboard_plugin_dlprof.spilling import Spill
 
 _TAKEN, _REFUSED = b"+", b"-"
 
@@ -71,7 +70,7 @@ class Helper:
 
     def __init__(self, tables: EventTables, options: ReadOptions) -> None:
         self._tables = tables
-        self._spill = Spill(options.memory_bytes, options.folder)
+        self._growing = Growing(options.memory_bytes, options.folder)
         self._to_load = deque(options.modules)
         self._fork: Fork | None = None
         self.waiting = 0
@@ -102,7 +101,7 @@ class Helper:
             Refused: the system makes no process.
         """
         try:
-            self._fork = Fork(lambda pipe, out: _help(pipe, out, read, skipped, self._spill))
+            self._fork = Fork(lambda pipe, out: _help(pipe, out, read, skipped, self._growing))
         except OSError as error:
             raise Refused from error
 
@@ -179,7 +178,7 @@ class Helper:
             self._fork.__exit__(kind, error, trace)
 
 
-def _help(pipe: IO[bytes], out: IO[bytes], read: Read, skipped: Counter[str], spill: Spill) -> None:
+def _help(pipe: IO[bytes], out: IO[bytes], read: Read, skipped: Counter[str], growing: Growing) -> None:
     """What the helper does: reads what it is told to, then hands over what it found."""
     tables, pieces = EventTables(), 0
     counts: list[list[int]] = []
@@ -192,7 +191,7 @@ def _help(pipe: IO[bytes], out: IO[bytes], read: Read, skipped: Counter[str], sp
         try:
             for events in read(*place):
                 if pieces % _RELIEVED_EVERY == 0:
-                    spill.relieve(tables.columns())
+                    growing.relieve(tables.columns())
                 tables.add(events)
                 del events
                 pieces += 1
@@ -203,18 +202,23 @@ def _help(pipe: IO[bytes], out: IO[bytes], read: Read, skipped: Counter[str], sp
             return
         counts.append(tables.counts())
         send(out, _TAKEN)
-    spill.complete(tables.columns())
-    _hand_over(tables, counts, skipped, out)
+    _hand_over(tables, counts, skipped, growing, out)
 
 
-def _hand_over(tables: EventTables, counts: list[list[int]], skipped: Counter[str], out: IO[bytes]) -> None:
-    columns = [
-        [(name, column) for name, column in table.items() if isinstance(column, np.ndarray)]
-        for table in tables.columns()
+def _hand_over(
+    tables: EventTables, counts: list[list[int]], skipped: Counter[str], growing: Growing, out: IO[bytes]
+) -> None:
+    """Columns that lie in memory go as they are: NumPy, which this process does not have, would have to be loaded."""
+    columns: list[list[tuple[str, str]]] = [
+        [(name, column.typecode) for _, name, column in columns_of([table])] for table in tables.columns()
     ]
+    if growing.has_begun:
+        from tensorboard_plugin_dlprof.spilling import Spill
+
+        Spill.of(growing).complete(tables.columns())
     found = Handover(
         counts=counts,
-        columns=[[(name, column.dtype.str) for name, column in table] for table in columns],
+        columns=columns,
         texts=tables.strings.texts(),
         threads=list(tables.threads.rows),
         triples=tables.work.triples.triples,
@@ -225,6 +229,6 @@ def _hand_over(tables: EventTables, counts: list[list[int]], skipped: Counter[st
         categories=dict(tables.categories),
     )
     send_text(out, msgspec.msgpack.encode(found))
-    for table in columns:
-        for _, column in table:
-            send(out, column)
+    for table, told in zip(tables.columns(), columns, strict=True):
+        for name, _ in told:
+            send(out, table[name])

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import msgspec
 
-from tensorboard_plugin_dlprof.events.tables import Strings, valid_text
+from tensorboard_plugin_dlprof.events.strings import Strings, valid_text
 from tensorboard_plugin_dlprof.importers.kineto_events import NO_TEXT, whole_number
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import astuple
 
-from tensorboard_plugin_dlprof.events.tables import WorkKind
+from tensorboard_plugin_dlprof.events.kinds import WorkKind
 from tensorboard_plugin_dlprof.importers.kineto_events import NO_TEXT, whole_number
 from tensorboard_plugin_dlprof.importers.kineto_ids import (
     FLOW_ENDS,

@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from tensorboard_plugin_dlprof.events.tables import Strings, WorkKind
+from tensorboard_plugin_dlprof.events.kinds import WorkKind
+from tensorboard_plugin_dlprof.events.strings import Strings
 from tensorboard_plugin_dlprof.importers.kineto_categories import Kind, kind_of_category
 from tensorboard_plugin_dlprof.importers.kineto_counters import CounterRows
 from tensorboard_plugin_dlprof.importers.kineto_events import Event

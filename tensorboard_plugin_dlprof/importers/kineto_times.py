@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.importers.kineto_clock import MAX_US, Clock, nanoseconds
+from tensorboard_plugin_dlprof.importers.kineto_clock import MAX_US, Clock
 from tensorboard_plugin_dlprof.importers.kineto_rows import MemoryRows, SpanRows
 from tensorboard_plugin_dlprof.spilling import Spill
 from tensorboard_plugin_dlprof.units import NS_PER_US
@@ -131,3 +131,15 @@ class Times:
             start[rows], end[rows] = self.span(start_us[rows], duration_us[rows])
             self.end_ns = max(self.end_ns, int(end[rows].max()))
         return start, end
+
+
+def nanoseconds(microseconds: npt.NDArray[np.float64]) -> Int64s:
+    """Finite microseconds as the nearest nanoseconds. Scales the fraction alone: the product of a whole
+    timestamp since 1970 and 1000 does not fit a double.
+    """
+    whole = np.floor(microseconds)
+    parts = np.rint((microseconds - whole) * NS_PER_US)
+    result: Int64s = whole.astype(np.int64)
+    result *= NS_PER_US
+    result += parts.astype(np.int64)
+    return result

@@ -1,0 +1,62 @@
+"""Interned texts, and texts that every file can hold.
+
+Without NumPy, as a second process begins to read before that is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class Strings:
+    """Interned texts. Ids are dense from 0; id 0 is always the empty text."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._ids: dict[str, int] = {"": 0}
+        self._texts: list[str] = [""]
+        for text in texts:
+            self.intern(text)
+
+    def intern(self, text: str) -> int:
+        """The id of ``text``, new if it was not seen before."""
+        found = self._ids.get(text)
+        if found is None:
+            found = self._ids[text] = len(self._texts)
+            self._texts.append(text)
+        return found
+
+    def intern_all(self, texts: Iterable[str]) -> list[int]:
+        """The ids of some texts."""
+        ids, known = self._ids, self._texts
+        found = []
+        for text in texts:
+            number = ids.get(text)
+            if number is None:
+                number = ids[text] = len(known)
+                known.append(text)
+            found.append(number)
+        return found
+
+    def __getitem__(self, index: int) -> str:
+        return self._texts[index]
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def some(self, indices: npt.NDArray[np.integer]) -> list[str]:
+        """The texts of some ids."""
+        return list(map(self._texts.__getitem__, indices.tolist()))
+
+    def texts(self) -> list[str]:
+        """All texts, in the order of their ids. Do not change the list."""
+        return self._texts
+
+
+def valid_text(text: str) -> str:
+    """``text`` without lone surrogates, which JSON and Python literals may hold and nothing else can encode."""
+    return text.encode("utf-8", "replace").decode("utf-8")
