@@ -2,6 +2,7 @@
 import { Fragment } from "preact";
 
 import { Hint } from "../../components/hint";
+import { Later } from "../../components/later";
 import { ErrorBox, Loading } from "../../components/message";
 import { DataTable } from "../../components/table/data_table";
 import { ExportMenu } from "../../components/table/export_menu";
@@ -42,7 +43,9 @@ export function GroupOps() {
         )}
         <div class={query.loading ? "tree-body busy" : "tree-body"} aria-busy={query.loading}>
           <TreeTable tree={tree} matrixUnit={matrixUnit} />
-          <Icicle tree={tree} matrixUnit={matrixUnit} />
+          <Later>
+            <Icicle tree={tree} matrixUnit={matrixUnit} />
+          </Later>
         </div>
         {tree.leftOut > 0 && (
           <p class="muted tree-note">

@@ -1,0 +1,11 @@
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useState } from "preact/hooks";
+
+import { inTurn } from "./turns";
+
+/** What takes long to draw, and stands in the page a frame after what surrounds it. */
+export function Later({ children }: { children: ComponentChildren }) {
+  const [due, setDue] = useState(false);
+  useLayoutEffect(() => inTurn(() => setDue(true), 0), []);
+  return due ? <>{children}</> : null;
+}
