@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.opening.regular_file import shown as shown_path
 from tensorboard_plugin_dlprof.runs.catalog import Snapshot
+from tensorboard_plugin_dlprof.runs.recognise import error_of
 
 
 class Opened(msgspec.Struct, frozen=True):
@@ -29,19 +29,11 @@ class Opened(msgspec.Struct, frozen=True):
             return {**answer, "code": "not_found", "message": message}
         if self.path.is_dir() or not snapshot.finished_at:
             return answer
-        return {**answer, **_refusal(self.path, name)}
-
-
-def _refusal(path: Path, name: str) -> dict[str, str]:
-    """Why a file is no profile: what it looks like, where that is known."""
-    from tensorboard_plugin_dlprof.importers import find_importer
-
-    message = (
-        f"{name} is neither a DLProf database nor a PyTorch trace or an Nsight Systems export; "
-        "name the file that the profiler wrote."
-    )
-    try:
-        find_importer(path)
-    except ProfileError as error:
-        return {"code": error.code, "message": str(error).replace(shown_path(path), name)}
-    return {"code": "not_a_database", "message": message}
+        error = error_of(self.path)
+        if error is not None:
+            return {**answer, "code": error.code, "message": str(error).replace(shown_path(self.path), name)}
+        message = (
+            f"{name} is neither a DLProf database nor a PyTorch trace or an Nsight Systems export; "
+            "name the file that the profiler wrote."
+        )
+        return {**answer, "code": "not_a_database", "message": message}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import ProfileError, UnknownFormat
@@ -50,6 +52,17 @@ def _recognise(file: File) -> Recognition | None:
         return _broken(file, error) if is_trace_name(file.name) else None
     except ProfileError as error:
         return _broken(file, error)
+
+
+def error_of(path: Path) -> ProfileError | None:
+    """Why a file is no source of a profile; nothing for one that is."""
+    from tensorboard_plugin_dlprof.importers import find_importer
+
+    try:
+        find_importer(path)
+    except ProfileError as error:
+        return error
+    return None
 
 
 def _broken(file: File, error: ProfileError) -> Recognition:
