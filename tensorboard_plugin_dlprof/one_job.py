@@ -19,14 +19,24 @@ _UNTIL_COLLECTED = 200_000
 _ENDINGS = tuple(signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))  # Windows has one
 
 
+_ending: BaseException | None = None
+"""What the process was told to end by."""
+
+
 def end_when_told() -> None:
     """Lets a process that is told to end, or whose terminal is closed, remove its unfinished files first.
 
     What is ignored stays so, as SIGHUP is below ``nohup``. The exit code is the one that shells tell of the signal.
     """
-    for number in _ENDINGS:
+    for number in (*_ENDINGS, signal.SIGINT):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end)
+
+
+def end_if_told() -> None:
+    """Ends the process after all, where the signal came in a callback, whose exceptions SQLite takes for refusals."""
+    if _ending is not None:
+        raise _ending
 
 
 def open_closed_streams() -> None:
@@ -40,7 +50,9 @@ def open_closed_streams() -> None:
 
 
 def _end(number: int, _frame: FrameType | None) -> NoReturn:
-    raise SystemExit(128 + number)
+    global _ending
+    _ending = KeyboardInterrupt() if number == signal.SIGINT else SystemExit(128 + number)
+    raise _ending
 
 
 def run_and_end(job: Callable[[], int]) -> int:

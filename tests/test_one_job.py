@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,32 @@ def test_an_error_of_a_job_is_told() -> None:
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     assert "ZeroDivisionError" in ended.stderr
+
+
+_TOLD_IN_A_CALLBACK = """
+import os, sqlite3
+from tensorboard_plugin_dlprof.one_job import end_when_told
+from tensorboard_plugin_dlprof.opening.sqlite_file import reading
+
+def authorize(*_asked):
+    os.kill(os.getpid(), {number})
+    return sqlite3.SQLITE_OK
+
+end_when_told()
+con = sqlite3.connect(":memory:")
+con.set_authorizer(authorize)
+with reading("a.sqlite"):
+    con.execute("SELECT 1")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Windows end a process at once")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGINT, -signal.SIGINT)])
+def test_a_job_that_is_told_to_end_while_sqlite_asks_something(number: signal.Signals, code: int) -> None:
+    """What is raised in SQLite's callbacks is a refusal to it: the file was called one that asks for too much."""
+    program = _TOLD_IN_A_CALLBACK.format(number=int(number))
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ended.returncode == code, ended.stderr
 
 
 _WORKER = """

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
+from tensorboard_plugin_dlprof.one_job import end_if_told
 from tensorboard_plugin_dlprof.opening import sqlite_header
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular, resolved, shown, unmoved
 
@@ -316,6 +317,7 @@ def reading(path_shown: str, refusal: type[ProfileError] = BrokenSource) -> Iter
     except MemoryError:
         raise refusal(f"{path_shown} needs more memory than there is; profile fewer steps.") from None
     except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
+        end_if_told()
         import logging  # 2 ms of every import, which seldom needs it
 
         logging.getLogger(__name__).debug("%s: %s", path_shown, error)
