@@ -73,6 +73,17 @@ def test_what_torch_compile_left_out_is_not_to_be_compiled_again() -> None:
     assert told.numbers["share_fraction"] == pytest.approx(0.4)
 
 
+def test_where_stacks_were_recorded_they_are_what_to_look_at() -> None:
+    """Python functions run in moments without an op: they must not be called unrecorded, nor be asked for again."""
+    case = CASES["unrecorded_detector"]
+    profile = case.make(case.alone * case.threshold)
+    assert "of a recording with with_stack=True" in said_by("unrecorded_detector", profile).recommendation_text()
+    profile.info.recorded |= {"stacks"}
+    told = said_by("unrecorded_detector", profile)
+    assert "Python functions that were recorded" in told.recommendation_text()
+    assert "with_stack" not in told.recommendation_text()
+
+
 def test_a_triton_kernel_written_by_hand_is_no_sign_of_torch_compile() -> None:
     """Of a library of kernels, in an eager model."""
 

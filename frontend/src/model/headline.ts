@@ -65,7 +65,7 @@ export function utilizationSentence(data: DashboardResponse): Phrase[] {
     phrases.push(
       { text: " For " },
       { text: formatShare(largest.fraction), strong: true, resource: largest.resource },
-      { text: " of the time nothing that was recorded was running." },
+      { text: " of the time no recorded op, API call or GPU work was running." },
     );
   else if (largest !== undefined)
     phrases.push(

@@ -94,7 +94,7 @@ export function resourceMeaning(resource: Resource, matrixUnit: string, unknown:
     case "cpu":
       return "The GPU had nothing to do while operators were running on the CPU.";
     case "other":
-      return "Nothing that was recorded was running.";
+      return "No recorded op, API call or GPU work was running.";
   }
 }
 

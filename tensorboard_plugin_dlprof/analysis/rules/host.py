@@ -247,16 +247,19 @@ def unrecorded(signals: Signals) -> Finding | Lacks | None:
     if signals.share(time) < thresholds.LAUNCH_FRACTION or not ({"ops", "nvtx"} & signals.recorded):
         return None
     sampling = "or sample the CPU: nsys profile --sample=process-tree --python-sampling=true"
+    functions = "look at the Python functions {} in a timeline (ui.perfetto.dev)".format(
+        "that were recorded" if "stacks" in signals.recorded else "of a recording with with_stack=True"
+    )
     return Finding(
         "unrecorded_detector",
         Severity.WARNING if signals.marked else Severity.ADVICE,
         Confidence.LOW,
         "unrecorded",
-        "In {idle_ns} of each iteration ({share_fraction}) the GPU waits in gaps of a millisecond and more, and "
-        "nothing was recorded of the host either: the program is outside of every op and API call.",
+        "In {idle_ns} of each iteration ({share_fraction}) the GPU waits in gaps of a millisecond and more, while the "
+        "host is in no op and no API call that was recorded.",
         "Find out what runs there (loading and preparing data, tokens, metrics, logs, checkpoints, other processes): "
         + signals.advice(
-            'put torch.profiler.record_function("...") around its parts, or record with with_stack=True',
+            f'put torch.profiler.record_function("...") around its parts, or {functions}',
             tensorflow=f"put NVTX ranges around its parts, {sampling}",
             tensorrt=f"put NVTX ranges around its parts, {sampling}",
             cuda=f"put NVTX ranges around its parts, {sampling}",
