@@ -27,8 +27,7 @@ export function NoProfiles({ scan, opened }: Pick<ProfilesResponse, "scan" | "op
         {directories > 0
           ? `${formatCounted(directories, "directory was", "directories were")} searched for `
           : "Looked for "}
-        PyTorch profiler traces, Nsight Systems exports and DLProf databases. A new one shows up here by itself. Three
-        ways to record one, with {place} in place of <code>LOGDIR</code>:
+        PyTorch profiler traces, Nsight Systems exports and DLProf databases. A new one shows up here by itself.
       </p>
       {reportGroups(reports).map(({ what, files, advice, command }) => (
         <p key={what}>
@@ -54,6 +53,9 @@ export function NoProfiles({ scan, opened }: Pick<ProfilesResponse, "scan" | "op
           this machine, or mount the storage as one, and name that folder with <code>--logdir</code>.
         </p>
       )}
+      <p>
+        Three ways to record one, with {place} in place of <code>LOGDIR</code>:
+      </p>
       <h3>PyTorch profiler</h3>
       <Snippet what="how to record with the PyTorch profiler" text={PYTORCH} />
       <h3>Nsight Systems</h3>
