@@ -9,7 +9,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.opening.regular_file import shown as shown_path
 from tensorboard_plugin_dlprof.runs.catalog import Snapshot
-from tensorboard_plugin_dlprof.runs.recognise import error_of
+from tensorboard_plugin_dlprof.runs.recognise import refusal_of
 
 
 class Opened(msgspec.Struct, frozen=True):
@@ -29,9 +29,9 @@ class Opened(msgspec.Struct, frozen=True):
             return {**answer, "code": "not_found", "message": message}
         if self.path.is_dir() or not snapshot.finished_at:
             return answer
-        error = error_of(self.path)
-        if error is not None:
-            return {**answer, "code": error.code, "message": str(error).replace(shown_path(self.path), name)}
+        refusal = refusal_of(self.path)
+        if refusal is not None:
+            return {**answer, "code": refusal.code, "message": str(refusal).replace(shown_path(self.path), name)}
         message = (
             f"{name} is neither a DLProf database nor a PyTorch trace or an Nsight Systems export; "
             "name the file that the profiler wrote."

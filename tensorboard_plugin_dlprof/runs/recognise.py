@@ -54,7 +54,7 @@ def _recognise(file: File) -> Recognition | None:
         return _broken(file, error)
 
 
-def error_of(path: Path) -> ProfileError | None:
+def refusal_of(path: Path) -> ProfileError | None:
     """Why a file is no source of a profile; nothing for one that is."""
     from tensorboard_plugin_dlprof.importers import find_importer
 
