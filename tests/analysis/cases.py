@@ -10,6 +10,8 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks
+from tensorboard_plugin_dlprof.classify.kernels import classify
+from tensorboard_plugin_dlprof.events.strings import Strings
 from tensorboard_plugin_dlprof.events.tables import Device
 from tensorboard_plugin_dlprof.profile.tables import Copies, GraphLaunches, Kernels, Profile
 from tests.analysis.scenes import A100, GOOD, H100, NCCL, STEP_NS, T4, Step, scene, with_memory
@@ -49,6 +51,31 @@ def tensorflow(make: Make) -> Make:
 def tensorrt(make: Make) -> Make:
     """The same in a program that runs an engine of TensorRT."""
     return _of(make, "TensorRT")
+
+
+def cuda(make: Make) -> Make:
+    """The same in a program that calls CUDA itself: its ops are ranges of its own, and so are its kernels."""
+
+    def of_no_framework(share: float) -> Profile:
+        profile = _of(make, "")(share)
+        profile.strings = Strings(map(_as_its_own_kernel, profile.strings.texts()))
+        profile.kernel_classes = {name: classify(profile.strings[name]) for name in profile.kernel_classes}
+        for op in profile.ops:
+            op.op_type = op.op_type.rstrip("_")
+        return profile
+
+    return of_no_framework
+
+
+def _as_its_own_kernel(name: str) -> str:
+    for of_pytorch, its_own in (
+        ("at::native::vectorized_elementwise_kernel", "solver::elementwise"),
+        ("at::native::reduce_kernel", "solver::reduce_rows"),
+        ("at::native::", "solver::"),
+        ("softmax_warp_forward", "softmax_rows"),
+    ):
+        name = name.replace(of_pytorch, its_own)
+    return name
 
 
 def _of(make: Make, framework: str) -> Make:
