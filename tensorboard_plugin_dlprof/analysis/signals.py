@@ -15,11 +15,11 @@ from tensorboard_plugin_dlprof.analysis.gaps import Idle, exposed, exposed_copie
 from tensorboard_plugin_dlprof.analysis.origin import Framework, framework_of, uses_torch_compile, uses_xla
 from tensorboard_plugin_dlprof.analysis.tables import Pool
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.efficiency.op_rates import TRANSPOSES
 from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency, Int16s
-from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS
 from tensorboard_plugin_dlprof.events.tables import Device, Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -282,7 +282,7 @@ class Signals:
     @cached_property
     def products(self) -> Bools:
         """Aggregated kernels that multiply matrices."""
-        return self.of_family(*PRODUCTS) & ~self.transposing
+        return self.of_family(*PRODUCT_FAMILIES) & ~self.transposing
 
     @cached_property
     def product_ns(self) -> Int64s:

@@ -13,13 +13,12 @@ from tensorboard_plugin_dlprof.classify.kernel_names import KernelName, library_
 from tensorboard_plugin_dlprof.classify.precision import DECODERS
 from tensorboard_plugin_dlprof.classify.rules import RULES
 from tensorboard_plugin_dlprof.classify.rules.rule import LazyRule, Rule, RulesByWord
+from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.classify.words import holds_product, is_harmless
 
 _LAZY: Final = tuple(LazyRule(rule) for rule in RULES)
 _CUT: Final = ("...", "…", "::")
 """How a function's name ends that a tool has cut short."""
-
-_PRODUCTS: Final = frozenset(("gemm", "convolution", "attention"))
 
 
 class Classifier:
@@ -87,7 +86,7 @@ def _is_believed(rule: Rule, head: str) -> bool:
     """Whether a *no* holds of this name: a word for something else proves little beside a word for a product."""
     if rule.of_rest and head.endswith(_CUT):
         return False
-    if rule.matrix_unit != MatrixUnit.NO or rule.knows_better or rule.family in _PRODUCTS:
+    if rule.matrix_unit != MatrixUnit.NO or rule.knows_better or rule.family in PRODUCT_FAMILIES:
         return True
     if holds_product(head):
         return False

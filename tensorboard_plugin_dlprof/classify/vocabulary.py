@@ -9,4 +9,7 @@ FAMILIES: Final = (
     "embedding", "sort", "random", "collective", "memory", "graph", "other",
 )  # fmt: skip
 
+PRODUCT_FAMILIES: Final = ("gemm", "convolution", "attention")
+"""Families whose FLOPs matrix units can do: only they count for MFU, as in PyTorch's ``FlopCounterMode``."""
+
 PRECISIONS: Final = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "int4", "mixed")

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.aggregation.grouping import codes
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
 from tensorboard_plugin_dlprof.classify.kernels import classify
+from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.distinct import numbered
 from tensorboard_plugin_dlprof.efficiency.occupancy import occupancy, tail_fraction, waves
 from tensorboard_plugin_dlprof.efficiency.tables import Floats, Int16s, KernelFacts
-from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
@@ -27,7 +27,7 @@ def kernel_facts(profile: Profile) -> KernelFacts:
     classes = [_class_of(profile, int(name)) for name in names.tolist()]
     precisions, families = _numbered([c.precision for c in classes]), _numbered([c.family for c in classes])
     libraries, arithmetics = _numbered([c.library for c in classes]), _numbered([_arithmetic(c) for c in classes])
-    product = np.array([c.family in PRODUCTS for c in classes], np.bool_)
+    product = np.array([c.family in PRODUCT_FAMILIES for c in classes], np.bool_)
     precision, family, library = (each(texts[1], position) for texts in (precisions, families, libraries))
     launch = _launches(profile)
     return KernelFacts(

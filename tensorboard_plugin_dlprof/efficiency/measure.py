@@ -14,11 +14,12 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.grouping import Groups, codes
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.distinct import numbered
 from tensorboard_plugin_dlprof.efficiency import convolutions
 from tensorboard_plugin_dlprof.efficiency.calls import Call, make_call, parse_call
 from tensorboard_plugin_dlprof.efficiency.formulas import may_tell, product_family, work_of
-from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS, Work, undecided
+from tensorboard_plugin_dlprof.efficiency.work import Work, undecided
 from tensorboard_plugin_dlprof.events.inputs import recorded_list
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Op, Profile
@@ -185,7 +186,7 @@ def _summed(profile: Profile, pieces: _Pieces, works: list[Work]) -> InstanceWor
         """A number of each piece's work; -1 of none (the value appended last)."""
         return np.array([*(UNKNOWN if each is None else each for each in read), UNKNOWN], np.int64)[pieces.work]
 
-    product = [work.family in PRODUCTS for work in works]
+    product = [work.family in PRODUCT_FAMILIES for work in works]
     spent = [None if work.flops is None else work.flops - work.skipped_flops for work in works]
     done = column(spent)
     of_products = column([None if each is None else each * p for each, p in zip(spent, product, strict=True)])

@@ -8,6 +8,7 @@ from tensorboard_plugin_dlprof.aggregation.grouping import Groups
 from tensorboard_plugin_dlprof.aggregation.selection import iteration_of
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
+from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
 from tensorboard_plugin_dlprof.efficiency.by_time import heaviest, weighted_mean
 from tensorboard_plugin_dlprof.efficiency.calls import item_bytes
@@ -16,7 +17,7 @@ from tensorboard_plugin_dlprof.efficiency.measure import UNKNOWN, InstanceWork
 from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
 from tensorboard_plugin_dlprof.efficiency.roofs import roofs
 from tensorboard_plugin_dlprof.efficiency.tables import Cause, Floats, KernelFacts, Misaligned, OpEfficiency
-from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS, Work
+from tensorboard_plugin_dlprof.efficiency.work import Work
 from tensorboard_plugin_dlprof.events.tables import Device, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.spilling import spilled
@@ -110,7 +111,7 @@ class _Ops:
         named = _chosen(facts.precisions, precision, launched)
         spelt = [name or PRECISION_OF_TYPE.get(op.data_type, "") for name, op in zip(named, ops, strict=True)]
         families = [
-            work.family if work and family not in PRODUCTS else family
+            work.family if work and family not in PRODUCT_FAMILIES else family
             for work, family in zip(works, _chosen(facts.families, family, launched), strict=True)
         ]
         matrix = np.where(launched, unit, MatrixUnit.NO)
@@ -143,7 +144,7 @@ class _Ops:
         device, peaks = self._devices.get(device_id), self._peaks.get(device_id)
         return Facts(
             precision, _UNITS[unit], _tf32(device, peaks), work, mean_ns,
-            family in PRODUCTS or op in self._multiplying, op in self._transposing,
+            family in PRODUCT_FAMILIES or op in self._multiplying, op in self._transposing,
             peaks is not None and precision in peaks.matrix_flops, _has_units(device, peaks),
         )  # fmt: skip
 
@@ -191,7 +192,7 @@ def _rates_of(
 ) -> tuple[float, float, float]:
     if peaks is None:
         return np.nan, np.nan, np.nan
-    half = peaks.best_half() if family in PRODUCTS and precision in ("fp32", "tf32") else None
+    half = peaks.best_half() if family in PRODUCT_FAMILIES and precision in ("fp32", "tf32") else None
     return _rate(peaks, precision, arithmetic, matrix, family) or np.nan, peaks.bytes_per_second, half or np.nan
 
 
@@ -199,7 +200,7 @@ def _rate(peaks: Peaks, precision: str, arithmetic: str, matrix: MatrixUnit, fam
     """The peak for an op: of matrix units where its products used them; unknown where that is."""
     if not precision:
         return None
-    if family not in PRODUCTS or matrix == MatrixUnit.NO:
+    if family not in PRODUCT_FAMILIES or matrix == MatrixUnit.NO:
         # Types without a rate of their own compute at FP32's.
         return peaks.flops_per_second(arithmetic or precision, False) or peaks.flops_per_second("fp32", False)
     return peaks.flops_per_second(precision, True) if matrix == MatrixUnit.YES else None

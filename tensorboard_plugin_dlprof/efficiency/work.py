@@ -8,9 +8,6 @@ import msgspec
 
 from tensorboard_plugin_dlprof.efficiency.calls import Tensor, item_bytes
 
-PRODUCTS = frozenset({"gemm", "convolution", "attention"})
-"""Families whose FLOPs matrix units can do: only they count for MFU, as in PyTorch's ``FlopCounterMode``."""
-
 
 class Dimension(msgspec.Struct, frozen=True):
     """A length that decides whether matrix units can be used."""

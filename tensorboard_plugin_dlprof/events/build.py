@@ -6,6 +6,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
+from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values, numbered_narrow
 from tensorboard_plugin_dlprof.events import dlprof_markers, work_tables
 from tensorboard_plugin_dlprof.events.cleaning import cleaned
@@ -95,9 +96,6 @@ def build_profile(
     return profile
 
 
-_PRODUCTS = ("gemm", "convolution", "attention")
-"""Families of kernels that matrix units can run."""
-
 _Found = tuple[Drafts, Owners, OpTables, list[IterationCandidate]]
 
 
@@ -167,7 +165,7 @@ def _judge_by_kernels(drafts: Drafts, tables: OpTables, kernels: Kernels, classe
     """What runs on matrix units is eligible, whatever its type is called; users' ranges, replayed graphs and
     launches have no telling type at all and are eligible by the families of their kernels."""
     named = np.array([key.by_name and key.associated for key in drafts.keys], np.bool_)
-    products = [text for text, found in classes.items() if found.family in _PRODUCTS]
+    products = [text for text, found in classes.items() if found.family in PRODUCT_FAMILIES]
     untold = np.zeros(len(tables.ops), np.bool_)
     untold[tables.op_of_draft[named[drafts.key]]] = True
     could = untold[kernels.op] & are_among(kernels.long_name, products)

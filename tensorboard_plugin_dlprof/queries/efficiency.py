@@ -10,7 +10,7 @@ from typing import TypedDict
 from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_measured, is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, plus, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.unmeasured import Missing, missing, shapes_hint
+from tensorboard_plugin_dlprof.queries.unmeasured import IS_PRODUCT, Missing, missing, shapes_hint
 
 CAUSES: Mapping[str, str] = MappingProxyType(
     {
@@ -143,7 +143,7 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
     wall_ns, gpus = _wall_ns_and_gpus(connection, scope)
     measured = connection.execute(
         "SELECT sum(CASE WHEN product_flops > 0 THEN measured_ns ELSE 0 END) * 1.0 / nullif(sum(kernel_ns), 0) "
-        "FROM ext_op_efficiency WHERE aggr_id = ? AND family IN ('gemm', 'convolution', 'attention')",
+        f"FROM ext_op_efficiency WHERE aggr_id = ? AND {IS_PRODUCT}",
         (scope.aggregation,),
     ).fetchone()[0]
     means = connection.execute(
@@ -173,7 +173,7 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
 
 def _peaks(connection: sqlite3.Connection, scope: Scope) -> list[Peak]:
     rates = connection.execute(
-        "SELECT DISTINCT CASE WHEN matrix_unit = 1 AND family IN ('gemm', 'convolution', 'attention') THEN 'matrix' "
+        f"SELECT DISTINCT CASE WHEN matrix_unit = 1 AND {IS_PRODUCT} THEN 'matrix' "
         "ELSE 'vector' END, peak_flops_per_second FROM ext_op_efficiency WHERE aggr_id = ?",
         (scope.aggregation,),
     )

@@ -6,10 +6,14 @@ import sqlite3
 from collections.abc import Sequence
 from typing import TypedDict
 
+from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.system import framework, gpu_names, matrix_unit
+
+IS_PRODUCT = f"family IN ({', '.join(map(repr, PRODUCT_FAMILIES))})"
+"""SQL: most of an op's work is matrix products, convolutions or attention."""
 
 NEARLY_ALL = 0.995
 """Of the time of products: what is left does not change what the page says."""
@@ -37,9 +41,9 @@ class Missing(TypedDict):
 def missing(connection: sqlite3.Connection, scope: Scope) -> list[Missing]:
     """What is not known of an aggregation of which kernels are; the most important first."""
     kernels, products, counted, described, occupancy, achieved, peaks = connection.execute(
-        "SELECT sum(kernel_ns), sum(CASE WHEN family IN ('gemm', 'convolution', 'attention') THEN kernel_ns END), "
+        f"SELECT sum(kernel_ns), sum(CASE WHEN {IS_PRODUCT} THEN kernel_ns END), "
         "sum(CASE WHEN product_flops > 0 THEN measured_ns END), "
-        "sum(family IN ('gemm', 'convolution', 'attention') AND size <> ''), count(occupancy_fraction), "
+        f"sum({IS_PRODUCT} AND size <> ''), count(occupancy_fraction), "
         "count(achieved_fraction), count(peak_bytes_per_second) FROM ext_op_efficiency WHERE aggr_id = ?",
         (scope.aggregation,),
     ).fetchone()

@@ -10,8 +10,8 @@ from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
 from tensorboard_plugin_dlprof.analysis.signals import NO_SHAPES, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
-from tensorboard_plugin_dlprof.efficiency.work import PRODUCTS
 from tensorboard_plugin_dlprof.expressions import Expression
 
 _NARROW = ("fp16", "bf16", "fp8", "int8", "fp4")
@@ -21,7 +21,9 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
     """Products of 16 bits or less with a length that is no multiple of 8 (16 for FP8 and INT8), and that pay for it:
     they miss the matrix units, or the name of their kernel says that it loads pieces of less than 16 bytes."""
     ops = signals.efficiency.ops
-    products = [row for row, family in enumerate(ops.family) if family in PRODUCTS and ops.precision[row] in _NARROW]
+    products = [
+        row for row, family in enumerate(ops.family) if family in PRODUCT_FAMILIES and ops.precision[row] in _NARROW
+    ]
     if products and not any(ops.dimensions[row] for row in products):
         return Lacks(
             "the shapes of the ops",
