@@ -11,8 +11,8 @@ from tensorboard_plugin_dlprof.queries.extension import info, is_extended
 from tensorboard_plugin_dlprof.queries.headline import headline, source_facts
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import tensor_core_efficiency
+from tensorboard_plugin_dlprof.run_metadata.dlprof_plugin_pb2 import Headline, ProfileMetadata
 from tensorboard_plugin_dlprof.run_metadata.event_file import ScalarSeries
-from tensorboard_plugin_dlprof.run_metadata.profile_metadata import Headline, ProfileMetadata
 from tensorboard_plugin_dlprof.units import NS_PER_MS
 
 SCHEMA_VERSION = 1
@@ -29,7 +29,7 @@ def describe(connection: sqlite3.Connection, database_name: str) -> ProfileMetad
     facts = source_facts(connection)
     stored = info(connection) if is_extended(connection) else {}
     utc_start_ns = int(stored.get("utc_start_ns", "-1"))
-    # An empty text means unknown as well.
+    # A field that is given as None is not set, and so is an empty text, which means unknown as well.
     return ProfileMetadata(
         schema_version=SCHEMA_VERSION,
         database_name=shown(Path(database_name)),

@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,15 +20,12 @@ from tensorboard_plugin_dlprof.errors import OutputNotWritable, reason_of
 from tensorboard_plugin_dlprof.metadata import EVENT_FILE_NAME, PLUGIN_NAME
 from tensorboard_plugin_dlprof.naming import event_file_name
 from tensorboard_plugin_dlprof.opening.owners import owner
-from tensorboard_plugin_dlprof.run_metadata.profile_metadata import ProfileMetadata
 from tensorboard_plugin_dlprof.run_metadata.records import record
-from tensorboard_plugin_dlprof.run_metadata.wire import double, message, text, whole
 
-_STRING = 7
-"""TensorFlow's ``DataType.DT_STRING``."""
+if TYPE_CHECKING:
+    from tensorboard.compat.proto.event_pb2 import Event
 
-_TENSOR = 2
-"""TensorBoard's ``DataClass.DATA_CLASS_TENSOR``."""
+    from tensorboard_plugin_dlprof.run_metadata.dlprof_plugin_pb2 import ProfileMetadata
 
 
 class ScalarSeries(msgspec.Struct, frozen=True):
@@ -57,7 +55,7 @@ def write_event_file(folder: Path, metadata: ProfileMetadata, scalars: Sequence[
         try:
             with unfinished.open("wb") as file:
                 for event in _events(metadata, scalars):
-                    file.write(record(event))
+                    file.write(record(event.SerializeToString()))
                 file.flush()
                 os.fsync(file.fileno())
             unfinished.replace(path)
@@ -77,22 +75,45 @@ def find_event_files(folder: Path) -> list[Path]:
     return []
 
 
-def _events(metadata: ProfileMetadata, scalars: Sequence[ScalarSeries]) -> Iterator[bytes]:
-    """Messages of ``event.proto``: https://github.com/tensorflow/tensorboard/tree/master/tensorboard/compat/proto."""
+def _events(metadata: ProfileMetadata, scalars: Sequence[ScalarSeries]) -> Iterator[Event]:
+    from tensorboard.compat.proto.event_pb2 import Event, SourceMetadata
+    from tensorboard.compat.proto.summary_pb2 import DATA_CLASS_TENSOR, Summary, SummaryMetadata
+    from tensorboard.compat.proto.tensor_pb2 import TensorProto
+    from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
+    from tensorboard.compat.proto.types_pb2 import DT_STRING
+
     # Of now, not of the capture: the earliest time in a run is the run's place in TensorBoard's list.
     now = time.time()
-    wall_time = double(1, now)
-    yield wall_time + text(3, "brain.Event:2") + message(10, text(1, "tensorboard_plugin_dlprof"))
+    yield Event(
+        wall_time=now, file_version="brain.Event:2", source_metadata=SourceMetadata(writer="tensorboard_plugin_dlprof")
+    )
+    name = TensorProto(
+        dtype=DT_STRING, tensor_shape=TensorShapeProto(), string_val=[metadata.database_name.encode("utf-8", "replace")]
+    )
     # The slow reader loses the data of all runs over a tag of this class without a value, so there is one.
-    value = message(8, whole(1, _STRING), message(2), text(8, metadata.database_name))
-    plugin_data = message(1, text(1, PLUGIN_NAME), message(2, metadata.serialized()))
-    tag = text(1, metadata_tag(metadata.database_name))
-    yield wall_time + message(5, message(1, tag, value, message(9, plugin_data, whole(4, _TENSOR))))
+    yield Event(
+        wall_time=now,
+        step=0,
+        summary=Summary(
+            value=[
+                Summary.Value(
+                    tag=metadata_tag(metadata.database_name),
+                    metadata=SummaryMetadata(
+                        plugin_data=SummaryMetadata.PluginData(
+                            plugin_name=PLUGIN_NAME, content=metadata.SerializeToString()
+                        ),
+                        data_class=DATA_CLASS_TENSOR,
+                    ),
+                    tensor=name,
+                )
+            ]
+        ),
+    )
     if scalars:
         yield from _scalar_events(scalars, now)
 
 
-def _scalar_events(scalars: Sequence[ScalarSeries], wall_time: float) -> Iterator[bytes]:
+def _scalar_events(scalars: Sequence[ScalarSeries], wall_time: float) -> Iterator[Event]:
     import numpy as np
     from tensorboard.compat.proto.event_pb2 import Event
     from tensorboard.compat.proto.summary_pb2 import DATA_CLASS_SCALAR, Summary
@@ -106,4 +127,4 @@ def _scalar_events(scalars: Sequence[ScalarSeries], wall_time: float) -> Iterato
             point = Summary.Value(tag=series.tag, tensor=make_tensor_proto(np.float32(value)))
             if position == 0:
                 point.metadata.CopyFrom(about)
-            yield Event(wall_time=wall_time, step=step, summary=Summary(value=[point])).SerializeToString()
+            yield Event(wall_time=wall_time, step=step, summary=Summary(value=[point]))

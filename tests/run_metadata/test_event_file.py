@@ -14,24 +14,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-import msgspec
 import pytest
-from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
-from tensorboard.compat.proto.event_pb2 import Event, SourceMetadata
-from tensorboard.compat.proto.summary_pb2 import DATA_CLASS_TENSOR, Summary, SummaryMetadata
-from tensorboard.compat.proto.tensor_pb2 import TensorProto
-from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
-from tensorboard.compat.proto.types_pb2 import DT_STRING
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
-from tensorboard_plugin_dlprof.run_metadata import dlprof_plugin_pb2
+from tensorboard_plugin_dlprof.run_metadata.dlprof_plugin_pb2 import Headline, ProfileMetadata
 from tensorboard_plugin_dlprof.run_metadata.event_file import (
     ScalarSeries,
     find_event_files,
     write_event_file,
 )
-from tensorboard_plugin_dlprof.run_metadata.profile_metadata import Headline, ProfileMetadata
 from tests.run_metadata.reading import read_event_file, read_events
 from tests.waiting import PATIENCE_S, wait_for
 
@@ -47,76 +41,12 @@ def profile(name: str = "trace.dlprof_dldb.sqlite") -> ProfileMetadata:
     )
 
 
-def message_of(metadata: ProfileMetadata) -> dlprof_plugin_pb2.ProfileMetadata:
-    """The same as Google's library has it."""
-    fields = msgspec.structs.asdict(metadata)
-    headline = dlprof_plugin_pb2.Headline(**msgspec.structs.asdict(fields.pop("headline")))
-    return dlprof_plugin_pb2.ProfileMetadata(**fields, headline=headline)
-
-
-EVERYTHING = ProfileMetadata(
-    schema_version=1,
-    database_name="Größe.dlprof_dldb.sqlite",
-    source_name="a" * 20_000,
-    source_fingerprint="b" * 128,
-    source_format="pytorch",
-    rank=-1,
-    world_size=(1 << 31) - 1,
-    gpu_names=["NVIDIA H200", "", "NVIDIA H200"],
-    profile_name="c",
-    captured_at_ns=(1 << 63) - 1,
-    headline=Headline(
-        wall_time_ns=127,
-        iterations=128,
-        average_iteration_ns=7,
-        gpu_utilization_fraction=0.0,
-        tensor_core_time_fraction=1e-300,
-        tensor_core_efficiency_fraction=0.1,
-    ),
-)
-
-
-@pytest.mark.parametrize(
-    "metadata", [EVERYTHING, profile(), ProfileMetadata(schema_version=1, database_name="a", headline=Headline())]
-)
-def test_the_metadata_is_written_as_google_s_library_writes_it(metadata: ProfileMetadata) -> None:
-    """Byte by byte, with every field that it declares, and with as few as there may be."""
-    assert metadata.serialized() == message_of(metadata).SerializeToString()
-    declared = [field.name for field in dlprof_plugin_pb2.ProfileMetadata.DESCRIPTOR.fields]
-    assert list(ProfileMetadata.__struct_fields__) == declared
-    assert list(Headline.__struct_fields__) == [field.name for field in dlprof_plugin_pb2.Headline.DESCRIPTOR.fields]
-
-
-def test_a_text_that_is_no_unicode_is_written_readable() -> None:
-    """File names may hold bytes that are no UTF-8."""
-    written = ProfileMetadata(schema_version=1, database_name="a\udcffb").serialized()
-    assert dlprof_plugin_pb2.ProfileMetadata.FromString(written).database_name == "a?b"
-
-
-def test_the_events_are_written_as_google_s_library_writes_them(tmp_path: Path) -> None:
-    """Byte by byte: TensorBoard's fast reader is another program, which reads all fields."""
-    path = write_event_file(tmp_path, EVERYTHING)
-    first, second = map(Event.FromString, RawEventFileLoader(str(path)).Load())
-    assert first == Event(
-        wall_time=first.wall_time,
-        file_version="brain.Event:2",
-        source_metadata=SourceMetadata(writer="tensorboard_plugin_dlprof"),
-    )
-    name = EVERYTHING.database_name
-    value = TensorProto(dtype=DT_STRING, tensor_shape=TensorShapeProto(), string_val=[name.encode()])
-    plugin_data = SummaryMetadata.PluginData(plugin_name="dlprof", content=message_of(EVERYTHING).SerializeToString())
-    about = SummaryMetadata(plugin_data=plugin_data, data_class=DATA_CLASS_TENSOR)
-    summary = Summary(value=[Summary.Value(tag=f"dlprof/{name}", tensor=value, metadata=about)])
-    assert second == Event(wall_time=first.wall_time, summary=summary)
-    assert [event.SerializeToString() for event in (first, second)] == list(RawEventFileLoader(str(path)).Load())
-
-
 def test_what_is_written_is_read_back_and_unknown_stays_unknown(tmp_path: Path) -> None:
     """Rank 0 is not the same as no rank; a utilisation that is not known is not 0."""
     path = write_event_file(tmp_path, profile())
     read = read_event_file(path)
     assert read is not None
-    assert read == message_of(profile())
+    assert read == profile()
     assert read.HasField("rank")
     assert not read.HasField("world_size")
     assert not read.headline.HasField("gpu_utilization_fraction")
@@ -142,7 +72,7 @@ def test_a_cut_event_file_gives_what_is_whole(tmp_path: Path) -> None:
     points = [(step, 1.5) for step in range(10)]
     path = write_event_file(tmp_path, profile(), [ScalarSeries("dlprof/iteration_time_ms", "", points)])
     path.write_bytes(path.read_bytes()[:-5])
-    assert read_event_file(path) == message_of(profile())
+    assert read_event_file(path) == profile()
     assert len(list(read_events(path))) == 11
 
 
@@ -228,5 +158,5 @@ def test_the_data_provider_lists_the_metadata(tmp_path: Path, mode: str) -> None
         write_event_file(run, profile(name))
     command = [sys.executable, str(Path(__file__).with_name("list_metadata.py")), str(tmp_path), mode]
     listed = json.loads(subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE_S).stdout)
-    contents = {tag: bytes.fromhex(content) for tag, content in listed["run"].items()}
-    assert contents == {f"dlprof/{name}": profile(name).serialized() for name in names}
+    contents = {tag: ProfileMetadata.FromString(bytes.fromhex(content)) for tag, content in listed["run"].items()}
+    assert contents == {f"dlprof/{name}": profile(name) for name in names}
