@@ -21,7 +21,9 @@ from tests.analysis.cases import (
     many,
     memory,
 )
-from tests.analysis.scenes import A100, H100, NCCL, STEP_NS, T4, Step, found, said_by, scene, signals, verdict
+from tests.analysis.scenes import A100, GOOD, H100, NCCL, STEP_NS, T4, Step, found, said_by, scene, signals, verdict
+
+_SEND_RECV = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"
 
 
 def test_tf32_and_mixed_precision_gain_the_same_time() -> None:
@@ -65,6 +67,36 @@ def test_collectives_leave_a_gpu_under_used() -> None:
     assert list(said) == ["communication_detector", "underutilized_gpu_detector"]
     assert said["underutilized_gpu_detector"].numbers["busy_fraction"] == pytest.approx(0.4, abs=0.01)
     assert "other than collectives" in said["underutilized_gpu_detector"].problem_text()
+
+
+@pytest.mark.parametrize(
+    ("collectives", "kernel_of_it", "product", "ways"),
+    [
+        ("c10d::allreduce_", NCCL, "AddmmBackward0", "no_sync"),
+        ("c10d::allreduce_", NCCL, "aten::mm", "fewer GPUs"),
+        ("c10d::alltoall_base_", _SEND_RECV, "AddmmBackward0", "even out"),
+        ("c10d::alltoall_base_", _SEND_RECV, "aten::mm", "even out"),
+    ],
+)
+def test_advice_about_collectives_fits_what_they_carry(
+    collectives: str, kernel_of_it: str, product: str, ways: str
+) -> None:
+    """Gradients where there is a backward pass, parts of results where there is none; tokens and activations that ranks
+    send each other are neither."""
+
+    def body(step: Step) -> None:
+        step.op(product, GOOD, 0, STEP_NS / 2)
+        step.op(collectives, kernel_of_it, STEP_NS / 2, STEP_NS)
+
+    told = said_by("communication_detector", scene(body)).recommendation_text()
+    assert [way for way in ("no_sync", "fewer GPUs", "even out") if way in told] == [ways]
+
+
+def test_ranges_do_not_tell_that_there_is_no_backward_pass() -> None:
+    """A training under Nsight Systems, marked by hand, shows none."""
+    profile = collective(0.5)
+    profile.info.recorded = frozenset({"nvtx"})
+    assert "no_sync" in said_by("communication_detector", profile).recommendation_text()
 
 
 def test_no_kernels_take_more_than_all_of_the_time() -> None:

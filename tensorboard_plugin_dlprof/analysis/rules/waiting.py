@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools, Part
@@ -11,8 +13,14 @@ from tensorboard_plugin_dlprof.analysis.gains import wall_gain
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.expressions import Expression
 
 _PINNED_LINK = "https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html"
+_DISTRIBUTED_LINK = "https://pytorch.org/docs/stable/distributed.html"
+
+_EXCHANGE = Expression(r"all_?to_?all|send|recv|dispatch|combine", re.IGNORECASE)
+"""Types of ops whose collectives carry what each rank has for each other one; those of a library's kernels for experts
+are ``dispatch`` and ``combine``."""
 
 
 def data_loader(signals: Signals) -> Finding | Lacks | None:
@@ -204,6 +212,7 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         return None
     chosen = signals.of_family("collective")
     total = signals.on_gpu(signals.time(chosen))
+    ways, link = _torch_ways(signals, chosen)
     return Finding(
         "communication_detector",
         Severity.WARNING,
@@ -213,8 +222,7 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         "is hidden behind other kernels.",
         "First see whether one rank is late: a collective waits for the slowest. Then "
         + signals.advice(
-            "overlap more (gradient buckets, FSDP prefetch), accumulate gradients over more steps (no_sync), send BF16 "
-            "gradients",
+            ways,
             tensorflow="overlap more (smaller buckets: HOROVOD_FUSION_THRESHOLD, bytes_per_pack of "
             "CommunicationOptions), accumulate gradients over more steps, send 16 bits (hvd.Compression.fp16)",
             tensorrt="split the model over fewer GPUs, send 16 bits",
@@ -233,12 +241,38 @@ def communication(signals: Signals) -> Finding | Lacks | None:
             "best a late rank is what the collectives wait for, and it is mended.",
         ),
         signals.advice(
-            "https://pytorch.org/docs/stable/notes/ddp.html",
+            link,
             tensorflow="https://www.tensorflow.org/guide/distributed_training",
             tensorrt="",
             cuda="",
         ),
     )  # fmt: skip
+
+
+def _torch_ways(signals: Signals, chosen: Bools) -> tuple[str, str]:
+    """How a program of PyTorch gets along with less waiting for some collectives, and a page about them.
+
+    It depends on what they carry: gradients and weights in training; else parts of a model's results; or what each rank
+    has for each other one (tokens for experts, parts of a sequence, activations of a pipeline).
+    """
+    exchanging = chosen & signals.of_ops(signals.ops_where(_EXCHANGE, of="op_type"))
+    if signals.time(exchanging) > 0.5 * signals.time(chosen):
+        return (
+            "overlap more (async_op=True, two halves of the batch by turns), even out what the ranks send each other, "
+            "send narrower types",
+            _DISTRIBUTED_LINK,
+        )
+    if "ops" in signals.recorded and not signals.backward:
+        return (
+            "split the model over fewer GPUs, use all-reduces that are made for short messages (symmetric memory, those "
+            "of the inference servers), send 16 bits",
+            _DISTRIBUTED_LINK,
+        )
+    return (
+        "overlap more (gradient buckets, FSDP prefetch), accumulate gradients over more steps (no_sync), send BF16 "
+        "gradients",
+        "https://pytorch.org/docs/stable/notes/ddp.html",
+    )
 
 
 def _iteration_evidence(signals: Signals, part: Part) -> tuple[Evidence, ...]:
