@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered
+from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered, union
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools, Part
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.gaps import Idle, exposed, exposed_copies, idle_time
@@ -278,6 +278,18 @@ class Signals:
             return 0.0
         time = self.aggregation.busy_ns - self.exposed_communication_ns
         return max(1 - exposed(self.profile, self.aggregation, ~self._collectives) / time, 0.0) if time > 0 else 0.0
+
+    @cached_property
+    def late_fraction(self) -> float:
+        """Of the aggregated kernels' time the share that comes in no iteration: the GPU works on when all are over, or
+        between them."""
+        total = int(self.duration.sum())
+        if not self.marked or not total:
+            return 0.0
+        candidate, kernels = self.aggregation.candidate, self.profile.kernels
+        iterations = union(candidate.start_ns, candidate.stop_ns)
+        within = covered(iterations, kernels.gpu_start[self.kernel], kernels.gpu_stop[self.kernel])
+        return 1 - int(within.sum()) / total
 
     @cached_property
     def products(self) -> Bools:

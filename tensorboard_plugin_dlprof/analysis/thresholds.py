@@ -9,6 +9,10 @@ UNDERUTILIZED_FRACTION = 0.5
 """Share of time with a kernel running below which a GPU is under-used. PyTorch's profiler warns below it; DLProf was
 seen to warn at 0 to 8 %, its threshold was never published."""
 
+LATE_FRACTION = 0.25
+"""Share of the kernels' time after the iterations from which on the idle time in them explains little: a quarter of the
+GPU's work is not there. Steps that end without a wait leave the rest of the last one."""
+
 DATA_LOADER_FRACTION = 0.05
 """Share of the time in which the GPU waits for data. PyTorch's profiler warns above it."""
 

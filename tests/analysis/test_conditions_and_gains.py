@@ -8,8 +8,10 @@ import pytest
 from tensorboard_plugin_dlprof.aggregation import Selection
 from tensorboard_plugin_dlprof.analysis.rules.narrow_types import fp8, tf32
 from tensorboard_plugin_dlprof.analysis.tables import Pool
+from tensorboard_plugin_dlprof.profile.tables import Profile
 from tests.analysis.cases import (
     ADD,
+    CASES,
     FLASH_2,
     LARGE,
     NVJET,
@@ -110,6 +112,44 @@ def test_no_kernels_take_more_than_all_of_the_time() -> None:
     told = said_by("amp_detector", scene(body), Selection(iter_start=2, iter_stop=2))
     assert told.numbers["products_ns"] == 1.5 * STEP_NS
     assert told.numbers["share_fraction"] == pytest.approx(0.75)
+
+
+def marked_for(share: float, *kernels: tuple[float, float]) -> Profile:
+    """Iterations of this share of a step, which launch kernels that run in these shares of it."""
+
+    def body(step: Step) -> None:
+        step.lines.clear()
+        step.line("main", "iteration", 0, share * STEP_NS, f"ProfilerStep#{step.number}")
+        for start, stop in kernels:
+            step.good(start * STEP_NS, stop * STEP_NS)
+
+    return scene(body)
+
+
+@pytest.mark.parametrize(("stop", "is_late"), [(0.89, False), (0.9, True)])
+def test_iterations_that_end_before_the_gpu_explain_no_idle_time(stop: float, *, is_late: bool) -> None:
+    """From a quarter of the kernels' time after them on: the range is around the launches, and the wait behind it."""
+    told = said_by("underutilized_gpu_detector", marked_for(0.8, (0, 0.28), (0.8, stop)))
+    assert ("ends before the GPU has done their work" in told.problem_text()) is is_late
+    assert ("whole turns of the loop" in told.recommendation_text()) is is_late
+    assert told.numbers["busy_fraction"] == pytest.approx(0.35)
+
+
+def test_work_in_the_next_iteration_is_not_late() -> None:
+    """The host is one step ahead all the time; the last step alone leaves some."""
+    steps = scene(lambda step: step.good(0.8 * STEP_NS, 1.2 * STEP_NS))
+    told = said_by("underutilized_gpu_detector", steps)
+    assert "late_fraction" not in told.numbers
+    assert told.numbers["busy_fraction"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("detector", ["allocation_detector", "unrecorded_detector"])
+def test_marked_iterations_need_no_marks(detector: str) -> None:
+    """Whoever has marked them hears what else takes the time."""
+    case = CASES[detector]
+    told = said_by("underutilized_gpu_detector", case.make(0.6))
+    assert "Mark" not in told.recommendation_text()
+    assert "first and after its last" not in told.problem_text()
 
 
 def test_copies_can_only_hide_behind_kernels() -> None:

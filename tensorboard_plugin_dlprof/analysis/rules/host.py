@@ -21,12 +21,17 @@ def underutilized(signals: Signals) -> Finding | Lacks | None:
     busy = signals.busy_fraction - signals.share(waiting_ns)
     if busy >= thresholds.UNDERUTILIZED_FRACTION:
         return None
+    if signals.late_fraction >= thresholds.LATE_FRACTION:
+        return _marked_too_short(signals, busy)
     idle = signals.idle
+    setting_up = "setting up: memory and modules"
+    if not signals.marked:
+        setting_up = "setting up: memory, modules, and what comes before the GPU's first and after its last work"
     causes = {
         "collectives: the GPU waits for other GPUs, or for what they send": waiting_ns,
         "the data loader": idle.data_loader_ns,
         "files or the network": idle.io_ns,
-        "setting up: memory, modules, and what comes before the GPU's first and after its last work": idle.setup_ns,
+        setting_up: idle.setup_ns,
         "synchronisation: the host waits for a result before it launches more": idle.sync_ns,
         "launching: the host gives the GPU work more slowly than that does it": idle.launch_ns,
         "the host, which is busy with something else between launches": idle.host_ns,
@@ -48,7 +53,7 @@ def underutilized(signals: Signals) -> Finding | Lacks | None:
             "communication_ns": signals.per_iteration(waiting_ns),
             "largest": largest,
             "largest_fraction": signals.share(causes[largest]),
-            "advice": _ADVICE[largest.split(":")[0].split(",")[0]],
+            "advice": _advice(signals, largest.split(":")[0].split(",")[0]),
             "data_loader_ns": signals.per_iteration(idle.data_loader_ns),
             "io_ns": signals.per_iteration(idle.io_ns),
             "sync_ns": signals.per_iteration(idle.sync_ns),
@@ -57,17 +62,48 @@ def underutilized(signals: Signals) -> Finding | Lacks | None:
             "host_ns": signals.per_iteration(idle.host_ns),
             "other_ns": signals.per_iteration(idle.other_ns),
         },
-        tuple(
-            Evidence("device", str(device), int(busy))
-            for device, busy, used in zip(
-                signals.aggregation.devices.device_id.tolist(),
-                signals.aggregation.devices.busy_ns().tolist(),
-                signals.aggregation.devices.in_use.tolist(),
-                strict=True,
-            )
-            if used
-        ),
+        _busy_evidence(signals),
     )
+
+
+def _marked_too_short(signals: Signals, busy: float) -> Finding:
+    """What the GPU does after the iterations is in none of their times."""
+    return Finding(
+        "underutilized_gpu_detector",
+        Severity.WARNING,
+        Confidence.HIGH,
+        "idle",
+        "In the iterations a kernel{which} runs in {busy_fraction} of the time, but {late_fraction} of the kernels' "
+        "time comes after them: what marks the iterations ends before the GPU has done their work, so that no share of "
+        "their time tells how busy it is.",
+        signals.advice(
+            "Mark whole turns of the loop, with the wait for the GPU inside: profiler.step() at the end of each, or "
+            "torch.cuda.synchronize() within the range; then look again.",
+            tensorflow=_WHOLE_TURNS,
+            tensorrt=_WHOLE_TURNS,
+            cuda=_WHOLE_TURNS,
+        ),
+        {
+            "which": " other than collectives" if signals.exposed_communication_ns else "",
+            "busy_fraction": max(busy, 0.0),
+            "late_fraction": signals.late_fraction,
+        },
+        _busy_evidence(signals),
+    )
+
+
+_WHOLE_TURNS = "Mark whole turns of the loop, with the wait for the GPU inside; then look again."
+
+
+def _busy_evidence(signals: Signals) -> tuple[Evidence, ...]:
+    """How long kernels run on each GPU in use."""
+    devices = signals.aggregation.devices
+    rows = zip(devices.device_id.tolist(), devices.busy_ns().tolist(), devices.in_use.tolist(), strict=True)
+    return tuple(Evidence("device", str(device), int(busy)) for device, busy, used in rows if used)
+
+
+def _advice(signals: Signals, cause: str) -> str:
+    return (signals.marked and _ADVICE_IF_MARKED.get(cause)) or _ADVICE[cause]
 
 
 _ADVICE = {
@@ -82,6 +118,12 @@ _ADVICE = {
     "program does between its ops.",
     "copies": "Look at the finding about copies first.",
 }
+
+_ADVICE_IF_MARKED = {
+    "setting up": "Look at the finding about setting up first: its ops are where the driver allocates, frees or loads.",
+    "nothing recorded": "Find out what the program does between its ops.",
+}
+"""In place of the advice to mark iterations."""
 
 
 _OUT_OF_THE_LOOP = "out of the loop, or do them every hundred steps; keep metrics on the GPU."
