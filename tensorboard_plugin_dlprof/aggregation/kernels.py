@@ -138,7 +138,7 @@ def launches(profile: Profile, kernel: Int64s, memory: int, graph: Int64s) -> La
 
 
 def unknown_kernels(profile: Profile, kernel: Int64s) -> UnknownKernels:
-    """The aggregated kernels of which no rule can tell, by op."""
+    """The aggregated kernels whose Tensor Core use is unknown, by op."""
     kernels = profile.kernels
     unknown = kernel[kernels.matrix_unit[kernel] == MatrixUnit.UNKNOWN]
     number, first = codes(kernels.op[unknown])

@@ -35,14 +35,14 @@ def device_work(profile: Profile) -> list[Work]:
 
 
 def device_parts(profile: Profile, start: Int64s, stop: Int64s) -> tuple[Int64s, Int64s]:
-    """What fills each window from ``start[i]`` to ``stop[i]``, and what of it cannot be told, in nanoseconds.
+    """What fills each window from ``start[i]`` to ``stop[i]``, and how much of it is unknown, in nanoseconds.
 
-    The first row of a profile without devices is that of a device that did nothing.
+    A profile without devices has one row, as of a device that did nothing.
 
     Returns:
-        The parts, shape (devices, windows, 7), by ``Part``; and of those in ``OTHER_KERNEL``, shape (devices, windows),
-        the time with kernels running of which no rule can tell whether they use Tensor Cores, or CUDA graphs recorded
-        as a whole: so much more may be ``TENSOR_CORE``.
+        The parts, shape (devices, windows, 7), by ``Part``; and, shape (devices, windows), how much of
+        ``OTHER_KERNEL`` is time in which kernels whose Tensor Core use is unknown, or CUDA graphs recorded as a whole,
+        were running: up to that much more may be ``TENSOR_CORE``.
     """
     parts = np.zeros((max(len(profile.devices), 1), len(start), len(Part)), np.int64)
     unknown = np.zeros(parts.shape[:2], np.int64)

@@ -125,7 +125,7 @@ class IterationOps(msgspec.Struct):
 
 
 class UnknownKernels(msgspec.Struct):
-    """One row per op with kernels of which no rule can tell whether they use Tensor Cores, ascending."""
+    """One row per op with kernels whose Tensor Core use is unknown, ascending by op."""
 
     op: Int64s
     kernels: Int64s
@@ -150,12 +150,12 @@ class Iterations(msgspec.Struct):
     parts_ns: Int64s
     """Shape (n, 7), by ``Part``; a row adds up to the length of its iteration. Mean over the devices in use."""
     unknown_part_ns: Int64s
-    """Of ``parts_ns``, in ``OTHER_KERNEL``: with kernels of which no rule can tell whether they use Tensor Cores, or
-    CUDA graphs recorded as a whole. Mean over the devices in use."""
+    """The share of ``OTHER_KERNEL`` in ``parts_ns`` in which kernels whose Tensor Core use is unknown, or CUDA graphs
+    recorded as a whole, were running. Mean over the devices in use."""
     kernels: Int64s
     tc_kernels: Int64s
     unknown_kernels: Int64s
-    """Of which no rule can tell whether they use Tensor Cores."""
+    """Kernels whose Tensor Core use is unknown."""
     graphs: Int64s
     """CUDA graphs recorded as a whole."""
     kernel_ns: Int64s
@@ -218,7 +218,7 @@ class Launches(msgspec.Struct, frozen=True):
     memory: int
     """Copies and sets."""
     unknown: int
-    """Kernels of which no rule can tell whether they use Tensor Cores; counted among the others."""
+    """Kernels whose Tensor Core use is unknown; counted among the others."""
     unknown_names: int
     other_names: int
     """Distinct names of kernels that do not use Tensor Cores."""
@@ -234,7 +234,7 @@ class Efficiency(msgspec.Struct, frozen=True):
     eligible_ops: int
     eligible_ops_using: int
     eligible_ops_unknown: int
-    """Of which it cannot be told whether they use Tensor Cores: none of their kernels is known to, and some may."""
+    """Eligible ops whose Tensor Core use is unknown: none of their kernels is known to use them, but some may."""
     eligible_op_ns: int
     """GPU time of the ops, copies included and overlap within an instance counted once."""
     kernel_ns: int

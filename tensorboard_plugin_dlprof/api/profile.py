@@ -143,16 +143,16 @@ class Profile:
         """One row per aggregated iteration: ``iteration``, ``start_ns``, ``duration_ns``, ``kernels``,
         ``tensor_core_kernels``, ``gpu_time_ns`` (time with a kernel running), ``gpu_time_fraction``, its exclusive
         parts (``tensor_core_time_ns``, ``other_kernel_ns``, ``memory_ns``, ``data_loader_ns``, ``io_ns``, ``cpu_ns``,
-        ``other_ns``), and plain sums over kernels. Where no rule can tell some kernels, or CUDA graphs were recorded as
-        a whole: ``unknown_kernel_ns``, ``unknown_kernels`` and ``unknown_kernel_time_ns`` too; what is known of Tensor
-        Cores is the least that it can be, and ``<NA>`` where that is nothing.
+        ``other_ns``), and plain sums over kernels. Where the Tensor Core use of some kernels is unknown, or CUDA graphs
+        were recorded as a whole, there are also ``unknown_kernel_ns``, ``unknown_kernels`` and
+        ``unknown_kernel_time_ns``, and the columns about Tensor Cores are lower bounds, ``<NA>`` instead of 0.
         """
         return self._table("iterations")
 
     def gpus(self) -> pd.DataFrame:
         """One row per GPU: ``device_id``, ``name``, ``compute_capability``, ``sm_count``, ``memory_bytes``,
         ``in_use``, ``utilization_fraction``, ``busy_ns``, ``kernels``, ``tensor_core_fraction``,
-        ``unknown_fraction`` (with kernels of which no rule can tell, or CUDA graphs recorded as a whole).
+        ``unknown_fraction`` (with kernels whose Tensor Core use is unknown, or CUDA graphs recorded as a whole).
         """
         return self._table("gpus")
 

@@ -36,22 +36,22 @@ class Summary:
     gpu_busy_ns: int | None
     """The time with at least one kernel running."""
     tensor_core_efficiency_fraction: float | None
-    """Of the kernel time of eligible ops, the part of kernels that use Tensor Cores: the least that it can be where of
-    some no rule can tell, and unknown where none is known to."""
+    """Share of the kernel time of eligible ops that is in kernels that use Tensor Cores. A lower bound where the use of
+    some kernels is unknown, and then ``None`` instead of 0."""
     resources_ns: dict[str, int | None]
-    """The exclusive parts of the wall time: tensor_core, unknown_kernel (of which no rule can tell whether they use
-    Tensor Cores, and CUDA graphs recorded as a whole), other_kernel, memory, data_loader, io, cpu, other. Where
-    unknown_kernel is not 0, tensor_core is the least that it can be, and unknown where none is known. So is what the
-    recording could not hold: without a GPU, its parts."""
+    """The exclusive parts of the wall time: tensor_core, unknown_kernel (kernels whose Tensor Core use is unknown, and
+    CUDA graphs recorded as a whole), other_kernel, memory, data_loader, io, cpu, other. Where unknown_kernel is not 0,
+    tensor_core is a lower bound, and ``None`` instead of 0. Parts that the recording could not contain are ``None``,
+    such as those of the GPU where none was recorded."""
     kernel_times_ns: dict[str, int | None]
-    """Plain sums of durations: total, and its parts tensor_core, unknown (of which no rule can tell), other_kernel and
-    memory; and graph, CUDA graphs recorded as a whole, which are not in the total. Beside unknown or graph,
-    tensor_core is the least that it can be, and unknown where none is known."""
+    """Plain sums of durations: total, and its parts tensor_core, unknown (kernels whose Tensor Core use is unknown),
+    other_kernel and memory; and graph, CUDA graphs recorded as a whole, which are not in the total. Where unknown or
+    graph is not 0, tensor_core is a lower bound, and ``None`` instead of 0."""
     ops: int | None
     eligible_ops: int | None
-    """Ops that can use Tensor Cores; unknown where none is known to, and some may."""
+    """Ops that can use Tensor Cores; ``None`` where none is known to be eligible but some may be."""
     eligible_ops_using_tensor_cores: int | None
-    """The least that it can be, and unknown where none is known to; ``eligible_ops_unknown`` more may."""
+    """A lower bound, up to ``eligible_ops_unknown`` more may; ``None`` instead of 0 where some may."""
     eligible_ops_unknown: int | None
     op_gpu_time_ns: int | None
     """Sum of the GPU times of all ops."""

@@ -210,7 +210,7 @@ def write_aggregated_extensions(con: sqlite3.Connection, aggr_id: int, aggregati
 
 
 def _write_unknown(con: sqlite3.Connection, aggr_id: int, iterations: Iterations) -> None:
-    """Store what cannot be told of the iterations, whose own rows are the last that were written."""
+    """Store how much of each iteration is unknown. The iterations' own rows must be the last that were written."""
     (last,) = con.execute("SELECT max(id) FROM iteration_aggregation_list").fetchone()
     columns = {
         "unknown_part_ns": iterations.unknown_part_ns,

@@ -59,7 +59,7 @@ class Parts:
         """Track and number of a GPU -> process, where the track alone does not tell it."""
 
     def processes(self, track: Int32s, device: Int32s) -> Int32s:
-        """Of the programs that device work belongs to; 0 where it cannot be told, as where several share a GPU.
+        """Of the programs that device work belongs to; 0 where that is unknown, as where several share a GPU.
 
         Args:
             track: text before the number of the GPU.

@@ -122,8 +122,8 @@ _MEASURED = {
 _TOLD = {
     "tensor_core_fraction": (
         "TC Share of Busy Time",
-        "Of the time with a kernel running on this GPU, the part with a Tensor Core kernel running: the least that is "
-        "known, and empty where none is and some kernel may use them.",
+        "Share of the time with a kernel running on this GPU in which a Tensor Core kernel was running. A lower bound "
+        "if the Tensor Core use of some kernels is unknown; empty if none is known to use them but some may.",
     )
 }
 """What they are called where that is something else than the sums that NVIDIA's database has."""
@@ -153,8 +153,8 @@ _EXTENDED = msgspec.structs.replace(
             "unknown_fraction",
             "Unknown Share of Busy Time",
             "fraction",
-            "Of the time with a kernel running on this GPU, the part with kernels of which no rule can tell whether "
-            "they use Tensor Cores, or CUDA graphs recorded as a whole, and no kernel that is known to.",
+            "Share of the time with a kernel running on this GPU in which no kernel known to use Tensor Cores was "
+            "running, but kernels whose Tensor Core use is unknown, or CUDA graphs recorded as a whole, were.",
             "time.unknown_part_ns * 1.0 / nullif(time.busy_ns, 0)",
             ("time",),
             nullable=True,

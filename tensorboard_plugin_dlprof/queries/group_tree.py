@@ -30,11 +30,13 @@ _NUMBER = re.compile(r"\[\d+\]|(?<=[_.])\d+(?=$)")
 
 
 class Nodes(TypedDict):
-    """One item for each node in every list; a parent stands before its children. Where no op is known to be eligible,
-    and of some it is not known, ``eligible_ops`` is unknown. What is known of Tensor Cores is the least that it can be
-    where some op below may use them and nobody can tell: ``using_ops`` and ``tensor_core_time_ns`` are unknown where
-    nothing is known; so are times on the host where no call was recorded that launched the work. ``unknown_time_ns`` is
-    of kernels, ``unknown_ops`` are the ops that none is known to be of."""
+    """One item for each node in every list; a parent stands before its children.
+
+    Where the Tensor Core use of some kernels below a node is unknown, ``using_ops`` and ``tensor_core_time_ns`` are
+    lower bounds, and unknown where these would be 0; ``unknown_time_ns`` is the time of those kernels, and
+    ``unknown_ops`` counts the ops whose use is unknown. ``eligible_ops`` is unknown where no op is known to be eligible
+    but some may be; times on the host are, where no call that launched the work was recorded.
+    """
 
     parent: list[int]
     name: list[str]
@@ -80,9 +82,9 @@ class _Node(msgspec.Struct):
     unknown_ns: int = 0
     ops: int = 0
     unknown_ops: int = 0
-    """Of which it cannot be told whether they use Tensor Cores."""
+    """Ops whose Tensor Core use is unknown."""
     untold: bool = False
-    """Whether it is, or holds, an op of which nobody knows whether it could use matrix units."""
+    """Whether it is, or contains, an op whose eligibility for matrix units is unknown."""
     limited: Limited | None = None
     parent: int = -1
     children: list[int] = msgspec.field(default_factory=list)
@@ -167,7 +169,7 @@ def _read(connection: sqlite3.Connection, scope: Scope, group: str, limited: Map
 
 
 def _kernel_times(connection: sqlite3.Connection, scope: Scope) -> dict[int, tuple[int, int, int]]:
-    """Plain sums of the durations of an op's kernels: all, those on Tensor Cores, and those that no rule can tell."""
+    """Plain sums of the durations of an op's kernels: all, those on Tensor Cores, and those where that is unknown."""
     if "ext_op_kernels" in extension_tables(connection):
         columns = "read_only_ops_id, kernel_ns, tc_kernel_ns, unknown_ns"
         query = f"SELECT {columns} FROM ext_op_kernels WHERE aggr_id = ? AND -1 <> ?"

@@ -112,11 +112,11 @@ _USING = using_ops("path.string")
 def with_unknown(table: Table) -> Table:
     """The groups of a database of ours, which tells of ops that may use Tensor Cores."""
     told = {
-        "eligible_ops": (eligible_ops("path.string"), "Empty where none is known to be, and some may."),
-        "using_ops": (_USING, "Empty where none is known to, and some may."),
+        "eligible_ops": (eligible_ops("path.string"), "Empty if none is known to be eligible but some may be."),
+        "using_ops": (_USING, "Empty if none is known to use them but some may."),
         "using_fraction": (
             f"{_USING} * 1.0 / nullif(max(node.num_supported_leaf_ops, node.num_tc_leaf_ops), 0)",
-            "Empty where none is known to, and some may.",
+            "Empty if none is known to use them but some may.",
         ),
     }
     return msgspec.structs.replace(
@@ -210,7 +210,7 @@ def kernels_of_group(extended: bool) -> Table:
         base=f"({_OF_OURS}) AS kernel",
         columns=tuple(
             msgspec.structs.replace(
-                column, description=f"{column.description[:-1]}; empty where no rule can tell.", nullable=True
+                column, description=f"{column.description[:-1]}; empty if that is unknown.", nullable=True
             )
             if column.key == "using_tensor_cores"
             else column

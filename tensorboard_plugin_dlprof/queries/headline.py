@@ -21,7 +21,7 @@ class Headline(TypedDict):
     average_iteration_ns: int | None
     gpu_utilization_fraction: float | None
     tensor_core_time_fraction: float | None
-    """Of the wall time, the least that it can be; unknown where none is known, and some kernels may use them."""
+    """Of the wall time; a lower bound if some kernels may use them, and then unknown instead of 0."""
 
 
 class SourceFacts(TypedDict):

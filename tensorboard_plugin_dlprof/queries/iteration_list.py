@@ -201,7 +201,7 @@ def _untold(column: Column) -> Column:
     )
 
 
-_UNKNOWN = "kernels of which no rule can tell whether they use Tensor Cores"
+_UNKNOWN = "kernels whose Tensor Core use is unknown"
 _MAY_USE = f"{_UNKNOWN}, or CUDA graphs recorded as a whole"
 
 _UNKNOWN_COLUMNS = (
@@ -258,7 +258,7 @@ def _with_unknown(table: Table) -> Table:
 
 
 def _least(column: Column, known: str, may_be_more: str) -> Column:
-    """A column that tells the least that it can be, and is empty where that is 0 and it may be more."""
+    """A column that shows a lower bound, and is empty where that is 0 but the value may be more."""
     divisor = column.quotient[1] if column.quotient else "1"
     of_stats = column.alone is not None
     return msgspec.structs.replace(

@@ -37,7 +37,7 @@ class Bar(TypedDict):
     """Whether they are aggregated."""
     parts: dict[str, int | None] | None
     """Exclusive times that add up to the duration; unknown for iterations that are not aggregated. That on Tensor Cores
-    is the least that it can be where ``unknown_kernel`` is not 0, and unknown where none is known."""
+    is a lower bound where ``unknown_kernel`` is not 0, and then unknown instead of 0."""
 
 
 def _part(resource: str, extended: bool) -> str:

@@ -155,7 +155,7 @@ _KERNELS_EXTENDED = msgspec.structs.replace(
                 column,
                 sql="CASE WHEN kernel.uses_tc THEN 1 WHEN class.matrix_unit = 2 THEN NULL ELSE 0 END",
                 joins=("kernel", "class"),
-                description="The kernel uses Tensor Cores; empty where no rule can tell.",
+                description="The kernel uses Tensor Cores; empty if that is unknown.",
             )
             if column.key == "using_tensor_cores"
             else column
@@ -302,7 +302,7 @@ def _least(column: Column) -> Column:
     return msgspec.structs.replace(
         column,
         sql=at_least_sql(column.sql, _IS_UNKNOWN),
-        description=f"{column.description} Empty where none is known, and of some no rule can tell.",
+        description=f"{column.description} Empty if none is known to use them but some may.",
         nullable=True,
     )
 

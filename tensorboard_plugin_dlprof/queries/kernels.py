@@ -88,7 +88,7 @@ USING_OR_UNKNOWN = (
     f"AND EXISTS (SELECT 1 FROM ext_launches AS kernel WHERE {_OF_NAME} "
     "AND kernel.long_name_id = class.name_id)) THEN NULL ELSE 0 END"
 )
-"""Empty where some launch of the name is of a kind that no rule can tell."""
+"""Empty where some launch of the name is of a kernel whose Tensor Core use is unknown."""
 
 
 def _of_launches(column: Column) -> Column:
@@ -101,7 +101,7 @@ def _of_launches(column: Column) -> Column:
         return msgspec.structs.replace(
             column,
             sql=USING_OR_UNKNOWN,
-            description="The kernel uses Tensor Cores; empty where no rule can tell.",
+            description="The kernel uses Tensor Cores; empty if that is unknown.",
         )
     return column
 

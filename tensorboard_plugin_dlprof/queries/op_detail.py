@@ -33,7 +33,7 @@ class OpFacts(TypedDict):
     eligible: bool | None
     """Unknown of CUDA graphs that were recorded as a whole, and of kernels without an op."""
     using_tensor_cores: bool | None
-    """Unknown where no rule tells the kernels, too."""
+    """Unknown also where that of its kernels is."""
     bad_data_type: bool
     calls: int | None
     kernel_calls: int | None
@@ -80,8 +80,8 @@ class SubOp(TypedDict):
 
 class OpIterations(TypedDict):
     """The op in each iteration, or in those from ``iteration`` to ``stop_iteration``: a list for each column, one item
-    for each row. A thousand rows are a third as long so. Where no rule can tell some of its kernels, what is known of
-    Tensor Cores is the least that it can be, and unknown where it is 0."""
+    for each row, which makes a thousand rows a third as long. Where the Tensor Core use of some of its kernels is
+    unknown, the columns about Tensor Cores are lower bounds, and unknown instead of 0."""
 
     iteration: list[int]
     stop_iteration: list[int]

@@ -191,8 +191,8 @@ USING_OR_UNKNOWN = (
     f"CASE WHEN node.using_tc THEN 1 WHEN ({NO_GPU_WORK}) "
     f"OR {MAY_USE.format(aggregation='node.aggr_id', op='node.read_only_ops_id')} THEN NULL ELSE 0 END"
 )
-"""Of ``op_nodes AS node`` in a database of ours: empty where none of the op's kernels is known to and some may, where
-it launches CUDA graphs that were recorded as a whole, or where no GPU was recorded."""
+"""Of ``op_nodes AS node`` in a database of ours: empty where none of the op's kernels is known to use Tensor Cores but
+some may, where it launches CUDA graphs that were recorded as a whole, and where no GPU was recorded."""
 
 ELIGIBLE_OR_UNKNOWN = (
     "CASE WHEN node.tc_eligible <> 0 OR node.using_tc <> 0 THEN 1 "
@@ -205,7 +205,7 @@ of kernels that no op is known to have launched."""
 
 
 def of_ours(table: Table) -> Table:
-    """A table of ops of a database of ours, which stores where the calls of each op begin, and what cannot be told."""
+    """A table of ops of a database of ours, which stores where the calls of each op begin, and what is unknown."""
     return msgspec.structs.replace(table, columns=tuple(map(_of_ours, table.columns)))
 
 
@@ -216,14 +216,14 @@ def _of_ours(column: Column) -> Column:
         return msgspec.structs.replace(
             column,
             sql=ELIGIBLE_OR_UNKNOWN,
-            description=f"{column.description} Empty where that cannot be told.",
+            description=f"{column.description} Empty if that is unknown.",
             nullable=True,
         )
     if column.key == "using_tensor_cores":
         return msgspec.structs.replace(
             column,
             sql=USING_OR_UNKNOWN,
-            description="At least one kernel of the op uses Tensor Cores; empty where that cannot be told.",
+            description="At least one kernel of the op uses Tensor Cores; empty if that is unknown.",
             nullable=True,
         )
     return column
@@ -242,7 +242,7 @@ class TopOp(TypedDict):
     eligible: bool | None
     """Unknown of CUDA graphs that were recorded as a whole, and of kernels without an op."""
     using_tensor_cores: bool | None
-    """Unknown where no rule tells the kernels, too."""
+    """Unknown also where that of its kernels is."""
 
 
 def top_ops(connection: sqlite3.Connection, scope: Scope, count: int = 10) -> list[TopOp]:

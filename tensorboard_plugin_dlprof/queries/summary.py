@@ -17,8 +17,8 @@ from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least
 from tensorboard_plugin_dlprof.queries.unrecorded import unrecorded_resources
 
 RESOURCES = ("tensor_core", "unknown_kernel", "other_kernel", "memory", "data_loader", "io", "cpu", "other")
-"""The parts of an iteration's time, each without what those before it cover: kernels on Tensor Cores; kernels of which
-no rule can tell, and CUDA graphs recorded as a whole; kernels that are not on Tensor Cores; and so on."""
+"""The parts of an iteration's time, each without what those before it cover: kernels on Tensor Cores; kernels
+whose Tensor Core use is unknown, and CUDA graphs recorded as a whole; kernels not on Tensor Cores; and so on."""
 
 RESOURCE_COLUMNS: Mapping[str, str] = MappingProxyType(
     {
@@ -40,11 +40,11 @@ class ModelSummary(TypedDict):
 
     ops: int | None
     eligible_ops: int | None
-    """Unknown where none is known to be, and some may."""
+    """Unknown where none is known to be eligible but some may be."""
     eligible_ops_using_tensor_cores: int | None
-    """Unknown where none is known to, and some may."""
+    """A lower bound; unknown where none is known to use them but some may."""
     eligible_ops_unknown: int | None
-    """Of which it cannot be told: so many more may use Tensor Cores."""
+    """Ops whose Tensor Core use is unknown: up to that many more may use them."""
     gpu_time_ns: int | None
     eligible_gpu_time_fraction: float | None
 
@@ -70,8 +70,8 @@ class GpuUtilization(TypedDict):
 
 
 class ResourceShare(TypedDict):
-    """One exclusive part of the wall time. That on Tensor Cores is the least that it can be where ``unknown_kernel`` is
-    not 0, and unknown where none is known; so is what the recording could not hold."""
+    """One exclusive part of the wall time. That on Tensor Cores is a lower bound where ``unknown_kernel`` is not 0, and
+    then unknown instead of 0. What the recording could not contain is unknown too."""
 
     resource: str
     time_ns: int | None
@@ -94,7 +94,7 @@ class TensorCoreEfficiency(TypedDict):
     tensor_core_ns: int | None
     kernel_ns: int | None
     unknown_ns: int | None
-    """The part of ``kernel_ns`` of which no rule can tell: ``fraction`` is the least that it can be."""
+    """The part of ``kernel_ns`` whose Tensor Core use is unknown; where it is not 0, ``fraction`` is a lower bound."""
 
 
 class Performance(TypedDict):
@@ -237,10 +237,10 @@ def apart(times: Mapping[str, int | None], unknown_ns: int | None) -> dict[str, 
 
 
 def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[str, KernelClassTime]:
-    """Plain sums of GPU durations: total, and its parts tensor_core, unknown (no rule can tell whether they use Tensor
-    Cores), other_kernel and memory; and graph, CUDA graphs recorded as a whole, which no total holds because their
-    kernels are not known. What is known of tensor_core is the least that it can be beside unknown or graph, and nothing
-    where no kernel is known to use Tensor Cores."""
+    """Plain sums of GPU durations: total, and its parts tensor_core, unknown (kernels whose Tensor Core use is not
+    known), other_kernel and memory; and graph, CUDA graphs recorded as a whole, which are not in the total because
+    their kernels are not known. Where unknown or graph is not 0, tensor_core is a lower bound, and unknown instead of
+    0."""
     summary = _row(connection, scope, "view_kernel_summary")
     extended = _extended_row(connection, scope)
     if extended is not None:

@@ -1,7 +1,7 @@
-"""Kernels of which no rule can tell whether they use Tensor Cores, and CUDA graphs that were recorded as a whole.
+"""Kernels whose Tensor Core use is unknown, and CUDA graphs that were recorded as a whole.
 
-What is known of Tensor Cores is then the least that it can be, and nothing at all where it is 0. NVIDIA's databases do
-not tell: of theirs, all is known.
+Where there are any, numbers about Tensor Cores are lower bounds, and unknown instead of 0. NVIDIA's databases do not
+have this distinction: their numbers are taken as complete.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def at_least_sql(known: str, is_unknown: str) -> str:
 
 
 def has_unknown_kernels(connection: sqlite3.Connection) -> bool:
-    """Whether of some aggregated iteration it cannot be told how much of it Tensor Cores took."""
+    """Whether some aggregated iteration contains such kernels or graphs."""
     if "ext_iteration_unknown" not in extension_tables(connection):
         return False
     (found,) = connection.execute("SELECT EXISTS (SELECT 1 FROM ext_iteration_unknown)").fetchone()
@@ -30,7 +30,7 @@ def has_unknown_kernels(connection: sqlite3.Connection) -> bool:
 
 
 def unknown_names(connection: sqlite3.Connection) -> frozenset[int]:
-    """``dictionary.id`` of the long names of which no rule can tell."""
+    """``dictionary.id`` of the long names of kernels whose Tensor Core use is unknown."""
     if "ext_kernel_names" not in extension_tables(connection):
         return frozenset()
     return frozenset(

@@ -182,7 +182,7 @@ def _top_ops(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
         if op["using_tensor_cores"]:
             colour, use = "tensor_core", f"uses {unit}s"
         elif op["using_tensor_cores"] is None:
-            use = f"whether it uses {unit}s cannot be told"
+            use = f"whether it uses {unit}s is unknown"
         parts = (duration(op["gpu_time_ns"]), share(op["gpu_time_fraction"]), use)
         label = f"{op['name']} ({op['op_id']}): {', '.join(filter(None, parts))}"
         rows.append((label, Part(op["gpu_time_ns"] or 0, colour, label)))

@@ -89,9 +89,9 @@ def _system(connection: sqlite3.Connection) -> list[tuple[Value, ...]]:
 
 
 def _times(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ...]]:
-    """A utilisation is unknown where the profile has nothing that could be utilised, a part of the wall time where it
-    could not be recorded, or no time went by, both of Tensor Cores where no kernel is known to use them and some may;
-    DLProf writes 0.0."""
+    """A utilisation is unknown where the profile has nothing that could be utilised, and a part of the wall time where
+    it could not be recorded or no time passed. Both are unknown for Tensor Cores where no kernel is known to use them
+    but some may. DLProf writes 0.0 in all these cases."""
     parts = {part["resource"]: part["fraction"] for part in resource_breakdown(connection, scope)}
     unknown = {f"{column}_duration_pct" for resource, column in RESOURCE_COLUMNS.items() if parts[resource] is None}
     if tensor_core_efficiency(connection, scope)["fraction"] is None:

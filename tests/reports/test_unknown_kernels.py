@@ -1,4 +1,4 @@
-"""Kernels of which no rule can tell: the compatible CSV files are DLProf's, all others say what is not known."""
+"""Kernels whose Tensor Core use is unknown: the compatible CSV files are DLProf's, all others say what is not known."""
 
 from __future__ import annotations
 
