@@ -83,7 +83,7 @@ def _insert_chunk(
         con.executemany(statement, values.tolist())
     if whole < rows:
         last = np.stack([column[whole:] for column in columns.values()], axis=1)
-        con.executemany(_statement(table, tuple(columns), 1, same), last.tolist())
+        con.executemany(_statement(table, tuple(columns), same), last.tolist())
 
 
 def _in_whole_statements(rows: int) -> int:
@@ -120,7 +120,7 @@ def _step(column: npt.NDArray[np.integer]) -> int | None:
 def insert_rows(con: sqlite3.Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Value]]) -> None:
     """Add rows of any values."""
     waiting = iter(rows)
-    one = _statement(table, tuple(columns), 1)
+    one = _statement(table, tuple(columns))
     while chunk := list(islice(waiting, _OBJECTS_A_CHUNK)):
         whole = _in_whole_statements(len(chunk))
         if whole:
@@ -149,7 +149,7 @@ def storable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _statement(table: str, columns: tuple[str, ...], rows: int, same: Mapping[str, int] = MappingProxyType({})) -> str:
-    """``table`` and the names of columns are those of our own schema, never of a file."""
+def _statement(table: str, columns: tuple[str, ...], same: Mapping[str, int] = MappingProxyType({})) -> str:
+    """Inserts one row. ``table`` and the names of columns are those of our own schema, never of a file."""
     row = f"({', '.join([*'?' * len(columns), *map(str, same.values())])})"
-    return f"INSERT INTO {table} ({', '.join([*columns, *same])}) VALUES {', '.join([row] * rows)}"
+    return f"INSERT INTO {table} ({', '.join([*columns, *same])}) VALUES {row}"

@@ -70,7 +70,7 @@ class Call(msgspec.Struct, frozen=True):
         return None
 
 
-def parse_call(name: str, shapes: str, dtypes: str, parameters: str, assumed_type: str = "") -> Call:
+def parse_call(name: str, shapes: str, dtypes: str, parameters: str) -> Call:
     """The op that a source recorded.
 
     Args:
@@ -78,16 +78,15 @@ def parse_call(name: str, shapes: str, dtypes: str, parameters: str, assumed_typ
         shapes: JSON list, one shape (or list of shapes) per argument; ``[]`` for scalars.
         dtypes: JSON list parallel to it; may be empty (NVTX has none).
         parameters: JSON list parallel to it; may be empty.
-        assumed_type: Type of the tensors where ``dtypes`` says nothing.
     """
     values = tuple(map(_value, recorded_list(parameters)))
-    return make_call(name, recorded_list(shapes), recorded_list(dtypes), values, assumed_type)
+    return make_call(name, recorded_list(shapes), recorded_list(dtypes), values)
 
 
 def make_call(
-    name: str, sizes: Sequence[object], types: Sequence[object], values: tuple[object, ...], assumed_type: str
+    name: str, sizes: Sequence[object], types: Sequence[object], values: tuple[object, ...], assumed_type: str = ""
 ) -> Call:
-    """The op of what ``parse_call`` reads: shapes, types and values are what their texts hold."""
+    """The same from decoded lists. ``assumed_type`` is the type of tensors for which ``types`` says nothing."""
     arguments = []
     for position, size in enumerate(sizes):
         written = types[position] if position < len(types) else ""

@@ -1,23 +1,24 @@
 """What devices can do, as their makers publish it: dense rates (without structured sparsity) at boost clock.
 
-One row a product. TFLOP/s (TOP/s of integers): ``vector`` is plain arithmetic, ``matrix`` Tensor Cores or matrix
-cores with FP32 accumulation, which is what PyTorch uses; GeForce cards do half as much with it as with FP16
-accumulation, of FP16 and FP8 alike, and the half is what stands here. Where a maker publishes rates of a board or a
-rack, a row is the part of one GPU; where it publishes rates with sparsity, the half. A product of two chips that a
-program sees as two devices (MI250, MI250X) stands as one of them.
-A product that is not here, or of which a number was never published, is unknown and not guessed: power-limited
-laptop GPUs above all, of which only those that a line card lists with a rate of their own are here.
+One row per product, in TFLOP/s (TOP/s of integers). ``vector`` is plain arithmetic; ``matrix`` is Tensor Cores or
+matrix cores with FP32 accumulation, which is what PyTorch uses. GeForce cards accumulate FP16 and FP8 products in FP32
+at half the rate that they have with FP16 accumulation, so that half is given here. Where a maker publishes rates of a
+board or a rack, a row has the share of one GPU; where it publishes rates with sparsity, half of them. A product of two
+chips that programs see as two devices (MI250, MI250X) has the rates of one. Products that are not listed, and numbers
+that were never published, are unknown and not guessed. Power-limited laptop GPUs are listed only where a line card
+gives them rates of their own.
 
-``pattern`` is searched in the device's name without case; rows are asked in order. ``memory_gb`` tells products of
-one name apart and holds where the capture has the size of the memory: from the first number to below the second.
+``pattern`` is searched in the device's name, ignoring case; the first row that matches counts. ``memory_gb`` tells
+products of the same name apart, where the capture has the size of the memory: from the first number to below the
+second.
 
-Every row names its maker's document. ``COMPARED`` lists the rows that were compared with it in November 2026, by way
-of public copies and quotations of these documents (not all numbers of all of them: the rate in 16 bits and the
-bandwidth at least). The others were written down from such documents before and could not be looked at again; their
-rates fit the number of units, the clock and the ratios of their architecture (``tests/efficiency/test_peaks.py``).
-Where a maker's own documents differ: T4 has 320 GB/s in its brief and 300 in its data sheet; H200 NVL 4.8 TB/s on its
-page and 4.2 in its data sheet; B200 7.7 TB/s in its data sheet and 8 on the page of the DGX, and the driver reports a
-bus of 7,680 bits, which is 7.7; B300 13.5 PFLOP/s of FP4 as the eighth of a board and 14 for one GPU.
+Every row names its maker's document. The rows of ``COMPARED`` (``tests/efficiency/test_peaks.py``) were compared with
+it in November 2026, by way of public copies and quotations, in 16-bit rate and bandwidth at least. The others were
+taken from such documents earlier and could not be checked again; a test compares their rates with the number of units
+and the clock of their architecture. Makers' own documents differ in places: T4 has 320 GB/s in its brief and 300 in its
+data sheet; H200 NVL 4.8 TB/s on its page and 4.2 in its data sheet; B200 7.7 TB/s in its data sheet and 8 on the page
+of the DGX, while the driver reports a bus of 7,680 bits, which gives 7.7; B300 13.5 PFLOP/s of FP4 as an eighth of a
+board and 14 for one GPU.
 """
 
 from __future__ import annotations
@@ -233,15 +234,3 @@ TABLE: tuple[Row, ...] = (
     Row("MI355X", r"mi355x?\b", _vector(157.3, 78.6),
         _half(2516.6, fp64=78.6, fp32=157.3, fp8=5033.2, int8=5033.2, fp4=10066.3), 8000, _MI355),
 )  # fmt: skip
-
-COMPARED: frozenset[str] = frozenset(
-    {
-        "P100 SXM2", "V100 SXM2", "TITAN RTX", "Quadro RTX 6000/8000", "RTX 2080 Ti", "T4",
-        "A100 PCIe 80GB", "A100 SXM4 80GB", "A100 40GB", "A100 80GB", "A10", "RTX A6000", "RTX 3090",
-        "L40S", "L4", "RTX 6000 Ada", "RTX 4090",
-        "H200 NVL", "H200 SXM", "H100 NVL", "H100 PCIe", "H100 SXM",
-        "GB200", "B200", "GB300", "B300", "RTX PRO 6000 Blackwell", "RTX 5090",
-        "MI210", "MI250 (one of two chips)", "MI300A", "MI300X", "MI350X", "MI355X",
-    }
-)  # fmt: skip
-"""Names of the rows that were compared with what their makers publish."""

@@ -82,10 +82,10 @@ class Catalog:
             self._is_known.wait(FIRST_ANSWER_SECONDS)
         return self._any_found
 
-    def snapshot(self, wait_s: float = ANSWER_SECONDS) -> Snapshot:
+    def snapshot(self) -> Snapshot:
         """The list; waits a moment for a scan that is due, so that small log directories are always up to date."""
         if self._scan_if_due():
-            self._is_listed.wait(wait_s)
+            self._is_listed.wait(ANSWER_SECONDS)
         return self._snapshot
 
     def find(self, profile_id: str) -> FoundProfile:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tensorboard_plugin_dlprof.efficiency.peak_table import COMPARED, TABLE
+from tensorboard_plugin_dlprof.efficiency.peak_table import TABLE
 from tensorboard_plugin_dlprof.efficiency.peaks import find_peaks
 
 GB = 1 << 30
@@ -142,6 +142,19 @@ def test_a_rate_is_that_of_its_units_at_their_clock(product: str) -> None:
     assert rows
     for row in rows:
         assert row.matrix["fp16"] == pytest.approx(multiprocessors * gigahertz * operations / 1000, rel=0.02)
+
+
+COMPARED: frozenset[str] = frozenset(
+    {
+        "P100 SXM2", "V100 SXM2", "TITAN RTX", "Quadro RTX 6000/8000", "RTX 2080 Ti", "T4",
+        "A100 PCIe 80GB", "A100 SXM4 80GB", "A100 40GB", "A100 80GB", "A10", "RTX A6000", "RTX 3090",
+        "L40S", "L4", "RTX 6000 Ada", "RTX 4090",
+        "H200 NVL", "H200 SXM", "H100 NVL", "H100 PCIe", "H100 SXM",
+        "GB200", "B200", "GB300", "B300", "RTX PRO 6000 Blackwell", "RTX 5090",
+        "MI210", "MI250 (one of two chips)", "MI300A", "MI300X", "MI350X", "MI355X",
+    }
+)  # fmt: skip
+"""Names of the rows that were compared with what their makers publish."""
 
 
 def test_what_was_compared_is_in_the_table() -> None:

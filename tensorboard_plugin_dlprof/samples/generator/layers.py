@@ -12,6 +12,7 @@ from tensorboard_plugin_dlprof.samples.generator.records import Forward, Kernel,
 Backward = Callable[[], None]
 
 _ELEMENTWISE_BLOCK = 128
+_VECTOR_WIDTH = 4
 
 
 @dataclass(slots=True)
@@ -35,12 +36,12 @@ class Tape:
         self.nodes.clear()
 
 
-def elementwise(process: Process, functor: str, tensors: int, like: Tensor, *, width: int = 4) -> Kernel:
+def elementwise(process: Process, functor: str, tensors: int, like: Tensor) -> Kernel:
     """A vectorised elementwise kernel of PyTorch that reads and writes ``tensors`` tensors like ``like``."""
-    name = kernel_names.elementwise(functor, tensors, width)
+    name = kernel_names.elementwise(functor, tensors, _VECTOR_WIDTH)
     precision = "fp32" if like.dtype == "float" else "fp16"
     duration = process.gpu.duration_ns(like.elements, tensors * like.num_bytes, precision, 0.5)
-    blocks = max(1, like.elements // (_ELEMENTWISE_BLOCK * width))
+    blocks = max(1, like.elements // (_ELEMENTWISE_BLOCK * _VECTOR_WIDTH))
     return Kernel(name, duration, grid=(blocks, 1, 1), block=(_ELEMENTWISE_BLOCK, 1, 1), registers=32)
 
 
