@@ -113,11 +113,7 @@ def _finished(finding: Finding, marked: bool) -> Finding:
     finding = msgspec.structs.replace(finding, evidence=_shown(finding.evidence))
     if marked:
         return finding
-    return msgspec.structs.replace(
-        finding,
-        problem=finding.problem.replace("each iteration", "the capture"),
-        recommendation=finding.recommendation.replace("each iteration", "the capture"),
-    )
+    return msgspec.structs.replace(finding, problem=finding.problem.replace("each iteration", "the capture"))
 
 
 def _shown(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:

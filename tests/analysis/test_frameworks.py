@@ -74,6 +74,15 @@ def test_what_torch_compile_left_out_is_not_to_be_compiled_again() -> None:
     assert told.numbers["share_fraction"] == pytest.approx(0.4)
 
 
+@pytest.mark.parametrize("framework", [lambda make: make, tensorflow, tensorrt, cuda])
+def test_iterations_are_marked_one_by_one(framework: Callable[[Make], Make]) -> None:
+    """Only what a finding measures is of the capture where none are marked; no range goes around that."""
+    case = CASES["no_iterations_detector"]
+    told = said_by("no_iterations_detector", framework(case.make)(case.alone))
+    assert "of the whole capture" in told.problem_text()
+    assert "the capture" not in told.recommendation_text()
+
+
 def test_where_stacks_were_recorded_they_are_what_to_look_at() -> None:
     """Python functions run in moments without an op: they must not be called unrecorded, nor be asked for again."""
     case = CASES["unrecorded_detector"]
