@@ -16,7 +16,7 @@ EXTENSION_VERSION = 9
 """Version of our own ``ext_*`` tables. Of a database of another version DLProf's tables alone are read, and the page
 says so: it may be all that is left. ``dlprof import`` makes it anew where its source is there, and caches do so too."""
 
-CLASSIFICATION_VERSION = 7
+CLASSIFICATION_VERSION = 8
 """Version of the rules by which kernels are told from their names, work from shapes, and advice from both. Caches and
 ``dlprof import`` make databases anew that were made by older ones."""
 

@@ -153,5 +153,7 @@ RULES: Final = (
          r"\b(?:regular|vector|composite_?\w*|multi_bluestein|bluestein|spRadix\w*|dpRadix\w*|c2c|r2c|c2r)_fft\w*"
          r"|\b(?:sp|dp)Radix\d+\w*|\bregular_bluestein|_fft_kernel|\bfft_\w*kernel|\b(?:prime|regular|vector)_fft\w*"
          r"|\b(?:real|complex)_?\w*_fft_\w*", "@types"),
+    Rule("cublas-geam", NO, "copy", "cublas", r"\bregion_transform_ABC", "@types",
+         note="sums of two matrices, or one of them transposed: cublasSgeam"),
     Rule("cublas-other", UNKNOWN, "gemm", "cublas", r"\bcublas(?:Lt)?::|^cublas", "@types"),
 )  # fmt: skip
