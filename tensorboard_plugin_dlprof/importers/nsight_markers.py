@@ -54,7 +54,7 @@ _ARGUMENT = re.compile(r", (seq|op_id|sizes|input_op_ids) ?= ?")
 _MOST_DIGITS = 18
 """Of a number that fits 64 bits."""
 
-_SHAPES = re.compile(r"\[[\[\]\d, -]*\]")
+_OF_SHAPES = "[]0123456789, -"
 
 _BACKWARD_NODE = re.compile(r"(?:\w+::)*\w*[A-Za-z0-9](?<!Forward)Backward\d*\Z")
 """Autograd's nodes are named for a function. ``Backward`` or ``ForwardBackward`` alone is a user's range: taken for
@@ -71,9 +71,6 @@ _FRAMEWORK_NAMESPACE = re.compile(
 
 _LONGEST_NAME = 4_096
 """Characters of a name: nobody reads more, and each step would carry them on."""
-
-_LONGEST_CACHED = 4_096
-"""Characters of shapes that are remembered: lists of hundreds of tensors would fill memory."""
 
 _LAYER_DOMAINS = re.compile(r"TensorRT|tensorflow|TSL\b|XLA|TensorFlow|tf\b", re.IGNORECASE)
 """NVTX domains in which a framework names the layers or ops it runs."""
@@ -111,8 +108,7 @@ def read_marker(text: str, domain: str = "") -> Marker:
 
 
 def _of_arguments(name: str, sizes: str, sequence: int) -> Marker:
-    name = shortened(name)
-    shapes = _shapes(sizes) if len(sizes) <= _LONGEST_CACHED else _shapes.__wrapped__(sizes)
+    name, shapes = shortened(name), _shapes(sizes) if sizes else ""
     return Marker(_kind(name, True, sequence >= 0 or shapes != ""), name, sequence, shapes)
 
 
@@ -187,8 +183,14 @@ _TELLING = (b", op_id", b", seq", b", sizes", b", input_op_ids", b"::", b"{", b"
 """A text without all of these has no arguments, is no dict, and its name is not one that ``_kind`` knows."""
 
 
-@lru_cache(maxsize=1 << 14)
 def _kind(name: str, has_arguments: bool, takes_tensors: bool) -> RangeKind:
+    # A number at the end says as much as any other, and often is another one for each range.
+    base = name.rstrip("0123456789")
+    return _kind_of_shape(name if len(base) == len(name) else f"{base}0", has_arguments, takes_tensors)
+
+
+@lru_cache(maxsize=1 << 14)
+def _kind_of_shape(name: str, has_arguments: bool, takes_tensors: bool) -> RangeKind:
     if _ITERATION.match(name):
         return RangeKind.ITERATION
     if _MODULE.match(name):
@@ -202,12 +204,10 @@ def _kind(name: str, has_arguments: bool, takes_tensors: bool) -> RangeKind:
     return RangeKind.ANNOTATION
 
 
-@lru_cache(maxsize=1 << 14)
 def _shapes(text: str) -> str:
     """As JSON without blanks, empty where the text was cut or is something else."""
-    if _SHAPES.fullmatch(text) is None or text.count("[") != text.count("]"):
-        return ""
-    return text.replace(" ", "")
+    is_list = text[:1] == "[" and text[-1] == "]" and not text.strip(_OF_SHAPES)
+    return text.replace(" ", "") if is_list and text.count("[") == text.count("]") else ""
 
 
 def _read_dict(text: str) -> Marker:
