@@ -6,7 +6,7 @@ import sqlite3
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.grouping import codes
+from tensorboard_plugin_dlprof.aggregation.grouping import alike
 from tensorboard_plugin_dlprof.aggregation.tables import Metrics, TimeMetrics
 from tensorboard_plugin_dlprof.database.rows import insert_rows
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -25,12 +25,9 @@ class MetricTable:
             np.stack([getattr(column, field) for column in columns], axis=1).reshape(-1)
             for field in ("count", "max", "min", "sum")
         )
-        number, first = codes(count, high, low, total)
-        in_order_of_use = np.argsort(first)
-        rows = first[in_order_of_use]
-        keys = zip(*(column[rows].tolist() for column in (count, high, low, total)), strict=True)
-        new = np.empty(len(first), np.int64)
-        new[in_order_of_use] = [self._known.setdefault(key, self._last + len(self._known) + 1) for key in keys]
+        number, first = alike(count, high, low, total)
+        keys = zip(*(column[first].tolist() for column in (count, high, low, total)), strict=True)
+        new = np.array([self._known.setdefault(key, self._last + len(self._known) + 1) for key in keys], np.int64)
         ids = new[number].reshape(-1, len(columns))
         return [ids[:, column] for column in range(len(columns))]
 

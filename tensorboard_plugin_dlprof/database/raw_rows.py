@@ -7,7 +7,7 @@ import sqlite3
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.aggregation.grouping import codes
+from tensorboard_plugin_dlprof.aggregation.grouping import alike
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows, storable
 from tensorboard_plugin_dlprof.database.texts import Dictionary, op_text_ids
@@ -187,16 +187,14 @@ def _write_kernels(con: sqlite3.Connection, kernels: Kernels, text: Int64s) -> N
 
 def _write_grid_blocks(con: sqlite3.Connection, kernels: Kernels) -> tuple[Int64s, Int64s]:
     """Each triple once, in the order of use: grid, then block, kernel by kernel."""
-    triples: Int32s = np.stack([kernels.grid, kernels.block], axis=1).reshape(-1, 3)
-    number, first = codes(triples[:, 0], triples[:, 1], triples[:, 2])
-    in_order_of_use = np.argsort(first)
-    ids = np.empty(len(first), np.int64)
-    ids[in_order_of_use] = np.arange(1, len(first) + 1)
-    distinct = triples[first[in_order_of_use]]
+    launch, first = alike(*kernels.grid.T, *kernels.block.T)
+    triples = np.stack([kernels.grid[first], kernels.block[first]], axis=1).reshape(-1, 3)
+    number, first = alike(*triples.T)
+    distinct = triples[first]
     columns = {"x": distinct[:, 0], "y": distinct[:, 1], "z": distinct[:, 2]}
     insert_integers(con, "read_only_grid_block", columns, len(distinct))
-    of_kernels = ids[number].reshape(-1, 2)
-    return of_kernels[:, 0], of_kernels[:, 1]
+    grid, block = number.reshape(-1, 2).T + 1
+    return grid[launch], block[launch]
 
 
 def _write_copies(con: sqlite3.Connection, copies: Copies, table: str, text: Int64s) -> None:

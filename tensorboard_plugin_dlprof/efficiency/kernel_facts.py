@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.aggregation.grouping import codes
+from tensorboard_plugin_dlprof.aggregation.grouping import alike
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
 from tensorboard_plugin_dlprof.classify.kernels import classify
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
@@ -102,7 +102,7 @@ def _launches(profile: Profile) -> tuple[Floats, Floats, Floats, Int16s]:
         nothing = np.broadcast_to(np.nan, count)
         return nothing, nothing, nothing, np.broadcast_to(np.int16(0), count)
     threads, blocks = _product(kernels.block), _product(kernels.grid)
-    number, first = codes(
+    number, first = alike(
         kernels.device, threads, blocks, kernels.registers, kernels.static_shared_bytes, kernels.dynamic_shared_bytes
     )
     answers = np.full((len(first), 3), np.nan)
