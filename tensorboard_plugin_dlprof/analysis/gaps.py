@@ -26,8 +26,8 @@ from tensorboard_plugin_dlprof.aggregation.resources import device_work
 from tensorboard_plugin_dlprof.aggregation.side_by_side import Work, side_by_side
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.analysis.gap_causes import Causes, CommonGaps, Gaps, GapSums, IdleDevices
-from tensorboard_plugin_dlprof.analysis.host_calls import DEVICE_TO_HOST, Waits
-from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.analysis.host_calls import Waits
+from tensorboard_plugin_dlprof.events.tables import HOST_COPIES, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 
@@ -127,7 +127,7 @@ def exposed(profile: Profile, aggregation: Aggregation, chosen: Bools) -> int:
 def exposed_copies(profile: Profile, aggregation: Aggregation, *, since_first_kernel: bool = False) -> int:
     """Nanoseconds of copies between host and device beside which no kernel runs; mean over the devices in use."""
     kernels, copies = profile.kernels, profile.memcpys
-    between = np.isin(copies.copy_kind, (1, DEVICE_TO_HOST))
+    between = np.isin(copies.copy_kind, HOST_COPIES)
     if since_first_kernel and len(kernels.gpu_start):
         between &= copies.gpu_start >= kernels.gpu_start.min()
     of_kernels, _, of_copies, _ = device_work(profile)

@@ -9,7 +9,7 @@ from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, Piece, un
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
-from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.events.tables import HOST_COPIES, Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, Kernels, Profile, Syncs
 
@@ -25,8 +25,6 @@ SETTING_UP = Expression(
     r"Unmap|SetAccess|AddressReserve|AddressFree|HostAlloc|FreeHost))\w*\Z"
 )
 """Calls that allocate, load or set up, which a loop that has warmed up does not make."""
-
-DEVICE_TO_HOST = 2
 
 
 class Waits(msgspec.Struct):
@@ -51,15 +49,14 @@ def setting_up(profile: Profile) -> Intervals:
 
 
 def find_waits(profile: Profile) -> Waits:
-    """Synchronisations, blocking calls, and copies to the host, whose result the program is waiting for."""
+    """Synchronisations, blocking calls, and copies between host and device whose call returned after they had run."""
     names = profile.strings
     texts = {int(name) for table in (profile.calls, profile.syncs) for name in distinct_values(table.name)}
     blocking = [name for name in texts if BLOCKING.match(names[name])]
     columns = [_waits_of(profile, table, are_among(table.name, blocking)) for table in (profile.syncs, profile.calls)]
     copies = profile.memcpys
-    # An asynchronous copy whose call returns only after it has run waited for it.
     rows = (copies.launched != 0) & (copies.api_stop >= copies.gpu_stop)
-    rows &= np.isin(copies.copy_kind, (1, DEVICE_TO_HOST))
+    rows &= np.isin(copies.copy_kind, HOST_COPIES)
     columns.append(_waits_of(profile, copies, rows))
     op, name, start, stop, host = (np.concatenate(parts) for parts in zip(*columns, strict=True))
     order = np.argsort(start, kind="stable")

@@ -29,6 +29,9 @@ Rows = npt.NDArray[np.signedinteger]
 """Rows of a table, in 32 or 64 bits."""
 
 
+HOST_COPIES: Final = (1, 2)
+"""CUPTI's kinds of copies between host and device: to the device, to the host."""
+
 UNIFIED_COPIES: Final = (11, 12, 13)
 """CUPTI's kinds of copies of unified memory: to the device, to the host, between devices."""
 

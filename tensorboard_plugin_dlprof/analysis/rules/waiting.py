@@ -12,10 +12,9 @@ from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, line_ev
 from tensorboard_plugin_dlprof.analysis.gains import wall_gain
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Pool, Severity
-from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.events.tables import HOST_COPIES, Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
 
-_PINNED_LINK = "https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html"
 _DISTRIBUTED_LINK = "https://pytorch.org/docs/stable/distributed.html"
 
 _EXCHANGE = Expression(r"all_?to_?all|send|recv|dispatch|combine", re.IGNORECASE)
@@ -120,7 +119,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
     if signals.share(time) < thresholds.COPY_FRACTION:
         return None
     memcpys = signals.profile.memcpys
-    between = np.isin(memcpys.copy_kind, (1, 2)) & _in_iterations(signals, memcpys.gpu_start)
+    between = np.isin(memcpys.copy_kind, HOST_COPIES) & _in_iterations(signals, memcpys.gpu_start)
     hideable = min(time, signals.aggregation.busy_ns)
     few = signals.share(hideable) < thresholds.MIN_GAIN_FRACTION
     return Finding(
@@ -147,19 +146,14 @@ def copies(signals: Signals) -> Finding | Lacks | None:
             "Copies that run beside kernels cost no time, as far as there are kernels; some cannot, where the next "
             "kernel needs them.",
         ),
-        signals.advice(
-            _PINNED_LINK,
-            tensorflow="https://www.tensorflow.org/guide/data_performance",
-            tensorrt=TENSORRT_LINK,
-            cuda=CUDA_LINK,
-        ),
+        _link_about_copies(signals),
     )  # fmt: skip
 
 
 def pageable(signals: Signals) -> Finding | Lacks | None:
     """Copies from or to pageable memory, which go through a buffer of the driver and block the host."""
     memcpys = signals.profile.memcpys
-    between = np.isin(memcpys.copy_kind, (1, 2))
+    between = np.isin(memcpys.copy_kind, HOST_COPIES)
     if not between.any():
         return None
     told = memcpys.pageable
@@ -196,13 +190,17 @@ def pageable(signals: Signals) -> Finding | Lacks | None:
             signals, {Pool.COPIES: (0.2 * time, 0.9 * time)},
             "Pinned memory is copied two to three times as fast, and beside the kernels.",
         ),
-        signals.advice(
-            _PINNED_LINK,
-            tensorflow="https://www.tensorflow.org/guide/data_performance",
-            tensorrt=TENSORRT_LINK,
-            cuda=CUDA_LINK,
-        ),
+        _link_about_copies(signals),
     )  # fmt: skip
+
+
+def _link_about_copies(signals: Signals) -> str:
+    return signals.advice(
+        "https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
+        tensorflow="https://www.tensorflow.org/guide/data_performance",
+        tensorrt=TENSORRT_LINK,
+        cuda=CUDA_LINK,
+    )
 
 
 def communication(signals: Signals) -> Finding | Lacks | None:
