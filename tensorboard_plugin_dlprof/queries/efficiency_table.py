@@ -31,6 +31,7 @@ EFFICIENCY = Table(
     where=f"{OPS.where} AND EXISTS (SELECT 1 FROM ext_op_efficiency AS known "
     "WHERE known.aggr_id = node.aggr_id AND known.read_only_ops_id = op.id AND known.kernel_ns > 0)",
     default_sort="-gain_ns",
+    default_then="kernel_ns",
     joins=MappingProxyType(
         {
             **OPS.joins,

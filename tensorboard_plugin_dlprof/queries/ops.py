@@ -57,6 +57,7 @@ OPS = Table(
     row_id="node.id",
     where="node.aggr_id = :aggregation AND op.domain_id = :domain",
     default_sort="-gpu_time_ns",
+    default_then="cpu_time_ns",
     joins=MappingProxyType(
         {
             "times": "JOIN node_time_metrics AS times ON times.id = node.node_time_metrics_id",

@@ -82,6 +82,8 @@ class Table(msgspec.Struct, frozen=True):
     where: str
     """Rows of the scope; may use ``:aggregation``, ``:domain`` and the links."""
     default_sort: str
+    default_then: str = ""
+    """Column whose highest come first among rows of which the one of ``default_sort`` is the same, or unknown."""
     joins: Mapping[str, str] = msgspec.field(default_factory=lambda: MappingProxyType({}))
     """Name -> JOIN clause, in the order in which they are joined. None may add or drop rows."""
     links: tuple[str, ...] = ()

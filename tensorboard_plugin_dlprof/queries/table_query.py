@@ -122,7 +122,12 @@ class TableQuery:
                 # One key instead of two: SQLite would work out the value for each of them.
                 value = f"ifnull({value}, {_INFINITE})"
         plus = "+" if few and self._conditions else ""
-        order = f"{unknown_last}{plus}({value}) {self._direction}, {table.row_id} {self._direction}"
+        order = f"{unknown_last}{plus}({value}) {self._direction}, "
+        if table.default_then and column.key == table.default_sort.removeprefix("-"):
+            then = table.column(table.default_then)
+            order += f"({then.sql}) DESC, "
+            joins = (*joins, *then.joins)
+        order += f"{table.row_id} {self._direction}"
         sql = (
             f"SELECT {table.row_id} AS id FROM {self.table.source(self._filter_joins.union(joins), base)} "
             f"WHERE {self._where(True, few)} ORDER BY {order}"

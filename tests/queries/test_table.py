@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 
+import msgspec
 import pytest
 
+from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.errors import BadRequest
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries import pages
+from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.pages import page, stream
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
@@ -102,6 +109,36 @@ def test_sort_page_search_and_filter(
 ) -> None:
     """Unknown values are last in both directions; letters of LIKE mean themselves."""
     assert ids(connection, **options) == expected
+
+
+def test_equal_rows_of_the_default_order_are_sorted_by_another_column(connection: sqlite3.Connection) -> None:
+    """The highest first, in both directions; where another order was asked for, equal rows keep that of their ids."""
+    table = msgspec.structs.replace(LAUNCHES, default_sort="-stream", default_then="time_ns")
+    connection.execute("UPDATE launches SET stream = NULL WHERE id <> 1")
+    connection.execute("INSERT INTO launches VALUES (6, 1, 'A', 1, 15, NULL, '')")
+
+    def sorted_by(sort: str) -> list[object]:
+        found = page(connection, table, SCOPE, Request(links={"op": "A"}, sort=sort))
+        return [row["id"] for row in found.rows]
+
+    assert sorted_by("") == sorted_by("-stream") == [1, 3, 6, 2]
+    assert sorted_by("stream") == [1, 3, 6, 2]
+    assert sorted_by("-name") == [6, 3, 1, 2]
+
+
+def test_ops_without_gpu_time_are_sorted_by_their_time_on_the_host(tmp_path: Path) -> None:
+    """A recording of the CPU alone, whose page of ops would begin with the last of them."""
+    trace, database = tmp_path / "run.pt.trace.json", tmp_path / "run.dlprof_dldb.sqlite"
+    lengths = {"aten::relu": 20, "aten::linear": 70, "aten::sum": 50}
+    events = [
+        {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": 100 * number, "dur": length, "args": {}}
+        for number, (name, length) in enumerate(lengths.items())
+    ]
+    trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}), encoding="utf-8")
+    import_source(trace, database, ImportOptions(), lambda _what, _fraction: None)
+    with closing(open_database(database)) as opened:
+        found = page(opened, OPS, SCOPE, Request()).rows
+    assert [row["op_type"] for row in found] == ["linear", "sum", "relu"]
 
 
 def test_many_hits_take_the_other_plan_and_give_the_same_rows(
