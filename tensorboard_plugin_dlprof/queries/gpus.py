@@ -39,7 +39,16 @@ _BASIC = Table(
     default_sort="device_id",
     columns=(
         Column("device_id", "GPU", "integer", "Number of the GPU.", "gpu.device_id"),
-        Column("name", "Name", "text", "Name of the GPU.", "nullif(gpu.gpu_name, '')", nullable=True, searchable=True),
+        Column(
+            "name",
+            "Name",
+            "text",
+            "Name of the GPU.",
+            "nullif(gpu.gpu_name, '')",
+            nullable=True,
+            searchable=True,
+            tier=1,
+        ),
         Column(
             "compute_capability",
             "Compute Capability",
@@ -48,7 +57,7 @@ _BASIC = Table(
             "CASE WHEN gpu.compute_capability_major > 0 "
             "THEN gpu.compute_capability_major || '.' || gpu.compute_capability_minor END",
             nullable=True,
-            tier=1,
+            tier=2,
         ),
         Column(
             "sm_count",
@@ -57,7 +66,7 @@ _BASIC = Table(
             "Multiprocessors of the GPU.",
             "nullif(gpu.sm_count, 0)",
             nullable=True,
-            tier=1,
+            tier=2,
         ),
         Column(
             "memory_bytes",
@@ -68,7 +77,7 @@ _BASIC = Table(
             "CASE WHEN (SELECT count(*) FROM read_only_gpu_infos) = 1 "
             "THEN nullif((SELECT max(memory.total) FROM gpu_memories AS memory), 0) END",
             nullable=True,
-            tier=1,
+            tier=2,
         ),
         Column(
             "in_use",
@@ -77,6 +86,7 @@ _BASIC = Table(
             "The recording holds work of this GPU: kernels, copies or sets. Means are over the GPUs in use.",
             f"({_BUSY}) > 0",
             nullable=True,
+            tier=2,
         ),
         Column(
             "utilization_fraction",
@@ -158,7 +168,7 @@ _EXTENDED = msgspec.structs.replace(
             "time.unknown_part_ns * 1.0 / nullif(time.busy_ns, 0)",
             ("time",),
             nullable=True,
-            tier=1,
+            tier=2,
         ),
     ),
 )

@@ -325,6 +325,20 @@ def test_titles_stand_in_one_line_with_their_tools(page: Page, tensorboard: Tens
     assert heights_of_heads(page) == {40}
 
 
+@pytest.mark.parametrize("width", [320, 390, 480])
+def test_the_longest_ops_can_be_told_apart_on_a_telephone(page: Page, tensorboard: TensorBoard, width: int) -> None:
+    """Their names have a third of the table, which needs no scrolling."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(tensorboard.page(run="amp"))
+    table = page.locator(".top-ops")
+    name = table.locator("tbody tr").first.locator("td").nth(1).bounding_box()
+    whole = table.bounding_box()
+    assert name is not None
+    assert whole is not None
+    assert name["width"] > whole["width"] / 3
+    assert whole["width"] <= width
+
+
 @pytest.mark.parametrize("real_run", ["nsight"], indirect=True)
 def test_the_way_to_several_gpus_stands_beside_the_title(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
     """On a laptop."""

@@ -116,6 +116,20 @@ def test_utilisation_by_iteration(page: Page, tensorboard: TensorBoard) -> None:
         assert abs((over["x"] + over["width"] / 2) - (below["x"] + below["width"] / 2)) <= 1
 
 
+@pytest.mark.parametrize("width", [320, 480, 1280])
+def test_labels_of_roofs_stand_within_the_chart(page: Page, tensorboard: TensorBoard, width: int) -> None:
+    """However narrow: none crosses the axis at their left."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(tensorboard.page(run="amp", view="efficiency"))
+    labels = plot(page).locator(".roof-label[text-anchor=end]")
+    expect(labels.first).to_be_visible()
+    axis = plot(page).locator(".grid-line").first.bounding_box()
+    assert axis is not None
+    places = [label.bounding_box() for label in labels.all()]
+    assert all(place is not None and place["x"] >= axis["x"] for place in places)
+    expect(labels.first).to_contain_text("TC" if width == 320 else "Tensor Cores")
+
+
 def test_dots_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
     """The arrow keys read the dots from the longest on; Enter selects one, which the table and the panel show."""
     page.goto(tensorboard.page(run="amp", view="efficiency"))

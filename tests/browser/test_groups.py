@@ -172,6 +172,25 @@ def test_filter_by_path(opened: Page) -> None:
     expect(opened.get_by_text("No path matches the filter.")).to_be_visible()
 
 
+def test_an_export_says_that_it_is_of_all_groups(opened: Page) -> None:
+    """Whatever the filter leaves in the tree, a file holds all groups, and the menu says so."""
+    opened.get_by_role("button", name="Export").first.click()
+    menu = opened.get_by_role("group", name="Export All Groups")
+    expect(menu).to_contain_text("All groups, all columns")
+    opened.get_by_label("Filter by path").fill("conv")
+    opened.get_by_role("button", name="Export").first.click()
+    expect(menu).to_contain_text("All groups, not only those shown, all columns")
+
+
+def test_a_filter_that_nothing_matches(opened: Page) -> None:
+    """It is said once, and nothing of times that no op would have."""
+    panel = opened.get_by_role("region", name="Group Ops", exact=True)
+    expect(panel).to_contain_text("Width: GPU time")
+    opened.get_by_label("Filter by path").fill("no such path")
+    expect(panel).to_contain_text("No path matches the filter.")
+    expect(panel).not_to_contain_text("Width")
+
+
 def test_repeated_siblings_collapse(page: Page, tensorboard: TensorBoard) -> None:
     """Layers that are alike become one row with their number and their sums, and one of them can be chosen below."""
     page.goto(tensorboard.page(run="ddp/rank0", view="groups"))

@@ -6,7 +6,7 @@ export function Hint({ title, text }: { title: string; text: string }) {
     <section class="hint" aria-label={title}>
       <Icon name="pointer" />
       <p>
-        <strong>{title}</strong> {text}
+        <strong>{title}</strong> <span>{text}</span>
       </p>
     </section>
   );

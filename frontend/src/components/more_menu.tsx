@@ -21,7 +21,7 @@ export function MoreMenu({ about, views }: MoreMenuProps) {
         aria-label={`More about ${about}`}
         onClick={() => setOpen(!open)}
       >
-        More… <Icon name="down" />
+        <span class="more-text">More…</span> <Icon name="down" />
       </button>
       {open && (
         <div class="menu more-menu" role="group" aria-label={`More about ${about}`}>

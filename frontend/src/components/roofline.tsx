@@ -41,6 +41,8 @@ const BOTTOM = 38;
 const TOP = 14;
 const HEIGHT = 460;
 const LABEL_GAP = 14;
+/** About what a letter of a label takes. */
+const LABEL_LETTER = 6.2;
 
 export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }: RooflineProps) {
   const [measure, width] = useWidth(800);
@@ -214,7 +216,7 @@ function Roofs({ roofs, x, y, width, height }: PlotProps & { roofs: NonNullable<
           </text>
         </>
       )}
-      {compute.map(({ label, perSecond, ridge, goal }, i) => (
+      {compute.map(({ label, shortLabel, perSecond, ridge, goal }, i) => (
         <g key={label}>
           <line
             class={goal ? "roof roof-goal" : "roof"}
@@ -224,7 +226,7 @@ function Roofs({ roofs, x, y, width, height }: PlotProps & { roofs: NonNullable<
             y2={placeY(perSecond)}
           />
           <text class="roof-label" x={width} y={labels[i]} text-anchor="end">
-            {label}
+            {label.length * LABEL_LETTER <= width ? label : shortLabel}
           </text>
         </g>
       ))}

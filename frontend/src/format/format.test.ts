@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { formatBytes } from "./bytes";
 import { formatMoment } from "./date";
-import { exactNumber, formatCount, formatCounted } from "./number";
+import { exactNumber, formatCount, formatCounted, formatRanges } from "./number";
 import { unbroken } from "./sentence";
 import { formatShare, shareOf } from "./share";
 import { axisUnit, columnUnit, exactDuration, formatDuration, inUnit, readableAndExact, unitsBeside } from "./time";
@@ -116,4 +116,8 @@ describe("sentences", () => {
   it("keep a number with its unit", () => {
     expect(unbroken("takes 5.92 ms (55 % of 3 steps)")).toBe("takes 5.92\u00a0ms (55\u00a0% of 3 steps)");
   });
+});
+
+it("names ids that follow each other as a range", () => {
+  expect([[], [3], [3, 4], [0, 4, 5, 6, 7, 9]].map(formatRanges)).toEqual(["", "3", "3, 4", "0, 4 to 7, 9"]);
 });

@@ -20,6 +20,19 @@ export function formatCounted(value: number, noun: string, plural = `${noun}s`):
   return `${WHOLE.format(value)} ${value === 1 ? noun : plural}`;
 }
 
+/** Ids in ascending order as a sentence names them: `3`, `3, 4`, `0, 4 to 7, 9`. */
+export function formatRanges(ids: readonly number[]): string {
+  const ranges: [first: number, last: number][] = [];
+  for (const id of ids) {
+    const range = ranges.at(-1);
+    if (range !== undefined && id === range[1] + 1) range[1] = id;
+    else ranges.push([id, id]);
+  }
+  return ranges
+    .map(([first, last]) => (first === last ? first : `${first}${last === first + 1 ? ", " : " to "}${last}`))
+    .join(", ");
+}
+
 /** `iteration` -> `Iteration`. */
 export const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 

@@ -5,6 +5,7 @@ import { fitting, widthsIn, type ColumnSize } from "./column_fit";
 const size = (key: string, least: number, changes: Partial<ColumnSize> = {}): ColumnSize => ({
   key,
   least,
+  whole: least,
   ideal: least,
   grows: false,
   kept: false,
@@ -35,6 +36,15 @@ describe("which columns fit", () => {
   });
 });
 
+it("shows what is less important once the texts before it are whole", () => {
+  const columns = [size("gpu", 60), size("name", 120, { whole: 180, ideal: 180 }), size("memory", 90, { tier: 1 })];
+  const shownIn = (available: number): string[] => [...fitting(columns, available)];
+  expect(shownIn(300)).toEqual(["gpu", "name"]);
+  expect(shownIn(330)).toEqual(["gpu", "name", "memory"]);
+  // As important as the text: it may cut it.
+  expect([...fitting([...columns, size("busy", 90)], 280)]).toEqual(["gpu", "name", "busy"]);
+});
+
 describe("how wide columns are", () => {
   const time = size("time", 100, { ideal: 120 });
   const name = size("name", 200, { ideal: 260, grows: true });
@@ -52,6 +62,12 @@ describe("how wide columns are", () => {
       ["time", 120],
       ["name", 360],
     ]);
+  });
+
+  it("lets no text stay cut for numbers that stand whole", () => {
+    const cut = size("text", 100, { whole: 150, ideal: 150 });
+    expect([...widthsIn([time, cut], 230).values()]).toEqual([100, 130]);
+    expect([...widthsIn([time, cut], 260).values()]).toEqual([110, 150]);
   });
 
   it("shares among all where none grows", () => {

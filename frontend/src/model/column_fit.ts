@@ -9,6 +9,8 @@ export interface ColumnSize {
   readonly key: string;
   /** In CSS pixels: below it the column is of no use, and above `ideal` more room only helps what grows. */
   readonly least: number;
+  /** From it on none of its texts is cut, where they are short enough to be shown whole. */
+  readonly whole: number;
   readonly ideal: number;
   /** Whether its texts can always use more room. */
   readonly grows: boolean;
@@ -22,7 +24,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 
 /**
  * The columns to show in `available` pixels: what is kept, then whatever still fits in the order of importance, which is
- * that of their tiers, and within one that of the table.
+ * that of their tiers, and within one that of the table. One of a higher tier takes no room that the texts before it lack.
  */
 export function fitting(columns: readonly ColumnSize[], available: number): ReadonlySet<string> {
   const kept = columns.filter((column) => column.kept);
@@ -30,7 +32,8 @@ export function fitting(columns: readonly ColumnSize[], available: number): Read
   let room = available - sum(kept.map(({ least }) => least));
   const shown = new Set(kept.map(({ key }) => key));
   for (const column of others.sort((a, b) => a.tier - b.tier)) {
-    if (column.least > room) continue;
+    const before = columns.filter(({ key, tier }) => shown.has(key) && tier < column.tier);
+    if (column.least + sum(before.map(({ least, whole }) => whole - least)) > room) continue;
     room -= column.least;
     shown.add(column.key);
   }
@@ -38,22 +41,28 @@ export function fitting(columns: readonly ColumnSize[], available: number): Read
 }
 
 /**
- * The width of each column in `available` pixels: first the least, then up to the ideal, each by what it lacks; what is
- * still left goes to those that grow, or to all where none does. Wider together than `available` only where the least is.
+ * The width of each column in `available` pixels: first the least, then until its texts are whole, then up to the ideal, each by
+ * what it lacks; what is still left goes to those that grow, or to all where none does. Wider together than `available` only where
+ * the least is.
  */
 export function widthsIn(columns: readonly ColumnSize[], available: number): ReadonlyMap<string, number> {
-  const lacking = sum(columns.map(({ least, ideal }) => ideal - least));
-  const spare = Math.max(available - sum(columns.map(({ least }) => least)), 0);
-  const filled = lacking === 0 ? 0 : Math.min(spare / lacking, 1);
-  const rest = Math.max(spare - lacking, 0);
+  let rest = Math.max(available - sum(columns.map(({ least }) => least)), 0);
+  const filledTo = (lacks: (column: ColumnSize) => number): number => {
+    const lacking = sum(columns.map(lacks));
+    const filled = lacking === 0 ? 0 : Math.min(rest / lacking, 1);
+    rest -= filled * lacking;
+    return filled;
+  };
+  const toWhole = filledTo(({ least, whole }) => whole - least);
+  const toIdeal = filledTo(({ whole, ideal }) => ideal - whole);
   const growing = columns.filter(({ grows }) => grows);
   const takers = new Set(growing.length > 0 ? growing : columns);
   const shares = sum([...takers].map(({ ideal }) => ideal));
   return new Map(
     columns.map((column) => {
-      const { key, least, ideal } = column;
+      const { key, least, whole, ideal } = column;
       const grown = takers.has(column) ? (rest * ideal) / shares : 0;
-      return [key, Math.floor(least + filled * (ideal - least) + grown)];
+      return [key, Math.floor(least + toWhole * (whole - least) + toIdeal * (ideal - whole) + grown)];
     }),
   );
 }

@@ -54,8 +54,14 @@ describe("roofline", () => {
     const roofs = roofsOf(peaks, new Set(["fp32"]), "Tensor Core");
     expect(roofs?.memoryPerSecond).toBe(1e12);
     expect(roofs?.compute).toEqual([
-      { label: "FP16, BF16 Tensor Cores 100 TFLOP/s", perSecond: 1e14, ridge: 100, goal: true },
-      { label: "FP32 10.0 TFLOP/s", perSecond: 1e13, ridge: 10, goal: false },
+      {
+        label: "FP16, BF16 Tensor Cores 100 TFLOP/s",
+        shortLabel: "FP16, BF16 TC 100 TFLOP/s",
+        perSecond: 1e14,
+        ridge: 100,
+        goal: true,
+      },
+      { label: "FP32 10.0 TFLOP/s", shortLabel: "FP32 10.0 TFLOP/s", perSecond: 1e13, ridge: 10, goal: false },
     ]);
     expect(roofsOf([], new Set(["fp32"]), "Tensor Core")).toBeNull();
   });
@@ -63,7 +69,9 @@ describe("roofline", () => {
   it("draws the rates of plain units that ops are measured against", () => {
     const peaks = [peak("vector", "fp16", 4e13, 0, false), peak("vector", "fp32", 1e13)];
     const roofs = roofsOf(peaks, new Set(["fp16"]), "Tensor Core");
-    expect(roofs?.compute).toEqual([{ label: "FP32 10.0 TFLOP/s", perSecond: 1e13, ridge: null, goal: false }]);
+    expect(roofs?.compute).toEqual([
+      { label: "FP32 10.0 TFLOP/s", shortLabel: "FP32 10.0 TFLOP/s", perSecond: 1e13, ridge: null, goal: false },
+    ]);
   });
 
   it("holds every dot and roof between its axes", () => {

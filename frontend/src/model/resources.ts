@@ -48,6 +48,9 @@ export interface UnknownWork {
   graphs: boolean;
 }
 
+/** What stands in the heads of columns: `TC` or `MC`. */
+export const shortUnit = (matrixUnit: string): string => (matrixUnit === "Tensor Core" ? "TC" : "MC");
+
 /** What a class is called on screen; `matrixUnit` is `Tensor Core`, or `Matrix Core` on AMD GPUs. */
 export function resourceLabel(resource: Resource, matrixUnit: string, unknown: UnknownWork): string {
   switch (resource) {

@@ -2,6 +2,7 @@
 import type { Dot, Peak } from "../api/types";
 import { formatScaled } from "../format/number";
 import { precisionLabel } from "./precisions";
+import { shortUnit } from "./resources";
 
 export interface Axis {
   /** Powers of ten at both ends. */
@@ -18,6 +19,8 @@ export interface DrawnDot extends Dot {
 /** A horizontal roof; `ridge` is the intensity from which on it limits instead of the memory. */
 export interface ComputeRoof {
   label: string;
+  /** The same for a narrow chart. */
+  shortLabel: string;
   perSecond: number;
   ridge: number | null;
   /** Whether no op runs in these precisions: the rate of 16 bits on matrix units, which is within reach. */
@@ -61,12 +64,19 @@ export function roofsOf(peaks: readonly Peak[], precisions: ReadonlySet<string>,
   }
   const compute = [...names.values()]
     .sort((one, other) => other.perSecond - one.perSecond)
-    .map(({ unit, perSecond, precisions: named, goal }) => ({
-      label: `${named.join(", ")}${unit === "matrix" ? ` ${matrixUnit}s` : ""} ${formatScaled(perSecond, "FLOP/s")}`,
-      perSecond,
-      goal,
-      ridge: memory === null || memory <= 0 ? null : perSecond / memory,
-    }));
+    .map(({ unit, perSecond, precisions: named, goal }) => {
+      const labelled = (unitName: string): string =>
+        [named.join(", "), unit === "matrix" ? unitName : "", formatScaled(perSecond, "FLOP/s")]
+          .filter(Boolean)
+          .join(" ");
+      return {
+        label: labelled(`${matrixUnit}s`),
+        shortLabel: labelled(shortUnit(matrixUnit)),
+        perSecond,
+        goal,
+        ridge: memory === null || memory <= 0 ? null : perSecond / memory,
+      };
+    });
   return { product: first.product, memoryPerSecond: memory, compute, source: first.source };
 }
 

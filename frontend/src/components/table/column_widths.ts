@@ -47,8 +47,13 @@ const CUT_TEXT = 120;
 const textWidth = (letters: number): number =>
   Math.min(Math.max(Math.ceil(letters * LETTER_WIDTH) + CELL_PADDING, SIZES.text.least), WIDEST_TEXT);
 
-/** How much of a narrow page a path may claim, whose end tells most, before columns are left out for it. */
+/**
+ * How much of a narrow page what tells rows apart may claim before columns are left out for it, a path less, as its end tells most;
+ * and what it takes to tell anything.
+ */
+const NAME_SHARE = 0.45;
 const PATH_SHARE = 0.3;
+const LEAST_NAME = 96;
 
 const BOLD_LETTER_WIDTH = 7.6;
 const SORT_ARROW = 14;
@@ -57,7 +62,9 @@ const UNIT = " (ms)";
 /** Labels stand in two lines, broken between words. */
 function labelWidth({ label, type }: Column): number {
   const words = (type === "duration_ns" ? label + UNIT : label).split(" ");
-  const lines = words.map((_, i) => Math.max(words.slice(0, i).join(" ").length, words.slice(i).join(" ").length));
+  const lines = words.map((_, i) =>
+    Math.max(...[words.slice(0, i), words.slice(i)].map((line) => lettersOf(line.join(" ")))),
+  );
   // The arrow of a centred label stands in the padding.
   return Math.ceil(Math.min(...lines) * BOLD_LETTER_WIDTH) + CELL_PADDING + (type === "boolean" ? 0 : SORT_ARROW);
 }
@@ -112,16 +119,21 @@ export function useColumnLayout(
     )
       filled.current.add(column);
   const naming = namingColumn(data?.columns ?? [], data?.key ?? "");
-  const sizeOf = (column: Column): Pick<ColumnSize, "least" | "ideal"> => {
-    if (column.key in meters) return METER;
+  const sizeOf = (column: Column): Pick<ColumnSize, "least" | "whole" | "ideal"> => {
+    if (column.key in meters) return { ...METER, whole: METER.least };
     const { ideal } = SIZES[column.type];
-    const least = Math.min(SIZES[column.type].least, column.type === "path" ? available * PATH_SHARE : Infinity);
+    const share = column.type === "path" ? PATH_SHARE : column.key === naming ? NAME_SHARE : 1;
+    const most = Math.max(available * share, LEAST_NAME);
+    const least = Math.min(SIZES[column.type].least, most);
     const label = labelWidth(column);
-    if (filled.current.size > 0 && !filled.current.has(column.key)) return { least: label, ideal: label };
-    if (column.type !== "text") return { least: Math.max(least, label), ideal: Math.max(ideal, label) };
+    if (filled.current.size > 0 && !filled.current.has(column.key)) return { least: label, whole: label, ideal: label };
+    if (column.type !== "text") {
+      const enough = Math.max(least, label);
+      return { least: enough, whole: enough, ideal: Math.max(ideal, label) };
+    }
     const text = textWidth(letters.current.get(column.key) ?? 0);
-    const shortest = column.key === naming ? text : Math.min(text, CUT_TEXT);
-    return { least: Math.max(shortest, label), ideal: Math.max(text, label) };
+    const shortest = Math.min(text, column.key === naming ? most : CUT_TEXT);
+    return { least: Math.max(shortest, label), whole: Math.max(text, label), ideal: Math.max(text, label) };
   };
   const sizes = (columns: readonly Column[], kept: readonly string[]): ColumnSize[] =>
     columns.map((column) => ({

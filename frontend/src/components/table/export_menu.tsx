@@ -17,8 +17,8 @@ interface ExportMenuProps {
   /** Null for all that the table has. */
   columns: readonly Column[] | null;
   title: string;
-  /** How many rows there are; null where the browser was not told. */
-  filtered: number | null;
+  /** How many rows there are, or in words where the browser was not told. */
+  filtered: number | string;
 }
 
 /** Rows that the browser itself holds, to copy or print them; files have no such limit. */
@@ -40,7 +40,8 @@ export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps)
   const [loading, setLoading] = useState(false);
   const [said, say] = useNotice<string>(2500);
   const text = loading ? "Loading …" : (said ?? "");
-  const tooMany = (filtered ?? 0) > MOST_HELD;
+  const count = typeof filtered === "number" ? filtered : 0;
+  const tooMany = count > MOST_HELD;
   const scope = useScope();
   const keys = columns?.map(({ key }) => key) ?? [];
   const heading = `${scope.title} · ${title}`;
@@ -63,7 +64,7 @@ export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps)
       {open && (
         <div class="menu export-menu" role="group" aria-label={`Export ${title}`}>
           <p class="muted">
-            {filtered === null ? "All rows" : formatCounted(filtered, "row")},{" "}
+            {typeof filtered === "string" ? filtered : formatCounted(filtered, "row")},{" "}
             {columns === null ? "all columns" : formatCounted(keys.length, "column")}
           </p>
           <button
@@ -81,7 +82,7 @@ export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps)
           >
             Copy
           </button>
-          {FILES.filter(({ format }) => format !== "pdf" || (filtered ?? 0) <= MOST_IN_PDF).map(({ format, label }) => (
+          {FILES.filter(({ format }) => format !== "pdf" || count <= MOST_IN_PDF).map(({ format, label }) => (
             <a key={format} class="menu-item" href={exportUrl(asked, format, keys)} download="" onClick={close}>
               {label}
             </a>
@@ -93,7 +94,7 @@ export function ExportMenu({ asked, columns, title, filtered }: ExportMenuProps)
             data-tip={
               tooMany
                 ? TAKE_A_FILE
-                : (filtered ?? 0) > MOST_PRINTED
+                : count > MOST_PRINTED
                   ? `The first ${formatCount(MOST_PRINTED)} rows; files hold all`
                   : "Opens the print dialog"
             }

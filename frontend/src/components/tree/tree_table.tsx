@@ -21,6 +21,7 @@ import {
   type Measure,
   type TreeRow,
 } from "../../model/group_tree";
+import { shortUnit } from "../../model/resources";
 import { Icon } from "../icon";
 import { useKept } from "../use_kept";
 import type { GroupTree } from "./use_group_tree";
@@ -100,17 +101,21 @@ const columnsFor = (unit: string, core: string, limited: boolean, onGpu: boolean
 
 const isTime = (key: TreeColumn["key"]): key is Measure => key.endsWith("_ns");
 
-/** In CSS pixels; names take what is left, and need at least this. */
+/** In CSS pixels; names take what is left, and need at least this, or all that a very narrow page has beside the time. */
 const OWN_WIDTH: Readonly<Record<string, number>> = { name: 220, share: 86, limited: 170 };
-const widthOf = (key: TreeColumn["key"]): number => OWN_WIDTH[key] ?? (isTime(key) ? 120 : 72);
+const TIME_WIDTH = 120;
+function widthOf(key: TreeColumn["key"], available: number): number {
+  const width = OWN_WIDTH[key] ?? (isTime(key) ? TIME_WIDTH : 72);
+  return key === "name" ? Math.min(width, available - TIME_WIDTH) : width;
+}
 
 /** What the tree is read for stays however narrow the page is, and so does what it is sorted by. */
 function fittingColumns(columns: readonly TreeColumn[], sort: string, available: number): TreeColumn[] {
   const kept = new Set(["name", "gpu_time_ns", sort.replace(/^-/, "")]);
   const shown = fitting(
     columns.map(({ key, tier = 0 }) => {
-      const width = widthOf(key);
-      return { key, least: width, ideal: width, grows: key === "name", kept: kept.has(key), tier };
+      const width = widthOf(key, available);
+      return { key, least: width, whole: width, ideal: width, grows: key === "name", kept: kept.has(key), tier };
     }),
     available,
   );
@@ -131,12 +136,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const wantsFocus = useRef(false);
   const { rows, isOpen } = tree;
   const shown = useMemo(() => rows.visible(isOpen), [rows, isOpen]);
-  const all = columnsFor(
-    matrixUnit,
-    matrixUnit === "Tensor Core" ? "TC" : "MC",
-    tree.rows.tree.causes.length > 0,
-    onGpu,
-  );
+  const all = columnsFor(matrixUnit, shortUnit(matrixUnit), tree.rows.tree.causes.length > 0, onGpu);
   const columns = fittingColumns(all, tree.sort, view.width);
   const leftOut = all.filter((column) => !columns.includes(column)).map(({ label }) => label);
   const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);
@@ -239,11 +239,11 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
           aria-label="Groups of ops"
           aria-rowcount={shown.length + 1}
           class="tree-table"
-          style={{ minWidth: `${columns.reduce((sum, { key }) => sum + widthOf(key), 0)}px` }}
+          style={{ minWidth: `${columns.reduce((sum, { key }) => sum + widthOf(key, view.width), 0)}px` }}
         >
           <colgroup>
             {columns.map(({ key }) => (
-              <col key={key} style={key === "name" ? {} : { width: `${widthOf(key)}px` }} />
+              <col key={key} style={key === "name" ? {} : { width: `${widthOf(key, view.width)}px` }} />
             ))}
           </colgroup>
           <thead>

@@ -12,6 +12,7 @@ import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { hasGpuWork } from "../../model/headline";
 import { splitPath } from "../../model/kernel_name";
+import { shortUnit } from "../../model/resources";
 import { ambiguousPaths } from "../../model/table_state";
 import type { Changes, UrlState } from "../../model/url_state";
 
@@ -98,7 +99,9 @@ function TopTable({ ops, time, matrixUnit }: { ops: readonly Listed[]; time: "GP
   // The names need the room, and often end with the type.
   const typed = ops.some(({ name, op_type: type }) => type !== splitPath(name).name);
   const told = ops.some(({ using_tensor_cores: using }) => using !== undefined);
-  const core = matrixUnit === "Tensor Core" ? "TC" : "MC";
+  // Whether it uses them tells more than whether it could.
+  const lesser = told ? " lesser" : "";
+  const core = shortUnit(matrixUnit);
   return (
     <div class="top-ops-scroll" tabIndex={0} role="region" aria-label={`Top 10 ${time} ops`}>
       <table class="plain-table top-ops">
@@ -121,7 +124,7 @@ function TopTable({ ops, time, matrixUnit }: { ops: readonly Listed[]; time: "GP
             <th scope="col" class="calls-column right beside">
               Calls
             </th>
-            <th scope="col" class="core-column middle" data-tip={`Eligible for ${matrixUnit}s`}>
+            <th scope="col" class={`core-column middle${lesser}`} data-tip={`Eligible for ${matrixUnit}s`}>
               {core} Eligible
             </th>
             {told && (
@@ -165,7 +168,7 @@ function TopTable({ ops, time, matrixUnit }: { ops: readonly Listed[]; time: "GP
                 </td>
               )}
               <td class="right number beside">{formatCount(op.calls)}</td>
-              <td class="middle">
+              <td class={`middle${lesser}`}>
                 <YesNo value={op.eligible} />
               </td>
               {op.using_tensor_cores !== undefined && (

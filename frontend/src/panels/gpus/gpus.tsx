@@ -2,6 +2,7 @@
 import type { DashboardResponse } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { DataTable } from "../../components/table/data_table";
+import { formatRanges } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { readableAndExact } from "../../format/time";
 import { devicesInUse } from "../../model/headline";
@@ -25,7 +26,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
                 </span>
                 <span
                   class="gpu-track"
-                  data-tip={`GPU ${id}: ${formatShare(fraction)}\n${readableAndExact(busy)} of ${readableAndExact(wall)} wall clock time`}
+                  data-tip={`GPU ${id}${name === null ? "" : `, ${name}`}: ${formatShare(fraction)}\n${readableAndExact(busy)} of ${readableAndExact(wall)} wall clock time`}
                 >
                   <span class="gpu-bar" style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />
                 </span>
@@ -44,7 +45,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
           </ul>
           {idle.length > 0 && (
             <p class="muted note-below">
-              {`${idle.length === 1 ? "GPU" : "GPUs"} ${idle.join(", ")} did no work in this recording.`}
+              {`${idle.length === 1 ? "GPU" : "GPUs"} ${formatRanges(idle)} did no work in this recording.`}
             </p>
           )}
         </Panel>

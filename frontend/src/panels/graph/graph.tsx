@@ -18,6 +18,7 @@ import {
   type GraphNode,
   type Place,
 } from "../../model/graph_layout";
+import { shortUnit } from "../../model/resources";
 import { NodeBox, NodePatterns } from "./node_box";
 import { NodePane } from "./node_pane";
 import { usePlace } from "./use_place";
@@ -119,7 +120,7 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
   const [place, show] = usePlace(fitted(graph, width, height));
   const drawn = inView(graph, place, width, height);
   const chain = new Set(chainOf(tree.selected));
-  const core = matrixUnit === "Tensor Core" ? "TC" : "MC";
+  const core = shortUnit(matrixUnit);
   const focused = graph.nodes.find(({ row }) => row.key === (focus ?? tree.selected?.key)) ?? graph.nodes[0];
 
   useLayoutEffect(() => {

@@ -16,6 +16,7 @@ import { causeAbout } from "../../model/causes";
 import { compatibilityOf } from "../../model/graph_layout";
 import { knownOf, mayBeMoreTime, pathOf, tensorCoreShare, type Measure, type TreeRow } from "../../model/group_tree";
 import { shortKernelName } from "../../model/kernel_name";
+import { shortUnit } from "../../model/resources";
 import { showingOp } from "../../model/url_state";
 
 const MOST_KERNELS = 10;
@@ -116,7 +117,7 @@ function Kernels({ links, first }: { links: Record<string, string>; first: boole
           <tr>
             <th scope="col">Kernel</th>
             <th scope="col" class="middle">
-              {scope.matrixUnit === "Tensor Core" ? "TC" : "MC"}
+              {shortUnit(scope.matrixUnit)}
             </th>
             <th scope="col" class="right">
               Calls

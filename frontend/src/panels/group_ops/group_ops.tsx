@@ -34,7 +34,12 @@ export function GroupOps() {
           <h2>Group Ops</h2>
           <TreeTools tree={tree} />
           {/* A path tells where each row belongs: the file holds all, whatever is folded, filtered or zoomed here. */}
-          <ExportMenu asked={{ ...scope, ...ALL_GROUPS }} columns={null} title="All Groups" filtered={null} />
+          <ExportMenu
+            asked={{ ...scope, ...ALL_GROUPS }}
+            columns={null}
+            title="All Groups"
+            filtered={tree.filter.trim() === "" && tree.root === "" ? "All groups" : "All groups, not only those shown"}
+          />
         </header>
         {query.error !== null && (
           <p class="table-error" role="alert">
@@ -43,9 +48,11 @@ export function GroupOps() {
         )}
         <div class={query.loading ? "tree-body busy" : "tree-body"} aria-busy={query.loading}>
           <TreeTable tree={tree} matrixUnit={matrixUnit} />
-          <Later>
-            <Icicle tree={tree} matrixUnit={matrixUnit} />
-          </Later>
+          {tree.rows.roots.length > 0 && (
+            <Later>
+              <Icicle tree={tree} matrixUnit={matrixUnit} />
+            </Later>
+          )}
         </div>
         {tree.leftOut > 0 && (
           <p class="muted tree-note">

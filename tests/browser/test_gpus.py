@@ -1,0 +1,75 @@
+"""GPUs: a bar and a row for each, however many there are and however narrow the page."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import sample
+from tests.browser.serving import TensorBoard, running
+from tests.browser.test_column_fit import FITS
+
+GPUS, IN_USE = 16, (0, 1, 2, 3, 5, 6, 7, 8)
+"""Of the machine, and those that do something."""
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TensorBoard]:
+    """A sample whose work is spread over GPUs of a long name."""
+    with gzip.open(sample("generated-resnet50-amp.pt.trace.json.gz"), "rt") as file:
+        trace = json.load(file)
+    (device,) = trace["deviceProperties"]
+    trace["deviceProperties"] = [{**device, "id": i, "name": "NVIDIA H100 80GB HBM3"} for i in range(GPUS)]
+    on_gpu = [event for event in trace["traceEvents"] if "device" in event.get("args", {})]
+    for i, event in enumerate(on_gpu):
+        event["args"]["device"] = event["pid"] = IN_USE[i % len(IN_USE)]
+    logs = tmp_path_factory.mktemp("several")
+    with gzip.open(logs / "several.pt.trace.json.gz", "wt") as file:
+        json.dump(trace, file)
+    with running(logs, tmp_path_factory.mktemp("cache")) as server:
+        yield server
+
+
+OVERLAP = """() => {
+    const boxes = [...document.querySelectorAll(".gpu-axis span")]
+        .map((mark) => mark.getBoundingClientRect()).filter(({width}) => width > 0);
+    return boxes.some((box, i) => i > 0 && box.left < boxes[i - 1].right);
+}"""
+
+WHOLE = """() => [...document.querySelectorAll("tbody td, .gpu-name")]
+    .every((text) => text.offsetWidth === 0 || text.scrollWidth <= text.clientWidth)"""
+
+
+@pytest.mark.parametrize("width", [320, 480, 800, 1280])
+def test_each_gpu_has_a_bar(page: Page, several: TensorBoard, width: int) -> None:
+    """Long names leave room for the bars and the marks below them, and none is cut."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(several.page(view="gpus"))
+    tracks = page.locator(".gpu-track")
+    expect(tracks).to_have_count(len(IN_USE))
+    box = tracks.first.bounding_box()
+    assert box is not None
+    assert box["width"] >= width / 4
+    assert not page.evaluate(OVERLAP)
+    expect(page.get_by_role("main")).to_contain_text("GPUs 4, 9 to 15 did no work in this recording.")
+    heads = page.get_by_role("grid", name="GPUs").get_by_role("columnheader")
+    expect(heads.filter(has_text="GPU Utilization")).to_have_count(1)
+    page.wait_for_function(FITS, arg=width)
+    assert page.evaluate(WHOLE)
+
+
+@pytest.mark.parametrize("width", [320, 800, 1000, 1280])
+def test_the_way_to_them_stands_beside_the_title(page: Page, several: TensorBoard, width: int) -> None:
+    """The Dashboard's small panel has room for its name and the menu in one line."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(several.page())
+    panel = page.get_by_role("region", name="GPU Utilization")
+    places = panel.get_by_role("heading"), panel.get_by_role("button", name="More about GPU Utilization")
+    title, more = (place.bounding_box() for place in places)
+    assert title is not None
+    assert more is not None
+    assert abs(title["y"] + title["height"] / 2 - more["y"] - more["height"] / 2) < 3
