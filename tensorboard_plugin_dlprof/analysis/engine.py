@@ -9,7 +9,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.gains import together
+from tensorboard_plugin_dlprof.analysis.gains import is_of_idle_time, together
 from tensorboard_plugin_dlprof.analysis.rules import RULES, Rule
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Evidence, Feedback, Finding, Lacks, Severity, Undecided, Verdict
@@ -36,6 +36,8 @@ def judge(
         if isinstance(answer, Lacks):
             undecided.append(Undecided(detector, answer.missing, answer.hint))
         elif answer is not None and _is_worth(answer, signals.iteration_ns):
+            if signals.ends_early and is_of_idle_time(answer.gain):
+                answer = msgspec.structs.replace(answer, gain=None)
             findings.append(_finished(answer, signals.marked))
     findings.sort(key=_rank)
     low, high = together(signals, findings)

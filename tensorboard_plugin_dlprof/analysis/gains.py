@@ -14,6 +14,8 @@ from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Finding, Gain, Pool
 from tensorboard_plugin_dlprof.analysis.wording import percentage
 
+_IDLE = frozenset((Pool.DATA_LOADER, Pool.IO, Pool.SETUP, Pool.SYNC, Pool.LAUNCH, Pool.HOST, Pool.UNRECORDED))
+
 Claims = Mapping[Pool, tuple[float, float]]
 """By pool, nanoseconds in all iterations: at least and at most."""
 
@@ -49,6 +51,11 @@ def kernel_gain(signals: Signals, claims: Claims, reasoning: str) -> Gain:
         for pool, (low, high) in claims.items()
     }
     return wall_gain(signals, claims, reasoning)
+
+
+def is_of_idle_time(gain: Gain | None) -> bool:
+    """Whether all of a gain is time in which the GPU idles."""
+    return gain is not None and all(claim.pool in _IDLE for claim in gain.claims)
 
 
 def together(signals: Signals, findings: Sequence[Finding]) -> tuple[int, int]:

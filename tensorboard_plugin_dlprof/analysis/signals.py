@@ -291,6 +291,17 @@ class Signals:
         within = covered(iterations, kernels.gpu_start[self.kernel], kernels.gpu_stop[self.kernel])
         return 1 - int(within.sum()) / total
 
+    @property
+    def computing_fraction(self) -> float:
+        """Share of the time with a kernel running that is no collective."""
+        return max(self.busy_fraction - self.share(self.exposed_communication_ns), 0.0)
+
+    @property
+    def ends_early(self) -> bool:
+        """Whether the GPU idles for most of the time of iterations that end long before it has done their work."""
+        is_idle = self.computing_fraction < thresholds.UNDERUTILIZED_FRACTION
+        return is_idle and self.late_fraction >= thresholds.LATE_FRACTION
+
     @cached_property
     def products(self) -> Bools:
         """Aggregated kernels that multiply matrices."""

@@ -135,6 +135,24 @@ def test_iterations_that_end_before_the_gpu_explain_no_idle_time(stop: float, *,
     assert told.numbers["busy_fraction"] == pytest.approx(0.35)
 
 
+@pytest.mark.parametrize("with_wait", [False, True])
+def test_idle_time_is_no_gain_where_the_gpu_is_busy_behind_the_iterations(*, with_wait: bool) -> None:
+    """Short kernels whose launches take the host 300 µs, and a long one behind them: where the mark does not hold the
+    wait for it, the GPU seems to idle for most of the time."""
+
+    def body(step: Step) -> None:
+        step.lines.clear()
+        step.line("main", "iteration", 0, STEP_NS if with_wait else 0.3 * STEP_NS, f"ProfilerStep#{step.number}")
+        for number in range(30):
+            at = (number + 1) * 9_000
+            step.op("aten::add", GOOD, at + 5_000, at + 8_000, at=at, host_ns=4_000)
+        step.op("aten::mm", GOOD, 0.3 * STEP_NS, 0.9 * STEP_NS, at=290_000, host_ns=4_000)
+
+    said = verdict(scene(body)).findings
+    assert [finding.detector for finding in said if finding.gain] == (["launch_detector"] if with_wait else [])
+    assert said[0].detector == ("launch_detector" if with_wait else "underutilized_gpu_detector")
+
+
 def test_work_in_the_next_iteration_is_not_late() -> None:
     """The host is one step ahead all the time; the last step alone leaves some."""
     steps = scene(lambda step: step.good(0.8 * STEP_NS, 1.2 * STEP_NS))

@@ -18,11 +18,10 @@ def underutilized(signals: Signals) -> Finding | Lacks | None:
     if not signals.devices:
         return None
     waiting_ns = signals.exposed_communication_ns
-    busy = signals.busy_fraction - signals.share(waiting_ns)
-    if busy >= thresholds.UNDERUTILIZED_FRACTION:
+    if signals.computing_fraction >= thresholds.UNDERUTILIZED_FRACTION:
         return None
-    if signals.late_fraction >= thresholds.LATE_FRACTION:
-        return _marked_too_short(signals, busy)
+    if signals.ends_early:
+        return _marked_too_short(signals)
     idle = signals.idle
     setting_up = "setting up: memory and modules"
     if not signals.marked:
@@ -49,7 +48,7 @@ def underutilized(signals: Signals) -> Finding | Lacks | None:
         "{advice}",
         {
             "which": " other than collectives" if waiting_ns else "",
-            "busy_fraction": max(busy, 0.0),
+            "busy_fraction": signals.computing_fraction,
             "communication_ns": signals.per_iteration(waiting_ns),
             "largest": largest,
             "largest_fraction": signals.share(causes[largest]),
@@ -66,7 +65,7 @@ def underutilized(signals: Signals) -> Finding | Lacks | None:
     )
 
 
-def _marked_too_short(signals: Signals, busy: float) -> Finding:
+def _marked_too_short(signals: Signals) -> Finding:
     """What the GPU does after the iterations is in none of their times."""
     return Finding(
         "underutilized_gpu_detector",
@@ -85,7 +84,7 @@ def _marked_too_short(signals: Signals, busy: float) -> Finding:
         ),
         {
             "which": " other than collectives" if signals.exposed_communication_ns else "",
-            "busy_fraction": max(busy, 0.0),
+            "busy_fraction": signals.computing_fraction,
             "late_fraction": signals.late_fraction,
         },
         _busy_evidence(signals),

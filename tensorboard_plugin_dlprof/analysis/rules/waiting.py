@@ -262,7 +262,7 @@ def _torch_ways(signals: Signals, chosen: Bools) -> tuple[str, str]:
         )
     if "ops" in signals.recorded and not signals.backward:
         return (
-            "split the model over fewer GPUs, use all-reduces that are made for short messages (symmetric memory, "
+            "split the model over fewer GPUs, use collectives that are made for short messages (symmetric memory, "
             "those of the inference servers), send 16 bits",
             _DISTRIBUTED_LINK,
         )
