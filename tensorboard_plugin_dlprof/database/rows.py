@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.mapped_files import let_go_of_much
 
 Value: TypeAlias = "int | float | str | bytes | None"
@@ -32,6 +33,9 @@ _ROWS_A_CHUNK = 4_096
 _OBJECTS_A_CHUNK = 512
 """Rows of any values: some hold packed columns of thousands of kernels."""
 
+_BITS = 64
+"""Of a number of SQLite's, one of which is the sign."""
+
 _ROWS_TO_LET_GO = 1 << 19
 """Columns in files take no more memory than for so many rows."""
 
@@ -41,8 +45,8 @@ def insert_integers(
 ) -> None:
     """Add rows of integers. A column that is one number has it in every row.
 
-    What is the same in every row, be it given as one number or not, stands in the statement: most of the time goes
-    into handing over values.
+    What is the same in every row, be it given as one number or not, stands in the statement, and what is small shares
+    a value with others: most of the time goes into handing over values.
     """
     same: dict[str, int] = {}
     varying: dict[str, npt.NDArray[np.integer]] = {}
@@ -53,17 +57,21 @@ def insert_integers(
             same[name] = int(column[0])
         else:
             varying[name] = column
+    bits = {name: _bits(column) for name, column in varying.items()}
     for begin in range(0, count, _ROWS_A_CHUNK):
         if begin % _ROWS_TO_LET_GO == 0 and begin:
             let_go_of_much()
         rows = min(_ROWS_A_CHUNK, count - begin)
-        _insert_chunk(con, table, {name: column[begin : begin + rows] for name, column in varying.items()}, same, rows)
+        _insert_chunk(
+            con, table, {name: column[begin : begin + rows] for name, column in varying.items()}, bits, same, rows
+        )
 
 
 def _insert_chunk(
     con: sqlite3.Connection,
     table: str,
     columns: Mapping[str, npt.NDArray[np.integer]],
+    bits: Mapping[str, int],
     same: Mapping[str, int],
     rows: int,
 ) -> None:
@@ -73,13 +81,13 @@ def _insert_chunk(
     if whole:
         steps = {name: _step(column[:whole]) for name, column in columns.items()}
         following = {name: step for name, step in steps.items() if step is not None}
-        free = [name for name in columns if name not in following]
+        free = _shared(tuple((name, bits[name]) for name in columns if name not in following))
         values = np.empty((whole // ROWS_A_STATEMENT, len(following) + ROWS_A_STATEMENT * len(free)), np.int64)
         for position, name in enumerate(following):
             values[:, position] = columns[name][:whole:ROWS_A_STATEMENT]
-        for position, name in enumerate(free, len(following)):
-            values[:, position :: len(free)] = columns[name][:whole].reshape(-1, ROWS_A_STATEMENT)
-        statement = _following_statement(table, tuple(following.items()), tuple(free), tuple(same.items()))
+        for position, together in enumerate(free, len(following)):
+            values[:, position :: len(free)] = _joined(columns, together, whole).reshape(-1, ROWS_A_STATEMENT)
+        statement = _following_statement(table, tuple(following.items()), free, tuple(same.items()))
         con.executemany(statement, values.tolist())
     if whole < rows:
         last = np.stack([column[whole:] for column in columns.values()], axis=1)
@@ -91,22 +99,68 @@ def _in_whole_statements(rows: int) -> int:
     return rows - rows % ROWS_A_STATEMENT if rows >= _FEW_ROWS else 0
 
 
+_Together = tuple[tuple[str, int], ...]
+"""Columns that share a value, and how many bits of it each takes, from the highest on."""
+
+
+def _bits(column: npt.NDArray[np.integer]) -> int:
+    """In how many bits any value of a column fits."""
+    low, high = (int(column.min()), int(column.max())) if len(column) else (0, 0)
+    return high.bit_length() if low >= 0 else _BITS
+
+
+@lru_cache(maxsize=64)
+def _shared(columns: _Together) -> tuple[_Together, ...]:
+    """Which columns share a value: the largest first, each with the first of those that leave it room."""
+    shared: list[list[tuple[str, int]]] = []
+    for name, bits in sorted(columns, key=lambda column: -column[1]):
+        for together in shared:
+            if sum(taken for _, taken in together) + bits < _BITS:
+                together.append((name, bits))
+                break
+        else:
+            shared.append([(name, bits)])
+    return tuple(map(tuple, shared))
+
+
+def _joined(columns: Mapping[str, npt.NDArray[np.integer]], together: _Together, rows: int) -> Int64s:
+    """The values that some columns share."""
+    (name, _), *others = together
+    values = columns[name][:rows].astype(np.int64)
+    for name, bits in others:
+        values <<= bits
+        values |= columns[name][:rows].astype(np.int64, copy=False)
+    return values
+
+
+def _parts(together: _Together, place: int) -> list[str]:
+    """What SQLite is to make of the value at a place: the number of each of the columns that share it."""
+    parts: list[str] = []
+    shift = sum(bits for _, bits in together)
+    for number, (_, bits) in enumerate(together):
+        shift -= bits
+        shifted = f" >> {shift}" if shift else ""
+        parts.append(f"?{place}{shifted}" + (f" & {(1 << bits) - 1}" if number else ""))
+    return parts
+
+
 @lru_cache(maxsize=64)
 def _following_statement(
-    table: str, following: tuple[tuple[str, int], ...], free: tuple[str, ...], same: tuple[tuple[str, int], ...]
+    table: str, following: tuple[tuple[str, int], ...], free: tuple[_Together, ...], same: tuple[tuple[str, int], ...]
 ) -> str:
     """The values of the first row of columns that follow from it, then those of the other columns row by row: what has
     no number of its own is the value behind the one before it."""
-    rest = ["?"] * len(free) + [str(value) for _, value in same]
+    constant = [str(value) for _, value in same]
 
     def row(number: int) -> str:
         known = [f"?{place} + {number}" if step else f"?{place}" for place, (_, step) in enumerate(following, 1)]
-        return f"({', '.join(known + rest)})"
+        first = len(following) + number * len(free) + 1
+        own = chain.from_iterable(_parts(together, place) for place, together in enumerate(free, first))
+        return f"({', '.join([*known, *own, *constant])})"
 
-    counts = any(step for _, step in following)
-    rows = map(row, range(ROWS_A_STATEMENT)) if counts else [row(0)] * ROWS_A_STATEMENT
-    names = [*(name for name, _ in following), *free, *(name for name, _ in same)]
-    return f"INSERT INTO {table} ({', '.join(names)}) VALUES {', '.join(rows)}"
+    names = [*(name for name, _ in following), *(name for name, _ in chain(*free)), *(name for name, _ in same)]
+    rows = ", ".join(map(row, range(ROWS_A_STATEMENT)))
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES {rows}"
 
 
 def _step(column: npt.NDArray[np.integer]) -> int | None:
@@ -135,7 +189,8 @@ def _insert_whole(con: sqlite3.Connection, table: str, columns: tuple[str, ...],
     free = [name for name in columns if name not in steady]
     first = [column[0] for name, column in zip(columns, values, strict=True) if name in steady]
     flat = list(chain.from_iterable(zip(*(values[columns.index(name)] for name in free), strict=True)))
-    statement = _following_statement(table, tuple((name, 0) for name in steady), tuple(free), ())
+    alone = tuple(((name, _BITS),) for name in free)
+    statement = _following_statement(table, tuple((name, 0) for name in steady), alone, ())
     width = ROWS_A_STATEMENT * len(free)
     con.executemany(
         statement, ([*first, *flat[row * width : (row + 1) * width]] for row in range(len(rows) // ROWS_A_STATEMENT))
