@@ -32,7 +32,7 @@ def check_efficiency(page: Page, answer: dict[str, Any], in_graphs: bool = False
     nothing of Tensor Cores.
     """
     if not answer["precisions"]:
-        expect(page.get_by_role("main")).to_contain_text("Nothing is known of the efficiency of ops")
+        expect(page.get_by_role("main")).to_contain_text("Nothing is known about the efficiency of ops")
         expect(page.get_by_role("main")).to_contain_text(answer["hint"] or "Record")
         return
     heading = page.get_by_role("heading", level=1)
@@ -49,7 +49,7 @@ def check_efficiency(page: Page, answer: dict[str, Any], in_graphs: bool = False
         else:
             expect(panel(page, "Roofline")).to_contain_text("No roofs")
     else:
-        expect(panel(page, "Roofline")).to_contain_text("No op can be placed")
+        expect(panel(page, "Roofline")).to_contain_text("No op can be shown")
         hint = "nsys profile --cuda-graph-trace=node" if in_graphs else answer["hint"]
         expect(page.get_by_role("main")).to_contain_text(hint)
     for each in answer["missing"]:

@@ -44,7 +44,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory, logdir: Path) -> Iterator[T
     [
         ("old", "too old", "nsys export"),
         ("new", "newer", "pip install --upgrade"),
-        ("empty", "not a DLProf database", "legal configuration"),
+        ("empty", "not a DLProf database", "no aggregation was completed"),
         ("none", "not a DLProf database", "nsys export"),
     ],
 )

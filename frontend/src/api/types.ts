@@ -70,9 +70,8 @@ export interface Aggregation {
 }
 
 /**
- * The exclusive parts of the wall time, in order of precedence. `unknown_kernel`: kernels of which no rule can tell whether they use
- * Tensor Cores, and CUDA graphs recorded as a whole; where it is not 0, `tensor_core` is the least that it can be, and `null` where none
- * is known.
+ * The exclusive parts of the wall time, in order of precedence. `unknown_kernel`: kernels whose Tensor Core use is unknown,
+ * and CUDA graphs recorded as a whole; where it is not 0, `tensor_core` is a lower bound, and `null` instead of 0.
  */
 export type Resource =
   "tensor_core" | "unknown_kernel" | "other_kernel" | "memory" | "data_loader" | "io" | "cpu" | "other";
@@ -135,9 +134,9 @@ export interface DashboardResponse {
   model: {
     ops: number | null;
     eligible_ops: number | null;
-    /** The least that it can be; `null` where none is known to, and some may. */
+    /** A lower bound; `null` where none is known to use them but some may. */
     eligible_ops_using_tensor_cores: number | null;
-    /** So many more may use Tensor Cores. */
+    /** Up to so many more may use Tensor Cores. */
     eligible_ops_unknown: number | null;
     gpu_time_ns: number | null;
     eligible_gpu_time_fraction: number | null;
@@ -157,16 +156,16 @@ export interface DashboardResponse {
   };
   resource_breakdown: ResourceShare[];
   /**
-   * `unknown`: kernels of which no rule can tell whether they use Tensor Cores. `graph`: CUDA graphs recorded as a whole, whose kernels are
-   * not known; it is not part of `total`. Beside them `tensor_core` is the least that it can be, and `null` where none is known.
+   * `unknown`: kernels whose Tensor Core use is unknown. `graph`: CUDA graphs recorded as a whole, whose kernels are not known;
+   * it is not part of `total`. Where either is not 0, `tensor_core` is a lower bound, and `null` instead of 0.
    */
   kernel_time: Record<"total" | "tensor_core" | "unknown" | "other_kernel" | "memory" | "graph", KernelTime>;
   tensor_core_efficiency: {
-    /** `null` where no kernel is known to use Tensor Cores, and of some nobody knows; and of no kernels. */
+    /** `null` where no kernel is known to use Tensor Cores but some may, and where there are no kernels. */
     fraction: number | null;
     tensor_core_ns: number | null;
     kernel_ns: number | null;
-    /** The part of `kernel_ns` of which no rule can tell: `fraction` is the least that it can be. */
+    /** The part of `kernel_ns` whose Tensor Core use is unknown; where it is not 0, `fraction` is a lower bound. */
     unknown_ns: number | null;
   };
   performance: {
@@ -268,9 +267,9 @@ export interface GroupNodes {
   gpu_idle_ns: (number | null)[];
   kernel_time_ns: (number | null)[];
   tensor_core_time_ns: (number | null)[];
-  /** Of kernels of which no rule can tell whether they use Tensor Cores. */
+  /** Of kernels whose Tensor Core use is unknown. */
   unknown_time_ns: number[];
-  /** Ops that are not known to use Tensor Cores, and may. */
+  /** Ops that are not known to use Tensor Cores but may. */
   unknown_ops: number[];
 }
 
@@ -427,7 +426,7 @@ export interface IterationRate {
   measured_fraction: number | null;
 }
 
-/** Means by kernel time over the ops of which each is known. */
+/** Means, weighted by kernel time, over the ops for which each value is known. */
 export interface NetworkRates {
   peak_fraction: number | null;
   flops_per_second: number | null;

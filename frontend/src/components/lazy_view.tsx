@@ -47,7 +47,7 @@ export function lazyView<Props extends object>(
             new ApiError(
               "unreachable",
               `The page for ${what} could not be loaded.`,
-              "This page is loaded again when the server answers; if that was in vain, load it yourself.",
+              "This page reloads when the server answers; if that does not help, reload it yourself.",
             )
           }
         />

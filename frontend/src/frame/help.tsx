@@ -6,12 +6,15 @@ const PROJECT = "https://pypi.org/project/tensorboard-plugin-dlprof/";
 const TERMS: readonly [string, string][] = [
   ["Aggregation", "The iterations whose numbers are added up: from a start to a stop iteration."],
   ["Iteration", "One training step: a profiler step, an NVTX range, or one call of the key node."],
-  ["Re-aggregation", "Adding up another range of iterations, or other iterations; it becomes a new entry of the menu."],
+  [
+    "Re-aggregation",
+    "Summing up another range of iterations, or iterations found in another way; the result becomes a new entry in the menu.",
+  ],
   ["Domain", "An NVTX domain: libraries and your code may each mark ranges in one of their own."],
   ["Key node", "The op that occurs once in every iteration and so separates one from the next."],
   ["Op", "A node of the model: a call that the framework or your code marked, with the kernels it launched."],
   ["unassociated_…", "GPU work that no op is known to have launched, by kernel name."],
-  ["Eligible", "An op that could use Tensor Cores (AMD: Matrix Cores) by its type and data types."],
+  ["Eligible", "An op that could use Tensor Cores (AMD: Matrix Cores), judging by its type and data types."],
   ["Using", "At least one kernel of the op uses them."],
   ["fprop, bprop", "Forward and backward pass."],
   ["GPU utilization", "Share of the wall clock time in which at least one kernel was running; overlaps count once."],
@@ -22,14 +25,14 @@ const TERMS: readonly [string, string][] = [
 
 const VIEW_GUIDE: Readonly<Record<ViewId, string>> = {
   dashboard: "Where the time went: GPU use, resources, kernels, iterations, the longest ops, advice.",
-  recommendations: "What to change first, what an iteration could gain from it, and what shows it.",
-  efficiency: "What ops reach of what the GPU can do, what limits them, and what they could gain.",
+  recommendations: "What to change first, how much shorter an iteration could become, and what shows it.",
+  efficiency: "How close each op comes to what the GPU can do, what limits it, and what it could gain.",
   op_types: "Times by what ops do: convolutions, matrix products, copies ...",
   groups: "The model's modules as a tree and an icicle; each level adds up the one below.",
   ops: "Every op; the selected one's kernels below.",
   kernels_by_iteration: "Every aggregated iteration; the kernels of the selected one below.",
   kernels_by_op: "Iteration, then op, then the kernels of both.",
-  iterations: "All iterations as bars; choose which are aggregated, and aggregate anew.",
+  iterations: "All iterations as bars; choose which ones to aggregate.",
   gpus: "Every GPU, where more than one is in use.",
   graph: "Which modules use Tensor Cores, could but do not, or could not.",
 };

@@ -8,8 +8,8 @@ export function LostBanner({ connection }: { connection: Connection }) {
     <section class="banner banner-failure" aria-label="Connection">
       <Icon name="warning" />
       <p class="banner-text" role="status">
-        <strong>The server does not answer.</strong> It was stopped, restarts, or the connection to it is gone. This
-        page tries again by itself and comes back with it; what it shows was loaded before.
+        <strong>The server does not answer.</strong> It was stopped, is restarting, or the connection to it is gone.
+        This page tries again by itself and comes back with it; what it shows was loaded before.
       </p>
       <button type="button" class="button" onClick={connection.tryNow}>
         Try now

@@ -10,7 +10,7 @@ export function reloadOnce(): void {
     if (sessionStorage.getItem(MARK) !== null) return;
     sessionStorage.setItem(MARK, "yes");
   } catch {
-    // Without storage the second time cannot be told from the first.
+    // Without storage, a second reload could not be distinguished from the first.
     return;
   }
   window.location.reload();

@@ -9,7 +9,7 @@ const ABOUT: Readonly<Record<string, string>> = {
   "FP32 tensors": "The tensors are FP32; automatic mixed precision would run these ops in 16 bits.",
   "TF32 is off": 'The tensors are FP32 and TF32 is off. In PyTorch: torch.set_float32_matmul_precision("high").',
   Dimension: "A length is not a multiple of what the data type needs: pad it.",
-  Layout: "Kernels that only transpose stand around the one that computes: NHWC (channels_last) avoids them.",
+  Layout: "Kernels that only transpose run around the one that computes; NHWC (channels_last) avoids them.",
   "Too small": "The work is too small for a matrix unit to matter: short lengths, vectors, one channel per group.",
   "No matrix units": "The GPU has no matrix units for this data type.",
   "Library's choice": "Type and shape would fit; the library chose a kernel without matrix units.",

@@ -131,7 +131,7 @@ describe("precisions", () => {
         expect(contrast(PRECISION_COLOURS[key][theme], PANEL_BACKGROUND[theme]), `${key} ${theme}`).toBeGreaterThan(3);
   });
 
-  it("tells what cannot be told, and only then", () => {
+  it("says what is not known, and only then", () => {
     const { kernel_time: all } = dashboard();
     const left = (ns: number | null, graphNs = 0) => ({
       unknown: { ...all.unknown, time_ns: ns },
@@ -141,7 +141,7 @@ describe("precisions", () => {
     expect(unknownSentence(left(0), 100, "Tensor Core")).toBe("");
     expect(unknownSentence(left(null), 100, "Tensor Core")).toBe("");
     expect(unknownSentence(left(0, 7e9), 100, "Tensor Core")).toBe(
-      "Not in it: 7.00 s in 2 CUDA graphs recorded as a whole, of which the precision is not known.",
+      "Not in it: 7.00 s in 2 CUDA graphs recorded as a whole, whose precision is not known.",
     );
   });
 });
@@ -199,7 +199,7 @@ describe("the sentence about efficiency", () => {
 
   it("says why there is no share", () => {
     expect(said({ mfu_fraction: null })).toBe(
-      "The model computed 4.00 TFLOP/s; in which precision, or whether on Tensor Cores, cannot be told of all of it.",
+      "The model computed 4.00 TFLOP/s; for some of it the precision, or whether it ran on Tensor Cores, is not known.",
     );
     expect(said({ mfu_fraction: null, peaks: [] })).toMatch(/; what the GPU could do is not known\.$/);
     expect(said({ mfu_fraction: null, product_flops: 0 })).toBe("How much was computed is not known.");

@@ -34,7 +34,7 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string): Ph
   const unknown =
     rates.peaks.length === 0
       ? `what the ${device} could do is not known.`
-      : `in which precision, or whether on ${unit}s, cannot be told of all of it.`;
+      : `for some of it the precision, or whether it ran on ${unit}s, is not known.`;
   return [
     { text: `The model computed ${atLeast}` },
     { text: formatScaled(rate, "FLOP/s"), strong: true },

@@ -85,7 +85,7 @@ describe("the sentence about matrix units", () => {
       text(matrixSentence(dashboard({ tensor_core_efficiency: some, kernel_time: { ...kernels, unknown } }))),
     ).toBe(
       "Tensor Core kernels took at least 40.0 % of the kernel time, at least 50.0 % in eligible ops; " +
-        "of 10.0 % it cannot be told.",
+        "for 10.0 % it is not known.",
     );
   });
 
@@ -96,7 +96,7 @@ describe("the sentence about matrix units", () => {
       kernel_time: { ...kernels, tensor_core: notKnown, unknown: { time_ns: 25e7, names: 1, launches: 1 } },
     });
     expect(text(matrixSentence(data))).toBe(
-      "No kernel is known to use Tensor Cores; of 50.0 % of the kernel time it cannot be told.",
+      "No kernel is known to use Tensor Cores; for 50.0 % of the kernel time it is not known.",
     );
   });
 
@@ -109,7 +109,7 @@ describe("the sentence about matrix units", () => {
       kernel_time: { ...kernels, tensor_core: notKnown, graph },
     });
     expect(text(matrixSentence(data))).toBe(
-      "No kernel is known to use Tensor Cores; of 75.0 % of the kernel time it cannot be told, as CUDA graphs were " +
+      "No kernel is known to use Tensor Cores; for 75.0 % of the kernel time it is not known, as CUDA graphs were " +
         "recorded as a whole.",
     );
   });
@@ -127,13 +127,13 @@ describe("the sentence about matrix units", () => {
   });
 });
 
-it("says of how many ops it cannot be told whether they use the units", () => {
+it("says for how many ops it is not known whether they use the units", () => {
   const model = dashboard().model;
   const line = (using: number | null, untold: number) =>
     modelLine(dashboard({ model: { ...model, eligible_ops_using_tensor_cores: using, eligible_ops_unknown: untold } }));
   expect(line(2, 0)).toContain("4 eligible for Tensor Cores, 2 of these using them;");
   expect(line(2, 1)).toContain("4 eligible for Tensor Cores, at least 2 of these using them;");
-  expect(line(null, 1)).toContain("4 eligible for Tensor Cores, of 1 of these it is not known whether they use them;");
+  expect(line(null, 1)).toContain("4 eligible for Tensor Cores, for 1 of these it is not known whether they use them;");
 });
 
 it("sums the model up in a line, leaving out what is not known", () => {

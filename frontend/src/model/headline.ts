@@ -90,10 +90,10 @@ export function matrixSentence(data: DashboardResponse): Phrase[] {
   const untold = (unknown.time_ns ?? 0) + graphNs;
   if (kernels === null || (used.time_ns === null && untold === 0))
     return [{ text: `Whether ${unit}s were used is not known.` }];
-  const cannot = graphNs > untold / 2 ? "cannot be told, as CUDA graphs were recorded as a whole." : "cannot be told.";
+  const cannot = graphNs > untold / 2 ? "is not known, as CUDA graphs were recorded as a whole." : "is not known.";
   if (used.time_ns === null)
     return [
-      { text: `No kernel is known to use ${unit}s; of ` },
+      { text: `No kernel is known to use ${unit}s; for ` },
       { text: formatShare(shareOf(untold, all)), strong: true },
       { text: ` of the kernel time it ${cannot}` },
     ];
@@ -115,7 +115,7 @@ export function matrixSentence(data: DashboardResponse): Phrase[] {
       { text: " in eligible ops" },
     );
   else if (none !== "") phrases.push({ text: none });
-  if (untold > 0) phrases.push({ text: `; of ${formatShare(shareOf(untold, all))} it ${cannot}` });
+  if (untold > 0) phrases.push({ text: `; for ${formatShare(shareOf(untold, all))} it ${cannot}` });
   else phrases.push({ text: "." });
   return phrases;
 }
@@ -132,7 +132,7 @@ export function modelLine(data: DashboardResponse): string {
   const untold = data.model.eligible_ops_unknown ?? 0;
   if (eligible !== null && eligible > 0 && hasGpuWork(data)) {
     if (using !== null) first.push(`${untold > 0 ? "at least " : ""}${formatCount(using)} of these using them`);
-    else if (untold > 0) first.push(`of ${formatCount(untold)} of these it is not known whether they use them`);
+    else if (untold > 0) first.push(`for ${formatCount(untold)} of these it is not known whether they use them`);
   }
   const second = gpuTime === "" ? [] : [gpuTime];
   if (data.model.eligible_gpu_time_fraction !== null && gpuTime !== "")

@@ -74,10 +74,10 @@ export function unknownSentence(
   const untold =
     share === null || share === 0
       ? ""
-      : `Whether ${matrixUnit}s were used cannot be told of ${formatShare(share)} of the kernel time: the names of these kernels do not say.`;
+      : `Whether ${matrixUnit}s were used is not known for ${formatShare(share)} of the kernel time: the names of these kernels do not say.`;
   const inGraphs =
     (graph.time_ns ?? 0) === 0
       ? ""
-      : `Not in it: ${formatDuration(graph.time_ns)} in ${formatCounted(graph.launches ?? 0, "CUDA graph")} recorded as a whole, of which the precision is not known.`;
+      : `Not in it: ${formatDuration(graph.time_ns)} in ${formatCounted(graph.launches ?? 0, "CUDA graph")} recorded as a whole, whose precision is not known.`;
   return [untold, inGraphs].filter(Boolean).join(" ");
 }

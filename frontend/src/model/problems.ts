@@ -28,8 +28,7 @@ export function problemOf(code: string, name: string): Problem | null {
     case "not_a_database":
       return {
         title: `${name} is not a DLProf database`,
-        meaning:
-          "It is no SQLite file, no database of DLProf, or it holds no legal configuration: no aggregation was completed in it.",
+        meaning: "It is not an SQLite file, not a DLProf database, or no aggregation was completed in it.",
         steps: [
           "Nsight Systems: export the report with nsys export --type sqlite; its file opens as it is.",
           "DLProf: let the run end by itself; a database of an interrupted run has no results.",
@@ -57,7 +56,7 @@ export function problemOf(code: string, name: string): Problem | null {
     case "unreadable":
       return {
         title: `${name} cannot be read`,
-        meaning: "The file is damaged, cut off, something else than its name says, or holds nothing to show.",
+        meaning: "The file is damaged, cut off, not what its name says, or contains nothing to show.",
         steps: [
           "Copy or export it again; a recording that was cut off while it was written ends in the middle.",
           "Open the original (the trace or the report) instead of what was made from it.",
@@ -66,20 +65,20 @@ export function problemOf(code: string, name: string): Problem | null {
     case "bad_parameter":
       return {
         title: "The address is not understood",
-        meaning: "Something behind the # of this address is misspelt or means nothing here.",
-        steps: ["Open the Dashboard: it forgets the choices of the address.", "Ask for a new link."],
+        meaning: "Something after the # in this address is misspelt or not known here.",
+        steps: ["Open the Dashboard, without the choices in the address.", "Ask for a new link."],
       };
     case "forbidden":
       return {
         title: "This server does not allow that",
         meaning: "It was started with an option that forbids it, or the request came from another site.",
-        steps: ["Ask who runs the server, or start one of your own on the same log directory."],
+        steps: ["Ask whoever runs the server, or start one of your own on the same log directory."],
       };
     case "foreign_host":
       return {
         title: "This server does not know the name in the address",
         meaning:
-          "It listens on its own machine only. A page of another site could have its name lead here and read your profiles, so only names that were allowed are answered.",
+          "It listens on its own machine only. A web page of another site could otherwise point its own name at this server and read your profiles, so the server answers only under names that were allowed.",
         steps: [
           "Use localhost or the IP address in place of the name, or",
           "allow the name where the server is started: --dlprof_allowed_hosts of TensorBoard, --allowed-hosts of dlprofviewer, or the environment variable DLPROF_ALLOWED_HOSTS in a notebook.",
@@ -94,13 +93,13 @@ export function problemOf(code: string, name: string): Problem | null {
     case "busy":
       return {
         title: "The server is busy",
-        meaning: "It works on as much as it can at once.",
+        meaning: "It is busy with as many requests as it can handle at once.",
         steps: ["Try again in a moment."],
       };
     case "unreachable":
       return {
         title: "The server does not answer",
-        meaning: "It was stopped, restarts, or the connection to it is gone (an SSH tunnel, for instance).",
+        meaning: "It was stopped, is restarting, or the connection to it is gone (an SSH tunnel, for instance).",
         steps: ["Check that it is still running: this page tries again by itself, and comes back with it."],
       };
     default:

@@ -3,7 +3,7 @@ import type { DashboardResponse, Resource } from "../api/types";
 
 const ON_GPU: readonly Resource[] = ["tensor_core", "unknown_kernel", "other_kernel", "memory"];
 
-/** Whether time of this class would have been seen; of Tensor Cores nothing is known too where no rule tells a kernel. */
+/** Whether time of this class would have been seen; of Tensor Cores it is not known either where the use of some kernels is unknown. */
 export function isRecorded(
   resource: Resource,
   { resource_breakdown: parts }: Pick<DashboardResponse, "resource_breakdown">,
@@ -17,8 +17,8 @@ export function notRecordedTip(resource: Resource): string {
   if (ON_GPU.includes(resource))
     return "This recording holds no work of a GPU: there was none, or it was not recorded.";
   return resource === "io"
-    ? "This recording cannot tell: reading and writing is recorded by Nsight Systems with -t osrt."
-    : "This recording cannot tell: the data loader is seen in the PyTorch profiler's CPU activities and in NVTX ranges.";
+    ? "Not known here: reading and writing are recorded only by Nsight Systems with -t osrt."
+    : "Not known here: the data loader shows only in the PyTorch profiler's CPU activities and in NVTX ranges.";
 }
 
 /** What a recording can hold, in the order in which it is told; words that are not here are not told. */

@@ -9,7 +9,7 @@ export interface ReportKind {
 
 const NSIGHT: ReportKind = {
   what: "a report of Nsight Systems",
-  advice: "Export it; the database that this makes opens here:",
+  advice: "Export it to a database, which opens here:",
   command: "nsys export --type sqlite",
 };
 
@@ -28,7 +28,7 @@ const KINDS: readonly (readonly [ending: string, kind: ReportKind])[] = [
     ".ncu-rep",
     {
       what: "a report of Nsight Compute: counters of kernels, no profile of the program",
-      advice: "Give its table as counters beside a profile:",
+      advice: "Give its table as counters when you import a profile:",
       command: "dlprof import --counters",
     },
   ],

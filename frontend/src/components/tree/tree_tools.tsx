@@ -40,7 +40,7 @@ export function TreeTools({ tree }: { tree: GroupTree }) {
           </select>
         </label>
       </div>
-      <label class="check" data-tip="Siblings that differ in their numbers only become one row: Layer[0..23]">
+      <label class="check" data-tip="Siblings whose names differ only in their numbers become one row: Layer[0..23]">
         <input type="checkbox" checked={tree.fold} onChange={(event) => tree.setFold(event.currentTarget.checked)} />
         Collapse repeated
       </label>

@@ -18,7 +18,7 @@ export function KernelTimePanel({ data }: { data: DashboardResponse }) {
   return (
     <Panel
       title="Total Kernel GPU Time"
-      about="Durations added up, kernels that overlap counted each in full: the sum can exceed the wall clock time. Memory: GPU copies and sets."
+      about="Sum of durations. Overlapping kernels are each counted in full, so the sum can exceed the wall clock time. Memory: GPU copies and sets."
       class="span-large"
       tools={
         <>
@@ -59,7 +59,7 @@ export function KernelTimePanel({ data }: { data: DashboardResponse }) {
             share: time.time_ns === null ? "" : formatShare(shareOf(time.time_ns, total)),
             tip:
               time.time_ns === null
-                ? `No kernel is known to use ${data.matrix_unit}s, and some may.`
+                ? `No kernel is known to use ${data.matrix_unit}s, but some may.`
                 : `${label}: ${formatShare(shareOf(time.time_ns, total))}\n${readableAndExact(time.time_ns)} of ${readableAndExact(total)} GPU time`,
           }))}
         />

@@ -52,7 +52,7 @@ function facts(data: DashboardResponse): Fact[] {
       term: `${unit} Kernel Efficiency`,
       about:
         efficient.fraction === null && untold === 0
-          ? `GPU time of ${unit} kernels, over GPU time of all kernels, both in ops that are eligible for ${unit}s. No op is eligible here, none could be told, or none has kernels. Higher is better.`
+          ? `GPU time of ${unit} kernels, over GPU time of all kernels, both in ops that are eligible for ${unit}s. No op is known to be eligible here, or none has kernels. Higher is better.`
           : `${efficiency}. Higher is better.`,
       value: (
         <Share
@@ -71,7 +71,7 @@ function facts(data: DashboardResponse): Fact[] {
       ),
       ...(efficient.fraction !== null && untold > 0
         ? {
-            note: { text: "at least", tip: `No rule can tell ${readableAndExact(untold)} of these kernels` },
+            note: { text: "at least", tip: `Not known for ${readableAndExact(untold)} of these kernels` },
           }
         : {}),
     },

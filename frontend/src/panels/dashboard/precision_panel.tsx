@@ -11,7 +11,7 @@ import { causeAbout } from "../../model/causes";
 import { kernelNs } from "../../model/kernel_time";
 import { unknownSentence } from "../../model/precisions";
 
-/** In which precisions the kernels computed, and how much of that cannot be told; nothing where none is known. */
+/** In which precisions the kernels computed, and how much of that is unknown; nothing where none is known. */
 export function PrecisionPanel({ data }: { data: DashboardResponse }) {
   const scope = useScope();
   const query = useQuery<EfficiencyResponse>(scopeKey(scope), (signal) => fetchEfficiency(scope, signal));
@@ -23,7 +23,7 @@ export function PrecisionPanel({ data }: { data: DashboardResponse }) {
   return (
     <Panel
       title="Kernel Time by Precision"
-      about={`Kernel time by the precision in which each kernel computes, as its name says, else as the data type of its op. Hatched: not on ${unit}s.`}
+      about={`Kernel time by the precision in which each kernel computes, taken from its name, or else from the data type of its op. Hatched: not on ${unit}s.`}
       class="span-all"
       tools={
         <ViewLink class="more-button" to={{ view: "efficiency" }}>

@@ -17,7 +17,7 @@ export function ResourceBreakdown({ data }: { data: DashboardResponse }) {
   return (
     <Panel
       title="Resource Usage Breakdown"
-      about="Every moment of the wall clock time, counted once, for the first in this order that was busy: so the parts add up to the whole."
+      about="Every moment of the wall clock time is counted once, for the first resource in this order that was busy, so the parts add up to the whole."
       class="span-wide"
     >
       <Donut
@@ -42,7 +42,7 @@ export function ResourceBreakdown({ data }: { data: DashboardResponse }) {
             tip: !isRecorded(resource, data)
               ? notRecordedTip(resource)
               : time === null
-                ? `No kernel is known to use ${data.matrix_unit}s, and some may.`
+                ? `No kernel is known to use ${data.matrix_unit}s, but some may.`
                 : `${leastOf(resource, time)}: ${formatShare(fraction)}\n${readableAndExact(time)} of ${readableAndExact(wall)} wall clock time\n${resourceMeaning(resource, data.matrix_unit, unknownWork(data))}`,
           }))}
       />

@@ -25,8 +25,8 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
           {(data.model.eligible_ops ?? 0) > 0
             ? "No kernel of an eligible op was recorded."
             : !hasOps(data)
-              ? `No ops were recorded, so that none is known to be eligible for ${unit}s.`
-              : `No op is known to be eligible for ${unit}s${data.model.eligible_ops === null ? ": the recording does not tell." : "."}`}
+              ? `No ops were recorded, so none is known to be eligible for ${unit}s.`
+              : `No op is known to be eligible for ${unit}s${data.model.eligible_ops === null ? ": the recording does not say." : "."}`}
         </p>
       ) : (
         <Donut
@@ -44,7 +44,7 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
               share: fraction === null ? "" : formatShare(fraction),
               tip:
                 fraction === null
-                  ? `No kernel of them is known to use ${unit}s, and some may.`
+                  ? `No kernel of them is known to use ${unit}s, but some may.`
                   : `Using ${unit}s: ${formatShare(fraction)}\n${readableAndExact(used)} ${whole}`,
             },
             {
@@ -65,7 +65,7 @@ export function TensorCoreEfficiency({ data }: { data: DashboardResponse }) {
                     size: unknown,
                     value: formatDuration(untold),
                     share: formatShare(unknown),
-                    tip: `No rule can tell: ${formatShare(unknown)}\n${readableAndExact(untold)} ${whole}`,
+                    tip: `Not known: ${formatShare(unknown)}\n${readableAndExact(untold)} ${whole}`,
                   },
                 ]
               : []),

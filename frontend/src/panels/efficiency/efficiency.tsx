@@ -70,7 +70,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
     return query.error === null ? <Loading what="efficiency" /> : <ErrorBox error={query.error} retry={query.reload} />;
   if (rates.precisions.length === 0)
     return (
-      <Message title="Nothing is known of the efficiency of ops">
+      <Message title="Nothing is known about the efficiency of ops">
         <p>
           {hasKernels(data)
             ? "The kernels here cannot be rated."
@@ -96,7 +96,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
   const byPrecision = (
     <Panel
       title="Kernel Time by Precision"
-      about={`Kernel time by the precision in which each kernel computes, as its name says, else as the data type of its op. Hatched: not on ${unit}s.`}
+      about={`Kernel time by the precision in which each kernel computes, taken from its name, or else from the data type of its op. Hatched: not on ${unit}s.`}
     >
       <PrecisionBreakdown times={rates.precisions} matrixUnit={unit} />
       {unknown !== "" && <p class="muted note-below">{unknown}</p>}

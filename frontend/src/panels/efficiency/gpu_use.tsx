@@ -22,7 +22,7 @@ export function GpuUse({ data, network }: { data: DashboardResponse; network: Ne
   return (
     <Panel
       title={op === "" ? "Whole Network" : op}
-      about="Means by kernel time over the ops of which each is known. Select a dot of the roofline or a row of the table to see an op; the marks on its bars are the means of the network."
+      about="Means, weighted by kernel time, over the ops for which each value is known. Select a dot of the roofline or a row of the table to see an op; the marks on its bars are the means of the network."
       tools={
         op !== "" && (
           <>
@@ -44,7 +44,7 @@ export function GpuUse({ data, network }: { data: DashboardResponse; network: Ne
       {op === "" ? (
         <NetworkUse data={data} network={network} />
       ) : row === undefined ? (
-        <p class="muted">{loading ? "Loading…" : "Nothing is known of the efficiency of this op."}</p>
+        <p class="muted">{loading ? "Loading…" : "Nothing is known about the efficiency of this op."}</p>
       ) : (
         <OpRates row={row} network={network} />
       )}

@@ -2,7 +2,7 @@ import type { EfficiencyResponse } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { unbroken } from "../../format/sentence";
 
-/** What this recording cannot tell, and what would bring it; nothing where it tells all. */
+/** What is not known of this recording, and what would bring it; nothing where all is known. */
 export function Missing({ rates }: { rates: EfficiencyResponse }) {
   // What the heading says already is not said twice.
   const missing = rates.missing.filter(({ hint }) => hint !== rates.hint);

@@ -173,7 +173,7 @@ function Advice({ row, unit, framework }: { row: TreeRow; unit: string; framewor
     return (
       <p class="muted">
         Whether this {row.values.eligible_ops > 0 ? "uses" : "could use"} {unit}s is not known: no op is known to have
-        launched it, no rule tells its kernels, or it is a CUDA graph that was recorded as a whole.
+        launched it, the names of its kernels do not say, or it is a CUDA graph that was recorded as a whole.
       </p>
     );
   if (kind === "not_eligible")

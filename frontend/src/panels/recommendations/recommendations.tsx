@@ -28,7 +28,7 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
       {!found.judged && (
         <Message icon="warning" title="The rules could not be asked">
           <p>
-            {found.findings.length > 0 && "What stands here is what DLProf itself said. "}
+            {found.findings.length > 0 && "These are the findings of DLProf itself. "}
             The server could not look this database over; its log says why.
           </p>
           <button type="button" class="button" onClick={query.reload}>
@@ -90,7 +90,7 @@ function Summary({ found }: { found: FindingsResponse }) {
           one finding saves, no other can save again.
         </p>
       )}
-      {!gains && findings.length > 0 && <p class="model-line">The recording does not tell what would be gained.</p>}
+      {!gains && findings.length > 0 && <p class="model-line">The recording does not show what would be gained.</p>}
     </header>
   );
 }
@@ -98,7 +98,7 @@ function Summary({ found }: { found: FindingsResponse }) {
 function Undecided({ found }: { found: FindingsResponse }) {
   if (found.undecided.length === 0) return null;
   return (
-    <Panel title="Not Decided" about="Rules that could not tell, because the recording lacks what they need.">
+    <Panel title="Not Decided" about="Rules that could not decide, because the recording lacks what they need.">
       <ul class="undecided">
         {found.undecided.map(({ detector, missing, hint }) => (
           <li key={detector}>
