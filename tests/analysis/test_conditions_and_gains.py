@@ -101,6 +101,32 @@ def test_ranges_do_not_tell_that_there_is_no_backward_pass() -> None:
     assert "no_sync" in said_by("communication_detector", profile).recommendation_text()
 
 
+def test_a_wait_in_no_op_is_named_once() -> None:
+    """Not as a call in the op that stands for it."""
+
+    def wait(step: Step, begin: float, _stop: float) -> None:
+        step.line("main", "call", 1_100, begin + 50, "cudaStreamSynchronize")
+
+    told = said_by("sync_detector", idle(wait, step_ns=10 * STEP_NS)(0.4)).problem_text()
+    assert told.endswith("Most of it is behind cudaStreamSynchronize.")
+
+
+@pytest.mark.parametrize(
+    ("steps", "problem", "recommendation"),
+    [
+        (2, "1 of 2 aggregated iterations is unlike the other.", "Aggregate iteration 3 alone."),
+        (4, "1 of 4 aggregated iterations is unlike the others.", "Aggregate the iterations 3 to 5 alone."),
+    ],
+)
+def test_one_iteration_is_no_range(steps: int, problem: str, recommendation: str) -> None:
+    """The first of two is warm-up: the other is left."""
+    profile = scene(lambda step: step.good(0, STEP_NS), steps=steps)
+    profile.iterations[0].start_ns[0] -= 4 * STEP_NS
+    told = said_by("iteration_range_detector", profile)
+    assert told.problem_text().startswith(problem)
+    assert told.recommendation_text() == recommendation
+
+
 def test_no_kernels_take_more_than_all_of_the_time() -> None:
     """The host is ahead: what it launches in one step keeps the GPU busy for two."""
 

@@ -163,6 +163,7 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         if signals.has_page[op]
     )
     first, name, _, _ = rows[0]
+    call, op = signals.profile.strings[name], _shown_op(signals, first)
     calls = max(signals.per_iteration(int(count.sum())), 1)
     return Finding(
         "sync_detector",
@@ -170,7 +171,7 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         Confidence.MEDIUM,
         "sync",
         "The host waits for the GPU {times} in each iteration, and the GPU then runs dry: {idle_ns} of idle time "
-        "({share_fraction}). Most of it is behind {call} in {op}.",
+        "({share_fraction}). Most of it is behind {call}{where}.",
         signals.advice(
             "Take .item(), .cpu(), .numpy(), print(tensor), nonzero(), masks as indices and torch.cuda.synchronize() "
             f"{_OUT_OF_THE_LOOP}",
@@ -186,8 +187,8 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
             "times": "once" if calls == 1 else f"{calls:,} times",
             "idle_ns": signals.per_iteration(time),
             "share_fraction": signals.share(time),
-            "call": signals.profile.strings[name],
-            "op": _shown_op(signals, first),
+            "call": call,
+            "where": "" if op == call else f" in {op}",
         },
         lines + ops,
         wall_gain(

@@ -45,12 +45,13 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
         return None
     length = rows.stop_ns - rows.start_ns
     kept = length[~outside]
+    first, last = proposal.iter_start, proposal.iter_stop
     numbers: dict[str, int | float | str] = {
         "outside": int(outside.sum()),
         "all": len(outside),
+        "kept": len(kept),
         "reason": proposal.reason,
-        "start": proposal.iter_start,
-        "stop": proposal.iter_stop,
+        "range": f"the iterations {first} to {last}" if first < last else f"iteration {first}",
     }
     if len(kept):
         numbers["mean_ns"], numbers["all_ns"] = round(float(kept.mean())), round(float(length.mean()))
@@ -59,8 +60,8 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
         Severity.INFO,
         Confidence.HIGH,
         "iterations",
-        "{outside} of {all} aggregated iterations {outside:is|are} unlike the others. {reason}",
-        "Aggregate the iterations {start} to {stop} alone.",
+        "{outside} of {all} aggregated iterations {outside:is|are} unlike the {kept:other|others}. {reason}",
+        "Aggregate {range} alone.",
         numbers,
         tuple(
             Evidence("iteration", str(int(rows.iter_value[row])), int(length[row]))
