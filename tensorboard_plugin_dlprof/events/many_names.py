@@ -196,6 +196,11 @@ def without_counters(many: ManyNames) -> list[str]:
     return found
 
 
+def module_instances(many: ManyNames) -> list[str]:
+    """``names.module_instance`` of each."""
+    return [text.removeprefix("nn.Module:").removeprefix("layer:").strip() for text in without_counters(many)]
+
+
 def tell_of_steps(many: ManyNames) -> Flags:
     """``names.tells_of_steps`` of each."""
     found = many.holding(*_STEP_HINTS, lowered=True)

@@ -13,10 +13,10 @@ the innermost: ``/tree/.../leaf``. Whole paths would grow with the square of the
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.events import many_names, names
 from tensorboard_plugin_dlprof.events.instances import has_role
 from tensorboard_plugin_dlprof.events.many_names import ManyNames
@@ -57,11 +57,10 @@ class Paths:
         self.texts: list[str] = [""]
         self._ids = {"": 0}
         annotations = has_role(role, Role.ANNOTATION, Role.OPTIMIZER)
-        varying = self._varying(annotations)
-        self._of_annotation, chains, _ = self._chains(
-            self._around(annotations, wanted), lambda name: _annotation(name, counters, varying)
-        )
-        self._of_module, modules, first_calls = self._chains(role == Role.MODULE, names.module_instance)
+        told = self._around(annotations, wanted)
+        self._of_annotation, chains, _ = self._chains(told, self._annotation_labels(annotations, told, counters))
+        modules = role == Role.MODULE
+        self._of_module, modules, first_calls = self._chains(modules, self._module_labels(modules))
         self._annotation_ids = self._intern(["".join(f"/{label}" for label in chain) for chain in chains])
         self._module_ids = self._intern(_module_texts(_rerooted(modules), first_calls))
 
@@ -87,18 +86,25 @@ class Paths:
         kept[own] = np.searchsorted(places, self._nesting.stop[own]) > before
         return kept
 
-    def _varying(self, annotations: Flags) -> frozenset[str]:
-        """Templates of names that hold a counter: many names that differ in numbers only, each used once."""
-        name = self._capture.ranges.name[self._nesting.row[annotations]]
-        distinct, uses = np.unique(name, return_counts=True)
+    def _annotation_labels(self, annotations: Flags, told: Flags, counters: frozenset[str]) -> dict[int, str]:
+        """What the names of the annotations that paths tell are called there: nothing those that number iterations."""
+        name, row = self._capture.ranges.name, self._nesting.row
+        distinct, uses = np.unique(name[row[annotations]], return_counts=True)
         bare = ManyNames(many_names.without_counters(ManyNames(self._capture.strings.some(distinct))))
-        found = np.array(many_names.templates(bare), np.object_)
-        varies = found != np.array(bare.texts, np.object_)
-        total = Counter(found[varies].tolist())
-        once = Counter(found[varies & (uses == 1)].tolist())
-        hints = set(found[varies & many_names.tell_of_steps(bare)].tolist())
-        many = {item for item, count in total.items() if count > _MANY_NAMES and once[item] > count / 2}
-        return frozenset(many | {item for item in hints if total[item] > 1})
+        varying = _varying(bare, uses)
+        texts = distinct_values(name[row[told]])
+        labels = [bare.texts[place].strip("# /") for place in np.searchsorted(distinct, texts).tolist()]
+        templates = many_names.templates(ManyNames(labels))
+        found = {}
+        for text, label, template in zip(texts.tolist(), labels, templates, strict=True):
+            is_counter = label in counters or template in counters or _is_numbered(label, counters)
+            found[text] = "" if is_counter else template if template in varying else label
+        return found
+
+    def _module_labels(self, modules: Flags) -> dict[int, str]:
+        distinct = distinct_values(self._capture.ranges.name[self._nesting.row[modules]])
+        many = ManyNames(self._capture.strings.some(distinct))
+        return dict(zip(distinct.tolist(), many_names.module_instances(many), strict=True))
 
     def _intern(self, texts: list[str]) -> Int32s:
         for text in texts:
@@ -107,7 +113,7 @@ class Paths:
                 self.texts.append(text)
         return np.array([self._ids[text] for text in texts], np.int32)
 
-    def _chains(self, own: Flags, label_of: Callable[[str], str]) -> tuple[Int32s, list[Labels], list[int]]:
+    def _chains(self, own: Flags, labels: dict[int, str]) -> tuple[Int32s, list[Labels], list[int]]:
         """For each place the chain of labels of the flagged places around it, as an index of the chains.
 
         Returns:
@@ -137,7 +143,7 @@ class Paths:
             found = np.zeros(len(distinct), np.int32)
             for index in np.argsort(first, kind="stable").tolist():
                 parent, text = divmod(int(distinct[index]), count)
-                label = label_of(self._capture.strings[text])
+                label = labels[text]
                 if not label:
                     found[index] = parent
                     continue
@@ -157,12 +163,20 @@ def _told_around(around: Int32s, depth: Int32s) -> Int32s:
     return np.where(depth < _MOST_LEVELS, around, np.maximum.accumulate(innermost)).astype(np.int32)
 
 
-def _annotation(name: str, counters: frozenset[str], varying: frozenset[str]) -> str:
-    bare = names.without_counters(name).strip("# /")
-    template = names.template(bare)
-    if counters and counters & {bare, template, names.split_number(bare)[0]}:
-        return ""
-    return template if template in varying else bare
+def _is_numbered(label: str, counters: frozenset[str]) -> bool:
+    """Whether it is one of the counters and a number."""
+    return label.startswith(tuple(counters)) and names.split_number(label)[0] in counters
+
+
+def _varying(bare: ManyNames, uses: Int64s) -> set[str]:
+    """Templates of names that hold a counter: many names that differ in numbers only, each used once."""
+    found = np.array(many_names.templates(bare), np.object_)
+    varies = found != np.array(bare.texts, np.object_)
+    total = Counter(found[varies].tolist())
+    once = Counter(found[varies & (uses == 1)].tolist())
+    hints = set(found[varies & many_names.tell_of_steps(bare)].tolist())
+    many = {item for item, count in total.items() if count > _MANY_NAMES and once[item] > count / 2}
+    return many | {item for item in hints if total[item] > 1}
 
 
 def _rerooted(chains: list[Labels]) -> list[Labels]:
@@ -180,6 +194,7 @@ def _rerooted(chains: list[Labels]) -> list[Labels]:
 
 def _module_texts(chains: list[Labels], first_calls: list[int]) -> list[str]:
     """Chains as paths, each module by its class and number among its equals."""
+    class_of = {module: names.module_class(module) for module in {module for chain in chains for module in chain}}
     siblings: dict[tuple[Labels, str], dict[str, int]] = defaultdict(dict)
     texts: dict[Labels, str] = {(): ""}
     known: set[Labels] = {()}
@@ -188,16 +203,12 @@ def _module_texts(chains: list[Labels], first_calls: list[int]) -> list[str]:
         while chain not in known:
             known.add(chain)
             parent, module = chain[:-1], chain[-1]
-            equal = siblings[parent, names.module_class(module)]
+            equal = siblings[parent, class_of[module]]
             equal.setdefault(module, len(equal))
             chain = parent
-    for chain in sorted(known, key=len):
-        if chain:
-            texts[chain] = f"{texts[chain[:-1]]}/{_module(siblings, chain)}"
+    for chain in sorted(known - {()}, key=len):
+        parent, module = chain[:-1], chain[-1]
+        number_of = siblings[parent, class_of[module]]
+        number = "" if len(number_of) == 1 else f"[{number_of[module]}]"
+        texts[chain] = f"{texts[parent]}/{class_of[module]}{number}"
     return [texts[chain] for chain in chains]
-
-
-def _module(siblings: dict[tuple[Labels, str], dict[str, int]], chain: Labels) -> str:
-    name = names.module_class(chain[-1])
-    number_of = siblings[chain[:-1], name]
-    return name if len(number_of) == 1 else f"{name}[{number_of[chain[-1]]}]"
