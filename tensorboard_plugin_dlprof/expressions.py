@@ -7,7 +7,7 @@ that a look for the word comes first, and is enough where it is not there.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from tensorboard_plugin_dlprof.required_words import Words, required_words
@@ -77,6 +77,22 @@ class Expression:
     def fullmatch(self, text: str) -> re.Match[str] | None:
         """``re.fullmatch``."""
         return self.compiled().fullmatch(text) if self._may_be_in(text) else None
+
+    def found_in(self, texts: Collection[str]) -> set[str]:
+        """Those of many texts that ``search`` finds something in."""
+        return {text for text in self.possible(texts) if self.search(text)}
+
+    def matching(self, texts: Collection[str]) -> set[str]:
+        """Those of many texts that ``match`` takes."""
+        return {text for text in self.possible(texts) if self.match(text)}
+
+    def possible(self, texts: Collection[str]) -> Collection[str]:
+        """Those of many texts that it may be in. Words are looked for in all of them at once."""
+        joined = "\n".join(texts).lower()
+        words = [word for word in self.words if word in joined]
+        if words:
+            return [text for text in texts if not text.isascii() or any(word in text.lower() for word in words)]
+        return [text for text in texts if not text.isascii()] if self.words else texts
 
     def findall(self, text: str) -> list[str]:
         """``re.findall``."""

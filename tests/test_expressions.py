@@ -44,6 +44,16 @@ def test_an_expression_is_compiled_once_and_only_for_a_text_that_holds_a_word() 
             assert compile_.call_count == 1
 
 
+@pytest.mark.parametrize("flags", [0, re.IGNORECASE])
+@pytest.mark.parametrize("pattern", [PATTERN, r"[a-z]\w"])
+def test_many_texts_are_answered_as_each_is(pattern: str, flags: int) -> None:
+    """With words and without, where the others hold one, and where none does."""
+    for texts in ([*TEXTS, "two\ncijk_"], [TEXTS[1]], []):
+        ours, compiled = Expression(pattern, flags), re.compile(pattern, flags)
+        assert ours.found_in(texts) == set(filter(compiled.search, texts))
+        assert ours.matching(texts) == set(filter(compiled.match, texts))
+
+
 def test_without_words_it_is_looked_for_in_every_text() -> None:
     """Nothing is known of what it needs."""
     assert Expression(r"[ab]\d").search("xa1") is not None

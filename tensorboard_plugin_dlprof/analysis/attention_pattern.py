@@ -7,7 +7,7 @@ the same paths belong to it, where paths tell ops apart.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -15,7 +15,9 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.selection import iteration_of
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.events.tables import Int8s
 from tensorboard_plugin_dlprof.expressions import Expression
+from tensorboard_plugin_dlprof.profile.tables import Op
 
 _PRODUCT = Expression(r"(?:matmul|bmm|baddbmm|einsum|__matmul__|__rmatmul__)\Z")
 _SOFTMAX = Expression(r"(?:softmax|_softmax|exp|masked_softmax)\Z|computing softmax|softmax", re.IGNORECASE)
@@ -38,7 +40,7 @@ class WrittenOut(msgspec.Struct):
 def written_out(signals: Signals) -> WrittenOut | None:
     """The ops of attention written out; None where there is none."""
     profile = signals.profile
-    kinds = np.array([_kind(op.op_type, op.direction) for op in profile.ops], np.int8)
+    kinds = _kinds(profile.ops)
     if not ((kinds == 1).any() and (kinds == 2).any()):
         return None
     launching = np.zeros(len(profile.ops), np.bool_)
@@ -71,11 +73,14 @@ def written_out(signals: Signals) -> WrittenOut | None:
     return WrittenOut(_with_backward(signals, between), _with_backward(signals, products), calls * signals.iterations)
 
 
-@lru_cache(maxsize=1 << 12)
-def _kind(op_type: str, direction: str) -> int:
-    """1 product, 2 softmax, 3 what ends the pattern, 0 other forward op, -1 not looked at."""
-    if direction != "fprop":
-        return -1
+def _kinds(ops: Sequence[Op]) -> Int8s:
+    """Of each op 1 product, 2 softmax, 3 what ends the pattern, 0 other forward op, -1 not looked at."""
+    types = {op.op_type for op in ops if op.direction == "fprop"}
+    kinds = {text: _kind(text) for each in (_FUSED, _PRODUCT, _SOFTMAX) for text in each.possible(types)}
+    return np.array([kinds.get(op.op_type, 0) if op.direction == "fprop" else -1 for op in ops], np.int8)
+
+
+def _kind(op_type: str) -> int:
     if _FUSED.search(op_type):
         return 3
     if _PRODUCT.match(op_type):

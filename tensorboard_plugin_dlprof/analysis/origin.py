@@ -69,11 +69,11 @@ def framework_of(profile: Profile, libraries: frozenset[str]) -> Framework:
     if profile.info.source_format == "pytorch" or profile.dlprof_markers or told.startswith("pytorch"):
         return Framework.PYTORCH
     types = {op.op_type for op in profile.ops}
-    if told.startswith("tensorflow") or any(map(_TENSORFLOW_OP.match, types)):
+    if told.startswith("tensorflow") or _TENSORFLOW_OP.matching(types):
         return Framework.TENSORFLOW
     if told.startswith("tensorrt"):
         return Framework.TENSORRT
-    if "pytorch" in libraries or any(map(_PYTORCH_OP.match, types)) or uses_torch_compile(profile):
+    if "pytorch" in libraries or _PYTORCH_OP.matching(types) or uses_torch_compile(profile):
         return Framework.PYTORCH
     if libraries & {"tensorflow", "eigen"}:
         return Framework.TENSORFLOW
@@ -83,7 +83,8 @@ def framework_of(profile: Profile, libraries: frozenset[str]) -> Framework:
 
 def uses_xla(profile: Profile, libraries: frozenset[str]) -> bool:
     """Whether XLA compiled any part of the program."""
-    return "xla" in libraries or any(map(_XLA.search, {text for op in profile.ops for text in (op.name, op.op_type)}))
+    texts = {text for op in profile.ops for text in (op.name, op.op_type)}
+    return "xla" in libraries or bool(_XLA.found_in(texts))
 
 
 def uses_torch_compile(profile: Profile) -> bool:
@@ -96,5 +97,7 @@ def uses_torch_compile(profile: Profile) -> bool:
 
 def inductor_kernels(profile: Profile) -> Bools:
     """Which kernels Inductor named."""
-    texts, name = profile.strings, profile.kernels.name
-    return are_among(name, [each for each in distinct_values(name).tolist() if _INDUCTOR.match(texts[each])])
+    distinct = distinct_values(profile.kernels.name).tolist()
+    texts = {each: profile.strings[each] for each in distinct}
+    named = _INDUCTOR.matching(texts.values())
+    return are_among(profile.kernels.name, [each for each, text in texts.items() if text in named])

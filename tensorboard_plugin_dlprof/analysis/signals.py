@@ -236,8 +236,8 @@ class Signals:
         """Ops whose path (``of="op_type"``: type) matches, by row."""
         texts = [getattr(op, of) for op in self.profile.ops]
         # Calls of one path are many ops.
-        found = {text: test.search(text) is not None for text in set(texts)}
-        return np.array([found[text] for text in texts], np.bool_)
+        found = test.found_in(set(texts))
+        return np.array([text in found for text in texts], np.bool_)
 
     @cached_property
     def transposing(self) -> Bools:

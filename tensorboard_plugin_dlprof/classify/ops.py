@@ -31,11 +31,14 @@ _INELIGIBLE: Final = frozenset(_key(name) for name in op_names.INELIGIBLE)
 def _bare(op_type: str) -> str:
     """The op's own name: no namespace, scope, overload, running number or backward mark."""
     name = op_type.strip().removeprefix(_EVALUATE)
-    name = _COUNTER.sub("", name)
-    name = _OVERLOAD.sub("", name)
-    name = re.split(r"::|/|\.", name)[-1]
-    name = _BACKWARD_NODE.sub("", name)
-    return _BACKWARD_NAME.sub("", name)
+    # There may be a type for each op: what is not there need not be looked for by an expression.
+    if name[-1:].isdecimal() or name.endswith(")") or ", " in name:
+        name = _COUNTER.sub("", name)
+    if "." in name:
+        name = _OVERLOAD.sub("", name)
+    if "::" in name or "/" in name or "." in name:
+        name = re.split(r"::|/|\.", name)[-1]
+    return _BACKWARD_NAME.sub("", _BACKWARD_NODE.sub("", name)) if "ackward" in name else name
 
 
 @lru_cache(maxsize=16_384)

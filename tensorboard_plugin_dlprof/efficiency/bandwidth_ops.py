@@ -6,7 +6,7 @@ matters. MFU leaves them out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from tensorboard_plugin_dlprof.efficiency.calls import Call, Shape, Tensor
 from tensorboard_plugin_dlprof.efficiency.work import Work, moved, widest_type
@@ -214,6 +214,12 @@ _EXACT: dict[str, Callable[[Call], Work | None]] = {
     "embedding": _embedding,
     "index_select": _selection,
 }
+
+
+def with_bandwidth_formula(names: Collection[str]) -> set[str]:
+    """Those of some names that ``bandwidth_formula`` may know."""
+    exact = {name for name in names if name in _EXACT or name.removesuffix("_") in _EXACT}
+    return exact.union(_FOREACH.possible(names), _POOL.possible(names))
 
 
 def bandwidth_formula(name: str) -> Callable[[Call], Work | None] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from tensorboard_plugin_dlprof.efficiency import (
@@ -12,7 +13,7 @@ from tensorboard_plugin_dlprof.efficiency import (
     products,
     recurrent,
 )
-from tensorboard_plugin_dlprof.efficiency.bandwidth_ops import bandwidth_formula
+from tensorboard_plugin_dlprof.efficiency.bandwidth_ops import bandwidth_formula, with_bandwidth_formula
 from tensorboard_plugin_dlprof.efficiency.calls import Call
 from tensorboard_plugin_dlprof.efficiency.convolutions import Outputs
 from tensorboard_plugin_dlprof.efficiency.work import Work
@@ -32,9 +33,10 @@ def product_family(name: str) -> str:
     return "attention" if name in attention.FORMULAS else ""
 
 
-def may_tell(name: str) -> bool:
-    """Whether an op of this bare name has a formula, or its shapes tell of another's (``convolutions.learn``)."""
-    return bool(product_family(name)) or bandwidth_formula(name) is not None or convolutions.teaches(name)
+def telling(names: Collection[str]) -> set[str]:
+    """Those of some bare names whose ops have a formula, or shapes that tell of another's (``convolutions.learn``)."""
+    found = {name for name in names if product_family(name) or convolutions.teaches(name)}
+    return found | {name for name in with_bandwidth_formula(names) if bandwidth_formula(name) is not None}
 
 
 def work_of(call: Call, learnt: Outputs | None = None) -> Work | None:

@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.distinct import numbered
 from tensorboard_plugin_dlprof.efficiency import convolutions
 from tensorboard_plugin_dlprof.efficiency.calls import Call, make_call, parse_call
-from tensorboard_plugin_dlprof.efficiency.formulas import may_tell, product_family, work_of
+from tensorboard_plugin_dlprof.efficiency.formulas import product_family, telling, work_of
 from tensorboard_plugin_dlprof.efficiency.work import Work, undecided
 from tensorboard_plugin_dlprof.events.inputs import recorded_list
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
@@ -95,8 +95,11 @@ def _op_pieces(profile: Profile, works: list[Work], described: Int64s) -> _Piece
     wanted = np.ones(len(instances.op), np.bool_)
     wanted[described] = False
     # Of ranges that users named there may be as many ops, which nothing is known of.
-    tells = {op_type: may_tell(_function(op_type)) for op_type in {op.op_type for op in profile.ops}}
-    usable = np.array([tells[op.op_type] and _is_usable(op) for op in profile.ops], np.bool_)
+    functions = [_function(op.op_type) for op in profile.ops]
+    tell = telling(set(functions))
+    usable = np.array(
+        [name in tell and _is_usable(op) for name, op in zip(functions, profile.ops, strict=True)], np.bool_
+    )
     if not len(usable) or (not profile.dlprof_markers and len(profile.sub_ops.instance)):
         return _Pieces(np.zeros(0, np.int64), np.zeros(0, np.int64))
     wanted &= usable[instances.op]

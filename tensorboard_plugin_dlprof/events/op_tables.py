@@ -102,7 +102,7 @@ def _eligibility(key: OpKey) -> Eligibility:
     """Eligibility by type; of a fused layer (``Conv + Relu``) that of its parts."""
     if not key.associated:
         return Eligibility.UNASSOCIATED
-    parts = [eligibility(part) for part in (key.op_type, *key.op_type.split(" + "))]
+    parts = {eligibility(part) for part in {key.op_type, *key.op_type.split(" + ")}}
     return Eligibility.ELIGIBLE if Eligibility.ELIGIBLE in parts else Eligibility.NOT_ELIGIBLE
 
 

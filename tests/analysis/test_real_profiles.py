@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from functools import lru_cache
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from tensorboard_plugin_dlprof.efficiency.measure import InstanceWork, measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.events.build import build_profile
+from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -134,7 +134,7 @@ def test_compiling_gained_what_was_predicted() -> None:
     """Forward passes of a transformer on an A100, op by op and as compiled graphs: ten equal ones of 781 ms."""
     eager, compiled = one("nsight/a100_transformer_2.7b_nvtx"), one("nsight/a100_cuda_graphs")[0].graphs
     signals = Signals(eager[0], eager[1], eager[3])
-    passes, measured = 3, signals.of_ops(signals.ops_where(re.compile("^/benchmark_loop")))
+    passes, measured = 3, signals.of_ops(signals.ops_where(Expression("^/benchmark_loop")))
     fused = signals.time(fusible(signals) & measured) / passes
     now = signals.time(measured) / passes
     achieved = now - float(np.median(compiled.gpu_stop - compiled.gpu_start))
