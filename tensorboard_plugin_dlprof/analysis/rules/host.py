@@ -163,7 +163,7 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         if signals.has_page[op]
     )
     first, name, _, _ = rows[0]
-    call, op = signals.profile.strings[name], _shown_op(signals, first)
+    call, around = signals.profile.strings[name], _shown_op(signals, first)
     calls = max(signals.per_iteration(int(count.sum())), 1)
     return Finding(
         "sync_detector",
@@ -188,7 +188,7 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
             "idle_ns": signals.per_iteration(time),
             "share_fraction": signals.share(time),
             "call": call,
-            "where": "" if op == call else f" in {op}",
+            "where": "" if around == call else f" in {around}",
         },
         lines + ops,
         wall_gain(
