@@ -12,7 +12,7 @@ VERSION = "0.1.0"
 DLPROF_VERSION = "1.8.0"
 """Version of DLProf's database layout that we read natively and write."""
 
-EXTENSION_VERSION = 9
+EXTENSION_VERSION = 10
 """Version of our own ``ext_*`` tables. Of a database of another version DLProf's tables alone are read, and the page
 says so: it may be all that is left. ``dlprof import`` makes it anew where its source is there, and caches do so too."""
 

@@ -28,6 +28,7 @@ from tensorboard_plugin_dlprof.events.tables import (
     Device,
     DeviceWork,
     ForwardLinks,
+    Frames,
     MemoryEvents,
     RangeKind,
     Ranges,
@@ -126,6 +127,7 @@ def draw(text: str, *, end: int | None = None) -> Capture:
             backward_ns=drawing.numbers("arrows", "end"),
         ),
         os_calls=_calls(drawing, "os"),
+        frames=_frames(drawing),
     )
 
 
@@ -144,6 +146,19 @@ def _ranges(drawing: _Drawing) -> Ranges:
         group=drawing.texts("ranges", "group"),
         sequence=drawing.numbers("ranges", "seq", -1),
         forward_thread=drawing.numbers("ranges", "fwd", -1),
+    )
+
+
+def _frames(drawing: _Drawing) -> Frames:
+    """Frames and modules, all taken for long ones."""
+    events = drawing.rows.get("ranges", [])
+    frames = [event for event in events if event["kind"] in (RangeKind.FRAME, RangeKind.MODULE)]
+    return Frames(
+        start_ns=np.array([event["start"] for event in frames], np.int64),
+        end_ns=np.array([event["end"] for event in frames], np.int64),
+        thread=np.array([event["thread"] for event in frames], np.int32),
+        kind=np.full(len(frames), RangeKind.FRAME, np.int8),
+        name=np.array([drawing.strings.intern(event["name"]) for event in frames], np.int32),
     )
 
 

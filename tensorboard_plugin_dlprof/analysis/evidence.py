@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered, length
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Evidence
+from tensorboard_plugin_dlprof.analysis.wording import percentage
+from tensorboard_plugin_dlprof.classify.frames import is_own
+from tensorboard_plugin_dlprof.distinct import numbered
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import Op
 
-_LIBRARY = Expression(
-    r"site-packages|dist-packages|/torch/|^torch/|<frozen|<built-in|<string>|/lib/python|contextlib|nn\.Module|"
-    r"autograd/|/transformers/|importlib|threading\.py|^<|profiler\.py"
-)
+_ADDRESS: Final = re.compile(r" at 0x[0-9a-f]+(?=>)")
+"""Of the object that a built-in method is called of."""
 
 
 def op_evidence(signals: Signals, rows: Sequence[int] | Int64s, times: Int64s | None = None) -> tuple[Evidence, ...]:
@@ -83,11 +87,44 @@ def idle_evidence(signals: Signals, idle_of_op: Int64s) -> tuple[Evidence, ...]:
     )
 
 
+def function_evidence(signals: Signals, gaps: Intervals) -> tuple[Evidence, ...]:
+    """The program's functions in which the host was in some gaps of the first GPU in use, most time first.
+
+    Beside each stands which function within it had the most of that time; where the host was in none of the program's,
+    the innermost of all stands for it. What the shares lack of all of the gaps is not known, or too little to show.
+    """
+    frames, strings = signals.profile.idle_frames, signals.profile.strings
+    times = covered(gaps, frames.start_ns, frames.stop_ns)
+    pairs, number = numbered(frames.function.astype(np.int64) << 32 | frames.innermost)
+    sums = np.bincount(number, weights=times, minlength=len(pairs)).astype(np.int64).tolist()
+    inside: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for pair, time_ns in zip(pairs.tolist(), sums, strict=True):
+        innermost = _ADDRESS.sub("", strings[pair & 0xFFFFFFFF])
+        inside[strings[pair >> 32] or innermost][innermost] += time_ns
+    whole_ns = length(gaps)
+    shown = sorted(inside.items(), key=lambda item: -item[1].total())[: thresholds.EVIDENCE_ROWS]
+    return tuple(
+        Evidence("function", function, of.total(), None, _within(function, of), of.total() / whole_ns)
+        for function, of in shown
+        if of.total() and of.total() >= thresholds.FUNCTION_FRACTION * whole_ns
+    )
+
+
+def _within(function: str, times: Counter[str]) -> str:
+    """``mostly in <built-in function len> (65 %)``; empty where no other function has more than the function itself."""
+    ((innermost, time_ns),) = times.most_common(1)
+    if innermost == function:
+        return ""
+    share = time_ns / times.total()
+    if share == 1:
+        return f"in {innermost}"
+    return f"{'mostly ' if share > 0.5 else ''}in {innermost} ({percentage(share)})"
+
+
 def source_line(op: Op) -> str:
     """The innermost frame of the user's own code; empty where none was recorded."""
     frames = [frame for frame in op.stack_trace.split("\n") if frame]
-    own = [frame for frame in frames if not _LIBRARY.search(frame)]
-    return own[-1] if own else ""
+    return next(filter(is_own, reversed(frames)), "")
 
 
 def _detail(signals: Signals, row: int) -> str:

@@ -47,10 +47,11 @@ class Idle(msgspec.Struct):
     """Of the other what is in long ones: the host was outside of every op and call."""
     waits: Waits
     launch_gaps: Intervals
-    """The moments of ``launch_ns`` on the first device in use; likewise the three below."""
+    """The moments of ``launch_ns`` on the first device in use; likewise the four below."""
     host_gaps: Intervals
     unrecorded_gaps: Intervals
     setup_gaps: Intervals
+    loader_gaps: Intervals
 
     @property
     def total_ns(self) -> int:
@@ -66,7 +67,7 @@ def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
     behind = np.zeros(len(causes.waits.op), np.int64)
     sums = np.zeros(8, np.int64)
     nothing = Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    launch_gaps, host_gaps, unrecorded_gaps, setup_gaps = nothing, nothing, nothing, nothing
+    launch_gaps = host_gaps = unrecorded_gaps = setup_gaps = loader_gaps = nothing
     for group in side_by_side(devices[:1], (), ()):
         idle = IdleDevices(causes, group)
         rest = subtract(idle.idle, causes.loader_or_io)
@@ -76,6 +77,7 @@ def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
         within = intersect(unknown, causes.host)
         launch_gaps = union_of([(late.start, late.stop), (within.start, within.stop)])
         host_gaps, setup_gaps = intersect(gaps.long, causes.host), subtract(rest, after)
+        loader_gaps = intersect(idle.idle, causes.loader)
         unrecorded_gaps, long_ns = subtract(gaps.long, causes.host), length(gaps.long)
         found = GapSums(length(after), length(gaps.short) + long_ns, length(launch_gaps), length(host_gaps), long_ns)
         sums += _by_cause(causes, idle, found)
@@ -102,6 +104,7 @@ def idle_time(profile: Profile, aggregation: Aggregation) -> Idle:
         host_gaps=host_gaps,
         unrecorded_gaps=unrecorded_gaps,
         setup_gaps=setup_gaps,
+        loader_gaps=loader_gaps,
     )
 
 

@@ -42,13 +42,15 @@ class Evidence(msgspec.Struct, frozen=True):
     """One row behind a finding, which a page can open."""
 
     kind: str
-    """``op`` (``key`` is its op id), ``kernel`` (short name), ``line`` (frame of a stack trace), ``call`` (API call),
-    ``iteration`` (its number), ``device`` (its id)."""
+    """``op`` (``key`` is its op id), ``kernel`` (short name), ``line`` (frame of a stack trace that an op has),
+    ``function`` (frame that no op need have), ``call`` (API call), ``iteration`` (its number), ``device`` (its id)."""
     key: str
     time_ns: int | None = None
     """In all aggregated iterations."""
     count: int | None = None
     detail: str = ""
+    fraction: float | None = None
+    """Of the time that the finding is about."""
 
 
 class Pool(enum.Enum):

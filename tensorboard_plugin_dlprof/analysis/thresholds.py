@@ -98,5 +98,8 @@ PROFILER_LAUNCH_FRACTION = 0.2
 GRAPH_FRACTION = 0.1
 """Share of the kernel time inside of CUDA graphs of which the kernels were not recorded; below it little is missed."""
 
+FUNCTION_FRACTION = 0.01
+"""Share of gaps below which a Python function in which the host was is not worth a row."""
+
 EVIDENCE_ROWS = 20
 """Rows of evidence that are kept for a finding; the numbers count all."""

@@ -17,7 +17,7 @@ from tensorboard_plugin_dlprof.database.sub_op_rows import write_sub_ops
 from tensorboard_plugin_dlprof.database.work_by_op import write_iteration_ops, write_op_ranges
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, EXTENSION_VERSION, VERSION
-from tensorboard_plugin_dlprof.profile.tables import KernelCounters, Profile, TimeSpans
+from tensorboard_plugin_dlprof.profile.tables import IdleFrames, KernelCounters, Profile, TimeSpans
 
 MEMCPY, MEMSET = 1, 2
 """``ext_memory_ops.kind``."""
@@ -41,6 +41,7 @@ def write_raw_extensions(
     launches = _write_work(con, profile, text)
     for kind, spans in (("data_loader", profile.data_loader), ("io", profile.io)):
         _write_spans(con, kind, spans)
+    _write_idle_frames(con, profile.idle_frames, text)
     _write_iterations(con, profile)
     write_op_ranges(con, profile)
     write_sub_ops(con, profile)
@@ -164,6 +165,20 @@ def _write_counters(con: sqlite3.Connection, counters: KernelCounters) -> None:
 def _write_spans(con: sqlite3.Connection, kind: str, spans: TimeSpans) -> None:
     rows = zip(spans.start_ns.tolist(), spans.stop_ns.tolist(), strict=True)
     insert_rows(con, "ext_time_spans", ("kind", "start_ns", "stop_ns"), ((kind, *row) for row in rows))
+
+
+def _write_idle_frames(con: sqlite3.Connection, frames: IdleFrames, text: Int64s) -> None:
+    insert_integers(
+        con,
+        "ext_idle_frames",
+        {
+            "start_ns": frames.start_ns,
+            "stop_ns": frames.stop_ns,
+            "function_id": np.where(frames.function > 0, text[frames.function], 0),
+            "innermost_id": text[frames.innermost],
+        },
+        len(frames.start_ns),
+    )
 
 
 def _write_iterations(con: sqlite3.Connection, profile: Profile) -> None:

@@ -36,9 +36,12 @@ def write_verdict(con: sqlite3.Connection, aggr_id: int, verdict: Verdict) -> No
         insert_rows(
             con,
             "ext_finding_evidence",
-            ("aggr_id", "position", "row", "kind", "key", "time_ns", "count", "detail"),
+            ("aggr_id", "position", "row", "kind", "key", "time_ns", "fraction", "count", "detail"),
             [
-                (aggr_id, position, row, each.kind, storable(each.key), each.time_ns, each.count, storable(each.detail))
+                (
+                    *(aggr_id, position, row, each.kind, storable(each.key)),
+                    *(each.time_ns, each.fraction, each.count, storable(each.detail)),
+                )
                 for row, each in enumerate(finding.evidence)
             ],
         )

@@ -21,6 +21,7 @@ from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device, Int64s,
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
 from tensorboard_plugin_dlprof.profile.tables import (
     Coverage,
+    IdleFrames,
     IterationCandidate,
     ModelConfig,
     Op,
@@ -89,6 +90,7 @@ class _Reader:
             gpu_memory_bytes=self._gpu_memory(),
             coverage=self._coverage(),
             dlprof_markers=self._stored.get("dlprof_markers", "1") == "1",
+            idle_frames=self._idle_frames(),
             sub_ops=read_sub_ops(self._con, self._strings, len(work.instances.op)) if self._extended else no_sub_ops(),
         )
 
@@ -128,6 +130,12 @@ class _Reader:
     def _spans(self, kind: str) -> TimeSpans:
         start, stop = self._ours(f"SELECT start_ns, stop_ns FROM ext_time_spans WHERE kind = '{kind}' ORDER BY id", 2)
         return TimeSpans(start, stop)
+
+    def _idle_frames(self) -> IdleFrames:
+        start, stop, function, innermost = self._ours(
+            "SELECT start_ns, stop_ns, function_id, innermost_id FROM ext_idle_frames ORDER BY id", 4
+        )
+        return IdleFrames(start, stop, self._texts.of(function), self._texts.of(innermost))
 
     def _memory(self) -> MemoryEvents:
         columns = "time_ns, thread, device_id, num_bytes, allocated_bytes, reserved_bytes"

@@ -14,6 +14,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.grouping import sort_bytes
 from tensorboard_plugin_dlprof.database.rows import storable
+from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Strings
 from tensorboard_plugin_dlprof.profile.tables import Op, Profile
 
@@ -74,6 +75,10 @@ def number_texts(profile: Profile, dictionary: Dictionary) -> Int64s:
             string = uses[position][-1]
             numbered[string] = dictionary.id(strings[string])
             position += 1
+    # DLProf has none of these: ids of what it has stay the same.
+    for column in (profile.idle_frames.function, profile.idle_frames.innermost):
+        for string in distinct_values(column).tolist():
+            numbered[string] = dictionary.id(strings[string])
     return numbered
 
 

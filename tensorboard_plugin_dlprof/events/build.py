@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.events.draft_texts import Stacks, described_texts
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
 from tensorboard_plugin_dlprof.events.framework_ops import find_ops
 from tensorboard_plugin_dlprof.events.identity import MAX_OPS, join_calls
+from tensorboard_plugin_dlprof.events.idle_frames import find_idle_frames
 from tensorboard_plugin_dlprof.events.integrity import check
 from tensorboard_plugin_dlprof.events.iterations import counter_names, find_iterations, first_event_ns
 from tensorboard_plugin_dlprof.events.linking import Links, link
@@ -26,7 +27,14 @@ from tensorboard_plugin_dlprof.events.tables import UNIFIED_COPIES, Capture, Int
 from tensorboard_plugin_dlprof.events.tensor_samples import use_samples
 from tensorboard_plugin_dlprof.events.unassociated import add_unassociated
 from tensorboard_plugin_dlprof.events.work_tables import Placed
-from tensorboard_plugin_dlprof.profile.tables import Coverage, IterationCandidate, Kernels, Profile, no_sub_ops
+from tensorboard_plugin_dlprof.profile.tables import (
+    Coverage,
+    IterationCandidate,
+    Kernels,
+    Profile,
+    no_idle_frames,
+    no_sub_ops,
+)
 from tensorboard_plugin_dlprof.progress import Progress
 
 
@@ -88,6 +96,7 @@ def build_profile(
         coverage=_coverage(capture, nesting, links, drafts, owners),
         dlprof_markers=marked,
         one_op=simple,
+        idle_frames=no_idle_frames() if simple else find_idle_frames(capture, links),
         sub_ops=no_sub_ops() if marked or simple else find_sub_ops(capture, nesting, links, drafts, owners, tables),
     )
     check(capture, profile)

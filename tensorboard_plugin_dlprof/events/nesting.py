@@ -19,7 +19,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.distinct import distinct_values, rows_by_value
 from tensorboard_plugin_dlprof.events import trees
 from tensorboard_plugin_dlprof.events.overlaps import count_overlaps, repair_overlaps
-from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s, RangeKind, Ranges
+from tensorboard_plugin_dlprof.events.tables import Frames, Int8s, Int32s, Int64s, RangeKind, Ranges
 from tensorboard_plugin_dlprof.events.trees import BLOCK
 from tensorboard_plugin_dlprof.spilling import Spill
 
@@ -50,7 +50,7 @@ class Nesting(msgspec.Struct):
     """
 
     row: Int32s
-    """Row of ``Capture.ranges`` at each place."""
+    """Row of the ranges at each place."""
     parent: Int32s
     """Place of the parent, -1 for the outermost."""
     depth: Int32s
@@ -151,7 +151,7 @@ class Nesting(msgspec.Struct):
         return taken
 
 
-def nest(ranges: Ranges, spill: Spill = _IN_MEMORY) -> Nesting:
+def nest(ranges: Ranges | Frames, spill: Spill = _IN_MEMORY) -> Nesting:
     """Nests the ranges of each thread. ``spill`` is where the long columns of the result lie."""
     rank = np.full(max(RangeKind) + 1, -1, np.int8)
     rank[list(NESTABLE)] = np.arange(len(NESTABLE))
@@ -216,7 +216,7 @@ def _searched(values: Int64s, first: Int64s, stop: Int64s, wanted: Int64s, *, be
     return low
 
 
-def _outside_in(ranges: Ranges, rows: Int32s, ranks: Int8s) -> Int32s:
+def _outside_in(ranges: Ranges | Frames, rows: Int32s, ranks: Int8s) -> Int32s:
     """The rows of a thread, or of some one after the other, in the order of places.
 
     Ties are rare, so only they are sorted by more than the start.

@@ -64,6 +64,32 @@ class Ranges(msgspec.Struct):
     """PyTorch's ``Fwd thread id``: above 0 on backward nodes."""
 
 
+class Frames(msgspec.Struct):
+    """Calls of Python functions that took long, be there anything in them or not.
+
+    ``Ranges`` has those in which an op, a module or an API call begins: these two tables tell of different things.
+    """
+
+    start_ns: Int64s
+    end_ns: Int64s
+    thread: Int32s
+    kind: Int8s
+    """``RangeKind``."""
+    name: Int32s
+    """File, line and function as recorded: ``train.py(42): step``; of others what stands for them."""
+
+
+def no_frames() -> Frames:
+    """A table of frames without rows."""
+    return Frames(
+        start_ns=np.zeros(0, np.int64),
+        end_ns=np.zeros(0, np.int64),
+        thread=np.zeros(0, np.int32),
+        kind=np.zeros(0, np.int8),
+        name=np.zeros(0, np.int32),
+    )
+
+
 class Calls(msgspec.Struct):
     """Host calls of the CUDA or HIP runtime or driver: one row per call."""
 
@@ -233,6 +259,8 @@ class Capture(msgspec.Struct):
     os_calls: Calls = msgspec.field(default_factory=no_calls)
     """Calls of the operating system that read or write files and sockets, of every thread; ``correlation`` is -1.
     Waits, locks and memory mappings are not among them. Empty where the source does not trace them."""
+    frames: Frames = msgspec.field(default_factory=no_frames)
+    """Empty where the source records no calls of Python functions by time."""
     spill: Spill = msgspec.field(default_factory=Spill)
     """Where long columns lie, and those that are made of them."""
     tensor_samples: TensorSamples = msgspec.field(default_factory=no_tensor_samples)

@@ -33,7 +33,7 @@ from tensorboard_plugin_dlprof.events.tables import (
 )
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
 from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
-from tensorboard_plugin_dlprof.importers.kineto_frames import is_module, leave_out_empty_frames
+from tensorboard_plugin_dlprof.importers.kineto_frames import is_module, leave_out_empty_frames, long_frames
 from tensorboard_plugin_dlprof.importers.kineto_ids import InputIds
 from tensorboard_plugin_dlprof.importers.kineto_metadata import base_time_ns, read_devices, read_info, utc_or_unknown
 from tensorboard_plugin_dlprof.importers.kineto_parts import Parts
@@ -95,6 +95,7 @@ def build_capture(
     strings = tables.strings
     links = _forward_links(tables, threads, times, middle_us)
     _adopt_frames(tables, adopted_threads(tables, threads))
+    frames = long_frames(host[-1], times)
     leave_out_empty_frames(host[-1], host[:-1], calls, times, strings)
     ranges = _ranges(host, times, strings, tables.inputs, spill)
     call_table = _calls(calls, times, correlation, spill)
@@ -123,6 +124,7 @@ def build_capture(
         syncs=sync_table,
         memory=memory_table,
         forward_links=links,
+        frames=frames,
         spill=spill,
         tensor_samples=samples,
         skipped={reason: count for reason, count in skipped.items() if count},

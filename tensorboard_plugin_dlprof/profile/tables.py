@@ -209,6 +209,26 @@ class TimeSpans(msgspec.Struct):
     stop_ns: Int64s
 
 
+class IdleFrames(msgspec.Struct):
+    """In which Python functions the host was in long gaps of the first GPU in use: disjoint, ascending.
+
+    Of the thread that launches what the GPU waits for; no row where it was in no function that was recorded.
+    """
+
+    start_ns: Int64s
+    stop_ns: Int64s
+    function: Int32s
+    """The innermost of the program's own (``classify.frames``); the empty text where there is none."""
+    innermost: Int32s
+    """The innermost of all."""
+
+
+def no_idle_frames() -> IdleFrames:
+    """A table of functions in gaps without rows."""
+    no_times, no_texts = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    return IdleFrames(no_times, no_times, no_texts, no_texts)
+
+
 class IterationCandidate(msgspec.Struct):
     """One way to cut the capture into iterations (event model, section 6)."""
 
@@ -290,3 +310,4 @@ class Profile(msgspec.Struct):
     """Made in DLProf's simple mode: one op stands for the whole program."""
     sub_ops: SubOps = msgspec.field(default_factory=no_sub_ops)
     counters: KernelCounters = msgspec.field(default_factory=no_counters)
+    idle_frames: IdleFrames = msgspec.field(default_factory=no_idle_frames)

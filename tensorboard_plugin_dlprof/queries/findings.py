@@ -20,9 +20,12 @@ class Evidence(TypedDict):
     """One row behind a finding."""
 
     kind: str
-    """``op`` (``key`` is its op id), ``kernel`` (short name), ``line``, ``call``, ``iteration``, ``device``."""
+    """``op`` (``key`` is its op id), ``kernel`` (short name), ``line``, ``function``, ``call``, ``iteration``,
+    ``device``."""
     key: str
     time_ns: int | None
+    fraction: float | None
+    """Of the time that the finding is about."""
     count: int | None
     detail: str
 
@@ -131,7 +134,12 @@ def with_verdict(stored: Findings, verdict: Mapping[str, Any]) -> Findings:
             link=_address(found["link"]),
             evidence=[
                 Evidence(
-                    kind=row["kind"], key=row["key"], time_ns=row["time_ns"], count=row["count"], detail=row["detail"]
+                    kind=row["kind"],
+                    key=row["key"],
+                    time_ns=row["time_ns"],
+                    fraction=row["fraction"],
+                    count=row["count"],
+                    detail=row["detail"],
                 )
                 for row in found["evidence"][:MAX_EVIDENCE]
             ],
@@ -156,13 +164,20 @@ def with_verdict(stored: Findings, verdict: Mapping[str, Any]) -> Findings:
 def _stored(connection: sqlite3.Connection, scope: Scope, iteration_ns: int | None) -> list[Finding]:
     evidence: dict[object, list[Evidence]] = defaultdict(list)
     cursor = connection.execute(
-        "SELECT position, kind, key, time_ns, count, detail FROM ext_finding_evidence WHERE aggr_id = ? AND row < ? "
-        "ORDER BY position, row",
+        "SELECT position, kind, key, time_ns, fraction, count, detail FROM ext_finding_evidence "
+        "WHERE aggr_id = ? AND row < ? ORDER BY position, row",
         (scope.aggregation, MAX_EVIDENCE),
     )
-    for position, kind, key, time_ns, count, detail in cursor.fetchmany(MAX_FINDINGS * MAX_EVIDENCE):
+    for position, kind, key, time_ns, share, count, detail in cursor.fetchmany(MAX_FINDINGS * MAX_EVIDENCE):
         evidence[position].append(
-            Evidence(kind=str(kind), key=str(key), time_ns=whole(time_ns), count=whole(count), detail=str(detail))
+            Evidence(
+                kind=str(kind),
+                key=str(key),
+                time_ns=whole(time_ns),
+                fraction=number(share),
+                count=whole(count),
+                detail=str(detail),
+            )
         )
     cursor = connection.execute(
         "SELECT position, detector, severity, confidence, area, problem, recommendation, numbers, gain_low_ns, "

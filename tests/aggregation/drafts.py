@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.profile.tables import (
     Copies,
     Coverage,
     GraphLaunches,
+    IdleFrames,
     Instances,
     IterationCandidate,
     Kernels,
@@ -77,6 +78,7 @@ def profile_of(
     dlprof_markers: bool = False,
     end_ns: int = 1_000,
     source: str = "profiler_step",
+    idle_frames: Sequence[tuple[int, int, str, str]] = (),
 ) -> Profile:
     """The profile of some ops, its rows in DLProf's order."""
     strings = Strings()
@@ -147,6 +149,12 @@ def profile_of(
         gpu_memory_bytes=(0, 0),
         coverage=Coverage(1, 7_000_000, 3, 9_500_000, skipped={"events without a time": 3}),
         dlprof_markers=dlprof_markers,
+        idle_frames=IdleFrames(
+            _int64([start for start, *_ in idle_frames]),
+            _int64([stop for _, stop, *_ in idle_frames]),
+            np.array([strings.intern(function) for *_, function, _ in idle_frames], np.int32),
+            np.array([strings.intern(innermost) for *_, innermost in idle_frames], np.int32),
+        ),
     )
 
 

@@ -35,6 +35,10 @@ def _with_call(work: Work) -> Work:
     return work
 
 
+IDLE_FRAME = st.tuples(
+    TIME, TIME, st.sampled_from(["", "train.py(1): step"]), st.sampled_from(["train.py(1): step", "<built-in len>", ""])
+)
+
 CALL = st.builds(
     lambda span, work, thread: Call(*span, work=work, thread=thread),
     SPAN,
@@ -68,6 +72,7 @@ def profiles(draw: st.DrawFn) -> Profile:
         data_loader=draw(st.lists(SPAN, max_size=2)),
         io=draw(st.lists(SPAN, max_size=2)),
         dlprof_markers=draw(st.booleans()),
+        idle_frames=draw(st.lists(IDLE_FRAME, max_size=3)),
     )
 
 

@@ -8,8 +8,10 @@ import pytest
 
 from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.analysis.gap_causes import LAUNCH_GAP_NS
 from tensorboard_plugin_dlprof.analysis.gaps import Idle, exposed_copies, idle_time
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.events import idle_frames
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tests.aggregation.drafts import Call, DraftOp, Span, Work, profile_of
 
@@ -81,7 +83,7 @@ def test_idle_time_is_the_mean_of_that_of_each_device(seed: int, devices: int, s
     assert all(sum(column) for column in zip(*map(_causes, alone), strict=True)), "each cause is there"
     behind = np.sum([idle.waits.idle_ns for idle in alone], axis=0) // len(used)
     assert found.waits.idle_ns.tolist() == behind.tolist()
-    for gaps in ("launch_gaps", "host_gaps", "unrecorded_gaps", "setup_gaps"):
+    for gaps in ("launch_gaps", "host_gaps", "unrecorded_gaps", "setup_gaps", "loader_gaps"):
         assert getattr(found, gaps).start.tolist() == getattr(alone[0], gaps).start.tolist()
 
 
@@ -93,3 +95,8 @@ def test_copies_beside_which_no_kernel_runs_are_the_mean_of_those_of_each_device
     used = np.flatnonzero(aggregation.devices.in_use).tolist()
     alone = [exposed_copies(profile, _of_one(aggregation, row)) for row in used]
     assert exposed_copies(profile, aggregation) == sum(alone) // len(used) > 0
+
+
+def test_gaps_that_functions_explain_are_those_that_launching_does_not() -> None:
+    """Events know no analysis, so the limit stands twice."""
+    assert idle_frames.LONG_GAP_NS == LAUNCH_GAP_NS

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tensorboard_plugin_dlprof.aggregation import aggregate
+from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.engine import judge
@@ -140,6 +141,49 @@ def test_compiling_gained_what_was_predicted() -> None:
     achieved = now - float(np.median(compiled.gpu_stop - compiled.gpu_start))
     assert achieved == pytest.approx(58.06e6, rel=0.001)
     assert FUSED[0] * fused <= achieved <= FUSED[1] * fused
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_functions_take_no_more_than_the_gaps_that_they_are_in(name: str) -> None:
+    """Moments in which the first GPU in use had no work, in order, each once; none without recorded frames."""
+    profile, aggregation, *_, verdict = one(f"torch/{name}")
+    frames = profile.idle_frames
+    assert not len(frames.start_ns) or "stacks" in profile.info.recorded
+    assert (frames.start_ns < frames.stop_ns).all()
+    assert (frames.stop_ns[:-1] <= frames.start_ns[1:]).all()
+    first = min(device.device_id for device in profile.devices) if profile.devices else 0
+    for table in (profile.kernels, profile.memcpys, profile.memsets, profile.graphs):
+        here = table.device == first
+        working = Intervals(frames.start_ns, frames.stop_ns)
+        assert not covered(working, table.gpu_start[here], table.gpu_stop[here]).any()
+    for finding in verdict.findings:
+        told = [row for row in finding.evidence if row.kind == "function"]
+        assert sum(row.fraction or 0 for row in told) <= 1.000001
+        assert sum(row.time_ns or 0 for row in told) <= aggregation.wall_ns
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "share"),
+    [
+        ("mi300x_flux_large", "diffusers/hooks/group_offloading.py(916): _get_top_level_group_offload_hook", 0.317),
+        ("mi300x_sglang_prefill", "", 0),
+    ],
+)
+def test_the_functions_between_ops_are_named(name: str, function: str, share: float) -> None:
+    """A pipeline looks through all its modules for hooks, three times over; where an op waits, its line is enough."""
+    *_, verdict = one(f"torch/{name}")
+    told = [row for finding in verdict.findings for row in finding.evidence if row.kind == "function"]
+    assert [(row.key, round(row.fraction or 0, 3)) for row in told[:1]] == ([(function, share)] if function else [])
+
+
+def test_the_function_around_a_waiting_op_is_known() -> None:
+    """A tensor made on the GPU in the scheduler of a server, which waits for half of the capture."""
+    profile, *_ = one("torch/mi300x_sglang_prefill")
+    frames = profile.idle_frames
+    longest = int((frames.stop_ns - frames.start_ns).argmax())
+    assert profile.strings[int(frames.function[longest])].endswith("forward_batch_info.py(443): init_new")
+    assert profile.strings[int(frames.innermost[longest])].startswith("<built-in method tensor of type object")
+    assert frames.stop_ns[longest] - frames.start_ns[longest] == pytest.approx(493e6, rel=0.01)
 
 
 def test_the_lines_behind_a_wait_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

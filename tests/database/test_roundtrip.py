@@ -19,7 +19,7 @@ from tests.aggregation.test_oracle import profiles
 
 TEXT_COLUMNS = {
     "name", "long_name", "input_names", "input_shapes", "output_names", "output_shapes", "parameters", "shapes",
-    "dtypes",
+    "dtypes", "function", "innermost",
 }  # fmt: skip
 
 

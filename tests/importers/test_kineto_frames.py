@@ -1,4 +1,4 @@
-"""Frames in which nothing happens are left out, and nothing else is."""
+"""Frames in which nothing happens are left out, and nothing else is; those that took long are told apart."""
 
 from __future__ import annotations
 
@@ -79,3 +79,37 @@ def test_many_frames_are_looked_at_in_blocks(tmp_path: Path) -> None:
     assert kept(tmp_path, op(ts=0), *longest, *empty, frame(count, count + 1, "last")) == ["whole thread"] * 2 + [
         "last"
     ]
+
+
+def test_frames_that_took_long_are_kept_apart(tmp_path: Path) -> None:
+    """Whatever happened in them, on every thread, with exact times; what was shorter is its caller's time."""
+    capture = read(
+        trace(
+            op(ts=0),
+            frame(1, 60, "empty and long"),
+            frame(2, 11.999, "short"),
+            frame(12, 22, "just long enough"),
+            frame(30.5, 50.125, "of another thread", OTHER),
+            frame(90, 95, "last"),
+        ),
+        tmp_path,
+    )
+    frames = capture.frames
+    assert list(
+        zip(texts(capture, frames.name), frames.start_ns.tolist(), frames.end_ns.tolist(), strict=True)
+    ) == [
+        ("empty and long", 1_000, 60_000),
+        ("just long enough", 12_000, 22_000),
+        ("of another thread", 30_500, 50_125),
+    ]  # fmt: skip
+    assert [capture.threads[row].thread_id for row in frames.thread.tolist()] == [100, 100, 101]
+    assert "empty and long" not in texts(capture, capture.ranges.name)
+
+
+def test_frames_on_a_thread_of_their_own_are_of_the_thread_that_ran_them(tmp_path: Path) -> None:
+    """As those of ranges are."""
+    capture = read(
+        trace(op(ts=0), frame(1, 60, "step", {"pid": 100, "tid": 0}), frame(70, 71, "last", {"pid": 100, "tid": 0})),
+        tmp_path,
+    )
+    assert [capture.threads[row].thread_id for row in capture.frames.thread.tolist()] == [100]

@@ -335,13 +335,15 @@ export interface Job {
 }
 
 export type FindingSeverity = "info" | "advice" | "warning";
-export type EvidenceKind = "op" | "kernel" | "line" | "call" | "iteration" | "device";
+export type EvidenceKind = "op" | "kernel" | "line" | "function" | "call" | "iteration" | "device";
 
 /** What a finding rests on; `kind` says what `key` opens. */
 export interface Evidence {
   kind: EvidenceKind;
   key: string;
   time_ns: number | null;
+  /** Of the time that the finding is about. */
+  fraction: number | null;
   count: number | null;
   detail: string;
 }

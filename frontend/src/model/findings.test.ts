@@ -52,6 +52,7 @@ describe("findings", () => {
     expect(opening({ kind: "kernel", key: "k" }, 5)?.["iters.row"]).toBe("5");
     expect(opening({ kind: "kernel", key: "k" }, null)).toBeNull();
     expect(opening({ kind: "call", key: "cudaDeviceSynchronize" }, 5)).toBeNull();
+    expect(opening({ kind: "function", key: "train.py(42): step" }, 5)).toBeNull();
     expect(opening({ kind: "iteration", key: "7" }, null)).toMatchObject({ "iterations.from": "5" });
   });
 });

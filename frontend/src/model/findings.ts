@@ -77,6 +77,7 @@ export const EVIDENCE_LABELS: Readonly<Record<EvidenceKind, { head: string; open
   op: { head: "Op", opens: "Ops and Kernels" },
   kernel: { head: "Kernel", opens: "Kernels by Iteration" },
   line: { head: "Source line", opens: "Ops and Kernels" },
+  function: { head: "Python function", opens: "" },
   call: { head: "API call", opens: "" },
   iteration: { head: "Iteration", opens: "Iterations" },
   device: { head: "GPU", opens: "GPUs" },
@@ -102,6 +103,7 @@ export function opening({ kind, key }: Pick<Evidence, "kind" | "key">, firstIter
       };
     case "device":
       return { view: "gpus" };
+    case "function":
     case "call":
       return null;
   }

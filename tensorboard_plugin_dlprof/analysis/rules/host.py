@@ -6,10 +6,16 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.evidence import idle_evidence, kernel_evidence, line_evidence
+from tensorboard_plugin_dlprof.analysis.evidence import (
+    function_evidence,
+    idle_evidence,
+    kernel_evidence,
+    line_evidence,
+)
 from tensorboard_plugin_dlprof.analysis.gains import wall_gain
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Pool, Severity
+from tensorboard_plugin_dlprof.analysis.wording import Number
 from tensorboard_plugin_dlprof.expressions import Expression
 
 
@@ -278,9 +284,16 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
         "Look at them: work on the CPU between launches (augmentation, logging, hooks in Python), compilation, or "
         "setting up that happens once. Move the first to the GPU or a thread, and leave the last out of the profile.",
         {"idle_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
-        idle_evidence(signals, signals.idle_of_op(signals.idle.host_gaps)),
+        _where_the_host_was(signals),
         wall_gain(signals, {Pool.HOST: (0.2 * time if signals.marked else 0, 0.8 * time)}, reasoning),
     )
+
+
+def _where_the_host_was(signals: Signals) -> tuple[Evidence, ...]:
+    """In its ops and their lines; where those are of libraries alone, in functions and ops."""
+    gaps = signals.idle.host_gaps
+    found = idle_evidence(signals, signals.idle_of_op(gaps))
+    return found if any(each.kind == "line" for each in found) else function_evidence(signals, gaps) + found
 
 
 def unrecorded(signals: Signals) -> Finding | Lacks | None:
@@ -288,32 +301,44 @@ def unrecorded(signals: Signals) -> Finding | Lacks | None:
     time = signals.idle.unrecorded_ns
     if signals.share(time) < thresholds.LAUNCH_FRACTION or not ({"ops", "nvtx"} & signals.recorded):
         return None
-    sampling = "or sample the CPU: nsys profile --sample=process-tree --python-sampling=true"
-    functions = "look at the Python functions {} in a timeline (ui.perfetto.dev)".format(
-        "that were recorded" if "stacks" in signals.recorded else "of a recording with with_stack=True"
-    )
+    told = function_evidence(signals, signals.idle.unrecorded_gaps)
+    numbers: dict[str, Number] = {"idle_ns": signals.per_iteration(time), "share_fraction": signals.share(time)}
+    if told:
+        numbers |= {"function": told[0].key, "function_fraction": told[0].fraction or 0.0}
     return Finding(
         "unrecorded_detector",
         Severity.WARNING if signals.marked else Severity.ADVICE,
         Confidence.LOW,
         "unrecorded",
         "In {idle_ns} of each iteration ({share_fraction}) the GPU waits in gaps of a millisecond and more, while the "
-        "host is in no op and no API call that was recorded.",
-        "Find out what runs there (loading and preparing data, tokens, metrics, logs, checkpoints, other processes): "
-        + signals.advice(
-            f'put torch.profiler.record_function("...") around its parts, or {functions}',
-            tensorflow=f"put NVTX ranges around its parts, {sampling}",
-            tensorrt=f"put NVTX ranges around its parts, {sampling}",
-            cuda=f"put NVTX ranges around its parts, {sampling}",
-        )
-        + ". Then do it in other processes or threads, ahead of the step, or less often.",
-        {"idle_ns": signals.per_iteration(time), "share_fraction": signals.share(time)},
-        _longest_in(signals, signals.idle.unrecorded_gaps),
+        "host is in no op and no API call that was recorded"
+        + (", {function_fraction} of it in {function}." if told else "."),
+        ("Look at the functions listed, and at what they call" if told else "Find out what runs there")
+        + " (loading and preparing data, tokens, metrics, logs, checkpoints, other processes)"
+        + (". Do their work" if told else ": " + _how_to_find_out(signals) + ". Then do it")
+        + " in other processes or threads, ahead of the step, or less often.",
+        numbers,
+        told + _longest_in(signals, signals.idle.unrecorded_gaps),
         wall_gain(
             signals, {Pool.UNRECORDED: (0, 0.8 * time)},
+            "Whether what these functions do can go or move, the profile does not tell."
+            if told else
             "What it is, and whether it can go or move, the profile does not tell.",
         ),
     )  # fmt: skip
+
+
+def _how_to_find_out(signals: Signals) -> str:
+    sampling = "or sample the CPU: nsys profile --sample=process-tree --python-sampling=true"
+    functions = "look at the Python functions {} in a timeline (ui.perfetto.dev)".format(
+        "that were recorded" if "stacks" in signals.recorded else "of a recording with with_stack=True"
+    )
+    return signals.advice(
+        f'put torch.profiler.record_function("...") around its parts, or {functions}',
+        tensorflow=f"put NVTX ranges around its parts, {sampling}",
+        tensorrt=f"put NVTX ranges around its parts, {sampling}",
+        cuda=f"put NVTX ranges around its parts, {sampling}",
+    )
 
 
 def _longest_in(signals: Signals, gaps: Intervals) -> tuple[Evidence, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools, Part
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, line_evidence
+from tensorboard_plugin_dlprof.analysis.evidence import function_evidence, kernel_evidence, line_evidence
 from tensorboard_plugin_dlprof.analysis.gains import wall_gain
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Pool, Severity
@@ -61,7 +61,7 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
             "how": ", which loads in the training process itself (num_workers=0)" if single
             else ", though it has workers" if several else "",
         },
-        _iteration_evidence(signals, Part.DATA_LOADER),
+        function_evidence(signals, signals.idle.loader_gaps) + _iteration_evidence(signals, Part.DATA_LOADER),
         wall_gain(
             signals, {Pool.DATA_LOADER: (0.5 * time, time)},
             "Workers that keep up hide all of it; half, where the CPU or the storage is what limits.",

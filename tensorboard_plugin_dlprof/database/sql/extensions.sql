@@ -143,6 +143,17 @@ CREATE TABLE ext_time_spans (
     stop_ns   INTEGER NOT NULL          -- ns
 );
 
+-- In which Python functions the host was in long gaps of the first GPU in use, where they were recorded: disjoint, by time.
+-- In a gap of a millisecond or more that thread counts which launches what the GPU waits for. A time without a row is
+-- not known: that thread was in no function that took 10 microseconds or more, or nobody knows which one launched.
+CREATE TABLE ext_idle_frames (
+    id            INTEGER PRIMARY KEY,
+    start_ns      INTEGER NOT NULL,     -- ns
+    stop_ns       INTEGER NOT NULL,     -- ns
+    function_id   INTEGER NOT NULL,     -- dictionary.id of the innermost of the program's own files; 0: of none
+    innermost_id  INTEGER NOT NULL      -- dictionary.id of the innermost of all
+);
+
 -- Allocations (positive) and frees (negative) of the framework's allocator, by time.
 CREATE TABLE ext_memory_events (
     id               INTEGER PRIMARY KEY,
@@ -442,9 +453,10 @@ CREATE TABLE ext_finding_evidence (
     aggr_id   INTEGER NOT NULL,             -- aggregations.id
     position  INTEGER NOT NULL,             -- ext_findings.position
     row       INTEGER NOT NULL,             -- number within the finding, from 0
-    kind      TEXT NOT NULL,                -- op, kernel, line, call, iteration, device
-    key       TEXT NOT NULL,                -- op id, kernel name, frame, API call, number
+    kind      TEXT NOT NULL,                -- op, kernel, line, function, call, iteration, device
+    key       TEXT NOT NULL,                -- op id, kernel name, frame, frame, API call, number
     time_ns   INTEGER,                      -- ns in all aggregated iterations
+    fraction  REAL,                         -- 0 to 1 of the time that the finding is about; NULL where not told
     count     INTEGER,                      -- calls or launches in them
     detail    TEXT NOT NULL,
     PRIMARY KEY (aggr_id, position, row)

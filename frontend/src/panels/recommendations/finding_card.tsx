@@ -5,6 +5,7 @@ import { Duration } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { useUrlSet } from "../../frame/url";
 import { formatCount } from "../../format/number";
+import { formatShare } from "../../format/share";
 import { unbroken } from "../../format/sentence";
 import { detectorName, EVIDENCE_LABELS, gainShare, gainTime, opening, SEVERITY_LABELS } from "../../model/findings";
 import type { Changes } from "../../model/url_state";
@@ -101,7 +102,7 @@ function evidenceHead(rows: readonly Evidence[]): string {
 /** Within a sentence in small letters, but for names. */
 function headOf(kind: Evidence["kind"], within: boolean): string {
   const { head } = EVIDENCE_LABELS[kind];
-  return within && !/^(?:GPU|API)/.test(head) ? head.toLowerCase() : head;
+  return within && !/^(?:GPU|API|Python)/.test(head) ? head.toLowerCase() : head;
 }
 
 interface EvidenceTableProps {
@@ -115,6 +116,7 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTablePr
   const counted = rows.some(({ count }) => count !== null);
   const detailed = rows.some(({ detail }) => detail !== "");
   const timed = rows.some(({ time_ns: time }) => (time ?? 0) > 0);
+  const shared = rows.some(({ fraction }) => fraction !== null);
   return (
     <div class="evidence-scroll" tabIndex={0} role="region" aria-label={`Evidence: ${name}`}>
       <table class="plain-table evidence">
@@ -132,6 +134,11 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTablePr
                 Time
               </th>
             )}
+            {shared && (
+              <th scope="col" class="right" data-tip="Of the time that this finding is about, on the first GPU in use">
+                Share
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -147,6 +154,7 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTablePr
                   <Duration ns={row.time_ns} />
                 </td>
               )}
+              {shared && <td class="right number">{row.fraction === null ? "" : formatShare(row.fraction)}</td>}
             </tr>
           ))}
         </tbody>
