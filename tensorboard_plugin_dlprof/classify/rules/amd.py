@@ -55,6 +55,8 @@ RULES: Final = (
     Rule("ck-gemm", YES, "gemm", "composable_kernel",
          r"\bck::|^kernel_\w*gemm\w*|\bck_tile\b", "@types",
          r"(?i)xdl|wmma|mfma"),
+    Rule("ck-moe-gemm", YES, "gemm", "composable_kernel", r"\bkernel_moe_(?:mx)?gemm\w*", "@types",
+         note="products of experts, which it has for MFMA alone"),
     Rule("ck-tile-gemm", YES, "gemm", "composable_kernel", r"\bck_tile\b", "@types", r"(?i)gemm|flatmm|WarpGemm"),
     Rule("ck-vector", NO, "gemm", "composable_kernel", r"\bck::", "@types", r"(?i)_dl(?:_|\b)|GridwiseGemmDl"),
     Rule("ck-other", NO, "other", "composable_kernel",
