@@ -46,7 +46,8 @@ class Classifier:
             The answer of the first rule that applies. ``matrix_unit`` is ``UNKNOWN`` where the name cannot tell, and
             ``rule`` names the rule, of which ``explanation`` gives the reason.
         """
-        return self._class_of(long_name or short_name)
+        name = long_name or short_name
+        return self._class_of(name if self.user_rules else _with_zero(name))
 
     def explanation(self, rule_name: str) -> str:
         """Why the rule of that name answers as it does; empty where its name says it all or there is none."""
@@ -80,6 +81,16 @@ class Classifier:
                 if not each.needs_text:
                     break
         return tuple(candidates)
+
+
+def _with_zero(name: str) -> str:
+    """0 for the running number of a kernel that Inductor or XLA made: of thousands of names that differ only there, one
+    is asked, which tells as much."""
+    base = name.rstrip("0123456789")
+    if len(base) == len(name) or not (base.startswith("triton_") or "fusion" in base):
+        return name
+    # The number of a generation follows other letters: ``sm_90``.
+    return f"{base}0" if base.endswith("_") and not base.lower().endswith("sm_") else name
 
 
 def _is_believed(rule: Rule, head: str) -> bool:

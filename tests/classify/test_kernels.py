@@ -13,10 +13,10 @@ import pytest
 from tensorboard_plugin_dlprof.classify import vocabulary
 from tensorboard_plugin_dlprof.classify.classes import KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.classify.kernel_names import parse
-from tensorboard_plugin_dlprof.classify.kernels import classify, explanation
+from tensorboard_plugin_dlprof.classify.kernels import Classifier, classify, explanation
 from tensorboard_plugin_dlprof.classify.precision import DECODERS
 from tensorboard_plugin_dlprof.classify.rules import RULES
-from tensorboard_plugin_dlprof.classify.rules.rule import LazyRule
+from tensorboard_plugin_dlprof.classify.rules.rule import LazyRule, Rule
 from tests.classify.raw_profiles import kernel_times, raw_profiles
 from tests.shared_data import shared_data, shared_data_or_none
 
@@ -129,6 +129,16 @@ def test_library_that_knows_better_may_quote_a_product() -> None:
         "void dot_kernel<float, 128>(int)",
     ):
         assert classify(name).matrix_unit == MatrixUnit.NO, name
+
+
+@pytest.mark.parametrize("number", ["1", "16", "64", "90", "884", "942", "16816", "1234567"])
+def test_the_running_numbers_of_compilers_say_nothing(number: str) -> None:
+    """Whatever the number, Inductor's and XLA's kernels are what the rules say of the name as it is."""
+    bases = {name.rstrip("0123456789") for _, _, _, _, name in CORPUS if "triton_" in name or "fusion" in name}
+    names = [f"{base.removesuffix('_')}_{number}" for base in (*bases, "triton_gemm_sm", "triton_fp")]
+    assert len(names) > 50
+    whole = Classifier([Rule("user:never", MatrixUnit.NO, "other", "mine", r"\A\Z")])  # asked for all of each name
+    assert {name: whole.classify(name) for name in names} == {name: classify(name) for name in names}
 
 
 def test_short_name_serves_where_there_is_no_long_one() -> None:
