@@ -94,7 +94,11 @@ _ATOM = Expression(r"(?:SM|sm)\d+_\d+x\d+x\d+_(?:F32|F16|S32|F64)((?:BF16|TF32|F
 _TYPES: Final[tuple[tuple[str, str], ...]] = (
     ("fp4", r"float_e2m1|e2m1|mx_float4|nv_float4|fp4_e2m1"),
     ("int4", r"int4b_t|integer_subbyte<4|\bint4_t"),
-    ("fp8", r"float_e4m3|float_e5m2|Float8_|fp8_e[45]m[32]|__nv_fp8|__hip_fp8|\bfp8(?:e[45])?\b|f8_(?:fnuz_|ocp_)?t\b|dynamic_float8"),
+    (
+        "fp8",
+        r"float_e4m3|float_e5m2|Float8_|fp8_e[45]m[32]|__nv_fp8|__hip_fp8|\bfp8(?:e[45])?\b|f8_(?:fnuz_|ocp_)?t\b"
+        r"|dynamic_float8",
+    ),
     ("bf16", r"[Bb][Ff]loat16|__bfloat\b|\bbf16\b|bhalf|DF16b|(?<=_)ttftt"),
     ("fp16", r"\bHalf\b|\b__half2?\b|(?<!b)half_t\b|(?<!b)half2?\b|\bfp16\b|DF16_|_Float16|10half_tE"),
     ("tf32", r"tfloat32_t|\btf32\b"),
