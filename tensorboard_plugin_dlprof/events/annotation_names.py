@@ -22,7 +22,7 @@ class Annotations(NamedTuple):
     names: ManyNames
     """Without arguments."""
     plain: Flags
-    """Those that no rule takes for something else than an annotation."""
+    """Those that are annotations and nothing else."""
 
 
 def annotations_of(capture: Capture, rows: Int64s) -> Annotations:
@@ -43,12 +43,12 @@ def families_of(annotations: Annotations) -> dict[str, dict[int, int]]:
 
 
 def repeats_of(annotations: Annotations, families: dict[str, dict[int, int]]) -> tuple[Int32s, list[str]]:
-    """Which ranges could repeat, beside those that are numbered.
+    """Groups ranges that could be repeats of each other, apart from numbered ones.
 
-    Names that tell of steps and differ in numbers are one (``step[DECODE bs=32]``), others only where they are equal.
+    Names that mention steps and differ only in numbers form one group (``step[DECODE bs=32]``), others only if equal.
 
     Returns:
-        For each name a group, from 0 in order of the ids, -1 for those that could not; and the label of each group.
+        For each name its group, numbered from 0 in the order of the ids, or -1 for none; and the label of each group.
     """
     many = annotations.names
     counted = (

@@ -39,7 +39,7 @@ from tensorboard_plugin_dlprof.progress import Progress
 
 
 def _silent(what: str, fraction: float) -> None:
-    """Progress that nobody watches."""
+    """Reports progress to nobody."""
 
 
 def build_profile(
@@ -49,9 +49,9 @@ def build_profile(
 
     Args:
         capture: What an importer read. New texts are interned in its ``strings``, else it is left as it is.
-        progress: Told what is being done; may raise to cancel.
+        progress: Called with the stage and the share that is done; may raise to cancel.
         simple: DLProf's simple mode: no ranges are read, and one op stands for the whole program.
-        classifier: What tells kernels by their names: rules of a user before ours.
+        classifier: Classifies kernels by name; the user's rules come before ours.
     """
     progress("Nesting ranges", 0.0)
     capture = cleaned(capture)
@@ -157,9 +157,10 @@ def _marked(capture: Capture, nesting: Nesting, links: Links) -> _Found:
 
 
 def _joined_marked(drafts: Drafts, marked: dlprof_markers.MarkedOps) -> Int32s:
-    """The op of each draft: DLProf makes each marker and each call outside ops an op, but nobody could read so many.
+    """The op of each draft. DLProf makes an op of each marker and of each call outside ops.
 
-    Of too many those with one name are one op, of markers those that say the same of path, stack and tensors.
+    Where there are too many to show, calls of the same name become one op, and so do markers with the same path, stack
+    and tensors.
     """
     markers = len(marked.drafts.key)
     joined = np.arange(len(drafts.key), dtype=np.int32)
@@ -171,8 +172,8 @@ def _joined_marked(drafts: Drafts, marked: dlprof_markers.MarkedOps) -> Int32s:
 
 
 def _judge_by_kernels(drafts: Drafts, tables: OpTables, kernels: Kernels, classes: dict[int, KernelClass]) -> None:
-    """What runs on matrix units is eligible, whatever its type is called; users' ranges, replayed graphs and
-    launches have no telling type at all and are eligible by the families of their kernels."""
+    """Makes ops eligible whose kernels run on matrix units, whatever their type. The types of users' ranges, replayed
+    graphs and launches say nothing, so these are also eligible if a kernel of theirs is of a family of products."""
     named = np.array([key.by_name and key.associated for key in drafts.keys], np.bool_)
     products = [text for text, found in classes.items() if found.family in PRODUCT_FAMILIES]
     untold = np.zeros(len(tables.ops), np.bool_)

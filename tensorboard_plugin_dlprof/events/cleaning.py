@@ -1,4 +1,4 @@
-"""What a capture may hold that no profile can: dropped and counted before anything is built."""
+"""Drops, and counts, what a capture may contain but a profile cannot, before anything is built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of integers as one: equal numbers for equal rows, in the order of the rows."""
+"""Combines columns of integers into one that has equal numbers for equal rows and sorts like the rows."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class MarkedOps(msgspec.Struct):
     drafts: Drafts
     """One for each; markers with one text inside traces with one text share a key."""
     owners: Owners
-    """-1 for calls in no op."""
+    """The instance of each call; -1 for calls in no op."""
     described_by: Int64s
     """For each draft the index of ``described``."""
     described: list[Described]
@@ -74,7 +74,7 @@ class MarkedOps(msgspec.Struct):
 
 
 def find_marked_ops(capture: Capture, nesting: Nesting, links: Links) -> MarkedOps:
-    """The instances of DLProf's op markers. A text is parsed once: a loop writes the same ones again."""
+    """The instances of DLProf's op markers. Each distinct text is parsed only once, since loops repeat them."""
     kind = capture.ranges.kind[nesting.row]
     is_op = kind == RangeKind.DLPROF_OP
     places = np.flatnonzero(is_op & (nesting.above(nesting.inherit(is_op)) < 0))
@@ -177,7 +177,7 @@ def parse_trace(text: str) -> TraceMarker | None:
 
 
 def _text(value: object) -> str:
-    """A text as it can be stored; empty for what is none: a number may have more digits than Python writes out."""
+    """A text in storable form; empty for other values: a number may have more digits than Python will print."""
     return valid_text(value) if isinstance(value, str) else ""
 
 

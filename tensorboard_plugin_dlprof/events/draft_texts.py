@@ -17,7 +17,7 @@ from tensorboard_plugin_dlprof.expressions import Expression
 
 
 def described_texts(capture: Capture, nesting: Nesting, drafts: Drafts) -> DraftTexts:
-    """The texts of drafts that ranges describe: once for each distinct key and inputs. The others are nothing."""
+    """The texts of drafts that ranges describe, made once for each distinct key and inputs; ``NOTHING`` for others."""
     ranges = capture.ranges
     described = np.flatnonzero((drafts.place >= 0) | (drafts.described_by >= 0))
     place, typed_place = drafts.place[described], drafts.described_by[described]
@@ -30,7 +30,7 @@ def described_texts(capture: Capture, nesting: Nesting, drafts: Drafts) -> Draft
     kind_of_key, kinds = _kinds(drafts)
     shapes_of = text(ranges.shapes, own)
     columns = (
-        # Without shapes the op's type tells nothing: there may be as many types as ranges.
+        # Without shapes the type does not matter, and there may be as many types as ranges.
         np.where(shapes_of > 0, kind_of_key[drafts.key[described]], 0) if len(kinds) else described,
         shapes_of, text(ranges.dtypes, own), text(ranges.parameters, own),
         text(ranges.shapes, typed), text(ranges.dtypes, typed),
@@ -77,7 +77,7 @@ class Stacks:
         return self._frames(place) if self._has_frames else ""
 
     def _frames(self, place: int) -> str:
-        """The frames around a place, each chain made once."""
+        """The frames around a place; each distinct chain is built once."""
         known, parent = self._known, self._nesting.parent
         chain: list[int] = []
         while place >= 0 and place not in known:

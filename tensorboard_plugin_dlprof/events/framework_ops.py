@@ -1,6 +1,6 @@
 """Op instances of captures without DLProf's markers: PyTorch traces, NVTX ranges of any program.
 
-Work is given to the innermost op instance around its launch. What no instance holds:
+Work belongs to the innermost op instance around its launch. For work inside no instance:
 
 * Launches directly in a wrapper, in a compiled region above all: each launch is a call of an op
   named for its kernel, ``/Torch-Compiled Region/triton_poi_fused_add``, running numbers stripped.
@@ -87,7 +87,7 @@ def _range_drafts(capture: Capture, nesting: Nesting, chosen: Chosen, namer: Nam
         key=key,
         place=places,
         described_by=_typed_ranges(capture, nesting, chosen)[places].astype(np.int64),
-        # Autograd's threads run no Python: where the op was called says where its backward comes from.
+        # Autograd's threads run no Python, so backward ops get the stack of the forward op.
         stack_of=np.where((forward >= 0) & ~own_stack, forward, places),
         keys=keys,
     )

@@ -53,7 +53,7 @@ _stored: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).enc
 
 @lru_cache(maxsize=1 << 10)
 def stored_nameless(count: int) -> str:
-    """The names of as many tensors without any; nothing of none."""
+    """The stored names of ``count`` tensors without names; ``NULL`` for none."""
     return stored([""] * count) if count else NULL
 
 

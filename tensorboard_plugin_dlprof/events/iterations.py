@@ -27,16 +27,16 @@ from tensorboard_plugin_dlprof.ordering import are_ascending
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
 
 _KINDS = (RangeKind.ANNOTATION, RangeKind.SPAN)
-"""Of ranges whose names are asked whether they are iterations; the profiler's own steps need no asking."""
+"""Kinds of ranges that may be iterations by their names; the profiler's own steps are iterations in any case."""
 
 _MOST = 0.7
-"""Share of the launches that a range which only repeats must hold: a forward pass alone is no iteration."""
+"""Share of the launches that must be inside ranges that merely repeat: a forward pass alone is no iteration."""
 
 _MIN_REPEATS = 3
-"""Repeats that make an iteration of a range whose name does not tell of steps."""
+"""How often a range must repeat to be an iteration, if its name does not mention steps."""
 
 _MOST_OFFERED = 20
-"""Ways of one kind that are offered: a server that numbers the steps of each request has one for each request."""
+"""Candidates of one kind that are offered. A server that numbers the steps of each request has one per request."""
 
 _ROUNDING = 1e-6
 
@@ -46,8 +46,8 @@ _Ranked = list[tuple[bool, int, IterationCandidate]]
 _OPTIMIZER_STEP = Expression(r"Optimizer\.step\b")
 
 _HALF = 0.5
-"""Share of the launches that numbered ranges need to come before more numerous ones, and that those whose name does not
-speak of steps need at all."""
+"""Share of the launches that must be inside numbered ranges: to be preferred to more numerous ones, and, if their name
+does not mention steps, to be candidates at all."""
 
 
 def find_iterations(capture: Capture, start_ns: int, end_ns: int) -> list[IterationCandidate]:
@@ -91,7 +91,7 @@ def counter_names(candidates: list[IterationCandidate]) -> frozenset[str]:
 
 
 def _moment(time_ns: int) -> IterationCandidate:
-    """The whole capture where that has no length: nothing happened, or all of it at once."""
+    """The whole capture if it has no length, because nothing happened or all at the same time."""
     time = np.array([time_ns], np.int64)
     return IterationCandidate("whole_capture", "Whole capture", np.zeros(1, np.int64), time, time)
 
@@ -118,8 +118,8 @@ def _candidate(
 def _of_all_threads(
     capture: Capture, source: str, label: str, rows: Int64s, numbers: Int64s | None
 ) -> IterationCandidate | None:
-    """One iteration of each range and of those that other threads begin before its middle, by which it is known that
-    they run side by side and not by turns. It has the number of the first."""
+    """Joins each range with those that other threads begin before its middle, since these run in parallel, not in turn.
+    The iteration gets the number of the first."""
     ranges = capture.ranges
     order = np.argsort(ranges.start_ns[rows], kind="stable")
     start, end = ranges.start_ns[rows][order], ranges.end_ns[rows][order]
@@ -135,7 +135,7 @@ def _of_all_threads(
 
 
 def _merged(capture: Capture, source: str, label: str, rows: Int64s, numbers: Int64s) -> IterationCandidate | None:
-    """Ranges with one number are one iteration, seen by several ranks; on one process each is its own."""
+    """Joins ranges of the same number in several processes, which are ranks in the same iteration."""
     ranges = capture.ranges
     process = np.array([thread.process_id for thread in capture.threads], np.int64)[ranges.thread[rows]]
     if len(distinct_values(combine(process, numbers))) < len(rows):
@@ -161,8 +161,8 @@ def _profiler_steps(capture: Capture, rows: Int64s) -> list[IterationCandidate |
 def _numbered(
     capture: Capture, rows: Int64s, families: dict[str, dict[int, int]], launches: _Launches
 ) -> tuple[_Candidates, _Candidates, _Candidates]:
-    """Ranges that differ in a trailing number only: those whose name speaks of steps, those of other turns of a
-    program that hold half of the work, and those before the ones that count."""
+    """Ranges that differ only in a trailing number, in three lists: those whose name mentions steps, others that hold
+    half of the work, and warm-up."""
     steps: _Ranked = []
     turns: _Ranked = []
     warm_ups: _Ranked = []
@@ -198,8 +198,8 @@ def _repeated(
     families: dict[str, dict[int, int]],
     launches: _Launches,
 ) -> tuple[_Candidates, _Candidates]:
-    """Ranges of one name that repeat and hold most of the work; of names that differ in numbers where they tell of
-    steps (``step[DECODE bs=32]``), which are the first of the two lists."""
+    """Ranges that repeat and hold most of the work, in two lists: first those whose name mentions steps, which may
+    differ in numbers (``step[DECODE bs=32]``), then others of equal names."""
     ranges = capture.ranges
     group_of_text = np.full(len(capture.strings), -1, np.int32)
     group_of_text[annotations.texts], labels = repeats_of(annotations, families)
@@ -234,9 +234,9 @@ class _Launches:
         self._end_ns = end_ns
 
     def are_enough(self, ranges: Ranges, rows: Int64s, group: Int32s) -> Flags:
-        """Which ranges are of a group of several that may hold so many: at most those of its ranges taken together.
+        """Which ranges belong to a group that may hold enough launches, judged by the sum over its ranges.
 
-        Of a hundred thousand names nearly all hold too few, which needs no look at each of them.
+        Nearly all of a hundred thousand names hold too few, so they need not be looked at one by one.
         """
         start, end = ranges.start_ns[rows], ranges.end_ns[rows]
         if len(self._start_ns):
@@ -250,7 +250,7 @@ class _Launches:
         return enough[group]
 
     def share(self, candidate: IterationCandidate) -> float:
-        """Share of them that begin in an iteration; of time without any."""
+        """Share of the launches that begin in an iteration; share of the time if there are no launches."""
         if len(self._start_ns):
             begun = np.searchsorted(self._start_ns, candidate.stop_ns) - np.searchsorted(
                 self._start_ns, candidate.start_ns

@@ -40,7 +40,7 @@ def link(capture: Capture, nesting: Nesting) -> Links:
     one_process = not work.process.any() and not syncs.process.any()
     work_call, sync_call = matched = _matched(capture, any_process if one_process else call_process, *tables)
     if not one_process:
-        # What may be of each process: only its correlation tells.
+        # Work of an unknown process is matched by its correlation alone.
         unknown = [(process, np.where(process == 0, correlation, -1)) for process, correlation in tables]
         for found, of_any in zip(matched, _matched(capture, any_process, *unknown), strict=True):
             np.copyto(found, of_any, where=found < 0)
@@ -53,7 +53,7 @@ def link(capture: Capture, nesting: Nesting) -> Links:
 
 
 def _matched(capture: Capture, process: Int64s, *tables: tuple[Int32s, Int64s]) -> list[Int64s]:
-    """For each row of some tables of processes and correlations the call with the same ones; -1 for none."""
+    """For each row of some tables, the call with the same process and correlation; -1 for none."""
     correlation = capture.calls.correlation
     rows = [np.flatnonzero(other > 0) for _, other in tables]
     matched = [np.full(len(other), -1, np.int64) for _, other in tables]
@@ -79,7 +79,7 @@ def _matched(capture: Capture, process: Int64s, *tables: tuple[Int32s, Int64s]) 
 
 
 def _with_one_of(correlation: Int64s, wanted: Int64s) -> Int64s:
-    """Rows of the calls that may have a wanted correlation: of a hundred calls perhaps one launches something."""
+    """Rows of the calls that may have a wanted correlation: perhaps one call in a hundred launches something."""
     low, high = int(wanted.min()), int(wanted.max())
     is_dense = high - low <= 2 * len(correlation)
     # The last place is that of all numbers outside.
@@ -97,7 +97,7 @@ def _with_one_of(correlation: Int64s, wanted: Int64s) -> Int64s:
 
 
 def _preferred_last(capture: Capture, callers: Int64s, keys: Int64s) -> tuple[Int64s, Int64s]:
-    """Rows of calls and their keys, by key; of those with one key the call that is preferred last.
+    """Rows of calls and their keys, sorted by key; of calls with the same key the preferred one comes last.
 
     A driver call inside a runtime call can carry the same correlation (``cuLaunchKernel`` in
     ``cudaLaunchKernel``): the outer one, which the program made, is preferred.

@@ -1,7 +1,8 @@
-"""Values that Python literals write: dicts, lists, tuples, texts and numbers. Nothing is ever evaluated.
+"""Reads Python literals: dicts, lists, tuples, texts and numbers. Nothing is ever evaluated.
 
-Python's own parser takes 200 microseconds for a literal of 100 characters, and a program may write another one for each
-of its ops. Most are JSON but for quotes, tuples and ``None``: those are made JSON, which is read in a fiftieth of that.
+Python's own parser takes 200 microseconds for a literal of 100 characters, and a program may write a different one for
+each of its ops. Most literals differ from JSON only in quotes, tuples and ``None``: these are converted to JSON, which
+is read in a fiftieth of that time.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ def read_literal(text: str) -> object:
 
 
 def _as_json(text: str) -> str:
-    """JSON that is the same value, or no JSON at all, where Python's rules alone tell: the caller has to ask Python.
+    """JSON of the same value; or a text that is not valid JSON, where only Python's own parser can decide.
 
-    Empty for literals with escapes, with both quotes, or with brackets that may be no tuple.
+    Empty for literals with escapes, with both kinds of quotes, or with brackets that may not be tuples.
     """
     quote = '"' if "'" not in text else "'"
     if "\\" in text or (quote == "'" and '"' in text) or not text.isprintable():

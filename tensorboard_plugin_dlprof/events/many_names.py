@@ -1,9 +1,9 @@
-"""What the names of many ranges say, all looked through at once: as ``names`` does one by one, with the same answers.
+"""Asks the questions of ``names`` about many names at once, with the same answers.
 
-A program may write another text for each of a million ranges. Asking each some ten questions takes tens of
-microseconds; so they stand side by side in one text of bytes, in which a word is found at the speed of memory. Only
-names that have one of the words of a rule are then asked one by one, and those with letters that regular expressions
-take for ASCII's where case does not count, or with digits or blanks of another script.
+A program may give each of a million ranges a name of its own, and matching one name against some ten patterns takes
+tens of microseconds. So all names are joined in one byte string, which is searched for the words of a pattern at the
+speed of memory. Only names that contain such a word are then matched one by one, and names that a byte search could
+miss: those with letters that case-insensitive patterns treat as ASCII ones, and with digits or blanks of other scripts.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ _FROM_BRACKET: Final = Expression(r"[\[({].*")
 
 
 class ManyNames:
-    """Names, side by side. All questions have one answer for each of them."""
+    """Names, joined in one byte string. Every question is answered with one flag per name."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts: Final = texts
         self.odd: Final[Flags] = np.zeros(len(texts), np.bool_)
-        """Names that only regular expressions know: of more than one line, or with letters that pass for ASCII's."""
+        """Names that must be matched one by one: of several lines, or with letters that patterns treat as ASCII
+        ones."""
         joined = "\n".join(texts)
         like_ascii = frozenset() if joined.isascii() else frozenset(filter(_is_like_ascii, _letters(joined)))
         if like_ascii or joined.count("\n") >= max(len(texts), 1):

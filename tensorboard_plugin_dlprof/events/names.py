@@ -23,7 +23,7 @@ class Role(enum.IntEnum):
 
     OP = 0
     WRAPPER = 1
-    """Transparent: what lies in it counts, and itself only where nothing does."""
+    """Transparent: the ranges in it are ops, and itself only if it contains none."""
     EVALUATE = 2
     """A wrapper around one autograd node; ends the op around it (re-entrant autograd)."""
     COMPILED = 3
@@ -58,7 +58,7 @@ _OPTIMIZER = Expression(r"Optimizer\.(?:step|zero_grad)\b")
 _HIDDEN = Expression(r"ProfilerStep\b|\[memory\]$|PyTorch Profiler\b|profiler::_record_function")
 
 _SCRIPT = Expression(r"forward|fallback_function|<(?:forward|backward) op>")
-"""What TorchScript's executor records around the ops of a module, of its differentiable and of its slow parts."""
+"""What TorchScript's executor records around the ops of a module, and of its differentiable and fallback parts."""
 
 _NODE = Expression(r"\w*Backward\d*\Z")
 _TENSORFLOW_NODE = Expression(r"(?P<kind>\w+): (?P<node>[\w.\\/>-]+)\Z")
@@ -207,7 +207,7 @@ _BACKEND_WITH_THREADS = Expression(r"(gloo|mpi|ucc):")
 
 
 def is_call_of_collective(name: str) -> bool:
-    """Whether a range is what the program called, whichever backend does it."""
+    """Whether a range is the collective as the program called it, rather than a backend's implementation."""
     return _CALL_OF_COLLECTIVE.match(name) is not None
 
 
@@ -296,9 +296,9 @@ _TURN_WORDS: Final = (
 
 
 def counts_turns(base: str) -> bool:
-    """Whether a numbered name may count what a program does again and again: ``run``, ``VideoFrame``, ``measure``.
+    """Whether a numbered name may count what a program does repeatedly: ``run``, ``VideoFrame``, ``measure``.
 
-    Less sure than that of a step, which may hold several.
+    This is less certain than for steps: a run may contain several iterations.
     """
     lowered = base.lower()
     if not lowered.endswith(_TURN_WORDS) or _holds(base, PART_WORDS):
@@ -308,13 +308,13 @@ def counts_turns(base: str) -> bool:
 
 
 def is_warm_up(base: str) -> bool:
-    """Whether a numbered name says that what it counts comes before what counts: ``warmup``, ``Warm-up Step``."""
+    """Whether a numbered name is about warm-up: ``warmup``, ``Warm-up Step``."""
     return "warmup" in base.lower().translate(_NO_GAPS)
 
 
 @lru_cache(maxsize=1 << 16)
 def tells_of_steps(name: str) -> bool:
-    """Whether a name speaks of something that a program does again and again, rather than of a part of the model."""
+    """Whether a name is about something that a program does repeatedly, rather than about a part of the model."""
     return _holds(name, STEP_HINTS) and not _holds(name, PART_WORDS)
 
 

@@ -26,7 +26,7 @@ from tensorboard_plugin_dlprof.spilling import Spill
 _IN_MEMORY = Spill()
 
 _SHORT = 64
-"""Ranges, or times, of a thread on average below which to look at one thread after the other costs more."""
+"""Average number of ranges, or times, per thread below which handling each thread by itself is slower."""
 
 _NOWHERE = slice(0, 0)
 """Of a thread without ranges."""
@@ -128,7 +128,7 @@ class Nesting(msgspec.Struct):
         return places
 
     def inherit(self, own: npt.NDArray[np.bool_], values: Int32s | None = None) -> Int32s:
-        """What each place has from its nearest ancestor, itself included, that has something of its own.
+        """The value of each place: that of its nearest ancestor, itself included, that has a value of its own.
 
         Args:
             own: Places that have a value of their own.
@@ -199,12 +199,12 @@ def nest(ranges: Ranges | Frames, spill: Spill = _IN_MEMORY) -> Nesting:
 
 
 def _are_short(count: int, threads: Sized) -> bool:
-    """Whether threads have so few of some ranges or times each that all are better looked at together."""
+    """Whether threads have so few ranges or times each that handling all threads together is faster."""
     return len(threads) > 1 and count < _SHORT * len(threads)
 
 
 def _searched(values: Int64s, first: Int64s, stop: Int64s, wanted: Int64s, *, behind_equal: bool) -> Int64s:
-    """``np.searchsorted`` of each wanted value in a part of its own of the values, which ascend there."""
+    """``np.searchsorted`` of each wanted value in its own slice of the values, each of which is ascending."""
     low: Int64s = first.copy()
     high = stop.copy()
     while len(open_ := np.flatnonzero(low < high)):
@@ -263,7 +263,8 @@ def _find_stops_of_all(nesting: Nesting) -> None:
 
 
 def _find_parents(nesting: Nesting, spill: Spill) -> None:
-    """Right where no ranges cross; else the first range that crosses another ends after its parent."""
+    """Finds parents. Correct if no ranges cross; otherwise the first range that crosses another ends after its
+    parent."""
     spill.rest()
     nesting.depth[:] = trees.depths(nesting.stop)
     spill.rest()

@@ -3,8 +3,8 @@
 * An autograd node takes path and type of the op it differentiates, so that forward and backward of
   a layer meet in one group; other pieces of the backward pass take the path.
 * The optimizer's ops have no direction, and their annotations as path.
-* Collectives have the path ``/collectives/<process group>/<type>`` and no direction. What a backend of the CPU does for
-  one on a thread of its own is told by its name, ``gloo_all_reduce``: it is no second call.
+* Collectives have the path ``/collectives/<process group>/<type>`` and no direction. The work of a CPU backend on
+  a thread of its own, known by its name (``gloo_all_reduce``), is not a second call.
 * A TensorRT layer names the nodes it fused: ``/conv1/Conv + /relu/Relu`` has the type
   ``Conv + Relu`` and lies in ``/conv1``.
 * A node of TensorFlow's graph, ``MatMul: dense/MatMul``, is one op with that name, however often it runs.

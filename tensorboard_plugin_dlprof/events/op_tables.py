@@ -42,7 +42,7 @@ class DraftTexts(msgspec.Struct):
     index: Int32s
     distinct: list[Described]
     data_types: list[str]
-    """By draft's index: the data type the op computes in, which sub-ops may know better."""
+    """By draft's index: the data type the op computes in, which the inputs of its sub-ops may correct."""
 
 
 def op_tables(

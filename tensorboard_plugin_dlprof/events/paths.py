@@ -6,8 +6,8 @@ class under the same parent where there are several. Without modules the annotat
 without either nothing. The recorder numbers module objects (``Linear_3``), so one object has one
 path; a module that activation checkpointing runs again, outside its parents, keeps it.
 
-Of more than a hundred ranges around an op, as a program has that calls itself, the path tells the outer hundred and
-the innermost: ``/tree/.../leaf``. Whole paths would grow with the square of the depth, as would their groups.
+If more than a hundred ranges are around an op, as in a recursive program, the path names the outer hundred and the
+innermost: ``/tree/.../leaf``. Full paths, and their groups, would grow with the square of the depth.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int6
 from tensorboard_plugin_dlprof.events.trees import Flags, outline, spread
 
 _MANY_NAMES = 64
-"""More names than a model has parts of one kind, that differ in numbers only, are one name with a counter in it."""
+"""From this many names on that differ only in numbers, the numbers are taken for counters, not parts of the model."""
 
 _MOST_LEVELS = 100
-"""Ranges from the outside in that a path tells, all of them; those within are told by the innermost alone."""
+"""Ranges, from the outside in, that a path names in full; of those further inside it names only the innermost."""
 
 _LEFT_OUT = "..."
-"""Stands in a path for what it does not tell."""
+"""Stands in a path for what it leaves out."""
 
 Labels = tuple[str, ...]
 """Module objects or annotations from the outside in."""
@@ -77,7 +77,7 @@ class Paths:
         return np.where(self.in_module(places), self._module_ids[self._of_module[places]], self.by_annotation(places))
 
     def _around(self, annotations: Flags, wanted: Int64s) -> Flags:
-        """The annotations around places that paths are asked for: most of a million may hold no op and no launch."""
+        """The annotations around places whose paths are wanted; of a million, most may contain no op and no launch."""
         asked = ~annotations
         asked[wanted] = True
         own = np.flatnonzero(annotations)
@@ -158,7 +158,8 @@ class Paths:
 
 
 def _told_around(around: Int32s, depth: Int32s) -> Int32s:
-    """Of places with their ``outline`` the parent or, of those that are too deep, the innermost around that is told."""
+    """For places with their ``outline``, the parent, or, if that is too deep, the innermost ancestor that a path
+    names."""
     innermost = np.where(depth == _MOST_LEVELS - 1, np.arange(len(depth)), -1)
     return np.where(depth < _MOST_LEVELS, around, np.maximum.accumulate(innermost)).astype(np.int32)
 
@@ -180,7 +181,7 @@ def _varying(bare: ManyNames, uses: Int64s) -> set[str]:
 
 
 def _rerooted(chains: list[Labels]) -> list[Labels]:
-    """Chains whose first module is known to lie in others, behind those."""
+    """Chains, with those whose first module is known to be inside others moved below these."""
     homes: dict[str, set[Labels]] = defaultdict(set)
     for chain in chains:
         # What a chain begins with is a chain too.

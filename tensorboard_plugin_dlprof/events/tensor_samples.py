@@ -1,4 +1,4 @@
-"""What samples of the Tensor Cores prove of kernels.
+"""What samples of Tensor Core activity prove about kernels.
 
 A sample stands for the time since the one before it on its GPU. It counts for a kernel that ran during all of that time
 with no other beside it. Instructions belong to the code, so samples of all launches of a full name are taken together.
@@ -19,13 +19,13 @@ from tensorboard_plugin_dlprof.profile.tables import Kernels
 RULE: Final = "counter Tensor Active"
 
 USED_PERCENT: Final = 1.0
-"""Mean of the samples from which on a kernel uses Tensor Cores. Samples are whole percents, so less may be an edge."""
+"""A kernel uses Tensor Cores if its samples have at least this mean. They are whole percents, so less may be noise."""
 
 UNUSED_SAMPLES: Final = 3
-"""Zeros that prove that it does not."""
+"""This many samples, all zero, prove that it does not."""
 
 _GAP: Final = 4
-"""A sample that comes later than so many usual intervals after the one before it stands for a gap."""
+"""A sample that is later than so many usual intervals after the one before it follows a gap."""
 
 
 def use_samples(capture: Capture, kernels: Kernels, classes: dict[int, KernelClass]) -> None:

@@ -1,4 +1,4 @@
-"""Trees of ranges, told by where the inside of each range stops.
+"""Trees of ranges, derived from where the inside of each range stops.
 
 Places are positions in the order of starts, outside in. ``stop`` of a place is the place behind the last one inside
 it. From that alone follow depth, parent, and what lies around or inside a place, in linear time and without sorting
@@ -16,8 +16,8 @@ BLOCK = 1 << 18
 """Places at a time, where what is made of them takes more memory than they do."""
 
 STEPS_UP = 64
-"""From parent to parent, for some places at once, before all places are looked at: ranges of programs lie in a few
-others, those of strangers in as many as they like."""
+"""Steps from parent to parent that are tried for a few places before all places are looked at: real ranges are nested a
+few levels deep, hostile ones without limit."""
 
 Flags = npt.NDArray[np.bool_]
 
@@ -94,7 +94,8 @@ def nearest_of(places: Rows, own: Flags, parent: Int32s, stop: Int32s) -> Int64s
 
 
 def _climbed(own: Flags, parent: Int32s) -> Int32s:
-    """Where most places are flagged, the few others are near to one: they jump to where their ancestors have got."""
+    """For mostly flagged places: the few others are near a flagged one, and repeatedly jump to their ancestors'
+    result."""
     found = np.where(own, np.arange(len(own), dtype=np.int32), parent)
     pending = np.flatnonzero(~own)
     while len(pending):
@@ -112,7 +113,7 @@ def outline(places: Int32s, stop: Int32s) -> tuple[Int32s, Int32s]:
 
 
 def spread(places: Int32s, parent: Int32s, told: Int32s, stop: Int32s, nothing: int = -1) -> Int32s:
-    """For each place the value of the nearest of some places around it, itself included.
+    """For each place the value of the nearest of some given places that contain it, itself included.
 
     Args:
         places: ascending.

@@ -66,7 +66,8 @@ def add_unassociated(capture: Capture, links: Links, drafts: Drafts, owners: Own
 
 
 def _behind(first: _Column, of_calls: _Column, outside: Flags, last: _Column) -> _Column:
-    """A column, that of the calls outside, and another: in place, and in blocks, as there may be millions of calls."""
+    """Concatenates a column, the calls outside ops, and another column; in blocks, as there may be millions of
+    calls."""
     end = len(first)
     column = np.empty(end + int(np.count_nonzero(outside)) + len(last), first.dtype)
     column[:end] = first

@@ -50,7 +50,7 @@ class Placed(msgspec.Struct):
         op_and_name = combine(self.op(drafts), name_ranks(self.capture.strings, name))
         if not more and are_ascending(api_start):
             return stable_order(op_and_name)
-        # Times are in order mostly, which sorting them for themselves makes use of.
+        # Times are mostly in order, which a separate stable sort exploits.
         return np.lexsort((*more[::-1], api_start, op_and_name))
 
     def api(self, rows: Int64s) -> tuple[Int64s, Int64s, Int64s, Int64s]:
@@ -83,7 +83,7 @@ def kernels(placed: Placed, classifier: Classifier, one_long_name: bool) -> tupl
 
     Args:
         placed: The capture.
-        classifier: What tells kernels by their names.
+        classifier: Classifies kernels by name.
         one_long_name: DLProf's quirk: kernels of one op and short name all get the long name of the last launch.
     """
     work = placed.capture.work
