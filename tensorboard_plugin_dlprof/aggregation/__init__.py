@@ -1,4 +1,5 @@
-"""Aggregation: a profile and a choice of iterations in, every number of the pages out. Pure NumPy, no SQLite.
+"""Aggregation: takes a profile and a choice of iterations, and computes every number of the pages. Pure NumPy, no
+SQLite.
 
 * ``aggregate(profile, selection)`` is the way in; its result is ``tables.Aggregation``.
 * ``selection``: which iterations.

@@ -107,7 +107,7 @@ def _iterations(
     work: tuple[Int64s, Int64s],
     graph_iteration: Int64s,
 ) -> Iterations:
-    """``parts`` with what of them is unknown; ``work`` are the rows of the kernels, each with its iteration."""
+    """The parts of the iterations, and how much of them is unknown; ``work`` has the kernels' rows and iterations."""
     kernels, (kernel, kernel_iteration) = profile.kernels, work
     count = len(candidate.values)
     duration = (kernels.gpu_stop - kernels.gpu_start)[kernel]

@@ -17,11 +17,11 @@ from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.spilling import spilled
 
 _INSTANCES = 1 << 18
-"""Of one op, at a time."""
+"""Instances of one op that are handled at a time."""
 
 
 class InstanceTimes(msgspec.Struct):
-    """One row per row of ``Profile.instances``. What is worked out of the others in a moment takes no memory."""
+    """One row per row of ``Profile.instances``. Times that follow quickly from others are computed when asked for."""
 
     cpu_start: Int64s
     cpu_stop: Int64s
@@ -29,7 +29,7 @@ class InstanceTimes(msgspec.Struct):
     api: Int64s
     gpu_idle: Int64s
     overhead_is_positive: bool
-    """Whether what of an API call lies behind the end of its op is left out."""
+    """Whether the part of an API call after the end of its op is left out."""
 
     def cpu(self, rows: Int64s) -> Int64s:
         """CPU time of some instances."""

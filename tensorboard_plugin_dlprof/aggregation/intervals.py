@@ -29,10 +29,10 @@ class Intervals(msgspec.Struct, frozen=True):
 
 
 Clock: TypeAlias = Callable[[Int64s], Int64s]
-"""What a clock shows at some times: it may stand still, and never runs backwards."""
+"""The reading of a clock at given times; it may stand still but never runs backwards."""
 
 Piece: TypeAlias = "tuple[Int64s, Int64s] | tuple[Int64s, Int64s, npt.NDArray[np.bool_]]"
-"""Starts and stops of intervals, and which of them are meant; all of them without."""
+"""Starts and stops of intervals, and optionally which of them to use."""
 
 
 def union(start: Int64s, stop: Int64s) -> Intervals:
@@ -41,7 +41,7 @@ def union(start: Int64s, stop: Int64s) -> Intervals:
 
 
 def union_of(pieces: Sequence[Piece]) -> Intervals:
-    """The union of the intervals of several tables, which are never copied as a whole but to be sorted."""
+    """The union of the intervals of several tables, without a copy of them all except for sorting."""
     most = sum(len(piece[0]) for piece in pieces)
     starts, stops = np.empty(most, np.int64), np.empty(most, np.int64)
     count = 0
@@ -148,7 +148,7 @@ def clock_within(intervals: Intervals) -> Clock:
 
 
 def _totals(intervals: Intervals, clock: Clock | None = None) -> Int64s:
-    """What the first so many intervals cover."""
+    """For each count of first intervals, the time that they cover."""
     total = np.zeros(len(intervals.start) + 1, np.int64)
     if clock is None:
         np.subtract(intervals.stop, intervals.start, out=total[1:])

@@ -1,7 +1,7 @@
 """What must hold between the numbers of every aggregation, whatever the profile. Checked on every import.
 
-A broken rule is a bug of ours, never the input's fault. The numbers are kept and the user is told, because a profile
-that cannot be opened helps nobody to find the bug. Costs a sum over each column: nothing beside the aggregation.
+A broken rule is a bug of ours, never the input's fault. The numbers are kept and the user is warned, because a profile
+that cannot be opened does not help to find the bug. The check sums each column once, which takes hardly any time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _parts(aggregation: Aggregation) -> _Rules:
 
 
 def _kernels(profile: Profile, aggregation: Aggregation) -> _Rules:
-    """Kernels in are kernels out, unassociated ones included, counted and timed along every way."""
+    """All kernels are accounted for, unassociated ones included, in number and time, by op, iteration and GPU."""
     kernels, iterations, ops = profile.kernels, aggregation.iterations, aggregation.iteration_ops
     summaries, nodes, devices = aggregation.kernel_summaries, aggregation.op_nodes, aggregation.devices
     launches, outside = aggregation.launches.kernels, aggregation.outside

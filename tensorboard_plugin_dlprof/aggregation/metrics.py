@@ -1,4 +1,4 @@
-"""Metrics of rows: made of groups of samples, chosen, added, put one after the other."""
+"""Combines metrics of rows: of groups of samples, of chosen rows, of two tables."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ def chosen_times(times: TimeMetrics, rows: Int64s) -> TimeMetrics:
 
 
 def added(one: Metrics, other: Metrics) -> Metrics:
-    """Of the same rows, each of which has samples in one of them alone."""
+    """Metrics of the samples of both, for the same rows, each of which has samples in only one of the two."""
     return _made(one, other, np.add)
 
 
 def added_times(one: TimeMetrics, other: TimeMetrics) -> TimeMetrics:
-    """Of the same rows, each of which has samples in one of them alone."""
+    """Metrics of the samples of both, for the same rows, each of which has samples in only one of the two."""
     return _by_column(one, other, np.add)
 
 
 def merged_times(one: TimeMetrics, other: TimeMetrics) -> TimeMetrics:
-    """Of the same rows, which may have samples in both."""
+    """Metrics of the samples of both, for the same rows, which may have samples in both."""
     return TimeMetrics(
         _merged(one.cpu, other.cpu),
         _merged(one.gpu, other.gpu),

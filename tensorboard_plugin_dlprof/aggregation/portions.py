@@ -1,7 +1,7 @@
-"""Rows of tables by the hundred thousand, whole ops at a time.
+"""Splits tables into portions of some hundred thousand rows, each of whole ops.
 
-What is worked out of so many rows stays in the processor's cache, and in memory that is used again for the next ones;
-columns of ten million rows would be fetched from the system, and given back, for every step on the way.
+Intermediate results of a portion stay in the processor's cache, in memory that the next portion reuses. Columns of ten
+million rows would be allocated by the system, and returned, for every intermediate step.
 """
 
 from __future__ import annotations

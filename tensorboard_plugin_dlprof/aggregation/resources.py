@@ -92,7 +92,7 @@ def mean_time(times: Int64s, in_use: Bools) -> Int64s:
 
 
 def _unions(by_precedence: Iterable[Sequence[Piece]]) -> Iterator[Intervals]:
-    """The time that each and all before it cover."""
+    """For each, the time covered by it and all before it."""
     taken = Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))
     for intervals in by_precedence:
         if any(len(piece[0]) for piece in intervals):
@@ -101,14 +101,14 @@ def _unions(by_precedence: Iterable[Sequence[Piece]]) -> Iterator[Intervals]:
 
 
 def _added(lengths: Sequence[Int64s]) -> Int64s:
-    """What each adds to the one before it, along a last axis."""
+    """For each, what it adds to the one before it, along a new last axis."""
     so_far = np.stack(lengths, axis=-1)
     so_far[..., 1:] -= so_far[..., :-1].copy()
     return so_far
 
 
 def _gpu_work(profile: Profile, group: SideBySide) -> list[Sequence[Piece]]:
-    """Tensor Core kernels, what may be some, other kernels, memory work."""
+    """Tensor Core kernels, work that may be Tensor Core kernels, other kernels, memory work."""
     kernels, graphs, *memory = device_work(profile)
     unit = profile.kernels.matrix_unit
     unknown = unit == MatrixUnit.UNKNOWN

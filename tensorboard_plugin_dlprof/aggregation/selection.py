@@ -76,10 +76,9 @@ def _wanted(selection: Selection) -> str:
 
 
 def fitting(profile: Profile, selection: Selection) -> tuple[Selection, list[str]]:
-    """As much of a selection as the profile has, and a sentence for each thing that it has not.
+    """The part of a selection that the profile has, and a sentence for each part that it has not.
 
-    For who cannot be asked again: a script of DLProf's, whose program has run for hours. DLProf goes on without a key
-    op that it does not find.
+    For scripts written for DLProf, whose program may have run for hours: DLProf ignores a key op that it does not find.
     """
     left_out: list[str] = []
     try:

@@ -1,4 +1,4 @@
-"""Devices one behind the other on one axis of time, so that what is worked out for each is worked out for many at once.
+"""Puts devices one after the other on one time axis, so that many of them can be handled at once.
 
 A profile may have thousands of devices with a few kernels each. The time of a device is moved by a span that is longer
 than the whole recording, and that many times as there are devices before it: then intervals of different devices never
@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.aggregation.intervals import Clock, Intervals, Pi
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 
 _MOST_ALONE = 16
-"""So few devices are worked on one by one, as their rows need not be moved then."""
+"""Up to so many devices are handled one by one, since their times then need not be moved."""
 
 _ROWS = 1 << 18
 """Rows of devices that are worked on together."""
@@ -88,7 +88,7 @@ class SideBySide(msgspec.Struct, frozen=True):
 
 
 def side_by_side(device_ids: Int64s, tables: Sequence[Work], shared: Sequence[Intervals]) -> Iterator[SideBySide]:
-    """All of some devices, together as many as do not have too many rows.
+    """All the devices, in groups of as many as do not have too many rows together.
 
     Args:
         device_ids: They differ.

@@ -1,6 +1,6 @@
 """Source formats: one module per format, which reads it into the neutral event tables.
 
-The format of a file is found by its content, never by its name.
+The format of a file is recognised by its content, never by its name.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _kineto() -> Importer:
 def importers(head: bytes = b"") -> Iterator[Importer]:
     """One of each importer, the likeliest for a file that starts with ``head`` first.
 
-    Each is imported when it is asked for: listing profiles needs none, and reading one needs one.
+    Each module is loaded only when it is asked for, since listing profiles needs none of them.
     """
     yield from (importer() for importer in ((_nsight, _kineto) if head.startswith(MAGIC) else (_kineto, _nsight)))
 

@@ -21,15 +21,15 @@ class ReadOptions(msgspec.Struct, frozen=True):
     max_expanded_bytes: int = 32 << 30
     """A compressed source may not grow beyond this."""
     memory_bytes: int = DEFAULT_MEMORY_BYTES
-    """What the import may use: longer columns lie in temporary files."""
+    """Memory for the import; longer columns are kept in temporary files."""
     folder: Path | None = None
     """Where the temporary files lie; ``None`` for the system's folder."""
     workers: int = 1
-    """Processes that may read; a second one helps where the source is large enough, and changes nothing else."""
+    """Processes that may read. A second one speeds up large sources and does not change the result."""
     helped_from_bytes: int = 64 << 20
-    """Sources are large enough from here on, expanded: reading less takes hardly longer than joining the halves."""
+    """Expanded size from which a second process is used: for smaller sources, joining the halves takes too long."""
     modules: tuple[str, ...] = ()
-    """To be loaded while another process reads, for the steps behind reading."""
+    """Modules needed after reading, to be loaded while the other process reads."""
 
 
 class Importer(Protocol):

@@ -10,8 +10,8 @@ today, of NVIDIA and AMD:
 * device work: ``kernel``, ``gpu_memcpy``, ``gpu_memset``; ``cuda_sync``;
 * ``[memory]`` instants and ``fwdbwd`` arrows.
 
-Left out without a word: launch arrows (``ac2g``: the correlation says the same),
-``gpu_user_annotation`` (repeats the host's), ``Trace`` and ``Spans``, ``overhead``, counters but for
+Ignored, and not counted as skipped: launch arrows (``ac2g``: the correlation says the same),
+``gpu_user_annotation`` (repeats the host's), ``Trace`` and ``Spans``, ``overhead``, and counters except
 samples of Tensor Cores (``kineto_counters``). Events that cannot be used are counted in ``Capture.skipped``.
 
 The format: https://github.com/pytorch/kineto, ``libkineto/src/output_json.cpp``, and Google's "Trace
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.spilling import Spill
 
 _BEHIND = tuple(f"{__package__}.{name}" for name in ("kineto_times", "kineto_merging", "kineto_capture"))
-"""Modules that need NumPy, a third of the start: the second process begins to read before they are loaded."""
+"""Modules that need NumPy. Loading it takes a third of the start, so the second process begins to read before that."""
 
 _START = re.compile(rb"(?:\xef\xbb\xbf)?\s*([{\[])\s*(\S)")
 _EVENTS = b'"traceEvents"'
@@ -63,7 +63,7 @@ _SNIFFED_BYTES = 8 << 20
 """A trace may begin with metadata of its own; how far to look for its events."""
 
 _COMPRESSION = 13
-"""Of a trace, at gzip's default level."""
+"""Typical ratio of a trace's size to its compressed size, at gzip's default level."""
 
 _REPORT_EVERY = 16
 """Pieces between two reports of progress: some 4 MB."""
@@ -115,7 +115,7 @@ def _read_by_one(path: Path, options: ReadOptions, progress: Progress) -> _Read:
 
 
 def _is_for_two(path: Path, options: ReadOptions) -> bool:
-    """Whether a second process is wanted, and worth its start."""
+    """Whether a second process is allowed, and worth starting."""
     if options.workers < 2 or not can_fork():
         return False
     with ByteStream(path) as stream:
@@ -123,7 +123,7 @@ def _is_for_two(path: Path, options: ReadOptions) -> bool:
 
 
 def _read_by_two(path: Path, options: ReadOptions, progress: Progress, helped: ExitStack) -> _Read | None:
-    """The same, in less time; None where one process must do it alone."""
+    """The same with a second process; None where one process has to read the trace alone."""
     from tensorboard_plugin_dlprof.importers.kineto_helper import Helper
     from tensorboard_plugin_dlprof.importers.kineto_sharing import Sharing
 
@@ -167,7 +167,8 @@ def _joined(tables: EventTables, growing: Growing, helper: Helper) -> Spill:
 def _fill(
     tables: EventTables, growing: Growing, lists: Iterator[list[Event]], stream: ByteStream, progress: Progress
 ) -> None:
-    """Events are let go of before the next ones are made: those take their memory, which the processor has at hand."""
+    """Reads all events. Each list is freed before the next is made, which then reuses memory that is still in the
+    cache."""
     stage, number = "Reading events", count()
     for events in lists:
         if next(number) % _REPORT_EVERY == 0:

@@ -66,7 +66,7 @@ def build_capture(
     skipped: Counter[str],
     spill: Spill,
 ) -> Capture:
-    """The capture that the sorted events make. Empties ``tables`` on the way.
+    """The capture of the sorted events. Empties ``tables`` to save memory.
 
     Args:
         tables: all events by kind.

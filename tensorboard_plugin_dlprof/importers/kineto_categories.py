@@ -1,4 +1,4 @@
-"""The categories of events, and what each is to us.
+"""The categories of events, and the table that each goes to.
 
 Their names have changed: ``Operator``, ``Kernel``, ``Runtime``, ``Memcpy``, ``Memset`` and ``async``
 (2020, 2021) are ``cpu_op``, ``kernel``, ``cuda_runtime``, ``gpu_memcpy``, ``gpu_memset`` and ``ac2g``
@@ -11,10 +11,10 @@ import enum
 
 
 class Kind(enum.IntEnum):
-    """What an event of a category is to us."""
+    """The table that an event of a category goes to."""
 
     IGNORED = 0
-    """Known, and of no use: metadata, launch arrows, what the profiler says about itself."""
+    """Known but not needed: metadata, launch arrows, the profiler's events about itself."""
     UNKNOWN = 1
     OLD_OP = 2
     """An operator of 2020 or 2021, or an annotation: the traces did not tell them apart."""
@@ -78,7 +78,7 @@ _SUFFIXES = {
     "_sync": Kind.SYNC,
     "_user_annotation": Kind.IGNORED,
 }
-"""What is the same on other devices: ``xpu_runtime``, ``privateuse1_driver``, ``mlu_memcpy``, ``xpu_sync``."""
+"""Endings of the categories of other devices: ``xpu_runtime``, ``privateuse1_driver``, ``mlu_memcpy``, ``xpu_sync``."""
 
 
 def kind_of_category(category: str) -> Kind:

@@ -1,8 +1,8 @@
-"""The events of a plain trace in chunks that are read in any order, by several processes at once.
+"""Reads an uncompressed trace in chunks, in any order, by several processes at once.
 
-Where a piece of events ends shows in the chunk of text that it was cut from, so every process finds the same pieces
-as one that reads from the start. Each byte belongs to one piece, and each piece must be a whole list of events: so
-nothing that is no event, or behind the end of the list, passes for one.
+Where a piece of events ends follows from the chunk that it was cut from, so every process finds the same pieces as one
+that reads from the start. Each byte belongs to exactly one piece, and each piece must be a whole list of events.
+Therefore nothing else, and nothing after the end of the list, can be taken for an event.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ PIECE_BYTES = 1 << 18
 """Of a chunk, and about of a piece."""
 
 TAIL_BYTES = 1 << 20
-"""The end of a file is read in turn, by one process: metadata there may look like events."""
+"""The end of a file, which one process reads in order, because metadata there may look like events."""
 
 _MOST_CARRIED = 4
-"""Chunks without an end of an event that are looked through for where the next piece begins."""
+"""So many chunks in a row may lack the end of an event before the search for the next piece gives up."""
 
 _Text = TypeVar("_Text", bytes, bytearray)
 
 
 class Refused(Exception):
-    """What only one process can read, and only in turn."""
+    """The text can only be read by one process, in order."""
 
 
 class Chunks:

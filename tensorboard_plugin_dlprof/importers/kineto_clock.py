@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.units import NS_PER_US
 _STAMP = re.compile(rb'("ts"\s*:\s*"?)(\d{13,18})\.\d')
 
 _EXACT_BELOW_US = 1 << 43
-"""Below, neighbouring doubles lie less than a nanosecond apart."""
+"""Below this, neighbouring doubles are less than a nanosecond apart."""
 
 _KEPT_DIGITS = 12
 LEAST_SHORT_US = 10**_KEPT_DIGITS
@@ -36,7 +36,7 @@ class Clock:
 
     def __init__(self, sample: bytes) -> None:
         self.origin_us = 0
-        """What was taken from every timestamp: trace time = origin + decoded value."""
+        """What was subtracted from every timestamp: trace time = origin + decoded value."""
         self._long = self._short = b""
         for found in _STAMP.finditer(sample):
             digits = found[2]

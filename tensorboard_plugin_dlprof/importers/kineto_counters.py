@@ -41,7 +41,7 @@ class CounterRows:
         """In the order in which they were met."""
 
     def add(self, events: list[Event]) -> None:
-        """Appends events of the category; those of other metrics are left out without a word."""
+        """Appends events of the category; those of other metrics are ignored, and not counted as skipped."""
         for event in events:
             value, gpu = event.args.value, _GPU.match(str(event.pid))
             if event.ph != "C" or gpu is None or not METRIC.match(event.name):

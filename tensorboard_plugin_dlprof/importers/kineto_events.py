@@ -95,7 +95,7 @@ DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, Value
 
 
 def decode_events(text: bytes | bytearray) -> list[Event] | None:
-    """All events of a JSON list; None where one needs care."""
+    """All events of a JSON list; None if one of them needs the forgiving decoder."""
     try:
         return _decode_events(text)
     except DECODE_ERRORS:
@@ -128,7 +128,7 @@ def _fields(text: str) -> dict[str, Any] | None:
 
 
 def _forgiven(fields: dict[str, Any], clock: Clock) -> Event:
-    """An event of any types in the shape of ``Event``: what has no sense is absent."""
+    """An event with fields of any type, as an ``Event``; values that make no sense count as absent."""
     args = fields.get("args")
     category = fields.get("cat")
     return Event(
@@ -179,7 +179,7 @@ def _microseconds(value: object) -> float:
 
 
 _MOST_DIGITS = 20
-"""Of a number that fits 64 bits, and some."""
+"""Digits of a number that fits 64 bits, and a few more."""
 
 
 def whole_number(value: object, missing: int = -1) -> int:

@@ -1,8 +1,8 @@
-"""Chooses among Python frames: those that took long, and as ranges those in which something happens.
+"""Chooses among Python frames: those that took long, and, as ranges, those that contain something a profile shows.
 
-Python calls thousands of functions between two ops; of a capture with stacks nine ranges of ten may be
-frames without any op, annotation, module or API call inside. Nothing has them in its stack trace.
-A few of those took long, and may be why a GPU waited. All are looked at in blocks, before anything is made of them.
+Python calls thousands of functions between two ops; in a capture with stacks, nine of ten ranges may be frames without
+any op, annotation, module or API call inside, which are in no stack trace. A few of those took long, and may be why a
+GPU waited. Frames are examined block by block, before any table is built.
 """
 
 from __future__ import annotations
@@ -92,6 +92,6 @@ def _are_modules(name: Int32s, strings: Strings) -> Mask:
 
 
 def _by_thread(starts: Sequence[tuple[Int64s, Int32s]]) -> dict[int, Int64s]:
-    """What starts on each thread, ascending, and at the end what never does."""
+    """The starts on each thread, ascending, with a time at the end that is never reached."""
     start_ns, thread = map(np.concatenate, zip(*starts, strict=True))
     return {number: np.append(np.sort(start_ns[rows]), _NEVER_NS) for number, rows in rows_by_value(thread)}

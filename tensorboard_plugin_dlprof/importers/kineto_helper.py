@@ -1,12 +1,12 @@
-"""A second process that decodes a part of a trace and sorts its events: both halves of reading at once.
+"""A second process that decodes a part of a trace and sorts its events, in parallel to the first.
 
 ``kineto_sharing`` says who reads what. At the end the helper hands its columns over, and ``kineto_merging`` puts the
-rows of both in the order of the file, so that a trace makes the same tables however many processes read it. What the
-helper does not understand, it refuses; then the trace is read anew by one process, which knows how to deal with
-damaged events. Only then is time lost.
+rows of both in the order of the file, so that a trace gives the same tables however many processes read it. If the
+helper meets anything unusual, it refuses; then one process reads the trace from the start, since only it can deal with
+damaged events. Time is lost only in that case.
 
-What goes through the pipes: to the helper two numbers for each place that it is to read; from it one byte for each,
-then ``Handover`` behind its length, then the columns, one after the other.
+The pipes carry: to the helper, two numbers for each place that it is to read; from it, one byte for each place, then
+the length of the ``Handover`` and itself, then the columns one after the other.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Read = Callable[[int, int], Iterator[list[Event]]]
 
 
 class Handover(msgspec.Struct, frozen=True):
-    """What the helper found, but for the columns."""
+    """What the helper found, except the columns."""
 
     counts: list[list[int]]
     """After each place: ``EventTables.counts``."""
@@ -74,7 +74,7 @@ class Helper:
         self._to_load = deque(options.modules)
         self._fork: Fork | None = None
         self.waiting = 0
-        """Places that it has and is not done with."""
+        """Places that it was given and has not finished."""
         self.readers: list[int] = []
         """Who reads each part of the file, in its order; the reading process reads what is behind them."""
         self.counts: list[list[int]] = []
@@ -106,7 +106,7 @@ class Helper:
             raise Refused from error
 
     def give(self, first: int, second: int) -> None:
-        """Has it read a place.
+        """Makes it read a place.
 
         Raises:
             Refused: it died.
@@ -128,7 +128,7 @@ class Helper:
             import_module(self._to_load.popleft())
 
     def hear(self) -> int:
-        """How many places it is done with since this was asked last.
+        """How many places it has finished since the last call.
 
         Raises:
             Refused: what it read, or what was read here, must be read by one process alone.

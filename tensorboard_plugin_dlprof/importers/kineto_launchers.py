@@ -1,9 +1,9 @@
-"""Which process launched the work of a GPU, where a merged trace tells neither by a number nor by a label.
+"""Which process launched the work of a GPU, in a merged trace where neither a number nor a label says so.
 
 A tool that only puts the events of several ranks into one file leaves the numbers of processes (4567, 4568) and GPUs
-(0, 1) as they were, and each rank counts its launches from 1. Work then has a launch of the same correlation in every
-process. Its own is the one in the process whose launches come before all, or most, of the work of that GPU, and
-shortest before it: those of another rank come too late for about half of it.
+(0, 1) as they were, and each rank counts its launches from 1. Every process then has a
+launch with the correlation of the work. The right process is the one whose launches come before all, or most, of the
+work of that GPU, and closest before it: launches of another rank come too late for about half of the work.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Whose process and GPU is meant, also in a trace that a tool merged from those of several ranks.
+"""Which process and GPU an event belongs to, also in a trace that a tool merged from those of several ranks.
 
 Mergers (SGLang's is one) write the rank before the number of each process, ``[TP01] 4567`` for the program and
 ``[TP01] 0`` for its GPU, and leave correlations and numbers of GPUs as they were. What stands before the number is the
 part of the trace that an event is of: correlations hold within a part, and the GPU of one part is not that of another.
-Where nothing stands before numbers, ``kineto_launchers`` tells by times which process the work of a GPU is of.
+Without such labels, ``kineto_launchers`` infers from times which process the work of a GPU belongs to.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Parts:
         self._of_caller = {caller: self._only([caller]) for caller in callers}
         self._of_label = {label: self._only(some) for label, some in callers_by_label.items()}
         self._of_all = self._only(callers)
-        """The process that is meant where only a track of that process, of that part, or of none is told."""
+        """The process of events that name only a track of that process, of that part, or none."""
         self._callers = callers_by_label
         self._places = {label: place for place, label in enumerate(dict.fromkeys(("", *map(label_of, owners))))}
         """What stands before the numbers of a part's processes -> number of the part."""
