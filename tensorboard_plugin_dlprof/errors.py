@@ -6,7 +6,7 @@
     ├── UnknownFormat            no importer recognises the file
     ├── BrokenSource             a source of a known format that cannot be read
     ├── UnfitDatabase            a DLProf database that cannot be used
-    │   ├── NotADatabase         no SQLite file, no DLProf database, or one without a legal configuration
+    │   ├── NotADatabase         not SQLite, not a DLProf database, or without a completed aggregation
     │   └── UnsupportedVersion   of a version that this package does not read
     │       ├── TooOld           older than 1.3, or of a smaller major version
     │       └── TooNew           newer than known
@@ -48,7 +48,7 @@ class UnfitDatabase(ProfileError):
 
 
 class NotADatabase(UnfitDatabase):
-    """No SQLite file, no DLProf database, or one without a legal configuration."""
+    """Not an SQLite file, not a DLProf database, or one without a completed aggregation."""
 
     code = "not_a_database"
 

@@ -96,16 +96,16 @@ def _quick_check(path: Path) -> None:
 def _check_bytes(path: Path, facts: dict[str, str], report: Report) -> None:
     stored = facts.get(DIGEST_KEY, "")
     if not stored:
-        report.note("SHA-256", skipped="the database holds none")
+        report.note("SHA-256", skipped="the database has none")
     elif is_intact(path, stored):
         report.note("SHA-256")
     else:
-        report.note("SHA-256", "The file is not as it was written: it was changed or damaged; make it again.")
+        report.note("SHA-256", "The file was changed or damaged after it was written; make it again.")
 
 
 def _check_row_counts(con: UntrustedConnection, ours: bool, report: Report) -> None:
     if not ours:
-        report.note("Row counts", skipped="the database holds none")
+        report.note("Row counts", skipped="the database has none")
         return
     known = {*layout_of("schema"), *layout_of("extensions")}
 
@@ -119,7 +119,7 @@ def _check_row_counts(con: UntrustedConnection, ours: bool, report: Report) -> N
                 if table in known and con.execute(f"SELECT count(*) FROM main.{table}").fetchone()[0] != rows:
                     wrong.append(str(table))
         if wrong:
-            raise UnfitDatabase(f"Rows of {', '.join(sorted(wrong)[:5])} are missing or too many; make it again.")
+            raise UnfitDatabase(f"Rows of {', '.join(sorted(wrong)[:5])} were lost or added; make the database again.")
 
     _can(report, "Row counts", compare)
 
@@ -127,14 +127,14 @@ def _check_row_counts(con: UntrustedConnection, ours: bool, report: Report) -> N
 def _check_invariants(con: UntrustedConnection, ours: bool, report: Report) -> None:
     for invariant in INVARIANTS:
         if invariant.ours and not ours:
-            report.note(invariant.rule, skipped="only a database that this package wrote tells")
+            report.note(invariant.rule, skipped="only databases that this package wrote can be checked for it")
             continue
 
         def count(query: str = invariant.broken) -> None:
             with deadline(con, SECONDS):
                 (broken,) = con.execute(query).fetchone()
             if broken:
-                raise UnfitDatabase(f"{broken:,} {'row does' if broken == 1 else 'rows do'} not keep this rule.")
+                raise UnfitDatabase(f"{broken:,} {'row breaks' if broken == 1 else 'rows break'} this rule.")
 
         _can(report, invariant.rule, count)
 
@@ -151,4 +151,4 @@ def _describe(con: UntrustedConnection, facts: dict[str, str], report: Report) -
         report.holds["iterations"] = summary["iterations"] or 0
         report.missing += [note["message"] for note in coverage_notes(con, scope)]
         if not report.holds["kernels"] and NO_GPU_WORK not in report.missing:
-            report.missing.append("There is no kernel in this profile.")
+            report.missing.append("The profile contains no kernels.")

@@ -1,10 +1,10 @@
-"""Add an aggregation of other iterations to a DLProf database, ours or NVIDIA's.
+"""Add an aggregation over other iterations to a DLProf database, ours or NVIDIA's.
 
-The database is written anew and put in place at once, so that a viewer that has it open is not disturbed; -o keeps
-the old file and writes another. Every aggregation is kept: the viewer's menu chooses among them.
+The database is rewritten and replaced in one step, which does not disturb a viewer that has it open; with -o the result
+goes to another file. All aggregations are kept, and the viewer's menu offers them.
 
-Kernels keep the classes that the database has. Whether a kernel uses Tensor Cores is told in it once for all of its
-aggregations, so rules of your own and counters are for the import: dlprof import SOURCE --force --kernel-rules FILE.
+All aggregations share what the database says of each kernel. To apply rules of your own or counters, import the source
+again: dlprof import SOURCE --force --kernel-rules FILE.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--candidate",
         metavar="KIND",
-        help="how to find iterations instead: profiler_step, numbered_range, repeated_range, optimizer_step, "
-        "data_loader or whole_capture, as far as the database has them; of several of a kind, one by name (batch N)",
+        help="another way to find iterations: profiler_step, numbered_range, repeated_range, optimizer_step, "
+        "data_loader or whole_capture, where the database has it; of several of a kind, the name of one (batch N)",
     )
     for option in ("--kernel-rules", "--counters"):  # expected here, since import has them
         parser.add_argument(option, metavar="FILE", default="", help=argparse.SUPPRESS)
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     for option, file in (("--kernel-rules", arguments.kernel_rules), ("--counters", arguments.counters)):
         if file:
             raise WrongUsage(
-                f"{option} is not for aggregating: what tells kernels apart holds for all aggregations of a database. "
+                f"{option} cannot be used here: all aggregations of a database share what it says of kernels. "
                 f"Import its source again: dlprof import SOURCE --force {option} {file}"
             )
     if arguments.key_op and arguments.candidate:
@@ -72,8 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
         tell(f"{arguments.output or arguments.database}: aggregation {result.aggregation}")
     elif arguments.output:
         raise BadRequest(
-            f"{arguments.database} has this as aggregation {result.aggregation} already, so {arguments.output} is not "
-            "written; copy the database."
+            f"{arguments.database} has this as aggregation {result.aggregation} already, so {arguments.output} was "
+            "not written; copy the database instead."
         )
     else:
         tell(f"{arguments.database}: has this as aggregation {result.aggregation} already; nothing was written")

@@ -1,6 +1,6 @@
-"""Show or empty the cache: the databases that TensorBoard made from sources on demand.
+"""Show or empty the cache of databases that TensorBoard imported on demand.
 
-They are made again when a source is opened the next time.
+A deleted database is made again when its source is next opened.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument("--clear", action="store_true", help="delete the databases in the cache")
     parser.add_argument(
-        "--dir", metavar="DIR", type=named_path, help="the cache, where TensorBoard was given --dlprof_cache_dir"
+        "--dir",
+        metavar="DIR",
+        type=named_path,
+        help="the cache folder, if TensorBoard was started with --dlprof_cache_dir",
     )
 
 

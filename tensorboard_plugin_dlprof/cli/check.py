@@ -1,8 +1,7 @@
-"""Check sources and databases: is the file whole, do its numbers agree, what does it hold, what is missing.
+"""Check sources and databases: is a file complete, do its numbers agree, what does it contain, what is missing?
 
-What to check is a file, a folder (every source and database below it) or a quoted pattern. A source is imported into
-a temporary folder for this. A database of this package is compared with the SHA-256 and the row counts that it was
-written with. Nothing is changed.
+Checks files, folders (every source and database below them) and quoted patterns. A source is imported into a temporary
+folder. A database that this package wrote is compared with its stored SHA-256 and row counts. No file is changed.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from tensorboard_plugin_dlprof.opening.regular_file import printable, shown
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.checking.findings import Report
 
-EPILOG = "Exit codes: 0 all is well, 1 something is wrong with every file, 2 wrong usage, 3 with some of several files."
+EPILOG = "Exit codes: 0 all is well, 1 every file has a fault, 2 wrong usage, 3 some of several files have a fault."
 
 _MARKS = {"passed": "ok    ", "failed": "FAILED", "skipped": "-     "}
 

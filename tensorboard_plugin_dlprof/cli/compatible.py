@@ -124,7 +124,7 @@ def _sources(line: CommandLine, folder: Path, console: Console) -> tuple[int, li
         say(f"error: {error}")
     console.step(f"The program has ended with code {recorded.code}")
     if recorded.told_to_end:
-        say(f"told to end: nothing is imported; what was recorded is in {folder}")
+        say(f"ended by a signal: nothing is imported; what was recorded is in {folder}")
         return recorded.code or exit_codes.FAILURE, []
     return recorded.code or (exit_codes.SOME_FAILED if recorded.errors else exit_codes.SUCCESS), recorded.sources
 

@@ -1,6 +1,6 @@
-"""Show GPU SUMMARY with the bundled sample profiles: make a log directory, import them, start TensorBoard.
+"""Show GPU SUMMARY with the bundled sample profiles: fill a log directory, import them, start TensorBoard.
 
-The log directory is kept, so that the second start is instant. Ctrl-C ends TensorBoard.
+The log directory is kept, so the next start is instant. Ctrl-C ends TensorBoard.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Print what a bug report needs: versions, paths, the cache, and whether a tiny profile can be imported and read.
+"""Print what a bug report should contain: versions, paths, the cache, and whether a tiny profile can be imported.
 
-Nothing leaves the machine, and nothing is written but a temporary folder that is removed again.
+Nothing leaves the machine, and nothing is written except a temporary folder, which is removed again.
 """
 
 from __future__ import annotations

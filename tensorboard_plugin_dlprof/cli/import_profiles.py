@@ -3,8 +3,8 @@
 A source is a file, a folder (every profile below it) or a quoted pattern such as 'logs/**/*.json.gz'. The database,
 run.dlprof_dldb.sqlite of run.pt.trace.json, is put beside its source, or into the folder that -o names, together with
 an event file.
-A database that was made from the same source is kept. One that an older version of this package made of it is made
-anew, with its aggregations and its title; any other is replaced only with --force.
+An existing database of the same source is kept. One that an older version of this package made is made anew, with its
+aggregations and its title. Any other file is replaced only with --force.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="GB",
         type=_gigabytes,
         default=2.0,
-        help="from which size on long columns lie in temporary files beside the results (default: 2); no hard limit",
+        help="memory beyond which long columns go to temporary files beside the results (default: 2); not a hard limit",
     )
     parser.add_argument(
         "--workers",
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         choices=(1, 2),
         default=1,
-        help="processes that read a large trace: 2 take less time, and a little more processor time and memory",
+        help="processes that read a large trace: 2 need less time, but a little more processor time and memory",
     )
     parser.add_argument("--kernel-rules", metavar="FILE", default="", help=KERNEL_RULES_HELP)
     parser.add_argument(
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
     sources, errors = find_sources(arguments.sources)
     if arguments.counters is not None and len(sources) > 1:
         raise WrongUsage(
-            f"--counters {arguments.counters} is of one program's run; name its one profile, and no other."
+            f"--counters {arguments.counters} is of one run of one program; name only the profile of that run."
         )
     for error in errors:
         say(f"error: {error}")
@@ -138,7 +138,7 @@ def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool) -> in
     for job in jobs:
         owner = owners.setdefault(job.database, job.source)
         if owner != job.source:
-            say(f"error: {job.source}: its database would be that of {owner}; import it with an -o DIR of its own.")
+            say(f"error: {job.source}: {owner} has a database of the same name; import this one with another -o DIR.")
             continue
         alone = profiles_of_run[job.database.parent.resolve()] == 1
         try:
@@ -184,7 +184,7 @@ def _import(job: Job, options: ImportOptions, scalars: bool, alone: bool) -> Non
     for warning in warnings:
         say(f"warning: {job.source}: {warning}")
     _announce(job.database, scalars, alone)
-    renewed = " (made anew: an older version had made it)" if older is not None else ""
+    renewed = " (made anew; it was of an older version)" if older is not None else ""
     tell(f"{job.source} -> {job.database}{renewed}")
 
 

@@ -1,8 +1,8 @@
 """Write DLProf's reports of one profile to files.
 
-The profile is a DLProf database, or a PyTorch trace or Nsight Systems export, which is imported into a temporary
-folder first, unless its database lies beside it. Reports: summary, detail, iteration, kernel, tensor, op_type,
-group_op, expert_systems, or all. CSV files are those of DLProf 1.8, byte for byte: titles, headings, quoting.
+The profile is a DLProf database, or a PyTorch trace or Nsight Systems export, which is first imported into a temporary
+folder unless its database is beside it. Reports: summary, detail, iteration, kernel, tensor, op_type, group_op,
+expert_systems, or all. CSV files are byte for byte those of DLProf 1.8: titles, headings, quoting.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "profile", metavar="DATABASE|SOURCE", type=named_path, help="DLProf database, trace or Nsight export"
     )
-    parser.add_argument("--reports", metavar="LIST", default="all", help="reports, comma between (default: all)")
+    parser.add_argument("--reports", metavar="LIST", default="all", help="reports, separated by commas (default: all)")
     parser.add_argument(
-        "--formats", metavar="LIST", default="csv", help="csv, json, xlsx, md, html, comma between (default: csv)"
+        "--formats", metavar="LIST", default="csv", help="csv, json, xlsx, md, html, separated by commas (default: csv)"
     )
     parser.add_argument(
         "--output_path",
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         type=named_path,
         default=Path(),
-        help="folder (default: this one)",
+        help="folder (default: the current one)",
     )
     parser.add_argument(
         "--profile_name", "--profile-name", metavar="NAME", default="", help="beginning of the file names (dlprof)"
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         reports, formats = chosen_reports(words(arguments.reports)), chosen_formats(words(arguments.formats))
         for option, chosen in (("--reports", reports), ("--formats", formats)):
             if not chosen:  # a shell's variable that is not set
-                raise BadRequest(f"{option} names none; leave it out, or name some.")
+                raise BadRequest(f"{option} is empty; leave it out, or name some.")
         prefix = checked_prefix(arguments.profile_name or DEFAULT_PREFIX)
     target = Target(arguments.output_path, prefix, arguments.force)
     part = Part(arguments.aggregation, arguments.domain)

@@ -1,8 +1,8 @@
-"""Run a program while it is recorded, and import the recording.
+"""Record a program while it runs, and import the recording.
 
-Nsight Systems records where nsys is on the PATH, else the PyTorch profiler; the program needs no change for either.
-Under torchrun, mpirun and their like every rank gets a profile of its own. The results, with an event file for
-TensorBoard, go to a new folder below dlprof-runs. The exit code is that of the program; Ctrl-C ends the program, and
+Nsight Systems records if nsys is on the PATH, otherwise the PyTorch profiler; the program needs no change for either.
+Under torchrun, mpirun and similar launchers every rank gets a profile of its own. The results, with an event file for
+TensorBoard, go to a new folder below dlprof-runs. The exit code is that of the program. Ctrl-C ends the program, and
 what was recorded until then is imported.
 
     dlprof run -- python train.py --epochs 1
@@ -36,15 +36,18 @@ if TYPE_CHECKING:
 RUNS = "dlprof-runs"
 
 EPILOG = (
-    "Exit codes: those of the program (128 + n where signal n ended it); where it succeeded 1 nothing was imported,\n"
-    "3 some of several recordings were not; 2 wrong usage."
+    "Exit codes: those of the program (128 + n if signal n ended it). If it succeeded: 1 nothing was imported,\n"
+    "3 some of several recordings were not imported. 2 wrong usage."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument(
-        "--with", dest="recorder", choices=("nsys", "torch"), help="who records (default: nsys where it is installed)"
+        "--with",
+        dest="recorder",
+        choices=("nsys", "torch"),
+        help="which profiler records (default: nsys if it is installed)",
     )
     parser.add_argument("-o", "--output-dir", metavar="DIR", type=named_path, help=f"default: {RUNS}/<date>-<time>")
     parser.add_argument("--force", action="store_true", help="replace what is there instead of numbering")
@@ -56,9 +59,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reports", metavar="LIST", default="", help="reports to write, or all (default: none)")
     parser.add_argument("--formats", metavar="LIST", default="csv", help="formats of the reports (default: csv)")
     nsys = parser.add_argument_group("with Nsight Systems")
-    nsys.add_argument("--delay", metavar="SECONDS", type=_seconds, default=0, help="begin to record after")
     nsys.add_argument(
-        "--duration", metavar="SECONDS", type=_seconds, default=0, help="record for (default: to the end)"
+        "--delay", metavar="SECONDS", type=_seconds, default=0, help="start recording after so many seconds"
+    )
+    nsys.add_argument(
+        "--duration",
+        metavar="SECONDS",
+        type=_seconds,
+        default=0,
+        help="record for so many seconds (default: to the end)",
     )
     nsys.add_argument(
         "--capture-range", action="store_true", help="record from cudaProfilerStart to cudaProfilerStop only"
@@ -68,13 +77,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     torch.add_argument(
         "--steps",
         metavar="WAIT:WARMUP:ACTIVE|all",
-        help="steps of the optimizer to pass over, to warm up and to record (default: ten after the first three, or "
-        "those where there are no more), or all of the program",
+        help="optimizer steps to skip, to warm up and to record (default: skip three and record ten, or record "
+        "all of a shorter program), or all: the whole program",
     )
-    torch.add_argument("--no-shapes", action="store_true", help="without the shapes of tensors")
-    torch.add_argument("--stacks", action="store_true", help="with Python stacks; slows the program down")
-    torch.add_argument("--modules", action="store_true", help="with the modules that call the ops; slows down, too")
-    torch.add_argument("--memory", action="store_true", help="with allocations of memory")
+    torch.add_argument("--no-shapes", action="store_true", help="do not record the shapes of tensors")
+    torch.add_argument("--stacks", action="store_true", help="record Python stacks; slows the program down")
+    torch.add_argument(
+        "--modules", action="store_true", help="record the modules that call the ops; slows the program down"
+    )
+    torch.add_argument("--memory", action="store_true", help="record memory allocations")
     parser.add_argument("program", metavar="-- PROGRAM", nargs=argparse.REMAINDER, help="and its arguments")
 
 
@@ -96,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     command = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
     if not any(command[:1]):
-        raise WrongUsage("No program is named; put it behind the options, as in `dlprof run -- python train.py`.")
+        raise WrongUsage("No program is given; put it after the options, as in `dlprof run -- python train.py`.")
     # Whatever can be wrong with the options is said now, not when the program has run for hours.
     check_range(arguments.iter_start, arguments.iter_stop)
     with checking_options():
@@ -110,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
     for error in recorded.errors:
         say(f"error: {error}")
     if recorded.told_to_end:
-        say(f"told to end: nothing is imported; what was recorded is in {folder}")
+        say(f"ended by a signal: nothing is imported; what was recorded is in {folder}")
         return recorded.code or exit_codes.FAILURE
     code = _import(recorded, arguments, rules, reports, formats, folder)
     return recorded.code or code
@@ -147,7 +158,8 @@ def _only_with(who: str, instead: str, arguments: argparse.Namespace, names: Seq
     for name in names:
         if getattr(arguments, name):
             raise BadRequest(
-                f"--{name.replace('_', '-')} is for {who}, which does not record here; leave it out, or use {instead}."
+                f"--{name.replace('_', '-')} is an option of {who}, which does not record here; "
+                f"leave it out, or use {instead}."
             )
 
 

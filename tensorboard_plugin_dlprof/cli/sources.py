@@ -36,7 +36,7 @@ def meant_by(argument: str, databases: bool = False) -> list[Path]:
     """
     if not argument:
         # A shell's variable that is not set; Path("") would be this folder.
-        raise BadRequest("One of the names is empty; name a file, a folder or a pattern.")
+        raise BadRequest("One of the arguments is empty; name a file, a folder or a pattern.")
     path = Path(argument)
     if is_remote(argument) and not os.path.lexists(path):
         raise NotFound(remote_refusal(argument))

@@ -87,7 +87,7 @@ class Advisor:
             return known
         if self._failures.is_paused(key):
             return None
-        with self._turn("The rules are being asked about several profiles already; try again in a moment."):
+        with self._turn("The rules are already being run on several profiles; try again in a moment."):
             if (known := self._remembered(key)) is not None or self._failures.is_paused(key):
                 return known
             job = {"kind": "judge", "iter_start": iter_start, "iter_stop": iter_stop, "key_op": key_op}

@@ -62,7 +62,7 @@ class Child:
             )
         except OSError as error:
             raise ProfileError(
-                f"The system starts no process for it ({reason_of(error)}); try again when the machine is less busy."
+                f"No process could be started for it ({reason_of(error)}); try again when the machine is less busy."
             ) from error
         self._errors = b""
         self._error_reader = threading.Thread(target=self._read_errors, name="dlprof-import-errors", daemon=True)

@@ -41,8 +41,8 @@ EFFICIENCY = Table(
     columns=(
         Column(
             "gain_ns", "Could Gain", "duration_ns",
-            "Kernel time of the op less the time that it would take at the GPU's published rates; of products in FP32 "
-            "and TF32, at those of 16 bits.",
+            "Kernel time of the op less the time that it would take at the GPU's published rates; for FP32 and TF32 "
+            "products, at the 16-bit rates.",
             "rate.measured_ns - rate.best_ns", _RATE, nullable=True,
         ),
         Column("kernel_ns", "Kernel Time", "duration_ns", "Sum of the durations of the op's kernels.", "rate.kernel_ns",
@@ -53,8 +53,8 @@ EFFICIENCY = Table(
         _OP["op_type"],
         Column("family", "Family", "text", "What most of its work is: gemm, convolution, attention, ...",
                "nullif(rate.family, '')", _RATE, nullable=True, tier=1),
-        Column("precision", "Precision", "text", "In which its kernels compute.", "nullif(rate.precision, '')", _RATE,
-               nullable=True),
+        Column("precision", "Precision", "text", "Precision in which its kernels compute.",
+               "nullif(rate.precision, '')", _RATE, nullable=True),
         Column("bound", "Bound", "text", "What limits it: compute, memory, or latency where kernels are too short.",
                "nullif(rate.bound, '')", _RATE, nullable=True, tier=1),
         Column("eligibility", "Eligibility", "text",
@@ -70,17 +70,19 @@ EFFICIENCY = Table(
                "nullif(rate.size, '')", _RATE, nullable=True, tier=1),
         Column("flops", "FLOPs", "number", "Floating-point operations of all its calls; approximate unless it is a "
                "product.", "rate.flops", _RATE, nullable=True),
-        Column("min_bytes", "Minimum Bytes", "bytes", "Every input read once and every output written once.",
-               "rate.min_bytes", _RATE, nullable=True),
+        Column("min_bytes", "Minimum Bytes", "bytes",
+               "Bytes moved if every input is read once and every output is written once.", "rate.min_bytes", _RATE,
+               nullable=True),
         Column("flops_per_second", "FLOP/s", "number", "Operations over kernel time.", _FLOPS_RATE, _RATE,
                nullable=True),
         Column("bytes_per_second", "Bytes/s", "number", "Minimum bytes over kernel time.", _BYTES_RATE, _RATE,
                nullable=True),
         Column("peak_fraction", "Of Peak FLOP/s", "fraction",
-               "Of the GPU's published rate for this precision on matrix units, where the op uses them; else for the "
-               "type that it adds up in, which is FP32 for tensors of 16 bits too, but for kernels such as hgemm.",
+               "Share of the GPU's published rate: that of matrix units for its precision if the op uses them, else "
+               "that of plain units for the type of its sums, which is FP32 for 16-bit tensors too, except in kernels "
+               "such as hgemm.",
                _of_peak(_FLOPS_RATE, "rate.peak_flops_per_second"), _RATE, nullable=True),
-        Column("memory_fraction", "Of Memory Rate", "fraction", "Of the published rate of the GPU's memory.",
+        Column("memory_fraction", "Of Memory Rate", "fraction", "Share of the published rate of the GPU's memory.",
                _of_peak(_BYTES_RATE, "rate.peak_bytes_per_second"), _RATE, nullable=True),
         Column("intensity", "FLOPs per Byte", "number", "Operations for each byte that must be moved.",
                "rate.flops * 1.0 / nullif(rate.min_bytes, 0)", _RATE, nullable=True, tier=1),

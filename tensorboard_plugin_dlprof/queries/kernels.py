@@ -122,7 +122,7 @@ CLASS_COLUMNS = MappingProxyType(
             ("precision", "Math", "Precision of its math, by its name."),
             ("accumulator", "Accumulator", "Type in which the kernel adds up its products, by its name."),
             ("architecture", "Written for", "GPU generation that the kernel was written for, by its name."),
-            ("rule", "Rule", "Rule that told the class from the name, or the counter that proved it."),
+            ("rule", "Rule", "Rule that classified the kernel by its name, or the counter that proved it."),
         )
     }
 )
@@ -146,7 +146,7 @@ _MORE_COLUMNS = (
         "dram_bytes",
         "Memory Traffic",
         "bytes",
-        "Bytes that a call read from and wrote to device memory, as a counter measured it; mean over the calls.",
+        "Bytes that a call read from and wrote to device memory, measured by a counter; mean over the calls.",
         f"SELECT CAST(round(avg(counted.dram_bytes)) AS INTEGER) {_COUNTED}",
         nullable=True,
         sortable=False,

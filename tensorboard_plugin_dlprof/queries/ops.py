@@ -45,7 +45,7 @@ def on_host(column: Column, *, cpu: str = "cpu_time", gpu: str = "gpu_time") -> 
         column,
         sql=f"CASE WHEN {cpu}.sum <> 0 OR {gpu}.sum = 0 THEN {column.sql} END",
         joins=tuple(dict.fromkeys((*column.joins, cpu, gpu))),
-        description=f"{column.description} Empty where no call was recorded that launched their work.",
+        description=f"{column.description} Empty for GPU work whose launch was not recorded.",
         nullable=True,
     )
 

@@ -47,7 +47,7 @@ _OP_REASONS = (
         "eligibility",
         "Eligibility",
         "text",
-        "Whether the op could use Tensor Cores: eligible, not eligible, or unknown where nobody says what it computes.",
+        "Whether the op could use Tensor Cores: eligible, not eligible, or unknown where nothing tells what it does.",
         ELIGIBILITY,
         _RATE,
         nullable=True,

@@ -22,7 +22,7 @@ def aggregate_request(body: dict[str, object]) -> Request:
     """
     start, stop = _iteration(body, "iter_start"), _iteration(body, "iter_stop")
     if start is not None and stop is not None and start > stop:
-        raise BadRequest(f"iter_start {start} is behind iter_stop {stop}; give them in order.")
+        raise BadRequest(f"iter_start {start} is after iter_stop {stop}; give them in order.")
     key_op, candidate = _name(body, "key_op"), _name(body, "candidate")
     if key_op and candidate:
         raise BadRequest("Give key_op or candidate, not both.")

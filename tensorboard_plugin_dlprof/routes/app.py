@@ -209,7 +209,7 @@ class App:
         subject, body = self._to_aggregate(request)
         job = self._services.aggregations.cancel(subject.profile_id, aggregations.job_id(body))
         if job is None:
-            raise NotFound("The profile has no such job; it may have ended long ago.")
+            raise NotFound("The profile has no such job; it may have ended more than an hour ago.")
         return responses.success(request, {"job": aggregations.shown(job)})
 
     def _aggregation_jobs(self, request: Request) -> Response:

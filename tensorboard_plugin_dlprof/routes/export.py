@@ -79,7 +79,7 @@ def export(borrowed: Borrowed, scope: Scope, parameters: Parameters, profile_nam
     title = "" if parameters.text("heading", "yes") in ("no", "0") else heading
     noun, most = {"xlsx": ("workbook", MAX_XLSX_ROWS), "pdf": ("PDF", MAX_PDF_ROWS)}.get(kind, ("", None))
     if most is not None and count(borrowed.connection, table, scope, request, borrowed.counts) > most:
-        raise TooLarge(f"A {noun} of more than {most:,} rows is of no use; filter the table or take CSV.")
+        raise TooLarge(f"A {noun} cannot have more than {most:,} rows; filter the table or take CSV.")
     rows = stream(borrowed.connection, table, scope, request)
     if kind == "xlsx":
         pieces = _workbook(title, table, columns, rows, resources)

@@ -54,7 +54,9 @@ class Hosts(msgspec.Struct, frozen=True):
         if self.names is None or name in self.names or is_loopback(name) or _address(name) is not None:
             return
         called = f"the name {shown(Path(name[:_MOST_LETTERS_SHOWN]))}" if name else "a request without a name"
-        raise ForeignHost(f"This server answers to names of its own machine only, not to {called}; {self.remedy}.")
+        raise ForeignHost(
+            f"This server answers only under names of its own machine, not under {called}; {self.remedy}."
+        )
 
 
 def allowed_hosts(is_local: bool, listed: str, flag: str, environment: Mapping[str, str] | None = None) -> Hosts:

@@ -129,7 +129,7 @@ def changing_body(request: Request) -> dict[str, object]:
     except RequestEntityTooLarge:
         raise TooLarge(f"The body is larger than {MAX_BODY_BYTES:,} bytes.") from None
     except (ValueError, RecursionError):
-        raise BadRequest("The body is no JSON.") from None
+        raise BadRequest("The body is not JSON.") from None
     if not isinstance(body, dict):
         raise BadRequest('The body must be a JSON object such as {"profile": "ID"}.')
     return body

@@ -50,8 +50,8 @@ def test_a_database_of_nvidias_gives_dlprofs_files(tmp_path: Path, capsys: Captu
         (["--domain", "mine"], 1, "no domain 'mine'; it has default-domain"),
         (["--profile_name", "../x"], 2, "without slashes"),
         (["--profile_name", "a\nb"], 2, "line breaks"),
-        (["--reports", ""], 2, "--reports names none"),
-        (["--formats", ","], 2, "--formats names none"),
+        (["--reports", ""], 2, "--reports is empty"),
+        (["--formats", ","], 2, "--formats is empty"),
     ],
 )
 def test_a_wrong_choice_is_one_sentence(

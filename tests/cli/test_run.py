@@ -121,8 +121,8 @@ def test_when_nothing_is_recorded_the_run_has_failed(
         (["--reports", "sumary", "python", "x.py"], "There is no report 'sumary'"),
         (["--formats", "pdf", "python", "x.py"], "There is no format 'pdf'"),
         (["--reports", "all", "--profile-name", "a/b", "python", "x.py"], "'a/b' cannot begin the name of a file"),
-        (["--steps", "1:2:3", "python", "x.py"], "--steps is for the PyTorch profiler"),
-        (["--with", "torch", "--delay", "3", "python", "x.py"], "--delay is for Nsight Systems"),
+        (["--steps", "1:2:3", "python", "x.py"], "--steps is an option of the PyTorch profiler"),
+        (["--with", "torch", "--delay", "3", "python", "x.py"], "--delay is an option of Nsight Systems"),
         (["--with", "torch", "--steps", "1:2", "python", "x.py"], "such as 5:2:10"),
         (["--nsys-opts", "'-t cuda", "python", "x.py"], "--nsys-opts='-t cuda: a quote is not closed"),
     ],
@@ -173,7 +173,7 @@ def test_being_told_to_end_ends_the_program_and_skips_the_import(programs: Path,
         os.kill(run.pid, signal.SIGTERM)
         _, errors = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == 9
-    assert "told to end: nothing is imported" in errors
+    assert "ended by a signal: nothing is imported" in errors
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["nsys_profile.nsys-rep"]
 
 

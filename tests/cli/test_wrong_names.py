@@ -40,7 +40,7 @@ def test_an_empty_name_is_not_this_folder(tmp_path: Path, capsys: Captured, monk
     """It is a variable of a script that is not set."""
     write_trace(tmp_path / "a.json")
     monkeypatch.chdir(tmp_path)
-    assert "One of the names is empty" in said(capsys, "import", "")
+    assert "One of the arguments is empty" in said(capsys, "import", "")
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
     assert main(["check", ""]) == 1
     assert capsys.readouterr().out.startswith(": unknown, something is WRONG")
@@ -77,16 +77,16 @@ def test_the_argument_whose_name_is_empty_is_told(
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        (["run"], "No program is named"),
-        (["run", "--"], "No program is named"),
-        (["run", "--", ""], "No program is named"),
+        (["run"], "No program is given"),
+        (["run", "--"], "No program is given"),
+        (["run", "--", ""], "No program is given"),
         (["import", "a.json", "--iter-start", "3", "--iter-stop", "2"], "give them in order"),
-        (["import", "a.json", "b.json", "--counters", "c.csv"], "name its one profile, and no other"),
+        (["import", "a.json", "b.json", "--counters", "c.csv"], "name only the profile of that run"),
         (["aggregate", "a.json", "--iter-start", "3", "--iter-stop", "2"], "give them in order"),
         (["aggregate", "a.json", "--key-op", "x", "--candidate", "y"], "give one"),
-        (["aggregate", "a.json", "--counters", "c.csv"], "--counters is not for aggregating"),
+        (["aggregate", "a.json", "--counters", "c.csv"], "--counters cannot be used here"),
         (["reports", "a.json", "--reports", "sumary"], "There is no report 'sumary'"),
-        (["reports", "a.json", "--formats", ""], "--formats names none"),
+        (["reports", "a.json", "--formats", ""], "--formats is empty"),
         (["reports", "a.json", "--profile_name", "../a"], "cannot begin the name of a file"),
         (["reports", "a.json", "--profile_name", "é" * 100], "it has 200 bytes; choose one of at most 160."),
         (["--database=a.json", "--reports=summary", f"--profile_name={'a' * 300}"], "it has 300 bytes"),
@@ -150,7 +150,7 @@ def test_the_help_of_a_command_tells_its_own_exit_codes(capsys: Captured, comman
     """A check that fails has done something; a program that is run has codes of its own."""
     with pytest.raises(SystemExit):
         main([command, "--help"])
-    words = {"check": "1 something is wrong with every file", "run": "those of the program", "import": "1 nothing done"}
+    words = {"check": "1 every file has a fault", "run": "those of the program", "import": "1 nothing done"}
     assert words[command] in capsys.readouterr().out
 
 

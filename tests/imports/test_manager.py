@@ -272,5 +272,5 @@ def test_a_process_that_the_system_does_not_start(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(sys, "executable", str(tmp_path))
     manager = ImportManager(Cache(tmp_path / "cache"))
     manager.start(source_of(write_trace(tmp_path / "a.json")))
-    assert "The system starts no process for it (Permission denied)" in failed(manager).message
+    assert "No process could be started for it (Permission denied)" in failed(manager).message
     assert not list((tmp_path / "cache").iterdir())
