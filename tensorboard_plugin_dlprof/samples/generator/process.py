@@ -189,15 +189,8 @@ class Process:
         end = start + 1_200 + round(num_bytes / (25e9 if pinned else 9e9) * 1e9)
         memory = "Pinned" if pinned else "Pageable"
         name = f"Memcpy HtoD ({memory} -> Device)" if kind == "HtoD" else f"Memcpy DtoH (Device -> {memory})"
-        args = {
-            "External id": self._external,
-            "device": self.rank,
-            "context": 1,
-            "stream": COMPUTE_STREAM,
-            "correlation": correlation,
-            "bytes": num_bytes,
-            "memory bandwidth (GB/s)": round(num_bytes / (end - start), 6),
-        }
+        args = self._memory_args(correlation, num_bytes)
+        args["memory bandwidth (GB/s)"] = round(num_bytes / (end - start), 6)
         self.work("memcpy", name, COMPUTE_STREAM, start, end, args, num_bytes=num_bytes)
 
     def fill(self, num_bytes: int) -> None:
@@ -205,7 +198,11 @@ class Process:
         correlation, ready = self._call("cudaMemsetAsync", 3_000, 51)
         start = max(self.stream_free.get(COMPUTE_STREAM, 0), ready)
         end = start + 1_000 + round(num_bytes / 1.2e12 * 1e9)
-        args = {
+        args = self._memory_args(correlation, num_bytes)
+        self.work("memset", "Memset (Device)", COMPUTE_STREAM, start, end, args, num_bytes=num_bytes)
+
+    def _memory_args(self, correlation: int, num_bytes: int) -> dict[str, object]:
+        return {
             "External id": self._external,
             "device": self.rank,
             "context": 1,
@@ -213,7 +210,6 @@ class Process:
             "correlation": correlation,
             "bytes": num_bytes,
         }
-        self.work("memset", "Memset (Device)", COMPUTE_STREAM, start, end, args, num_bytes=num_bytes)
 
     def synchronise(self, streams: tuple[int, ...] = (COMPUTE_STREAM,)) -> None:
         """Waits on the host until the streams are empty."""
