@@ -130,6 +130,31 @@ def test_labels_of_roofs_stand_within_the_chart(page: Page, tensorboard: TensorB
     expect(labels.first).to_contain_text("TC" if width == 320 else "Tensor Cores")
 
 
+WATCH_WIDTHS = """() => {
+    let frame = 0;
+    const count = () => { frame += 1; requestAnimationFrame(count); };
+    requestAnimationFrame(count);
+    window.drawnIn = {};
+    const watch = (name, selector, attribute) => new MutationObserver(() => { window.drawnIn[name] ??= frame; })
+        .observe(document.querySelector(selector), {attributes: true, attributeFilter: [attribute]});
+    watch("roofline", ".roofline-plot svg", "width");
+    watch("bars", "svg.mfu", "width");
+    watch("table", "section.data-table table", "style");
+}"""
+
+
+def test_what_another_width_changes_is_drawn_in_a_frame_each(page: Page, tensorboard: TensorBoard) -> None:
+    """Roofline, bars and table: all in one would hold the browser for as long as they take together."""
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(tensorboard.page(run="amp", view="efficiency"))
+    expect(page.locator("section.data-table tbody tr").first).to_be_visible()
+    page.evaluate(WATCH_WIDTHS)
+    page.set_viewport_size({"width": 1000, "height": 900})
+    page.wait_for_function("Object.keys(drawnIn).length === 3")
+    frames = page.evaluate("Object.values(drawnIn)")
+    assert len(set(frames)) == len(frames)
+
+
 def test_dots_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
     """The arrow keys read the dots from the longest on; Enter selects one, which the table and the panel show."""
     page.goto(tensorboard.page(run="amp", view="efficiency"))
