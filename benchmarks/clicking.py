@@ -16,7 +16,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from benchmarks.clicks import VIEWS, Click, View, to_aggregation, to_profile, to_view
+from benchmarks.clicks import ELSEWHERE, VIEWS, Click, View, to_view
 from benchmarks.measuring import compile_modules
 from benchmarks.server import Server, serving
 from benchmarks.tab import Held, opened
@@ -54,19 +54,9 @@ def measure(databases: Sequence[Path], rounds: int = ROUNDS, views: Sequence[str
 
 
 def _pages(server: Server, views: Sequence[View], *, everywhere: bool) -> list[tuple[str, list[Click]]]:
-    pages = [(view.label, [Click("page opened", to_view(view.label)), *view.clicks]) for view in views]
+    pages = [(view.label, [Click("page opened", to_view(view.label)), *view.clicks, *ELSEWHERE]) for view in views]
     if everywhere:
-        pages.append(
-            (
-                "From page to page, and from profile to profile",
-                [Click(f"to {view.label}", to_view(view.label)) for view in views]
-                + [
-                    Click("another aggregation", to_aggregation(1)),
-                    Click("another profile", to_profile(1)),
-                    Click("back to the first", to_profile(0)),
-                ],
-            )
-        )
+        pages.append(("From page to page", [Click(f"to {view.label}", to_view(view.label)) for view in views]))
     return pages
 
 

@@ -179,8 +179,49 @@ _WINDOW = (
 """Of every page."""
 
 
-def _table(title: str) -> list[Click]:
-    """Of a table whose title begins so. Pages that show several name them."""
+_AGGREGATIONS = ".aggregation-menu > button"
+
+
+def to_view(label: str) -> Act:
+    """A press on the page's name in the menu."""
+    return _press(".view-menu a", label)
+
+
+def to_profile(nth: int) -> Act:
+    """The profile at a place of the list."""
+    return _listed(".picker-button", ".picker-option", nth)
+
+
+def to_aggregation(nth: int) -> Act:
+    """The aggregation at a place of the list."""
+    return _listed(_AGGREGATIONS, ".aggregation-entry .menu-item", nth)
+
+
+def _listed(button: str, entries: str, nth: int) -> Act:
+    """One of the entries of a list, which is opened before."""
+
+    def act(tab: Tab) -> bool:
+        found = tab.find(button)
+        if found is None:
+            return False
+        found.evaluate("(element) => element.click()")
+        tab.rest()
+        return _press(entries, nth=nth)(tab)
+
+    return act
+
+
+ELSEWHERE = (
+    Click("another aggregation", to_aggregation(1)),
+    Click("the first aggregation", to_aggregation(0)),
+    Click("another profile", to_profile(1)),
+    Click("back to the first profile", to_profile(0)),
+)
+"""Of every page, where there are others."""
+
+
+def _table(title: str, *, of_page: bool = False) -> list[Click]:
+    """Of a table whose title begins so, as pages may show several; ``of_page``: it stands whatever is selected."""
     of = f"section.data-table[aria-label^='{title}']"
     number, other = f"{of} th.right button.sort-button", f"{of} th:not(.right) button.sort-button"
     some = f"{of} .filter-row input[placeholder='filter']"
@@ -209,6 +250,7 @@ def _table(title: str) -> list[Click]:
         Click("wheel over rows", _wheel(f"{of} .table-scroll", 400)),
         Click("keys over cells", _keys(f"{of} tbody td[tabindex='0']", "ArrowDown", "ArrowRight", "ArrowDown")),
         *_WINDOW,
+        *(ELSEWHERE if of_page else ()),
         Click("columns menu of 100", _press(columns, "Columns")),
         Click("columns as fit", _press(every, "As fit")),
         Click("row", _press(f"{of} tbody tr.selectable td.right", nth=2)),
@@ -249,8 +291,13 @@ VIEWS = (
             Click("help", _press("button[aria-label='Help']")),
             Click("help closed", _press(".details-pane button[aria-label='Close']")),
             Click("list of profiles", _press(".picker-button")),
+            Click("keys over profiles", _keys(".picker-menu input", "ArrowDown", "PageDown", "ArrowUp")),
             Click("search of profiles", _write(".picker-menu input", "e")),
             Click("list closed", _keys(".picker-menu input", "Escape")),
+            Click("kernel details", _press("button[aria-label='Kernel Details']")),
+            Click("kernel details closed", _press(".details-pane button[aria-label='Close']")),
+            Click("list of aggregations", _press(_AGGREGATIONS)),
+            Click("list of aggregations closed", _keys(_AGGREGATIONS, "Escape")),
             *_WINDOW,
         ],
     ),
@@ -265,10 +312,10 @@ VIEWS = (
             Click("dot", _press(".roofline-plot circle.dot", nth=0)),
             Click("precision hidden", _press(".dot-legend .legend-entry")),
             Click("precision shown", _press(".dot-legend .legend-entry")),
-            *_table("Ops"),
+            *_table("Ops", of_page=True),
         ],
     ),
-    View("Op Types", _table("Op Type Summary")),
+    View("Op Types", _table("Op Type Summary", of_page=True)),
     View(
         "Group Ops",
         [
@@ -288,9 +335,9 @@ VIEWS = (
             *_table("Kernels"),
         ],
     ),
-    View("Ops and Kernels", [*_table("Ops"), *_table("Kernels")]),
-    View("Kernels by Iteration", [*_table("Iteration Summary"), *_table("Kernels")]),
-    View("Kernels by Op", [*_table("Iteration Summary"), *_table("Ops"), *_table("Kernels")]),
+    View("Ops and Kernels", [*_table("Ops", of_page=True), *_table("Kernels")]),
+    View("Kernels by Iteration", [*_table("Iteration Summary", of_page=True), *_table("Kernels")]),
+    View("Kernels by Op", [*_table("Iteration Summary", of_page=True), *_table("Ops"), *_table("Kernels")]),
     View(
         "Iterations",
         [
@@ -304,10 +351,17 @@ VIEWS = (
             Click("class hidden", _press(".iteration-chart .legend-entry")),
             Click("class shown", _press(".iteration-chart .legend-entry")),
             Click("keys over bars", _keys(_BARS, "ArrowRight", "ArrowRight", "+", "-")),
+            Click("dialog of ops", _press(".key-node button", "Pick")),
+            Click("search in the dialog", _write("dialog input[type=search]", "e")),
+            Click("order in the dialog", _press("dialog th.right button.sort-button")),
+            Click("100 rows in the dialog", _choose("dialog .pager-size select", "100")),
+            Click("next page in the dialog", _press("dialog button[aria-label='Next page']")),
+            Click("op in the dialog", _press("dialog tbody tr.selectable td.right", nth=2)),
+            Click("op chosen", _press("dialog .dialog-buttons .button-primary")),
             *_WINDOW,
         ],
     ),
-    View("GPUs", _table("GPUs")),
+    View("GPUs", _table("GPUs", of_page=True)),
     View(
         "Graph",
         [
@@ -326,32 +380,3 @@ VIEWS = (
     ),
 )
 """The pages in the order of their menu."""
-
-
-def to_view(label: str) -> Act:
-    """A press on the page's name in the menu."""
-    return _press(".view-menu a", label)
-
-
-def to_profile(nth: int) -> Act:
-    """The profile at a place of the list."""
-    return _listed(".picker-button", ".picker-option", nth)
-
-
-def to_aggregation(nth: int) -> Act:
-    """The aggregation at a place of the list."""
-    return _listed(".aggregation-menu > button", ".aggregation-entry .menu-item", nth)
-
-
-def _listed(button: str, entries: str, nth: int) -> Act:
-    """One of the entries of a list, which is opened before."""
-
-    def act(tab: Tab) -> bool:
-        found = tab.find(button)
-        if found is None:
-            return False
-        found.evaluate("(element) => element.click()")
-        tab.rest()
-        return _press(entries, nth=nth)(tab)
-
-    return act
