@@ -136,7 +136,7 @@ class Cache:
         except OSError as error:
             raise OutputNotWritable(
                 f"The cache folder cannot be written to ({reason_of(error)}); "
-                "start TensorBoard with --dlprof_cache_dir and a folder that can."
+                "start TensorBoard with --dlprof_cache_dir and a folder that it may write to."
             ) from None
 
     def publish(self, made: Path, path: Path) -> None:

@@ -191,6 +191,17 @@ def test_a_filter_that_nothing_matches(opened: Page) -> None:
     expect(panel).not_to_contain_text("Width")
 
 
+def test_names_that_are_cut_keep_their_numbers(page: Page, tensorboard: TensorBoard) -> None:
+    """On a telephone siblings can still be told apart."""
+    page.set_viewport_size({"width": 320, "height": 900})
+    page.goto(tensorboard.page(run="ddp/rank0", view="groups", groups__level="9"))
+    label = shown(page).locator(".tree-label").filter(has_text=re.compile(r"\d\]?$")).first
+    head = label.locator(".tree-head")
+    head.evaluate("head => { head.textContent = 'a long name '.repeat(9); }")
+    assert head.evaluate("head => head.scrollWidth > head.clientWidth")
+    assert label.evaluate("label => label.scrollWidth <= label.clientWidth")
+
+
 def test_repeated_siblings_collapse(page: Page, tensorboard: TensorBoard) -> None:
     """Layers that are alike become one row with their number and their sums, and one of them can be chosen below."""
     page.goto(tensorboard.page(run="ddp/rank0", view="groups"))

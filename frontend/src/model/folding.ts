@@ -5,6 +5,12 @@ const NUMBER = /\d+/g;
 /** The name without its numbers: alike for siblings that can be folded. */
 export const numberless = (name: string): string => name.replace(NUMBER, "#");
 
+/** The number that a name ends with, as in `Layer[12]`, `conv_3`, `layer1`: what tells it from its siblings where names are cut. */
+export function splitNumber(name: string): { head: string; number: string } {
+  const at = name.search(/(?:\[[^[\]]+\]|[_.]?\d+)$/);
+  return at < 0 ? { head: name, number: "" } : { head: name.slice(0, at), number: name.slice(at) };
+}
+
 /** `0..23` without a gap, `0,3` for few, `0…46` for more with gaps, the number itself where there is one. */
 function span(numbers: readonly number[]): string {
   const distinct = [...new Set(numbers)].sort((a, b) => a - b);

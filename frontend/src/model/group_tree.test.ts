@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { foldedName } from "./folding";
+import { foldedName, splitNumber } from "./folding";
 import {
   buildTree,
   chainOf,
@@ -195,4 +195,16 @@ describe("what is not known of matrix units", () => {
     expect(mayBeMoreTime(unknown)).toBe(true);
     expect([tensorCoreShare(none), usingShare(none), mayBeMoreTime(none)]).toEqual([0, 0, false]);
   });
+});
+
+it("finds the number that tells siblings apart where their names are cut", () => {
+  expect(["Layer[12]", "Layer[0..23]", "conv_3", "layer1", "conv2d", "0", "/"].map(splitNumber)).toEqual([
+    { head: "Layer", number: "[12]" },
+    { head: "Layer", number: "[0..23]" },
+    { head: "conv", number: "_3" },
+    { head: "layer", number: "1" },
+    { head: "conv2d", number: "" },
+    { head: "", number: "0" },
+    { head: "/", number: "" },
+  ]);
 });

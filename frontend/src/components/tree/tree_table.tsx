@@ -12,6 +12,7 @@ import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, inUnit, readableAndExact, unitsBeside, type TimeUnit } from "../../format/time";
 import { causesTip } from "../../model/causes";
 import { fitting } from "../../model/column_fit";
+import { splitNumber } from "../../model/folding";
 import {
   chainOf,
   limitedNs,
@@ -343,7 +344,7 @@ function NameCell({ row, open, onToggle }: { row: TreeRow; open: boolean; onTogg
         <span class="tree-toggle" aria-hidden="true" />
       )}
       <span class={row.isOp ? "tree-label tree-op" : "tree-label"} data-tip={row.key}>
-        {row.name}
+        <Label name={row.name} />
       </span>
       {members.length > 1 && (
         <span class="fold-count" data-tip={`${formatCount(members.length)} alike, added up`}>
@@ -359,6 +360,17 @@ function NameCell({ row, open, onToggle }: { row: TreeRow; open: boolean; onTogg
         </span>
       )}
     </span>
+  );
+}
+
+/** A name that is cut keeps its number. */
+function Label({ name }: { name: string }) {
+  const { head, number } = splitNumber(name);
+  return (
+    <>
+      <span class="tree-head">{head}</span>
+      {number}
+    </>
   );
 }
 
