@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { dashboard, iterationRow } from "../testing/builders";
 import { labelStep, ringSegment, segments, tickLabel, ticks } from "./chart";
-import { barLayout, barParts, barPaths, classesIn, onlyIteration, rowTitle, tallest } from "./iterations";
+import { barLayout, barParts, barPaths, classesIn, onlyIteration, rangeText, rowTitle, tallest } from "./iterations";
 
 const NONE = new Set<string>();
 
@@ -112,4 +112,9 @@ describe("the only iteration", () => {
     expect(of([{ iteration: 0, stop_iteration: 9, count: 10 }], 10)).toBe("");
     expect(of([], 0)).toBe("");
   });
+});
+
+it("names a range of iterations, and one alone as one", () => {
+  expect(rangeText(4, 1200)).toBe("4 to 1,200");
+  expect(rangeText(4, 4)).toBe("4");
 });

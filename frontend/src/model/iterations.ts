@@ -93,3 +93,8 @@ export function onlyIteration({ performance, iterations: { rows } }: DashboardRe
 }
 
 export const isResource = (key: ColourClass): key is Resource => key !== "outside";
+
+/** `4` or `4 to 9`: iterations that follow one another. */
+export function rangeText(first: number, last: number): string {
+  return first === last ? formatCount(first) : `${formatCount(first)} to ${formatCount(last)}`;
+}

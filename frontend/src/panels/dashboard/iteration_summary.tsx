@@ -5,6 +5,7 @@ import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
 import { formatCount } from "../../format/number";
+import { rangeText } from "../../model/iterations";
 
 /** Letters of a name that a line has room for. */
 const MOST_LETTERS = 200;
@@ -63,8 +64,8 @@ export function IterationSummary({ data }: { data: DashboardResponse }) {
         {binned && <span>There are more iterations than bars: each bar is the mean of several.</span>}
         {proposal !== null && (
           <span class="proposal">
-            <Icon name="info" /> Suggested range {formatCount(proposal.iter_start)} to {formatCount(proposal.iter_stop)}
-            . {proposal.reason}{" "}
+            <Icon name="info" /> Suggested: iteration{proposal.iter_start === proposal.iter_stop ? "" : "s"}{" "}
+            {rangeText(proposal.iter_start, proposal.iter_stop)}. {proposal.reason}{" "}
             <ViewLink
               class="link-button"
               to={{
@@ -73,7 +74,7 @@ export function IterationSummary({ data }: { data: DashboardResponse }) {
                 "iterations.stop": String(proposal.iter_stop),
               }}
             >
-              Aggregate these
+              Aggregate {proposal.iter_start === proposal.iter_stop ? "it" : "these"}
             </ViewLink>
           </span>
         )}

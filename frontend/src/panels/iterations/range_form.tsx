@@ -10,6 +10,7 @@ import { useMyJobs } from "../../frame/jobs";
 import { asApiError } from "../../frame/use_query";
 import { formatCount, formatCounted } from "../../format/number";
 import { nameOfWay } from "../../model/aggregation";
+import { rangeText } from "../../model/iterations";
 import { KeyNodeDialog } from "./key_node_dialog";
 import type { Choice } from "./use_choice";
 
@@ -140,7 +141,7 @@ export function RangeForm({ data, iterations, choice, allowed }: RangeFormProps)
               class="button"
               onClick={() => choice.setRange({ start: proposal.iter_start, stop: proposal.iter_stop })}
             >
-              Use {formatCount(proposal.iter_start)} to {formatCount(proposal.iter_stop)}
+              Use {rangeText(proposal.iter_start, proposal.iter_stop)}
             </button>
           )}
         </p>
