@@ -64,7 +64,7 @@ def test_nothing_found(page: Page, tensorboard: TensorBoard) -> None:
 def test_an_iteration_opens(page: Page, tensorboard: TensorBoard) -> None:
     """Evidence that is an iteration opens the Iterations around it; Back returns."""
     page.goto(tensorboard.page(run="amp", view="recommendations"))
-    row = card(page, 0).locator("tbody tr").first.get_by_role("link")
+    row = card(page, 0).get_by_role("link", name="Iteration ").first
     expect(row).to_contain_text("Iteration")
     row.click()
     expect(page.get_by_role("link", name="Iterations", exact=True)).to_have_attribute("aria-current", "page")
