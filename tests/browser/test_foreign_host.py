@@ -25,7 +25,7 @@ def test_the_page_says_why_it_shows_nothing(
             port = urlsplit(board.address).port
             page.goto(f"http://rebound.example:{port}/data/plugin_entry.html?name=dlprof#dlprof")
             refusal = page.get_by_role("alert")
-            expect(refusal).to_contain_text("not to the name rebound.example")
+            expect(refusal).to_contain_text("not under the name rebound.example")
             expect(refusal).to_contain_text("--dlprof_allowed_hosts")
             assert "a.pt.trace" not in page.content()
         finally:

@@ -150,7 +150,7 @@ def test_counters_belong_to_one_profile(tmp_path: Path, capsys: Captured) -> Non
         write_trace(tmp_path / name, [(GEMM, 8)])
     (tmp_path / "report.csv").write_text("x")
     assert main(["import", str(tmp_path), "--counters", str(tmp_path / "report.csv")]) != 0
-    assert "name its one profile" in capsys.readouterr().err
+    assert "name only the profile of that run" in capsys.readouterr().err
 
 
 def test_a_later_aggregation_keeps_what_was_proven(tmp_path: Path) -> None:
