@@ -74,6 +74,14 @@ describe("roofline", () => {
     ]);
   });
 
+  it("draws equal rates as one roof, be they of plain or of matrix units", () => {
+    const peaks = [peak("vector", "fp32", 1.6e14), peak("matrix", "fp32", 1.6e14), peak("matrix", "fp16", 1.6e14)];
+    const roofs = roofsOf(peaks, new Set(["fp32"]), "Matrix Core");
+    expect(roofs?.compute.map(({ label, goal }) => [label, goal])).toEqual([
+      ["FP32 and FP32, FP16 Matrix Cores 160 TFLOP/s", false],
+    ]);
+  });
+
   it("holds every dot and roof between its axes", () => {
     const dots = drawnDots([dot({ intensity: 0.02, flops_per_second: 3e6 }), dot({})]);
     const roofs = roofsOf([peak("memory", "", 1e12), peak("vector", "fp32", 9e13)], new Set(["fp32"]), "");

@@ -51,24 +51,24 @@ export function roofsOf(peaks: readonly Peak[], precisions: ReadonlySet<string>,
   if (first === undefined) return null;
   const own = peaks.filter(({ device_id: device }) => device === first.device_id);
   const memory = own.find(({ unit }) => unit === "memory")?.per_second ?? null;
-  const names = new Map<string, { unit: Peak["unit"]; perSecond: number; precisions: string[]; goal: boolean }>();
+  const names = new Map<number, { vector: string[]; matrix: string[]; goal: boolean }>();
   for (const { unit, precision, per_second: rate, used } of own) {
     if (unit === "memory" || rate === null || rate <= 0) continue;
     // Plain units compute tensors of 16 bits in FP32, but for a few kernels: the ops tell which rates limit them.
     if (unit === "vector" ? !used : !(precisions.has(precision) || GOALS.has(precision))) continue;
-    const key = `${unit} ${rate}`;
-    const roof = names.get(key) ?? { unit, perSecond: rate, precisions: [], goal: true };
+    const roof = names.get(rate) ?? { vector: [], matrix: [], goal: true };
     roof.goal &&= unit === "matrix" && !precisions.has(precision);
-    roof.precisions.push(precisionLabel(precision));
-    names.set(key, roof);
+    roof[unit].push(precisionLabel(precision));
+    names.set(rate, roof);
   }
-  const compute = [...names.values()]
-    .sort((one, other) => other.perSecond - one.perSecond)
-    .map(({ unit, perSecond, precisions: named, goal }) => {
-      const labelled = (unitName: string): string =>
-        [named.join(", "), unit === "matrix" ? unitName : "", formatScaled(perSecond, "FLOP/s")]
-          .filter(Boolean)
-          .join(" ");
+  const compute = [...names]
+    .sort(([one], [other]) => other - one)
+    .map(([perSecond, { vector, matrix, goal }]) => {
+      const labelled = (unitName: string): string => {
+        const onMatrixUnits = matrix.length === 0 ? "" : `${matrix.join(", ")} ${unitName}`;
+        const named = [vector.join(", "), onMatrixUnits].filter(Boolean).join(" and ");
+        return `${named} ${formatScaled(perSecond, "FLOP/s")}`;
+      };
       return {
         label: labelled(`${matrixUnit}s`),
         shortLabel: labelled(shortUnit(matrixUnit)),

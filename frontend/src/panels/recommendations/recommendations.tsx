@@ -77,7 +77,7 @@ function Summary({ found }: { found: FindingsResponse }) {
         <strong>{count}</strong>
         {gains && low !== null && high !== null && (
           <>
-            ; together they could shorten {wholeOf(found.marked)} by{" "}
+            ; {findings.length === 1 ? "it" : "together they"} could shorten {wholeOf(found.marked)} by{" "}
             <strong class="nowrap">{gainTime({ low_ns: low, high_ns: Math.min(high, iteration ?? high) })}</strong>
             {iteration !== null && <> of {formatDuration(iteration)}</>}
           </>
