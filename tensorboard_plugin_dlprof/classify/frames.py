@@ -25,10 +25,19 @@ _ELSEWHERE: Final = Expression(r"[/\\](?:(?:site|dist)-packages|torch)[/\\]|[/\\
 """What is installed, PyTorch where it was built, and what its compiler wrote."""
 
 _PACKAGES: Final = frozenset(
-    {
-        *("PIL", "functorch", "numpy", "pandas", "scipy", "torch", "torchaudio", "torchdata", "torchvision", "tqdm"),
+    (
+        "PIL",
+        "functorch",
+        "numpy",
+        "pandas",
+        "scipy",
+        "torch",
+        "torchaudio",
+        "torchdata",
+        "torchvision",
+        "tqdm",
         "triton",
-    }
+    )
 )
 """What all programs call. Models and pipelines of others are as good as the program's own: what is slow there is worth
 its name."""
