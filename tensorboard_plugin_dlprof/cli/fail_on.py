@@ -1,0 +1,112 @@
+"""The option ``--fail-on``: limits on what a command measures, by which CI fails, and the exit code they lead to.
+
+A limit is ``MEASURE>LIMIT`` or ``MEASURE<LIMIT``; ``>+`` and ``>-`` limit how much a measure grows or falls. ``LIMIT``
+is a number, a percentage, a time (ns, us, ms, s) or a size (B, KB, MB, GB).
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from tensorboard_plugin_dlprof.cli import exit_codes
+
+Operator = Literal[">+", ">-", ">", "<"]
+
+Kind = Literal["number", "fraction", "ns", "bytes"]
+
+_UNITS: dict[str, tuple[Kind, float]] = {
+    "": ("number", 1),
+    "%": ("fraction", 0.01),
+    **{unit: ("ns", size) for unit, size in (("ns", 1), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9))},
+    **{unit: ("bytes", size) for unit, size in (("B", 1), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9))},
+}
+
+_LIMIT = re.compile(
+    r"(?P<measure>.+?) *(?P<operator>>\+|>-|>|<) *(?P<number>[0-9]{1,15}(?:\.[0-9]{1,9})?) *(?P<unit>%|[a-zA-Zµ]*)"
+)
+
+
+class Limit(NamedTuple):
+    """A limit that a command may break."""
+
+    text: str
+    """As the user wrote it."""
+    measure: str
+    operator: Operator
+    """``>+`` grows by more than the limit, ``>-`` falls by more than it, ``>`` is above it, ``<`` is below it."""
+    limit: float
+    """As a number, as a fraction (3 % is 0.03), in ns or in bytes."""
+    kind: Kind
+
+
+def limit_of(text: str, measures: Sequence[str]) -> Limit:
+    """Read a limit.
+
+    Args:
+        text: As the user wrote it.
+        measures: The measures that there are; one that ends with a colon stands for all with a name behind it.
+
+    Raises:
+        ArgumentTypeError: It is no limit, or there is no such measure; the message says what a limit looks like.
+    """
+    found = _LIMIT.fullmatch(text.strip())
+    unit = found and next((unit for unit in _UNITS if unit.lower() == found["unit"].lower()), None)
+    if not found or unit is None:
+        raise argparse.ArgumentTypeError(
+            f"{text[:80]!r} is not a limit; write for example '{measures[0]}>3%', with a number behind > or < and one "
+            "of %, ns, us, ms, s, B, KB, MB, GB or nothing after it"
+        )
+    measure = found["measure"]
+    if not any(measure.startswith(known) if known.endswith(":") else measure == known for known in measures) or (
+        measure.endswith(":")
+    ):
+        raise argparse.ArgumentTypeError(f"there is no measure {measure[:80]!r}; there are {', '.join(measures)}")
+    kind, size = _UNITS[unit]
+    operator: Operator = found["operator"]  # type: ignore[assignment]
+    return Limit(text.strip(), measure, operator, round(float(found["number"]) * size, 12), kind)
+
+
+def add_fail_on(parser: argparse.ArgumentParser, measures: Sequence[str]) -> None:
+    """Declare ``--fail-on``, which may be given several times, and ``--undecided``.
+
+    Args:
+        parser: Of the command; it gets ``arguments.fail_on``, a list of ``Limit``, and ``arguments.undecided``.
+        measures: As for ``limit_of``.
+    """
+
+    def limit(text: str) -> Limit:
+        return limit_of(text, measures)
+
+    parser.add_argument(
+        "--fail-on",
+        metavar="LIMIT",
+        type=limit,
+        action="append",
+        default=[],
+        help="end with exit code 4 if this limit is broken, with 5 if it cannot be decided: "
+        f"'{measures[0]}>3%%'; may be repeated. Measures: {', '.join(measures)}",
+    )
+    parser.add_argument(
+        "--undecided",
+        choices=("fail", "ok"),
+        default="fail",
+        help="whether a limit that cannot be decided ends with exit code 5 (default: fail)",
+    )
+
+
+def exit_code(broken: Iterable[bool | None], undecided: str) -> int:
+    """The exit code for some limits.
+
+    Args:
+        broken: Whether each limit is broken; None if it cannot be decided.
+        undecided: Value of ``--undecided``.
+    """
+    found = set(broken)
+    if True in found:
+        return exit_codes.BROKEN
+    if None in found and undecided == "fail":
+        return exit_codes.UNDECIDED
+    return exit_codes.SUCCESS
