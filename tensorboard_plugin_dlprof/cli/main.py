@@ -39,6 +39,7 @@ COMMANDS = {
     "reports": "reports",
     "run": "run",
     "check": "check",
+    "classify": "classify",
     "doctor": "doctor",
     "cache": "cache",
     "demo": "demo",
