@@ -1,7 +1,7 @@
-"""Regular expressions that are compiled only when they are needed: most profiles need few of ours.
+"""Regular expressions that are compiled when they are first needed: most profiles need few of ours.
 
-Compiling one takes 0.1 ms, as long as importing a thousand events. Most expressions can only match a text that contains
-a certain word, so the word is searched for first, and without it the expression is not compiled.
+Compiling one takes 0.1 ms. An expression that can only match a text with a certain word declares that word, and without
+it the expression is neither compiled nor searched for.
 """
 
 from __future__ import annotations
@@ -10,32 +10,21 @@ import re
 from collections.abc import Callable, Collection
 from typing import Final
 
-from tensorboard_plugin_dlprof.required_words import Words, required_words
-
 
 class Expression:
-    """A regular expression that is compiled when a text contains one of the words that it needs.
+    """A regular expression that is compiled when it is first needed.
 
     Args:
-        pattern: A pattern that ``required_words`` supports, or any if ``words`` are given.
+        pattern: The pattern.
         flags: Flags of ``re``.
-        words: Words in lower case; every text that matches contains at least one of them. By default they are derived
-            from the pattern.
+        words: Words in lower case; every ASCII text that matches contains one of them; empty if none are known.
     """
 
-    def __init__(self, pattern: str, flags: int = 0, words: Words | None = None) -> None:
+    def __init__(self, pattern: str, flags: int = 0, words: Collection[str] = ()) -> None:
         self.pattern: Final = pattern
+        self.words: Final = words
         self._flags: Final = flags
-        self._words = words
-        self._shortest: tuple[str, ...] | None = None
         self._compiled: re.Pattern[str] | None = None
-
-    @property
-    def words(self) -> Words:
-        """Words of which every ASCII text that matches contains at least one; empty if none are known."""
-        if self._words is None:
-            self._words = required_words(self.pattern)
-        return self._words
 
     def compiled(self) -> re.Pattern[str]:
         """The compiled expression. From then on, its methods replace those below, which saves the search for words.
@@ -59,11 +48,8 @@ class Expression:
             text: Where to search.
             lowered: ``text`` in lower case; empty if it is not ASCII.
         """
-        if self._shortest is None:
-            # A word that contains another word need not be tested.
-            self._shortest = tuple(word for word in self.words if not any(part in word for part in self.words - {word}))
-        if lowered and self._shortest:
-            for word in self._shortest:
+        if lowered and self.words:
+            for word in self.words:
                 if word in lowered:
                     break
             else:

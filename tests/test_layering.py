@@ -20,7 +20,7 @@ EVERYWHERE = frozenset(
     {
         *("distinct", "errors", "expressions", "forking", "growing", "many_objects", "mapped_files", "masking"),
         *("metadata", "naming", "one_job", "option_values", "ordering", "outputs", "packing", "progress"),
-        *("required_words", "spilling", "steady", "temporary_files", "typical_iterations", "units", "workbooks"),
+        *("spilling", "steady", "temporary_files", "typical_iterations", "units", "workbooks"),
     }
 )
 """Constants and pure functions that anyone may use."""
@@ -44,7 +44,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "outputs": set(),
     "packing": set(),
     "progress": set(),
-    "required_words": set(),
     "spilling": set(),
     "steady": set(),
     "temporary_files": set(),
@@ -216,7 +215,7 @@ def test_a_plain_trace_loads_no_archives_and_no_rules_for_markers(tmp_path: Path
 
 
 def test_an_import_compiles_few_regular_expressions(tmp_path: Path) -> None:
-    """Each takes 0.1 ms. Of 600 most are of kernels of other libraries, or for names that no trace here holds."""
+    """Each takes 0.1 ms. Of 600 most are for kernels of other libraries, or for names that no trace here holds."""
     trace = max((ROOT / "samples").rglob("*.pt.trace.json.gz"), key=lambda path: path.stat().st_size)
     words = ["import", str(trace), "-o", str(tmp_path), "--force"]
     statement = (
@@ -225,7 +224,7 @@ def test_an_import_compiles_few_regular_expressions(tmp_path: Path) -> None:
         f"import {PACKAGE}.cli.main; assert not {PACKAGE}.cli.main.main({words}); sys.modules[str(len(made))] = re"
     )
     (compiled,) = (int(name) for name in loaded_by(statement) if name.isdecimal())
-    assert compiled < 230
+    assert compiled < 300
 
 
 def test_the_entry_point_imports_nothing_that_could_stop_tensorboard_from_starting() -> None:

@@ -59,9 +59,7 @@ class Classifier:
         name = parse(text)
         # The last rule has no patterns, so that one always applies.
         rule = next(
-            each.rule
-            for each in self._candidates(name.head)
-            if not each.needs_text or each.fits_text(name.text, name.lowered)
+            each.rule for each in self._candidates(name.head) if not each.needs_text or each.fits_text(name.text)
         )
         return KernelClass(
             rule.matrix_unit,
@@ -76,9 +74,8 @@ class Classifier:
     def _possible(self, head: str) -> tuple[LazyRule, ...]:
         """The rules that may apply to kernels with this function name, in order."""
         candidates = []
-        in_lower_case = lowered(head)
-        for each in self._rules.possible(in_lower_case):
-            if each.fits_head(head, in_lower_case) and _is_believed(each.rule, head):
+        for each in self._rules.possible(lowered(head)):
+            if each.fits_head(head) and _is_believed(each.rule, head):
                 candidates.append(each)
                 if not each.needs_text:
                     break

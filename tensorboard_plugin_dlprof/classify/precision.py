@@ -91,22 +91,32 @@ def of_instruction(name: KernelName) -> str:
 
 
 _BLOCK_SCALED = Expression(r"(?<![a-z0-9])ue\d+m\d+x(e2m1|f4|e2m3|e3m2|e4m3|e5m2)", re.IGNORECASE)
-_ATOM = Expression(r"(?:SM|sm)\d+_\d+x\d+x\d+_(?:F32|F16|S32|F64)((?:BF16|TF32|F16|F64|E4M3|E5M2|E2M1|S8|U8|S4|U4)+)")
-_TYPES: Final[tuple[tuple[str, str], ...]] = (
-    ("fp4", r"float_e2m1|e2m1|mx_float4|nv_float4|fp4_e2m1"),
-    ("int4", r"int4b_t|integer_subbyte<4|\bint4_t"),
+_ATOM = Expression(
+    r"(?:SM|sm)\d+_\d+x\d+x\d+_(?:F32|F16|S32|F64)((?:BF16|TF32|F16|F64|E4M3|E5M2|E2M1|S8|U8|S4|U4)+)", words=("sm",)
+)
+_TYPES: Final[tuple[tuple[str, str, str], ...]] = (
+    ("fp4", r"float_e2m1|e2m1|mx_float4|nv_float4|fp4_e2m1", "e2m1 _float4"),
+    ("int4", r"int4b_t|integer_subbyte<4|\bint4_t", "int4b_t integer_subbyte int4_t"),
     (
         "fp8",
         r"float_e4m3|float_e5m2|Float8_|fp8_e[45]m[32]|__nv_fp8|__hip_fp8|\bfp8(?:e[45])?\b|f8_(?:fnuz_|ocp_)?t\b"
         r"|dynamic_float8",
+        "float_e float8 fp8 f8_",
     ),
-    ("bf16", r"[Bb][Ff]loat16|__bfloat\b|\bbf16\b|bhalf|DF16b|(?<=_)ttftt"),
-    ("fp16", r"\bHalf\b|\b__half2?\b|(?<!b)half_t\b|(?<!b)half2?\b|\bfp16\b|DF16_|(?<!B)Float16|10half_tE"),
-    ("tf32", r"tfloat32_t|\btf32\b"),
-    ("fp32", r"\bfloat[234]?\b|\bf32\b|Float32"),
-    ("fp64", r"\bdouble2?\b|\bf64\b|Float64"),
-)  # fmt: skip
-_TYPE_PATTERNS: Final = tuple((precision, Expression(pattern)) for precision, pattern in _TYPES)
+    ("bf16", r"[Bb][Ff]loat16|__bfloat\b|\bbf16\b|bhalf|DF16b|(?<=_)ttftt", "bfloat bf16 bhalf df16b ttftt"),
+    (
+        "fp16",
+        r"\bHalf\b|\b__half2?\b|(?<!b)half_t\b|(?<!b)half2?\b|\bfp16\b|DF16_|(?<!B)Float16|10half_tE",
+        "half fp16 df16_ float16",
+    ),
+    ("tf32", r"tfloat32_t|\btf32\b", "tfloat32_t tf32"),
+    ("fp32", r"\bfloat[234]?\b|\bf32\b|Float32", "float f32"),
+    ("fp64", r"\bdouble2?\b|\bf64\b|Float64", "double f64 float64"),
+)
+"""Precision, expression, and the words of which a text needs one."""
+_TYPE_PATTERNS: Final = tuple(
+    (precision, Expression(pattern, words=words.split())) for precision, pattern, words in _TYPES
+)
 
 
 def of_types(name: KernelName) -> str:
@@ -126,13 +136,13 @@ def of_words_or_types(name: KernelName) -> str:
 
 
 _CK_TYPES: Final = tuple(
-    (precision, Expression(pattern))
-    for precision, pattern in (
-        ("fp4", r"\bf4x2_pk_t\b"),
-        ("int4", r"\bpk_i4_t\b"),
-        ("fp8", r"\b_BitInt\(8\)"),
-        ("int8", r"\bsigned char\b"),
-        ("bf16", r"\bunsigned short\b"),
+    (precision, Expression(pattern, words=(word,)))
+    for precision, pattern, word in (
+        ("fp4", r"\bf4x2_pk_t\b", "f4x2_pk_t"),
+        ("int4", r"\bpk_i4_t\b", "pk_i4_t"),
+        ("fp8", r"\b_BitInt\(8\)", "_bitint"),
+        ("int8", r"\bsigned char\b", "signed"),
+        ("bf16", r"\bunsigned short\b", "unsigned"),
     )
 )
 

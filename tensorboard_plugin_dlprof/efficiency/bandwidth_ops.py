@@ -62,9 +62,10 @@ _WRITES = frozenset(("fill_", "zero_", "fill", "zeros", "ones", "full", "normal_
                      "arange"))  # fmt: skip
 _COPIES = frozenset(("copy_", "clone", "contiguous", "_to_copy", "to", "_copy_from", "copy"))
 _FOREACH = Expression(
-    r"_foreach_(add|sub|mul|div|addcmul|addcdiv|sqrt|neg|lerp|copy|zero|maximum|reciprocal|pow|abs)_?\Z"
+    r"_foreach_(add|sub|mul|div|addcmul|addcdiv|sqrt|neg|lerp|copy|zero|maximum|reciprocal|pow|abs)_?\Z",
+    words=("_foreach_",),
 )
-_POOL = Expression(r"(?:max|avg)_pool[123]d|adaptive_(?:max|avg)_pool[123]d|mkldnn_max_pool2d")
+_POOL = Expression(r"(?:max|avg)_pool[123]d|adaptive_(?:max|avg)_pool[123]d|mkldnn_max_pool2d", words=("_pool",))
 
 
 def _one_pass(family: str, per_element: int) -> Callable[[Call], Work | None]:

@@ -12,28 +12,33 @@ from tensorboard_plugin_dlprof.classify.rules.rule import NO, Rule
 
 RULES: Final = (
     Rule("minkowski-product", NO, "convolution", "minkowski_engine",
-         r"^minkowski::(?:\w+::)*matmul\w*", "@types", note="FP32 and FP64 on CUDA cores"),
+         r"^minkowski::(?:\w+::)*matmul\w*", "@types", note="FP32 and FP64 on CUDA cores", words="minkowski::"),
     Rule("library-copy", NO, "copy", "@namespace",
          r"^(?:dgl|graphbolt|minkowski|faiss|lightseq|fastertransformer|nvinfer1|ctranslate2|tensorrt_llm::common|mxnet"
          r"|mshadow|cudf|dali|caffe|oneflow|cv|paddle)::(?:\w+::)*\w*(?i:copy|cpy|cast|transpose|permute|concat|slice"
-         r"|pad|arrange|im2col)\w*", "@types"),
+         r"|pad|arrange|im2col)\w*", "@types", words="arrange cast concat copy cpy im2col pad permute slice transpose"),
     Rule("library-other", NO, "other", "@namespace",
          r"^(?:dgl|graphbolt|minkowski|faiss|gsplat|higs|lightseq|fastertransformer|nvinfer1|ctranslate2"
          r"|tensorrt_llm::common|mxnet|mshadow|cudf|dali|caffe|oneflow|paddle|flashinfer::(?:sampling|norm"
          r"|activation|da_moe|trtllm_\w+)|turbomind(?!::gemm))::|^cv::", "@types",
-         note="a library that leaves products to cuBLAS", of_rest=True),
+         note="a library that leaves products to cuBLAS", of_rest=True,
+         words="caffe ctranslate2 cudf cv:: dali dgl faiss fastertransformer flashinfer:: graphbolt gsplat higs "
+               "lightseq minkowski mshadow mxnet nvinfer1 oneflow paddle tensorrt_llm::common turbomind"),
     Rule("julia-broadcast", NO, "elementwise", "julia",
          r"\b(?:gpu_|_Z\d+)?(?:gpu_)?broadcast_kernel(?:_linear|_cartesian)?", "@types",
-         r"CuKernelContext|CompilerMetadata|(?:Cu|ROC|one|Mtl)DeviceArray", note="GPUArrays: one element at a time"),
+         r"CuKernelContext|CompilerMetadata|(?:Cu|ROC|one|Mtl)DeviceArray", note="GPUArrays: one element at a time",
+         words="broadcast_kernel"),
     Rule("julia-reduction", NO, "reduction", "julia",
          r"\b(?:_Z\d+)?partial_mapreduce_(?:grid|device)", "@types",
-         r"(?:Cu|ROC|one|Mtl)DeviceArray"),
+         r"(?:Cu|ROC|one|Mtl)DeviceArray", words="partial_mapreduce_"),
     Rule("splatting", NO, "other", "gsplat",
          r"^(?:image_points_to_(?:camera|world)_rays|rasterize_to_\w+|projection_(?:ewa|2dgs|ut)_\w+"
-         r"|spherical_harmonics|se3pose|quat_)\w*", "@types", note="geometry of splats, point by point"),
+         r"|spherical_harmonics|se3pose|quat_)\w*", "@types", note="geometry of splats, point by point",
+         words="image_points_to_ projection_ quat_ rasterize_to_ se3pose spherical_harmonics"),
     Rule("llm-c", NO, "embedding", "custom",
          r"^(?:encoder_(?:forward|backward)_kernel\d*|w[pt]e_backward_kernel|init_from_master_kernel)$", "@types",
-         note="llm.c's look-up of tokens and positions", knows_better=True),
+         note="llm.c's look-up of tokens and positions", knows_better=True,
+         words="e_backward_kernel encoder_ init_from_master_kernel"),
     Rule("llm-c-loss", NO, "reduction", "custom", r"^fused_classifier_kernel\d*$", "@types", knows_better=True,
-         note="llm.c's softmax with its loss"),
+         note="llm.c's softmax with its loss", words="fused_classifier_kernel"),
 )  # fmt: skip

@@ -11,7 +11,6 @@ from typing import Final
 import msgspec
 
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
-from tensorboard_plugin_dlprof.required_words import Words, can_match, required_words
 
 NO = MatrixUnit.NO
 YES = MatrixUnit.YES
@@ -39,81 +38,49 @@ class Rule(msgspec.Struct, frozen=True):
     knows_better: bool = False
     """Whether the rule's *no* is reliable although the function name contains a word for a product, or an unknown one:
     compilers name a fusion after every op near it, and a library's helper is named after the product that it serves."""
+    words: str = ""
+    """Words in lower case, separated by blanks, of which every function name that ``head`` matches contains at least
+    one; empty if none are known. Only where one of them stands is the expression compiled and searched for."""
     of_rest: bool = False
     """Whether the rule is a *no* for all other kernels of a library. It then applies to complete names only, because a
     truncated part might be the word that another rule looks for."""
 
-
-_MOST_LOOKS: Final = 16
-"""Tests by words before a pattern is compiled anyway: more of them cost as much as compiling it."""
 
 _LETTERS: Final = 3
 """Length of the prefixes by which words are indexed."""
 
 
 class LazyRule:
-    """A rule whose patterns are compiled when they are first needed.
+    """A rule whose expressions are compiled when they are first needed, since most profiles need few of them."""
 
-    Args:
-        rule: One of ours. For a user's rule call ``compile_now``, as ``required_words`` does not support all patterns.
-    """
-
-    __slots__ = ("_head", "_is_known", "_looks", "_text", "_text_words", "needs_text", "rule")
+    __slots__ = ("_head", "_text", "needs_text", "rule")
 
     def __init__(self, rule: Rule) -> None:
         self.rule: Final = rule
         self._head: re.Pattern[str] | None = None
         self._text: re.Pattern[str] | None = None
-        self._text_words: Words | None = None
-        self._is_known = True
-        self._looks = 0
         self.needs_text: Final = bool(rule.text)
         """Whether the function name alone is not enough to decide."""
 
-    @property
-    def words(self) -> Words:
-        """Words of which every function name that matches contains at least one; empty if none are known."""
-        return required_words(self.rule.head) if self._is_known else frozenset()
-
-    def fits_head(self, head: str, lowered: str) -> bool:
-        """Whether the pattern ``head`` is found in a function name; ``lowered`` is as for ``RulesByWord.possible``."""
+    def fits_head(self, head: str) -> bool:
+        """Whether the pattern ``head`` is found in a function name."""
         if self._head is None:
-            if self._is_ruled_out(self.rule.head, lowered):
-                return False
             self._head = re.compile(self.rule.head)
         return self._head.search(head) is not None
 
-    def fits_text(self, text: str, lowered: str) -> bool:
-        """Whether the pattern ``text`` is empty or found in a whole name; ``lowered`` is that name in lower case, empty
-        if it is not ASCII."""
+    def fits_text(self, text: str) -> bool:
+        """Whether the pattern ``text`` is empty or found in a whole name."""
         if self._text is None:
-            if self._text_words is None:
-                self._text_words = required_words(self.rule.text)
-            if lowered and self._text_words:
-                for word in self._text_words:
-                    if word in lowered:
-                        break
-                else:
-                    return False
-            if self._is_ruled_out(self.rule.text, lowered):
-                return False
             self._text = re.compile(self.rule.text)
         return self._text.search(text) is not None
 
-    def _is_ruled_out(self, pattern: str, lowered: str) -> bool:
-        """Whether a word that the pattern needs is missing. Only the first tests of a rule are worth their time."""
-        self._looks += 1
-        return bool(lowered) and self._looks <= _MOST_LOOKS and not can_match(pattern, lowered)
-
     def compile_now(self) -> LazyRule:
-        """Compile the patterns now, and search them in every name without looking for words first.
+        """Compile the expressions now.
 
         Raises:
             re.error: A pattern is not a valid regular expression.
         """
-        self._head = re.compile(self.rule.head)
-        self._text = re.compile(self.rule.text)
-        self._is_known = False
+        self._head, self._text = re.compile(self.rule.head), re.compile(self.rule.text)
         return self
 
 
@@ -129,7 +96,7 @@ class RulesByWord:
         """Rules without words, as a bit set of their indices."""
         by_word: defaultdict[str, int] = defaultdict(int)
         for place, rule in enumerate(rules):
-            words = rule.words
+            words = rule.rule.words.split()
             for word in words:
                 by_word[word] |= 1 << place
             if not words:

@@ -17,32 +17,35 @@ _FORMS = (
 RULES: Final = (
     Rule("short-convolution", NO, "convolution", "mamba",
          r"(?:^|::|_)causal_conv1d_\w+|(?:^|::|_)causal_conv1d$|\bcausal_shortconv\w*|\bshort_conv\w*", "@types",
-         note="a convolution of a few taps by channel"),
+         note="a convolution of a few taps by channel", words="causal_conv1d causal_shortconv short_conv"),
     Rule("selective-scan", NO, "reduction", "mamba",
-         r"(?:^|::|_)selective_(?:scan|state)_\w*", "@types", note="Mamba's scan, by elements"),
+         r"(?:^|::|_)selective_(?:scan|state)_\w*", "@types", note="Mamba's scan, by elements", words="selective_"),
     Rule("mamba-helper", NO, "reduction", "mamba",
          r"^_?(?:chunk_cumsum|state_passing)_(?:fwd|bwd)_kernel\w*|^_chunk_scan_bwd_dz_kernel\w*",
-         note="sums and decays between the chunks", knows_better=True),
+         note="sums and decays between the chunks", knows_better=True,
+         words="_chunk_scan_bwd_dz_kernel chunk_cumsum state_passing"),
     Rule("linear-attention-elements", NO, "reduction", "fla",
          r"^chunk_(?:\w+_)?(?:fwd|bwd)_kernel_(?:rcum_inter|cum)$|^chunk_hgrn_\w+|^chunk_\w*kernel_(?:intra_)?sub_intra$"
          r"|^chunk_\w*kernel_intra_(?:sub_intra|token_parallel)$|^chunk_dplr_bwd_kernel_intra$"
          r"|^prepare_wy_repr_fwd_kernel_chunk32$|^_chunk_scan_bwd_ddAcs_unstable_kernel$",
-         note="sums and products by elements within a chunk", knows_better=True),
+         note="sums and products by elements within a chunk", knows_better=True,
+         words="chunk_ kernel_intra_ prepare_wy_repr_fwd_kernel_chunk32 sub_intra"),
     Rule("mamba-chunk", YES, "attention", "mamba",
          r"^_(?:bmm_chunk|chunk_state|chunk_state_varlen|chunk_scan|chunk_scan_chunk_state|mamba_chunk_scan\w*)_(?:fwd|bwd)"
-         r"(?:_\w+)?$", note="Mamba-2: tl.dot on the model's 16-bit types"),
+         r"(?:_\w+)?$", note="Mamba-2: tl.dot on the model's 16-bit types", words="bmm_chunk chunk_scan chunk_state"),
     Rule("linear-attention-recurrent", NO, "reduction", "fla",
          rf"^(?!\w*replayssm)_?fused_(?:recurrent|sigmoid_gating|gdn|kda)_\w*(?:kernel|update)\w*|^fused_recurrent_{_FORMS}\w*"
          r"|^fused_(?:gdn|kda)_gating\w*",
-         note="one step after another, by elements", knows_better=True),
-    Rule("linear-attention-norm", NO, "normalisation", "fla", r"^l2norm_(?:fwd|bwd)_kernel\w*", knows_better=True),
+         note="one step after another, by elements", knows_better=True, words="_gating fused_"),
+    Rule("linear-attention-norm", NO, "normalisation", "fla", r"^l2norm_(?:fwd|bwd)_kernel\w*", knows_better=True,
+         words="l2norm_"),
     Rule("linear-attention-inverse", UNKNOWN, "attention", "fla",
          r"^(?:solve_tril_\w+|merge_\d+x\d+_to_\d+x\d+_inverse\w*)",
-         note="products that may be asked for in IEEE precision"),
+         note="products that may be asked for in IEEE precision", words="_inverse solve_tril_"),
     Rule("linear-attention-chunk", YES, "attention", "fla",
          rf"^chunk_{_FORMS}_(?:fwd|bwd)_(?:kernel_(?:h|dhu|o|dqkw?g?|dv\w*|dA|intra\w*)\w*|[hok]\w*_kernel\w*)"
          r"|^chunk_(?:fwd|bwd)_kernel_(?:o|h|dqkwg|dv|dh|dqkg|dv_local)$|^chunk_scaled_dot_kkt_fwd_kernel\w*"
          r"|^(?:recompute_w_u|prepare_wy_repr|fwd_recompute_w_u|fwd_prepare_wy_repr)_(?:fwd|bwd)?_?kernel\w*"
          rf"|^chunk_{_FORMS}_(?:fwd|bwd)_kernel\w*",
-         note="tl.dot on the model's 16-bit types"),
+         note="tl.dot on the model's 16-bit types", words="chunk_ prepare_wy_repr recompute_w_u"),
 )  # fmt: skip
