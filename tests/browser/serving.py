@@ -20,17 +20,13 @@ from tests.waiting import PATIENCE_S, wait_for
 VIEWS = (
     "dashboard",
     "recommendations",
-    "efficiency",
-    "op_types",
-    "groups",
+    "modules",
     "ops",
-    "kernels_by_iteration",
-    "kernels_by_op",
+    "efficiency",
     "iterations",
     "gpus",
-    "graph",
 )
-"""The views as the URL names them."""
+"""The pages as the URL names them."""
 
 ADDRESS = re.compile(r" at (http://[\w.]+:\d+/)")
 

@@ -51,7 +51,7 @@ def test_no_table_is_wider_than_the_page(page: Page, tensorboard: TensorBoard, s
 def test_the_tree_keeps_what_it_is_read_for(page: Page, tensorboard: TensorBoard) -> None:
     """On a narrow page names, Tensor Core use and GPU time stay, and the column of the order; the others are named."""
     page.set_viewport_size({"width": 800, "height": 900})
-    page.goto(tensorboard.page(run="amp", view="groups", groups__sort="-gpu_idle_ns"))
+    page.goto(tensorboard.page(run="amp", view="modules", groups__sort="-gpu_idle_ns"))
     heads = page.get_by_role("treegrid").get_by_role("columnheader")
     kept = r"Module.*TC Eligible.*Using TC.*GPU Time.*GPU Idle"
     expect(heads.first).to_be_visible()

@@ -93,7 +93,7 @@ def test_copy(page: Page, menu: Locator, answer: dict[str, Any]) -> None:
 def test_groups(page: Page, tensorboard: TensorBoard) -> None:
     """All of them with their paths, whatever the tree shows: in a file, and copied."""
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.goto(tensorboard.page(run="amp", view="groups", groups__filter="**/layer1/**"))
+    page.goto(tensorboard.page(run="amp", view="modules", groups__filter="**/layer1/**"))
     page.get_by_role("region", name="Group Ops").get_by_role("button", name="Export").click()
     menu = page.get_by_role("group", name="Export All Groups")
     lines = list(csv.reader(io.StringIO(saved(page, menu.get_by_role("link", name="CSV")).read_text("utf-8-sig"))))

@@ -143,8 +143,8 @@ def test_in_a_small_window_the_views_share_a_line(
 ) -> None:
     """As at a zoom of 200 % and more: most of the window is the view's, and the current one stands in the line."""
     page.set_viewport_size({"width": width, "height": height})
-    page.goto(tensorboard.page(run="amp", view="graph"))
-    links = page.get_by_role("navigation", name="Views").get_by_role("link")
+    page.goto(tensorboard.page(run="amp", view="gpus"))
+    links = page.get_by_role("navigation", name="Pages").get_by_role("link")
     expect(links.last).to_be_in_viewport(ratio=0.9)
     assert len({box["y"] for link in links.all() if (box := link.bounding_box()) is not None}) == 1
     links.first.focus()
@@ -216,7 +216,7 @@ def test_inside_tensorboard(page: Page, tensorboard: TensorBoard) -> None:
     expect(frame.get_by_role("region", name="Performance Summary")).to_be_visible()
     expect(page.get_by_role("tab", name=re.compile("gpu summary", re.IGNORECASE)).first).to_be_visible()
     expect(frame.locator("html")).to_have_attribute("data-theme", "dark")
-    frame.get_by_role("link", name="Ops and Kernels").click()
+    frame.get_by_role("link", name="Ops", exact=True).click()
     expect(page).to_have_url(re.compile("p.dlprof.view=ops"))
     page.evaluate("document.body.classList.remove('dark-mode')")
     expect(frame.locator("html")).to_have_attribute("data-theme", "light")
@@ -232,40 +232,42 @@ def test_a_view_opens_in_a_tab_of_its_own(page: Page, tensorboard: TensorBoard) 
     frame = page.frame_locator("iframe")
     expect(frame.get_by_role("region", name="Performance Summary")).to_be_visible()
     with page.context.expect_page() as opened:
-        frame.get_by_role("link", name="Op Types").click(modifiers=["ControlOrMeta"])
+        frame.get_by_role("link", name="Ops", exact=True).click(modifiers=["ControlOrMeta"])
     there = opened.value.frame_locator("iframe")
-    expect(there.get_by_role("grid", name="Op Type Summary")).to_be_visible()
+    expect(there.get_by_role("grid", name="Ops", exact=True)).to_be_visible()
     expect(there.locator(".picker-button")).to_contain_text("amp")
     expect(frame.get_by_role("region", name="Performance Summary")).to_be_visible()
 
 
-@pytest.mark.parametrize("view", ["iterations", "graph"])
+@pytest.mark.parametrize("view", ["iterations", "modules"])
 def test_a_link_has_what_was_moved_just_now(page: Page, tensorboard: TensorBoard, view: str) -> None:
     """A chart writes its zoom once the wheel rests; a link that is pressed before that leads there with the zoom."""
-    page.goto(tensorboard.page(run="amp", view=view))
+    page.goto(tensorboard.page(run="amp", view=view, groups__as="graph"))
     chart = page.locator(".iteration-bars, .graph-body").first
     expect(chart).to_be_visible()
-    expect(page.get_by_role("link", name="Op Types")).not_to_have_attribute("href", re.compile("from|place"))
+    expect(page.get_by_role("link", name="Efficiency", exact=True)).not_to_have_attribute(
+        "href", re.compile("from|place")
+    )
     address = page.evaluate("""async () => {
         const chart = document.querySelector('.iteration-bars, .graph-body')
         const {x, y, width, height} = chart.getBoundingClientRect()
         chart.dispatchEvent(new WheelEvent('wheel', {
             deltaY: -300, clientX: x + width / 2, clientY: y + height / 2, bubbles: true, cancelable: true
         }))
-        const link = [...document.querySelectorAll('.view-menu a')].find(each => each.textContent === 'Op Types')
+        const link = [...document.querySelectorAll('.view-menu a')].find(each => each.textContent === 'Efficiency')
         link.dispatchEvent(new PointerEvent('pointerdown', {bubbles: true}))
         return link.href
     }""")
-    assert "view=op_types" in address
-    assert ("iterations.from" if view == "iterations" else "graph.place") in address
+    assert "view=efficiency" in address
+    assert ("iterations.from" if view == "iterations" else "groups.place") in address
 
 
 @pytest.mark.parametrize(
     ("view", "jump", "heading"),
     [
         ("dashboard", ".headline a", "Recommendations"),
-        ("dashboard", ".more-menu a", "Ops and Kernels"),
-        ("dashboard", ".top-ops a", "Ops and Kernels"),
+        ("dashboard", ".more-menu a", "Ops"),
+        ("dashboard", ".top-ops a", "Ops"),
         ("dashboard", "a.more-button:has-text('Iterations')", "Iterations"),
         ("recommendations", "a.evidence-key", "Iterations"),
     ],
@@ -283,7 +285,7 @@ def test_a_jump_opens_in_a_tab_of_its_own(
     assert before.count("#") == 1
     with page.context.expect_page() as opened:
         link.click(modifiers=["ControlOrMeta"])
-    views = opened.value.get_by_role("navigation", name="Views")
+    views = opened.value.get_by_role("navigation", name="Pages")
     expect(views.get_by_role("link", name=heading, exact=True)).to_have_attribute("aria-current", "page")
     expect(link).to_be_visible()
     assert page.url == before

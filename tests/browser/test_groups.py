@@ -31,7 +31,7 @@ def row(page: Page, path: str) -> Locator:
 @pytest.fixture
 def opened(page: Page, tensorboard: TensorBoard) -> Page:
     """Group Ops of the AMP sample."""
-    page.goto(tensorboard.page(run="amp", view="groups"))
+    page.goto(tensorboard.page(run="amp", view="modules"))
     expect(shown(page).first).to_be_visible()
     return page
 
@@ -118,9 +118,9 @@ def test_causes_in_dlprofs_own_database(page: Page, tensorboard: TensorBoard) ->
     """They are worked out while the tree stands already, and then shown; the graph tells them of a node."""
     if shared_data_or_none() is None:
         pytest.skip("real profiles are not part of the repository; set DLPROF_TEST_DATA to a folder that holds them")
-    page.goto(tensorboard.page(run="dlprof", view="groups"))
+    page.goto(tensorboard.page(run="dlprof", view="modules"))
     expect(row(page, "/").locator(".cause-cell")).to_contain_text("FP32 tensors")
-    page.goto(tensorboard.page(run="dlprof", view="graph"))
+    page.goto(tensorboard.page(run="dlprof", view="modules", groups__as="graph"))
     page.locator(".graph-node").first.click()
     pane = page.get_by_role("complementary")
     expect(pane).to_contain_text(re.compile("FP32 tensors, 293 µs in 2 ops"))
@@ -194,7 +194,7 @@ def test_a_filter_that_nothing_matches(opened: Page) -> None:
 def test_names_that_are_cut_keep_their_numbers(page: Page, tensorboard: TensorBoard) -> None:
     """On a telephone siblings can still be told apart."""
     page.set_viewport_size({"width": 320, "height": 900})
-    page.goto(tensorboard.page(run="ddp/rank0", view="groups", groups__level="9"))
+    page.goto(tensorboard.page(run="ddp/rank0", view="modules", groups__level="9"))
     label = shown(page).locator(".tree-label").filter(has_text=re.compile(r"\d\]?$")).first
     head = label.locator(".tree-head")
     head.evaluate("head => { head.textContent = 'a long name '.repeat(9); }")
@@ -204,7 +204,7 @@ def test_names_that_are_cut_keep_their_numbers(page: Page, tensorboard: TensorBo
 
 def test_repeated_siblings_collapse(page: Page, tensorboard: TensorBoard) -> None:
     """Layers that are alike become one row with their number and their sums, and one of them can be chosen below."""
-    page.goto(tensorboard.page(run="ddp/rank0", view="groups"))
+    page.goto(tensorboard.page(run="ddp/rank0", view="modules"))
     expect(shown(page).first).to_be_visible()
     before = int(page.get_by_role("treegrid").get_attribute("aria-rowcount") or 0)
     page.get_by_role("button", name="Expand all").click()
@@ -255,7 +255,7 @@ def test_a_group_alone(opened: Page) -> None:
 
 def test_the_graph(page: Page, tensorboard: TensorBoard) -> None:
     """A node, clicked, shows run time, kernels and help until Esc; it opens and closes; the link keeps both."""
-    page.goto(tensorboard.page(run="amp", view="graph"))
+    page.goto(tensorboard.page(run="amp", view="modules", groups__as="graph"))
     nodes = page.locator(".graph-node")
     expect(nodes.first).to_be_visible()
     nodes.first.click()
@@ -267,7 +267,7 @@ def test_the_graph(page: Page, tensorboard: TensorBoard) -> None:
     nodes.first.locator(".node-toggle").click()
     expect(nodes).not_to_have_count(before)
     page.get_by_role("button", name="Zoom in").click()
-    expect(page).to_have_url(re.compile("graph.place="))
+    expect(page).to_have_url(re.compile("groups.place="))
     page.reload()
     expect(pane).to_be_visible()
     page.keyboard.press("Escape")
@@ -276,7 +276,7 @@ def test_the_graph(page: Page, tensorboard: TensorBoard) -> None:
 
 def test_the_graph_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
     """Arrow keys walk over the nodes, Enter shows one."""
-    page.goto(tensorboard.page(run="amp", view="graph"))
+    page.goto(tensorboard.page(run="amp", view="modules", groups__as="graph"))
     page.get_by_role("application", name=re.compile("Module graph")).focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
@@ -286,10 +286,10 @@ def test_the_graph_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
 
 def test_without_a_gpu_nothing_is_said_of_tensor_core_use(page: Page, tensorboard: TensorBoard) -> None:
     """A recording of the CPU alone tells which ops are eligible, and not that none of them uses Tensor Cores."""
-    page.goto(tensorboard.page(run="cpu", view="groups"))
+    page.goto(tensorboard.page(run="cpu", view="modules"))
     heads = page.get_by_role("treegrid").get_by_role("columnheader")
     expect(heads.filter(has_text="TC Eligible")).to_have_count(1)
     expect(heads.filter(has_text="Using TC")).to_have_count(0)
-    page.goto(tensorboard.page(run="cpu", view="graph"))
+    page.goto(tensorboard.page(run="cpu", view="modules", groups__as="graph"))
     expect(page.get_by_role("list", name="What the nodes' edges mean")).to_contain_text("no kernels were recorded")
     expect(page.locator(".graph-node .node-words").first).to_contain_text(re.compile(r"^\d+ eligible · CPU \d"))

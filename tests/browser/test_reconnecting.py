@@ -46,14 +46,15 @@ def test_the_page_comes_back_with_the_server(page: Page, logdir: Path, tmp_path:
     page.get_by_role("button", name="Refresh").click()
     expect(lost).to_contain_text("tries again by itself")
     expect(page.get_by_role("grid", name="Ops", exact=True).locator("tbody tr").first).to_be_visible()
-    page.get_by_role("link", name="Op Types").click()
+    page.get_by_role("button", name="Type", exact=True).click()
     expect(page.get_by_role("main").get_by_role("alert")).to_contain_text("does not answer")
     page.get_by_role("link", name="Efficiency").click()
     expect(page.get_by_role("main").get_by_role("alert")).to_contain_text("could not be loaded")
     with served(logdir, tmp_path, port):
         expect(page.get_by_role("heading", name="Roofline")).to_be_visible()
         expect(lost).to_have_count(0)
-        page.get_by_role("link", name="Op Types").click()
+        page.get_by_role("link", name="Ops", exact=True).click()
+        page.get_by_role("button", name="Type", exact=True).click()
         expect(page.get_by_role("grid", name="Op Type Summary").locator("tbody tr").first).to_be_visible()
 
 
@@ -61,7 +62,7 @@ def test_a_press_asks_at_once(page: Page, logdir: Path, tmp_path: Path, port: in
     """Also a page that showed nothing yet, behind a proxy that answers for a server that is not there."""
     page.route(re.compile(r"/(profiles|dashboard)\b"), lambda route: route.fulfill(status=502, body="<h1>Bad Gateway"))
     with served(logdir, tmp_path, port) as server:
-        page.goto(server.page(view="op_types"))
+        page.goto(server.page(view="ops", ops__by="type"))
         lost = page.get_by_role("region", name="Connection")
         expect(lost).to_be_visible()
         page.unroute_all()
@@ -94,7 +95,8 @@ def test_a_file_that_is_lost_makes_the_page_load_again_once(
             expect(page.get_by_role("heading", name="Roofline")).to_be_visible()
         else:
             expect(page.get_by_role("main").get_by_role("alert")).to_contain_text("load it yourself")
-            page.get_by_role("link", name="Op Types").click()
+            page.get_by_role("link", name="Ops", exact=True).click()
+            page.get_by_role("button", name="Type", exact=True).click()
             expect(page.get_by_role("grid", name="Op Type Summary").locator("tbody tr").first).to_be_visible()
         assert len(lost) == min(losses, 2)
     complaints[:] = [each for each in complaints if "ERR_FAILED" not in each]

@@ -338,6 +338,6 @@ def test_without_gpu_work_the_longest_on_the_cpu_comes_first(page: Page, tensorb
     page.goto(tensorboard.page(run="cpu", view="ops"))
     expect(paths(page).first).to_be_visible()
     expect_names(page, rows_of(tensorboard, "cpu", sort="-cpu_time_ns"))
-    page.goto(tensorboard.page(run="cpu", view="op_types"))
+    page.goto(tensorboard.page(run="cpu", view="ops", ops__by="type"))
     head = page.get_by_role("columnheader", name="Total CPU Time")
     expect(head).to_have_attribute("aria-sort", "descending")

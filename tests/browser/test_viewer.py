@@ -59,7 +59,7 @@ def test_a_database(page: Page, viewer: Viewer, database: Path) -> None:
     expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
     expect(page.locator(".picker-button")).to_have_text(database.name)
     expect(page).to_have_title(f"Dashboard · {database.name} · GPU Summary")
-    menu = page.get_by_role("navigation", name="Views").get_by_role("link")
+    menu = page.get_by_role("navigation", name="Pages").get_by_role("link")
     expect(menu).to_have_count(len(VIEWS) - 1)  # GPUs only where there are several
     for number in range(len(VIEWS) - 1):
         menu.nth(number).click()
@@ -160,7 +160,8 @@ def test_domains(page: Page, database: Path, tmp_path: Path) -> None:
         page.goto(viewer.address)
         menu = page.get_by_label("Domain")
         expect(menu.get_by_role("option")).to_have_text(["default-domain", "second-domain"])
-        page.get_by_role("link", name="Op Types").click()
+        page.get_by_role("link", name="Ops", exact=True).click()
+        page.get_by_role("button", name="Type", exact=True).click()
         types = page.get_by_role("grid", name="Op Type Summary")
         expect(types.locator("tbody tr").first).to_be_visible()
         menu.select_option("second-domain")

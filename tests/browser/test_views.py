@@ -21,21 +21,13 @@ def grid(page: Page, name: str) -> Locator:
     return page.get_by_role("grid", name=name, exact=True)
 
 
-def test_the_menu_opens_every_view(page: Page, tensorboard: TensorBoard) -> None:
-    """Each entry of the menu opens its view; GPUs is no entry where there is one GPU. Back walks through them again."""
+def test_the_menu_opens_every_page(page: Page, tensorboard: TensorBoard) -> None:
+    """Each entry of the menu opens its page, GPUs too where there is one. Back walks through them again."""
     page.goto(tensorboard.page(run="amp"))
-    menu = page.get_by_role("navigation", name="Views")
+    menu = page.get_by_role("navigation", name="Pages")
     expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
-    expect(menu.get_by_role("link")).to_have_count(len(VIEWS) - 1)
-    expect(menu.get_by_role("link", name="GPUs")).to_have_count(0)
-    titles = {
-        "Op Types": "Op Type Summary",
-        "Group Ops": "Group Ops",
-        "Kernels by Iteration": "Iteration Summary",
-        "Kernels by Op": "Iteration Summary",
-        "Iterations": "Iterations",
-        "Graph": "Compatibility Graph",
-    }
+    expect(menu.get_by_role("link")).to_have_count(len(VIEWS))
+    titles = {"Modules": "Group Ops", "Ops": "Ops", "Iterations": "Iterations", "GPUs and Ranks": "GPUs"}
     for entry, title in titles.items():
         menu.get_by_role("link", name=entry, exact=True).click()
         expect(page.get_by_role("region", name=title, exact=True)).to_be_visible()
@@ -44,9 +36,27 @@ def test_the_menu_opens_every_view(page: Page, tensorboard: TensorBoard) -> None
     expect(page.get_by_role("region", name="Iterations", exact=True)).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    ("old", "entry", "title"),
+    [
+        ("groups", "Modules", "Group Ops"),
+        ("graph", "Modules", "Compatibility Graph"),
+        ("op_types", "Ops", "Op Type Summary"),
+        ("kernels_by_iteration", "Iterations", "Kernels in Iteration 3"),
+        ("kernels_by_op", "Iterations", "Ops in Iteration 3"),
+    ],
+)
+def test_old_links(page: Page, tensorboard: TensorBoard, old: str, entry: str, title: str) -> None:
+    """A link to what was a view of its own opens the page that it is a part of, and the help names it there."""
+    page.goto(tensorboard.page(run="amp", view=old, iters__row="3", oiters__row="3"))
+    expect(page.get_by_role("region", name=title, exact=True)).to_be_visible()
+    menu = page.get_by_role("navigation", name="Pages")
+    expect(menu.get_by_role("link", name=entry, exact=True)).to_have_attribute("aria-current", "page")
+
+
 def test_op_types(page: Page, tensorboard: TensorBoard) -> None:
     """Op Type Summary lists the types of the server and has all nineteen columns of the guide."""
-    page.goto(tensorboard.page(run="amp", view="op_types"))
+    page.goto(tensorboard.page(run="amp", view="ops", ops__by="type"))
     table = grid(page, "Op Type Summary")
     rows = rows_of(tensorboard, "amp", "op_types", limit="25")
     expect(table.locator("tbody tr")).to_have_count(len(rows))
@@ -59,15 +69,15 @@ def test_op_types(page: Page, tensorboard: TensorBoard) -> None:
 
 def test_kernels_by_iteration(page: Page, tensorboard: TensorBoard) -> None:
     """An iteration, selected by keyboard, fills its kernels; another one starts them at the first page."""
-    page.goto(tensorboard.page(run="amp", view="kernels_by_iteration"))
+    page.goto(tensorboard.page(run="amp", view="iterations"))
     iterations = rows_of(tensorboard, "amp", "iterations")
     table = grid(page, "Iteration Summary")
     expect(table.locator("tbody tr")).to_have_count(len(iterations))
     share = iterations[0]["gpu_time_fraction"]
     expect(table.locator("tbody tr").first.locator(".meter-share").first).to_have_text(f"{share * 100:.1f} %")
+    first = iterations[0]["iteration"]
     table.locator("tbody tr").first.locator("td").first.focus()
     page.keyboard.press("Enter")
-    first = iterations[0]["iteration"]
     kernels = grid(page, f"Kernels in Iteration {first}")
     rows = rows_of(tensorboard, "amp", "kernels_of_iteration", iteration=str(first))
     expect(kernels.locator("tbody tr")).to_have_count(len(rows))
@@ -83,7 +93,7 @@ def test_kernels_by_iteration(page: Page, tensorboard: TensorBoard) -> None:
 
 def test_kernels_by_op(page: Page, tensorboard: TensorBoard) -> None:
     """Iteration, then op, then kernels; the link opens all three again, with the same rows."""
-    page.goto(tensorboard.page(run="amp", view="kernels_by_op"))
+    page.goto(tensorboard.page(run="amp", view="iterations", iters__by="op"))
     iteration = rows_of(tensorboard, "amp", "iterations")[1]["iteration"]
     grid(page, "Iteration Summary").locator("tbody tr").nth(1).click()
     ops = rows_of(tensorboard, "amp", "ops_of_iteration", iteration=str(iteration))
@@ -97,15 +107,14 @@ def test_kernels_by_op(page: Page, tensorboard: TensorBoard) -> None:
     expect(grid(page, f"Ops in Iteration {iteration}").locator('tr[aria-selected="true"]')).to_have_count(1)
 
 
-@pytest.mark.parametrize("real_run", ["tensorrt"], indirect=True)
-def test_the_only_iteration_is_chosen(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
-    """Where there is one there is nothing to choose: its kernels and ops stand there at once, the URL as before."""
-    (iteration,) = (row["iteration"] for row in rows_of(tensorboard, real_run, "iterations"))
-    for view, title in (("kernels_by_iteration", "Kernels"), ("kernels_by_op", "Ops")):
-        page.goto(tensorboard.page(run=real_run, view=view))
-        expect(grid(page, f"{title} in Iteration {iteration}").locator("tbody tr").first).to_be_visible()
-        expect(grid(page, "Iteration Summary").locator('tr[aria-selected="true"]')).to_have_count(1)
-        expect(page).not_to_have_url(re.compile("iters.row"))
+def test_an_iteration_is_chosen_at_first(page: Page, tensorboard: TensorBoard) -> None:
+    """The one of median length: its kernels stand there at once, the URL as before."""
+    page.goto(tensorboard.page(run="amp", view="iterations"))
+    expect(
+        page.get_by_role("grid", name=re.compile(r"^Kernels in Iteration \d+$")).locator("tbody tr").first
+    ).to_be_visible()
+    expect(grid(page, "Iteration Summary").locator('tr[aria-selected="true"]')).to_have_count(1)
+    expect(page).not_to_have_url(re.compile("iters.row"))
 
 
 def test_ops_of_one_path_are_told_apart(page: Page, tensorboard: TensorBoard) -> None:
@@ -123,11 +132,10 @@ def test_ops_of_one_path_are_told_apart(page: Page, tensorboard: TensorBoard) ->
 
 @pytest.mark.parametrize("real_run", ["nsight"], indirect=True)
 def test_gpus(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
-    """With two GPUs the menu and the Dashboard lead to GPUs, which shows a bar and a row for each."""
+    """With two GPUs the Dashboard leads to GPUs, which shows a bar and a row for each."""
     page.goto(tensorboard.page(run=real_run))
     page.get_by_role("button", name="More about GPU Utilization").click()
     page.get_by_role("group", name="More about GPU Utilization").get_by_role("link", name="GPUs").click()
-    expect(page.get_by_role("navigation", name="Views").get_by_role("link", name="GPUs")).to_be_visible()
     expect(page.locator(".gpu-bar")).to_have_count(2)
     expect(grid(page, "GPUs").locator("tbody tr")).to_have_count(2)
     devices = tensorboard.dashboard(real_run)["gpu_utilization"]["devices"]

@@ -1,5 +1,5 @@
 /** Views that are fetched when they are first opened: the Dashboard must not wait for them. */
-import type { ComponentType } from "preact";
+import type { FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 import { ApiError, fetchProfiles, watchReach } from "../api/client";
@@ -9,9 +9,9 @@ import { ErrorBox, Loading } from "./message";
 /** A component whose module is loaded on first use; what was loaded once is there at once. */
 export function lazyView<Props extends object>(
   what: string,
-  load: () => Promise<ComponentType<Props>>,
-): ComponentType<Props> {
-  let known: ComponentType<Props> | null = null;
+  load: () => Promise<FunctionComponent<Props>>,
+): FunctionComponent<Props> {
+  let known: FunctionComponent<Props> | null = null;
   return function LazyView(props: Props) {
     const [View, setView] = useState(() => known);
     const [failed, setFailed] = useState(false);

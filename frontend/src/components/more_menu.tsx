@@ -1,12 +1,13 @@
 /** "More...": the views that go on from where a panel ends. */
 import { Icon } from "./icon";
 import { useMenu } from "./use_menu";
+import type { Changes } from "../model/url_state";
 import { ViewLink } from "./view_link";
 
 interface MoreMenuProps {
   /** The panel, for the label. */
   about: string;
-  views: readonly { id: string; label: string }[];
+  views: readonly { label: string; to: Changes }[];
 }
 
 export function MoreMenu({ about, views }: MoreMenuProps) {
@@ -25,8 +26,8 @@ export function MoreMenu({ about, views }: MoreMenuProps) {
       </button>
       {open && (
         <div class="menu more-menu" role="group" aria-label={`More about ${about}`}>
-          {views.map(({ id, label }) => (
-            <ViewLink key={id} to={{ view: id }} class="menu-item" onFollow={close}>
+          {views.map(({ label, to }) => (
+            <ViewLink key={label} to={to} class="menu-item" onFollow={close}>
               {label}
             </ViewLink>
           ))}

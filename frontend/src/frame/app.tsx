@@ -23,7 +23,7 @@ import { ThemeContext, useTheme } from "./theme";
 import { currentUrl, followUrl, goTo, navigate, useUrl } from "./url";
 import { useProfiles } from "./use_profiles";
 import { useQuery } from "./use_query";
-import { labelOf, viewOf } from "./views";
+import { pageOf } from "./pages";
 
 const NAME = "GPU Summary";
 
@@ -114,9 +114,10 @@ export function App() {
     [ready, shown, round, top],
   );
 
-  const view = viewOf(url.view);
+  const page = pageOf(url.view);
+  const label = page?.label ?? "";
   const what = selected === null ? "" : titleOf(selected, top, " · ");
-  useEffect(() => namePage([labelOf(view), what, NAME]), [view, what]);
+  useEffect(() => namePage([label, what, NAME]), [label, what]);
   return (
     <ThemeContext.Provider value={theme}>
       <JobsContext.Provider value={jobs}>
@@ -128,7 +129,7 @@ export function App() {
               runs={allRuns(hostRuns, list)}
               top={top}
               theme={theme}
-              view={view}
+              page={page}
               data={data}
               reaggregate={profiles.data?.reaggregate_mode === "on"}
               busy={profiles.loading || query.loading}
@@ -150,7 +151,7 @@ export function App() {
                   selected={selected}
                   data={data}
                   query={query}
-                  view={view}
+                  page={page}
                   badAggregation={badAggregation}
                 />
               </main>

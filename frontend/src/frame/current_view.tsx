@@ -1,43 +1,27 @@
-/** The current view, or what is shown until there is one. */
+/** The current page, or what is shown until there is one. */
 import type { ProfileEntry, DashboardResponse } from "../api/types";
-import { lazyView } from "../components/lazy_view";
 import { ErrorBox, Loading, Message } from "../components/message";
 import { profileIsMissing } from "../model/picker";
-import { Dashboard } from "../panels/dashboard/dashboard";
-import { Gpus } from "../panels/gpus/gpus";
-import { KernelsByIteration } from "../panels/kernels_by_iteration/kernels_by_iteration";
-import { KernelsByOp } from "../panels/kernels_by_op/kernels_by_op";
-import { OpTypes } from "../panels/op_types/op_types";
-import { OpsAndKernels } from "../panels/ops_and_kernels/ops_and_kernels";
 import { ImportPage } from "./import_page";
 import { NoProfiles } from "./no_profiles";
+import { PAGES, type Page } from "./pages";
 import { DashboardLink, ProblemPage } from "./problem_page";
 import { goTo, useUrl } from "./url";
 import type { Profiles } from "./use_profiles";
 import type { Query } from "./use_query";
-import { VIEWS, type ViewId } from "./views";
-
-const Efficiency = lazyView("efficiency", async () => (await import("../panels/efficiency/efficiency")).Efficiency);
-const Graph = lazyView("the graph", async () => (await import("../panels/graph/graph")).Graph);
-const GroupOps = lazyView("the groups", async () => (await import("../panels/group_ops/group_ops")).GroupOps);
-const Iterations = lazyView("the iterations", async () => (await import("../panels/iterations/iterations")).Iterations);
-const Recommendations = lazyView(
-  "the recommendations",
-  async () => (await import("../panels/recommendations/recommendations")).Recommendations,
-);
 
 interface CurrentViewProps {
   profiles: Profiles;
   selected: ProfileEntry | null;
   data: DashboardResponse | null;
   query: Query<DashboardResponse>;
-  view: ViewId | null;
+  page: Page | null;
   /** Whether the address names an aggregation in a way that cannot be one. */
   badAggregation: boolean;
 }
 
 export function CurrentView(props: CurrentViewProps) {
-  const { profiles, selected, data, query, view } = props;
+  const { profiles, selected, data, query, page } = props;
   const url = useUrl();
   const list = profiles.data;
   if (list === null)
@@ -63,10 +47,10 @@ export function CurrentView(props: CurrentViewProps) {
     return list.scan.state === "scanning" ? <Searching /> : <NoProfiles scan={list.scan} opened={opened} />;
   if (selected.state !== "ready")
     return <ImportPage profile={selected} importMode={list.import_mode} onChange={profiles.reload} />;
-  if (view === null || props.badAggregation) {
+  if (page === null || props.badAggregation) {
     const message =
-      view === null
-        ? `There is no view "${url.view ?? ""}". There are: ${VIEWS.map(({ label }) => label).join(", ")}.`
+      page === null
+        ? `There is no page "${url.view ?? ""}". There are: ${PAGES.map(({ label }) => label).join(", ")}.`
         : `"${url.aggregation ?? ""}" is not the number of an aggregation.`;
     return (
       <ProblemPage error={{ code: "bad_parameter", message, hint: "" }} name={selected.name}>
@@ -83,34 +67,7 @@ export function CurrentView(props: CurrentViewProps) {
       </ProblemPage>
     );
   if (data === null) return <Loading what="the profile" />;
-  return <View view={view} data={data} reaggregate={list.reaggregate_mode === "on"} />;
-}
-
-function View({ view, data, reaggregate }: { view: ViewId; data: DashboardResponse; reaggregate: boolean }) {
-  switch (view) {
-    case "dashboard":
-      return <Dashboard data={data} />;
-    case "recommendations":
-      return <Recommendations data={data} />;
-    case "efficiency":
-      return <Efficiency data={data} />;
-    case "op_types":
-      return <OpTypes data={data} />;
-    case "groups":
-      return <GroupOps />;
-    case "ops":
-      return <OpsAndKernels data={data} />;
-    case "kernels_by_iteration":
-      return <KernelsByIteration data={data} />;
-    case "kernels_by_op":
-      return <KernelsByOp data={data} />;
-    case "iterations":
-      return <Iterations data={data} allowed={reaggregate} />;
-    case "gpus":
-      return <Gpus data={data} />;
-    case "graph":
-      return <Graph />;
-  }
+  return <page.Show data={data} reaggregate={list.reaggregate_mode === "on"} />;
 }
 
 function Searching() {

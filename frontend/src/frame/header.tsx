@@ -4,11 +4,10 @@ import type { DashboardResponse, ProfileEntry } from "../api/types";
 import { Icon } from "../components/icon";
 import { ViewLink } from "../components/view_link";
 import type { Theme } from "../host/tensorboard";
-import { devicesInUse } from "../model/headline";
 import { AggregationMenu } from "./aggregation_menu";
 import { ProfilePicker } from "./profile_picker";
 import { currentUrl, navigate } from "./url";
-import { VIEWS, viewChange, type ViewId } from "./views";
+import { PAGES, toPage, type Page } from "./pages";
 
 interface HeaderProps {
   profiles: readonly ProfileEntry[];
@@ -17,7 +16,7 @@ interface HeaderProps {
   /** What the run `.` is called. */
   top: string;
   theme: Theme;
-  view: ViewId | null;
+  page: Page | null;
   data: DashboardResponse | null;
   reaggregate: boolean;
   busy: boolean;
@@ -27,7 +26,7 @@ interface HeaderProps {
 
 /** Never scrolls away: what is looked at on the first line, from which side on the second. */
 export function Header(props: HeaderProps) {
-  const { view, data, busy, selected } = props;
+  const { page, data, busy, selected } = props;
   const menu = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
     const line = menu.current;
@@ -36,14 +35,11 @@ export function Header(props: HeaderProps) {
     const { left, right } = line.getBoundingClientRect();
     // Not scrollIntoView, after which the first Tab would begin here and leave out what stands before.
     line.scrollLeft += Math.min(current.left - left, 0) + Math.max(current.right - right, 0);
-  }, [view]);
-  const views = VIEWS.filter(
-    ({ id }) => id !== "gpus" || view === "gpus" || (data !== null && devicesInUse(data).length > 1),
-  );
+  }, [page]);
   return (
     <header class="frame-header">
       <div class="frame-line">
-        <ViewLink to={viewChange("dashboard")} class="brand" label="GPU Summary: to the Dashboard">
+        <ViewLink to={toPage("dashboard")} class="brand" label="GPU Summary: to the Dashboard">
           <Logo />
           <span class="brand-name">GPU Summary</span>
         </ViewLink>
@@ -94,10 +90,15 @@ export function Header(props: HeaderProps) {
           </button>
         </div>
       </div>
-      <nav class="view-menu" aria-label="Views" ref={menu}>
-        {views.map(({ id, label }) => (
-          <ViewLink key={id} to={viewChange(id)} current={id === view}>
-            {label}
+      <nav class="view-menu" aria-label="Pages" ref={menu}>
+        {PAGES.map((each, i) => (
+          <ViewLink
+            key={each.id}
+            to={toPage(each.id)}
+            current={each === page}
+            {...(i > 0 && PAGES[i - 1]?.group !== each.group ? { class: "new-group" } : {})}
+          >
+            {each.label}
           </ViewLink>
         ))}
       </nav>

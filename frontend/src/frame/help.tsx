@@ -1,5 +1,5 @@
 import { ExternalLink } from "../components/external_link";
-import { VIEWS, type ViewId } from "./views";
+import { PAGES } from "./pages";
 
 const PROJECT = "https://pypi.org/project/tensorboard-plugin-dlprof/";
 
@@ -23,20 +23,6 @@ const TERMS: readonly [string, string][] = [
   ["GPU time of an op", "Time in which kernels, copies or sets of the op were running."],
 ];
 
-const VIEW_GUIDE: Readonly<Record<ViewId, string>> = {
-  dashboard: "Where the time went: GPU use, resources, kernels, iterations, the longest ops, advice.",
-  recommendations: "What to change first, how much shorter an iteration could become, and what shows it.",
-  efficiency: "How close each op comes to what the GPU can do, what limits it, and what it could gain.",
-  op_types: "Times by what ops do: convolutions, matrix products, copies ...",
-  groups: "The model's modules as a tree and an icicle; each level adds up the one below.",
-  ops: "Every op; the selected one's kernels below.",
-  kernels_by_iteration: "Every aggregated iteration; the kernels of the selected one below.",
-  kernels_by_op: "Iteration, then op, then the kernels of both.",
-  iterations: "All iterations as bars; choose which ones to aggregate.",
-  gpus: "Every GPU, where more than one is in use.",
-  graph: "Which modules use Tensor Cores, could but do not, or could not.",
-};
-
 const KEYS: readonly [string, string][] = [
   ["Arrow keys", "walk over the cells of a table, the bars of a chart, or the entries of a menu"],
   ["Enter", "select a row; open the iteration of a bar of the Dashboard"],
@@ -53,10 +39,12 @@ export function Help({ version }: { version: string }) {
     <div class="help">
       <h3>Guide</h3>
       <dl>
-        {VIEWS.map(({ id, label }) => (
+        {PAGES.map(({ id, label, about, holds }) => (
           <div key={id}>
             <dt>{label}</dt>
-            <dd>{VIEW_GUIDE[id]}</dd>
+            <dd>
+              {about} {holds.length > 0 && <span class="muted">DLProf: {holds.join(", ")}.</span>}
+            </dd>
           </div>
         ))}
       </dl>

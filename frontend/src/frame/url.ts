@@ -2,9 +2,12 @@
 import { useLayoutEffect, useState } from "preact/hooks";
 
 import { hostAddress, onHostHash, readHostHash, writeHostHash } from "../host/tensorboard";
+import { movedTo } from "../model/old_links";
 import { readHash, withValues, writeHash, type Changes, type UrlState } from "../model/url_state";
 
-let current: UrlState = readHash(readHostHash());
+const read = (): UrlState => movedTo(readHash(readHostHash()));
+
+let current: UrlState = read();
 const listeners = new Set<() => void>();
 
 function set(next: UrlState): void {
@@ -14,7 +17,7 @@ function set(next: UrlState): void {
 
 /** Follows the address bar and the Back button from now on. Returns how to stop. */
 export function followUrl(): () => void {
-  return onHostHash(() => set(readHash(readHostHash())));
+  return onHostHash(() => set(read()));
 }
 
 export const currentUrl = (): UrlState => current;

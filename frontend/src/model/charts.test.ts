@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 
-import { dashboard, iterationRow } from "../testing/builders";
+import { iterationRow } from "../testing/builders";
 import { labelStep, ringSegment, segments, tickLabel, ticks } from "./chart";
 import {
   barLayout,
   barParts,
   barPaths,
   classesIn,
-  onlyIteration,
+  medianIteration,
   openingBar,
   rangeText,
   rowTitle,
@@ -92,7 +92,7 @@ describe("bars of iterations", () => {
 
   it("open the kernels of their iteration, or it among its neighbours where they are several or hold no kernels", () => {
     const worked = iterationRow({ iteration: 7, stop_iteration: 7 });
-    expect(openingBar(worked)).toEqual({ view: "kernels_by_iteration", "iters.row": "7" });
+    expect(openingBar(worked)).toEqual({ view: "iterations", "iters.row": "7" });
     const among = { view: "iterations", "iterations.from": "5", "iterations.to": "10" };
     expect(openingBar({ ...worked, profiled: false, parts: null })).toEqual(among);
     expect(openingBar({ ...worked, parts: { tensor_core: null, memory: 0, cpu: 9 } })).toEqual(among);
@@ -111,26 +111,12 @@ it("groups the digits of ticks, and keeps those of small ones", () => {
   expect(ticks(0.0004).map(tickLabel)).toEqual(["0", "0.0001", "0.0002", "0.0003", "0.0004"]);
 });
 
-describe("the only iteration", () => {
-  const of = (rows: Parameters<typeof iterationRow>[0][], profiled: number): string => {
-    const { performance, iterations } = dashboard();
-    return onlyIteration(
-      dashboard({
-        performance: { ...performance, profiled_iterations: profiled },
-        iterations: { ...iterations, rows: rows.map(iterationRow) },
-      }),
-    );
-  };
-
-  it("is the one that is aggregated", () => {
-    expect(of([{ iteration: 3 }, { iteration: 4, profiled: false }], 1)).toBe("3");
-  });
-
-  it("is none where several are, be they one bar, or none is", () => {
-    expect(of([{ iteration: 3 }, { iteration: 4 }], 2)).toBe("");
-    expect(of([{ iteration: 0, stop_iteration: 9, count: 10 }], 10)).toBe("");
-    expect(of([], 0)).toBe("");
-  });
+it("chooses the aggregated iteration of median length, and none where none is aggregated", () => {
+  const rows = [90, 10, 30, 20, 50].map((duration_ns, iteration) =>
+    iterationRow({ iteration, duration_ns, profiled: iteration > 0 }),
+  );
+  expect(medianIteration(rows)).toBe("3");
+  expect(medianIteration([])).toBe("");
 });
 
 it("names a range of iterations, and one alone as one", () => {

@@ -54,6 +54,7 @@ describe("findings", () => {
   it("opens evidence in the view that shows it", () => {
     expect(opening({ kind: "op", key: "CONV2D_1" }, null)).toEqual({
       view: "ops",
+      "ops.by": "none",
       "ops.row": "CONV2D_1",
       "ops.where.op_id": "=CONV2D_1",
     });

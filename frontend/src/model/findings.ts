@@ -78,13 +78,13 @@ export const saidByDlprof = ({ profile }: DashboardResponse, found: FindingsResp
   found === null && profile.format === "dlprof";
 
 export const EVIDENCE_LABELS: Readonly<Record<EvidenceKind, { head: string; opens: string }>> = {
-  op: { head: "Op", opens: "Ops and Kernels" },
-  kernel: { head: "Kernel", opens: "Kernels by Iteration" },
-  line: { head: "Source line", opens: "Ops and Kernels" },
+  op: { head: "Op", opens: "Ops" },
+  kernel: { head: "Kernel", opens: "Iterations" },
+  line: { head: "Source line", opens: "Ops" },
   function: { head: "Python function", opens: "" },
   call: { head: "API call", opens: "" },
   iteration: { head: "Iteration", opens: "Iterations" },
-  device: { head: "GPU", opens: "GPUs" },
+  device: { head: "GPU", opens: "GPUs and Ranks" },
 };
 
 /** What the URL becomes where a piece of evidence is opened; null where no view shows it. */
@@ -93,11 +93,11 @@ export function opening({ kind, key }: Pick<Evidence, "kind" | "key">, firstIter
     case "op":
       return showingOp("ops", key);
     case "line":
-      return { view: "ops", "ops.where.stack_trace": key };
+      return { view: "ops", "ops.by": "none", "ops.where.stack_trace": key };
     case "kernel":
       return firstIteration === null
         ? null
-        : { view: "kernels_by_iteration", "iters.row": String(firstIteration), "ikernels.search": key };
+        : { view: "iterations", "iters.row": String(firstIteration), "ikernels.search": key };
     case "iteration":
       return amongNeighbours(Number(key), Number(key));
     case "device":

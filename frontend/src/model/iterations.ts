@@ -1,5 +1,5 @@
 /** The stacked bars of the iterations: their parts, their places, and the text of their hover cards. */
-import type { DashboardResponse, IterationRow, Resource } from "../api/types";
+import type { IterationRow, Resource } from "../api/types";
 import { formatCount } from "../format/number";
 import { rectangle } from "./chart";
 import { ON_GPU, RESOURCES, type ColourClass } from "./resources";
@@ -89,16 +89,16 @@ export function rowTitle(row: Pick<IterationRow, "iteration" | "stop_iteration">
 export function openingBar({ iteration, stop_iteration: last, profiled, parts }: IterationRow): Changes {
   const worked = profiled && ON_GPU.some((resource) => (parts?.[resource] ?? 0) > 0);
   return worked && iteration === last
-    ? { view: "kernels_by_iteration", "iters.row": String(iteration) }
+    ? { view: "iterations", "iters.row": String(iteration) }
     : amongNeighbours(iteration, last);
 }
 
-/** The iteration that is aggregated where there is but one, as tables name it; empty where there are several, or none. */
-export function onlyIteration({ performance, iterations: { rows } }: DashboardResponse): string {
-  const [first, ...others] = rows.filter(({ profiled }) => profiled);
-  return performance.profiled_iterations === 1 && first !== undefined && others.length === 0
-    ? String(first.iteration)
-    : "";
+/** The aggregated iteration of median length, as tables name it; of bars that stand for several, the first of them; empty without any. */
+export function medianIteration(rows: readonly IterationRow[]): string {
+  const mean = ({ duration_ns: sum, count }: IterationRow): number => sum / Math.max(count, 1);
+  const inOrder = rows.filter(({ profiled }) => profiled).sort((a, b) => mean(a) - mean(b));
+  const median = inOrder[Math.floor((inOrder.length - 1) / 2)];
+  return median === undefined ? "" : String(median.iteration);
 }
 
 export const isResource = (key: ColourClass): key is Resource => key !== "outside";

@@ -72,7 +72,7 @@ export function arriving(state: UrlState, to: Changes): Changes {
 /** The op in a view that lists ops: selected, and alone, as a search for `LINEAR_1` would find `LINEAR_10` too. */
 export function showingOp(view: "ops" | "efficiency", op: string): Changes {
   const table = view === "ops" ? "ops" : "eff";
-  return { view, [`${table}.row`]: op, [`${table}.where.op_id`]: `=${op}` };
+  return { view, "ops.by": "none", [`${table}.row`]: op, [`${table}.where.op_id`]: `=${op}` };
 }
 
 /** The iterations in their view, with neighbours to compare. */
@@ -84,7 +84,7 @@ export const amongNeighbours = (first: number, last: number): Changes => ({
 
 /** Keys that mean something within one profile only. */
 const OF_ONE_PROFILE =
-  /^(?:aggregation|domain|job|iterations\.(?:from|to|start|stop|key|by)|(?:groups|graph)\.(?:root|toggled|member|place))$|\.(?:page|row)$/;
+  /^(?:aggregation|domain|job|iterations\.(?:from|to|start|stop|key|by)|groups\.(?:root|toggled|member|place))$|\.(?:page|row)$/;
 
 /** The state without what only means something within one profile: aggregation, zoom, pages and selected rows. */
 export function forOtherProfile(state: UrlState): UrlState {

@@ -38,15 +38,14 @@ export interface GroupTree {
   change: (values: Readonly<Record<string, string | null>>) => void;
 }
 
-interface Options {
-  /** Under which name the state is kept in the URL. */
-  name: string;
-  /** Rows that may be open at first. */
-  screen: number;
-  foldAtFirst: boolean;
-}
-
-export function useGroupTree({ name, screen, foldAtFirst }: Options): {
+/**
+ * @param name under which the state is kept in the URL
+ * @param screen rows that may be open at first
+ */
+export function useGroupTree(
+  name: string,
+  screen: number,
+): {
   tree: GroupTree | null;
   query: Query<GroupsResponse>;
 } {
@@ -59,7 +58,7 @@ export function useGroupTree({ name, screen, foldAtFirst }: Options): {
   const filter = url[`${name}.filter`] ?? "";
   const hasGpuTime = data?.nodes.gpu_time_ns.some((time) => (time ?? 0) > 0) !== false;
   const sort = url[`${name}.sort`] ?? (hasGpuTime ? "-gpu_time_ns" : "-cpu_time_ns");
-  const fold = (url[`${name}.fold`] ?? (foldAtFirst ? "yes" : "no")) === "yes";
+  const fold = (url[`${name}.fold`] ?? "yes") === "yes";
 
   const tree = useMemo(() => (data === null ? null : buildTree(data.nodes, data.group, data.causes ?? [])), [data]);
   const unordered = useMemo(() => {
@@ -122,7 +121,7 @@ export function useGroupTree({ name, screen, foldAtFirst }: Options): {
         const node = rows.find(url[`${name}.row`] ?? "")?.members[0];
         const then = new Rows(rows.tree, { ...rows.options, fold: to });
         const row = node === undefined ? null : then.rowOf(node);
-        change({ fold: to === foldAtFirst ? null : to ? "yes" : "no", row: row?.key ?? null, member: null });
+        change({ fold: to ? null : "no", row: row?.key ?? null, member: null });
       },
       change,
     },

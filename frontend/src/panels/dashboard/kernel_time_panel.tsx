@@ -25,9 +25,9 @@ export function KernelTimePanel({ data }: { data: DashboardResponse }) {
           <MoreMenu
             about="Total Kernel GPU Time"
             views={[
-              { id: "ops", label: "Ops and Kernels" },
-              { id: "kernels_by_iteration", label: "Kernels by Iteration" },
-              { id: "kernels_by_op", label: "Kernels by Op" },
+              { label: "Ops and Kernels", to: { view: "ops", "ops.by": "none" } },
+              { label: "Kernels by Iteration", to: { view: "iterations", "iters.by": null } },
+              { label: "Kernels by Op", to: { view: "iterations", "iters.by": "op" } },
             ]}
           />
           <button

@@ -28,7 +28,7 @@ interface Listed extends Pick<TopOp, "op_id" | "name" | "op_type" | "direction" 
 /** Ops and Kernels in its default order, where the ten are on the first page, with this op selected. */
 function withOp(state: UrlState, op: Listed): Changes {
   const own = Object.keys(state).filter((key) => /^(?:ops|kernels)\./.test(key));
-  return { ...Object.fromEntries(own.map((key) => [key, null])), view: "ops", "ops.row": op.op_id };
+  return { ...Object.fromEntries(own.map((key) => [key, null])), view: "ops", "ops.by": "none", "ops.row": op.op_id };
 }
 
 /** The ten longest ops by GPU time; of a recording without GPU work by CPU time, which is all that it tells. */

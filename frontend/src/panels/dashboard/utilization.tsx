@@ -22,7 +22,9 @@ export function Utilization({ data }: { data: DashboardResponse }) {
       title="GPU Utilization"
       about={about}
       class="span-small"
-      tools={devices.length > 1 && <MoreMenu about="GPU Utilization" views={[{ id: "gpus", label: "GPUs" }]} />}
+      tools={
+        devices.length > 1 && <MoreMenu about="GPU Utilization" views={[{ label: "GPUs", to: { view: "gpus" } }]} />
+      }
     >
       {fraction === null ? (
         <p class="nothing">This recording holds no kernel, so there is no utilization to show.</p>

@@ -14,6 +14,7 @@ import { around, clamped, meanBar, toAsk, zoomed, type Window } from "../../mode
 import { Bars, plotWidthOf } from "./bars";
 import { Overview } from "./overview";
 import { RangeForm } from "./range_form";
+import { SelectedIteration } from "./selected_iteration";
 import { useChoice } from "./use_choice";
 import { askedWindow, useZoom } from "./use_window";
 
@@ -34,10 +35,10 @@ function useIterations(width: number) {
 interface IterationsProps {
   data: DashboardResponse;
   /** Whether this server aggregates anew. */
-  allowed: boolean;
+  reaggregate: boolean;
 }
 
-export function Iterations({ data, allowed }: IterationsProps) {
+export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
   const [measure, width] = useWidth(900);
   const query = useIterations(width);
   const iterations = query.data;
@@ -57,19 +58,24 @@ export function Iterations({ data, allowed }: IterationsProps) {
       </Message>
     );
   return (
-    <Loaded
-      data={data}
-      iterations={iterations}
-      allowed={allowed}
-      measure={measure}
-      width={width}
-      busy={query.loading}
-      whole={{ from: iterations.first, to: iterations.last + 1 }}
-    />
+    <div class="stacked">
+      <Chart
+        data={data}
+        iterations={iterations}
+        allowed={allowed}
+        measure={measure}
+        width={width}
+        busy={query.loading}
+        whole={{ from: iterations.first, to: iterations.last + 1 }}
+      />
+      <SelectedIteration data={data} />
+    </div>
   );
 }
 
-interface LoadedProps extends IterationsProps {
+interface ChartProps {
+  data: DashboardResponse;
+  allowed: boolean;
   iterations: IterationsResponse;
   measure: (element: HTMLElement | null) => void;
   width: number;
@@ -77,7 +83,7 @@ interface LoadedProps extends IterationsProps {
   whole: Window;
 }
 
-function Loaded({ data, iterations, allowed, measure, width, busy, whole }: LoadedProps) {
+function Chart({ data, iterations, allowed, measure, width, busy, whole }: ChartProps) {
   const zoom = useZoom(whole);
   const choice = useChoice(data, iterations);
   const { iter_start: start, iter_stop: stop } = iterations;

@@ -9,7 +9,7 @@ import { OpReason } from "./op_reason";
 export function OpsAndKernels({ data }: { data: DashboardResponse }) {
   const op = useUrl()["ops.row"] ?? "";
   return (
-    <div class="stacked">
+    <>
       <DataTable
         table="ops"
         name="ops"
@@ -39,6 +39,6 @@ export function OpsAndKernels({ data }: { data: DashboardResponse }) {
           />
         </>
       )}
-    </div>
+    </>
   );
 }

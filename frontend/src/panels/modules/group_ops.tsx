@@ -1,5 +1,5 @@
 /** Group Ops: the tree of modules and name scopes, its icicle, and the ops and kernels of the selected row. */
-import { Fragment } from "preact";
+import { Fragment, type ComponentChildren } from "preact";
 
 import { Hint } from "../../components/hint";
 import { Later } from "../../components/later";
@@ -21,10 +21,11 @@ const SCREEN_ROWS = 26;
 
 const ALL_GROUPS = { table: "groups", sort: "", search: "", where: {}, links: {} };
 
-export function GroupOps() {
+/** With the choice of another view of the tree in its head. */
+export function GroupOps({ choice }: { choice: ComponentChildren }) {
   const scope = useScope();
   const { matrixUnit } = scope;
-  const { tree, query } = useGroupTree({ name: "groups", screen: SCREEN_ROWS, foldAtFirst: false });
+  const { tree, query } = useGroupTree("groups", SCREEN_ROWS);
   if (tree === null)
     return query.error === null ? <Loading what="the groups" /> : <ErrorBox error={query.error} retry={query.reload} />;
   return (
@@ -32,6 +33,7 @@ export function GroupOps() {
       <section class="panel tree-panel" aria-label="Group Ops">
         <header class="table-tools">
           <h2>Group Ops</h2>
+          {choice}
           <TreeTools tree={tree} />
           {/* A path tells where each row belongs: the file holds all, whatever is folded, filtered or zoomed here. */}
           <ExportMenu

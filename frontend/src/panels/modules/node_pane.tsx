@@ -77,15 +77,8 @@ export function NodePane({ row, tree, onClose }: NodePaneProps) {
       ) : (
         <p class="muted">No kernels were recorded, so that nothing tells whether {unit}s were used.</p>
       )}
-      <ViewLink
-        class="button"
-        to={
-          op === null
-            ? { view: "groups", "groups.row": row.key, "groups.fold": tree.fold ? "yes" : "no" }
-            : showingOp("ops", op)
-        }
-      >
-        {op === null ? "Open in Group Ops" : "Open in Ops and Kernels"}
+      <ViewLink class="button" to={op === null ? { "groups.as": null } : showingOp("ops", op)}>
+        {op === null ? "Show in the tree" : "Open in Ops"}
       </ViewLink>
     </DetailsPane>
   );

@@ -1,4 +1,5 @@
 /** The module graph: which parts of the model use Tensor Cores, could but do not, or could not. */
+import type { ComponentChildren } from "preact";
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { Icon } from "../../components/icon";
@@ -25,9 +26,10 @@ import { usePlace } from "./use_place";
 
 const SCREEN_NODES = 24;
 
-export function Graph() {
+/** With the choice of another view of the tree in its head. */
+export function Graph({ choice }: { choice: ComponentChildren }) {
   const { matrixUnit, onGpu } = useScope();
-  const { tree, query } = useGroupTree({ name: "graph", screen: SCREEN_NODES, foldAtFirst: true });
+  const { tree, query } = useGroupTree("groups", SCREEN_NODES);
   if (tree === null)
     return query.error === null ? <Loading what="the graph" /> : <ErrorBox error={query.error} retry={query.reload} />;
   const { nodes } = tree.rows.tree;
@@ -36,6 +38,7 @@ export function Graph() {
       <section class="panel graph-panel" aria-label="Compatibility Graph">
         <header class="table-tools">
           <h2>Compatibility Graph</h2>
+          {choice}
           <TreeTools tree={tree} />
         </header>
         {tree.rows.roots.length === 0 ? (

@@ -13,7 +13,7 @@ function placeOf(text: string | undefined): Place | null {
 }
 
 export function usePlace(fit: Place): [Place, (place: Place | null) => void] {
-  const settled = placeOf(useUrl()["graph.place"]);
+  const settled = placeOf(useUrl()["groups.place"]);
   const [moving, setMoving] = useState<Place | null>(null);
   useEffect(() => forgetPending, []);
   const show = (place: Place | null): void => {
@@ -24,7 +24,7 @@ export function usePlace(fit: Place): [Place, (place: Place | null) => void] {
         place === null
           ? null
           : [place.scale.toFixed(3), Math.round(place.left), Math.round(place.top)].map(String).join("_");
-      navigate({ "graph.place": text });
+      navigate({ "groups.place": text });
       setMoving(null);
     };
     if (place === null) write();

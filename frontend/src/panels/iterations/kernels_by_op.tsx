@@ -1,0 +1,42 @@
+/** The ops of the selected iteration, and the kernels of the op that is selected among them: DLProf's Kernels by Op. */
+import { Hint } from "../../components/hint";
+import { DataTable } from "../../components/table/data_table";
+import { useUrl } from "../../frame/url";
+
+export function KernelsByOp({ iteration }: { iteration: string }) {
+  const op = useUrl()["oops.row"] ?? "";
+  return (
+    <>
+      <DataTable
+        key={iteration}
+        table="ops_of_iteration"
+        name="oops"
+        title={`Ops in Iteration ${iteration}`}
+        noun="ops"
+        links={{ iteration }}
+        pageSize={10}
+        empty="No op launched a kernel in this iteration, or it is not part of the aggregation."
+        selectable
+        below={["okernels"]}
+      />
+      {op === "" ? (
+        <Hint
+          title="Kernels in Selected Iteration and Op"
+          text="Select an op above to see its kernels in this iteration."
+        />
+      ) : (
+        <DataTable
+          key={`${iteration} ${op}`}
+          table="kernels_of_iteration_op"
+          name="okernels"
+          title={`Kernels of ${op} in Iteration ${iteration}`}
+          noun="kernels"
+          links={{ iteration, op }}
+          pageSize={10}
+          empty="This op launched no kernel in this iteration."
+          selectable
+        />
+      )}
+    </>
+  );
+}

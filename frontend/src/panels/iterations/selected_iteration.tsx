@@ -1,0 +1,39 @@
+/** What the selected iteration launched, grouped by kernel or by op; at first the iteration of median length. */
+import type { DashboardResponse } from "../../api/types";
+import { Choice, chosenOf } from "../../components/choice";
+import { IterationTable } from "../../components/table/iteration_table";
+import { useUrl } from "../../frame/url";
+import { medianIteration } from "../../model/iterations";
+import { KernelsByIteration } from "./kernels_by_iteration";
+import { KernelsByOp } from "./kernels_by_op";
+
+const GROUPINGS = [
+  ["kernel", "Kernel", "Kernels by Iteration"],
+  ["op", "Op", "Kernels by Op"],
+] as const;
+
+export function SelectedIteration({ data }: { data: DashboardResponse }) {
+  const url = useUrl();
+  const by = chosenOf(GROUPINGS, url["iters.by"]);
+  const iteration = url["iters.row"] ?? medianIteration(data.iterations.rows);
+  return (
+    <>
+      <IterationTable name="iters" below={["ikernels", "oops", "okernels"]} selected={iteration} />
+      {iteration !== "" && (
+        <>
+          <div class="section-head">
+            <h2>Iteration {iteration}</h2>
+            <Choice
+              label="Group by"
+              shown
+              options={GROUPINGS}
+              value={by}
+              to={(id) => ({ "iters.by": id === "kernel" ? null : id })}
+            />
+          </div>
+          {by === "op" ? <KernelsByOp iteration={iteration} /> : <KernelsByIteration iteration={iteration} />}
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,23 @@
+/** Modules: one tree of modules and name scopes, as icicle and table (Group Ops) or as graph, with one selection. */
+import { Choice, chosenOf } from "../../components/choice";
+import { useUrl } from "../../frame/url";
+import { Graph } from "./graph";
+import { GroupOps } from "./group_ops";
+
+const VIEWS = [
+  ["tree", "Tree", "Group Ops: icicle and table"],
+  ["graph", "Graph", "Compatibility graph"],
+] as const;
+
+export function Modules() {
+  const view = chosenOf(VIEWS, useUrl()["groups.as"]);
+  const choice = (
+    <Choice
+      label="View of the modules"
+      options={VIEWS}
+      value={view}
+      to={(as) => ({ "groups.as": as === "tree" ? null : as })}
+    />
+  );
+  return view === "graph" ? <Graph choice={choice} /> : <GroupOps choice={choice} />;
+}
