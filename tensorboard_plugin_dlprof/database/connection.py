@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.database.overlay import MEASURED_TABLES, lay_over
+from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.database.sql_files import NEW_TABLE, statements
 from tensorboard_plugin_dlprof.errors import NotADatabase, ProfileError, TooNew, TooOld, UnfitDatabase
 from tensorboard_plugin_dlprof.metadata import DATABASE_TABLES, DLPROF_VERSION, EXTENSION_VERSION
@@ -65,7 +66,8 @@ def open_database(path: Path, follow_links: bool = True, measured: Path | None =
                 con.execute(statement.replace("CREATE VIEW", "CREATE TEMP VIEW", 1))
             if measured is not None:
                 lay_over(con, measured, {table: layout_of("extensions")[table] for table in MEASURED_TABLES})
-            seal(con)
+            con.create_function("path_pattern", 2, path_pattern, deterministic=True)
+            seal(con, {"path_pattern"})
     except BaseException:
         con.close()
         raise

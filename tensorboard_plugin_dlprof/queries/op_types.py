@@ -69,6 +69,17 @@ OP_TYPES = Table(
             "type.op_node_type_id",
             searchable=True,
         ),
+        Column(
+            "gpu_time_fraction",
+            "Share",
+            "fraction",
+            "GPU time of the type over the sum of the GPU times of all ops.",
+            "gpu_time.sum * 1.0 / nullif((SELECT all_ops.gpu_time FROM model_summary AS summary "
+            "JOIN category_summary AS all_ops ON all_ops.id = summary.nodes_total_id "
+            "WHERE summary.aggr_id = type.aggr_id AND summary.domain_id = type.domain_id), 0)",
+            ("times", "gpu_time"),
+            nullable=True,
+        ),
         Column("ops", "No. Ops", "integer", "How many ops are of this type.", "type.num_nodes"),
         Column("calls", "No. Calls", "integer", "How often ops of this type were called.", "type.num_calls"),
         *_time_columns(),

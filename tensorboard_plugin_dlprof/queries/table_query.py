@@ -5,6 +5,7 @@ Nothing is executed here, but in ``pages``. Everything in the SQL but the bound 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -93,6 +94,12 @@ class TableQuery:
             joined = self.table.source(self._filter_joins if filtered else ())
             sql = f"SELECT count(*) FROM {joined} WHERE {self._where(filtered, True)}"
         return sql, self._key(sql, self.values if filtered else self.scope_values)
+
+    def sums(self, columns: Sequence[Column]) -> str:
+        """The SELECT of the sums of ``columns`` over all rows that pass."""
+        joins = self._filter_joins.union(*(column.joins for column in columns))
+        values = ", ".join(f"sum({column.sql})" for column in columns)
+        return f"SELECT {values} FROM {self.table.source(joins)} WHERE {self._where(True, True)}"
 
     def count_key(self, question: Question) -> CountKey:
         """The key for the number of rows that pass, if it is counted with stored orders."""

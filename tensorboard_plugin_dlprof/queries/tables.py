@@ -19,6 +19,7 @@ from tensorboard_plugin_dlprof.queries.iteration_tables import (
     ops_of_iteration,
 )
 from tensorboard_plugin_dlprof.queries.kernels import kernels_of_op
+from tensorboard_plugin_dlprof.queries.op_groups import op_names, op_paths
 from tensorboard_plugin_dlprof.queries.op_types import OP_TYPES
 from tensorboard_plugin_dlprof.queries.ops import of_ours
 from tensorboard_plugin_dlprof.queries.reasons import groups, ops, ops_of_group
@@ -39,6 +40,8 @@ TABLES: Mapping[str, Callable[[bool], Table]] = MappingProxyType(
     {
         "ops": _of_ops(ops),
         "kernels_of_op": kernels_of_op,
+        "op_paths": op_paths,
+        "op_names": op_names,
         "op_types": lambda _extended: OP_TYPES,
         "groups": _groups,
         "ops_of_group": _of_ops(ops_of_group),

@@ -11,6 +11,7 @@ from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
 from tensorboard_plugin_dlprof.queries.tables import table_of
+from tensorboard_plugin_dlprof.queries.totals import totals
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
 from tensorboard_plugin_dlprof.routes.requests import LARGEST_ITERATION, Parameters
 
@@ -31,6 +32,7 @@ def table(borrowed: Borrowed, scope: Scope, parameters: Parameters) -> dict[str,
         "total": answer.total,
         "filtered": answer.filtered,
         "sort": answer.sort,
+        "totals": totals(borrowed.connection, found, scope, request),
     }
 
 

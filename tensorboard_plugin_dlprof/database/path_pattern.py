@@ -1,0 +1,26 @@
+"""The path of an op without what only counts repetitions, by which ops that do the same are summed."""
+
+from __future__ import annotations
+
+import re
+
+_INDEX = re.compile(r"\[\d+\]")
+"""As in ``Bottleneck[2]``."""
+
+_NUMBER = re.compile(r"(?<![\dA-Za-z])\d+(?![\dA-Za-z])")
+"""A number that is a word, as in ``layers.12`` or ``conv2d_12``; not that of ``conv2d`` or ``128x64``."""
+
+_NUMBER_OF_MODULE = re.compile(r"\d+(?![\dA-Za-z])")
+"""A number that ends a word, as in ``layer3``: modules have it, but names of ops such as ``gemm_a16w16`` mean it."""
+
+
+def path_pattern(path: str, own_name: int = 0) -> str:
+    """The path with ``#`` in place of numbers that count repetitions, and without indices in brackets.
+
+    Args:
+        path: of an op, such as ``/ResNet/layer3/Bottleneck[2]/conv1/conv2d``.
+        own_name: 1 for the last part alone, ``conv2d``.
+    """
+    modules, slash, name = _INDEX.sub("", str(path)).rpartition("/")
+    name = _NUMBER.sub("#", name)
+    return name if own_name else f"{_NUMBER_OF_MODULE.sub('#', modules)}{slash}{name}"

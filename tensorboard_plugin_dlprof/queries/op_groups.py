@@ -1,0 +1,122 @@
+"""Ops summed over the repetitions of a model: by the pattern of their path, or by their own name."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
+from tensorboard_plugin_dlprof.queries.table import Column, Table
+
+_EFFICIENCY = "LEFT JOIN ext_op_efficiency AS rate ON rate.aggr_id = node.aggr_id AND rate.read_only_ops_id = op.id"
+
+_KERNELS_OF_OURS = (
+    "LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = node.aggr_id AND kernels.read_only_ops_id = op.id"
+)
+
+_KERNELS_OF_OTHERS = (
+    "LEFT JOIN (SELECT kernel.read_only_ops_id AS ops_id, sum(time.sum) AS kernel_ns, "
+    "sum((kernel.uses_tc <> 0) * time.sum) AS tc_kernel_ns, 0 AS unknown_ns FROM kernel_summaries AS kernel "
+    "JOIN metric AS time ON time.id = kernel.gpu_time_metric_id WHERE kernel.aggr_id = :aggregation "
+    "AND kernel.domain_id = :domain GROUP BY kernel.read_only_ops_id) AS kernels ON kernels.ops_id = op.id"
+)
+
+_CAUSE = " ".join(f"WHEN '{key}' THEN '{words.replace(chr(39), chr(39) * 2)}'" for key, words in CAUSES.items())
+
+
+def _summed(own_name: int, extended: bool) -> str:
+    """One row per group of ops.
+
+    Columns without an aggregate are those of the op with the most GPU time, which SQLite promises for a query with a
+    single ``max``.
+    """
+    rates = "rate.bound AS bound, rate.cause AS cause, sum(rate.measured_ns - rate.best_ns) AS gain_ns, "
+    nothing = "NULL AS bound, NULL AS cause, NULL AS gain_ns, "
+    return (
+        f"SELECT node.id AS id, path_pattern(op.op_name, {own_name}) AS pattern, op.direction_id AS direction_id, "
+        "op.op_type_id AS op_type_id, op.op_id AS op_id, count(*) AS ops, sum(node.num_calls) AS calls, "
+        "sum(node.kernel_calls) AS kernel_calls, sum(gpu.sum) AS gpu_ns, sum(cpu.sum) AS cpu_ns, "
+        "sum(kernels.kernel_ns) AS kernel_ns, sum(kernels.tc_kernel_ns) AS tc_ns, "
+        "sum(kernels.unknown_ns) AS unknown_ns, sum(node.tc_eligible <> 0 OR node.using_tc <> 0) AS eligible, "
+        f"{rates if extended else nothing}max(gpu.sum) AS most_ns "
+        "FROM op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
+        "JOIN node_time_metrics AS times ON times.id = node.node_time_metrics_id "
+        "JOIN metric AS gpu ON gpu.id = times.gpu_time_metric_id "
+        "JOIN metric AS cpu ON cpu.id = times.cpu_time_metric_id "
+        f"{_KERNELS_OF_OURS if extended else _KERNELS_OF_OTHERS} {_EFFICIENCY if extended else ''} "
+        "WHERE node.aggr_id = :aggregation AND op.domain_id = :domain GROUP BY pattern, op.direction_id"
+    )
+
+
+_ALL_OPS = (
+    "SELECT all_ops.gpu_time FROM model_summary AS summary JOIN category_summary AS all_ops "
+    "ON all_ops.id = summary.nodes_total_id WHERE summary.aggr_id = :aggregation AND summary.domain_id = :domain"
+)
+
+_NAME = {
+    0: Column("name", "Op Name", "path", "Path of the ops, with # for numbers that only count repetitions, and without "
+              "indices.", "ops.pattern", searchable=True),
+    1: Column("name", "Op", "text", "Name of the ops without their path.", "ops.pattern", searchable=True),
+}  # fmt: skip
+
+_COLUMNS = (
+    Column("direction", "Direction", "text", "fprop in the forward pass, bprop in the backward pass.",
+           "direction.string", ("direction",), nullable=True),
+    Column("ops", "Ops", "integer", "How many ops of the model the row stands for.", "ops.ops"),
+    Column("calls", "Calls", "integer", "How often these ops were called.", "ops.calls"),
+    Column("gpu_time_ns", "GPU Time", "duration_ns",
+           "Time during which work of an op ran on a GPU, summed over the ops and their calls.", "ops.gpu_ns"),
+    Column("gpu_time_fraction", "Share", "fraction", "GPU time over the sum of the GPU times of all ops.",
+           f"ops.gpu_ns * 1.0 / nullif(({_ALL_OPS}), 0)", nullable=True),
+    Column("tensor_core_fraction", "On TC", "fraction",
+           "Time of kernels on Tensor Cores over the time of all kernels of these ops; empty where it is unknown.",
+           "CASE WHEN ops.unknown_ns = 0 OR ops.tc_ns > 0 THEN ops.tc_ns * 1.0 / nullif(ops.kernel_ns, 0) END",
+           nullable=True),
+    Column("bound", "Bound by", "text",
+           "What limits the op that takes the most time: compute, memory, or latency where kernels are too short.",
+           "nullif(ops.bound, '')", nullable=True),
+    Column("gain_ns", "Could Gain", "duration_ns",
+           "Kernel time less the time that it would take at the GPU's published rates.", "ops.gain_ns", nullable=True),
+    Column("cause", "Cause", "text", "Why the eligible op that takes the most time does not use Tensor Cores well.",
+           f"CASE ops.cause WHEN '' THEN NULL {_CAUSE} ELSE ops.cause END", nullable=True, tier=1),
+    Column("op_type", "Op Type", "text", "What the op that takes the most time does.", "op_type.string",
+           ("op_type",), searchable=True, tier=1),
+    Column("cpu_time_ns", "CPU Time", "duration_ns", "Time of the ops on the host.", "ops.cpu_ns", tier=1),
+    Column("kernel_calls", "Kernel Calls", "integer", "How many kernels the ops launched.", "ops.kernel_calls", tier=1),
+    Column("eligible_ops", "TC Eligible Ops", "integer", "How many of the ops could use Tensor Cores.",
+           "ops.eligible", tier=2),
+    Column("op_id", "Longest Op", "text", "The op that takes the most GPU time.", "ops.op_id", tier=2),
+)  # fmt: skip
+
+
+def _table(name: str, own_name: int, extended: bool) -> Table:
+    return Table(
+        name=name,
+        key="key",
+        base=f"({_summed(own_name, extended)}) AS ops",
+        row_id="ops.id",
+        where="1",
+        default_sort="-gpu_time_ns",
+        default_then="cpu_time_ns",
+        joins=MappingProxyType(
+            {
+                "direction": "LEFT JOIN dictionary AS direction ON direction.id = ops.direction_id",
+                "op_type": "LEFT JOIN dictionary AS op_type ON op_type.id = ops.op_type_id",
+            }
+        ),
+        columns=(
+            _NAME[own_name],
+            *(column for column in _COLUMNS if extended or column.key not in ("bound", "gain_ns", "cause")),
+            Column("key", "Row", "text", "Identifies the row.",
+                   "ops.pattern || ' ' || ifnull(direction.string, '')", ("direction",), hidden=True, tier=2),
+        ),
+    )  # fmt: skip
+
+
+def op_paths(extended: bool) -> Table:
+    """Ops by the pattern of their path and their direction."""
+    return _table("op_paths", 0, extended)
+
+
+def op_names(extended: bool) -> Table:
+    """Ops by their own name and their direction."""
+    return _table("op_names", 1, extended)

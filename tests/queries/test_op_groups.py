@@ -1,0 +1,92 @@
+"""Ops summed by path pattern and by name, and the totals of tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof import samples
+from tensorboard_plugin_dlprof.database.connection import opened_database
+from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries.pages import page, stream
+from tensorboard_plugin_dlprof.queries.rows import Row
+from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tensorboard_plugin_dlprof.queries.table import Request
+from tensorboard_plugin_dlprof.queries.tables import table_of
+from tensorboard_plugin_dlprof.queries.totals import totals
+from tests.shared_data import shared_data
+
+
+@pytest.fixture(scope="module")
+def amp(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The AMP sample as a database."""
+    source = next(samples.DATA.rglob("generated-resnet50-amp.pt.trace.json.gz"))
+    made = tmp_path_factory.mktemp("groups") / "amp.dlprof_dldb.sqlite"
+    import_source(source, made, ImportOptions(), lambda _stage, _fraction: None)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "name"),
+    [
+        ("/ResNet/layer3/Bottleneck[2]/conv1/conv2d", "/ResNet/layer#/Bottleneck/conv#/conv2d", "conv2d"),
+        ("/model/layers.12/mlp/gemm_a16w16", "/model/layers.#/mlp/gemm_a16w16", "gemm_a16w16"),
+        ("/h/0/attn/scores_7", "/h/#/attn/scores_#", "scores_#"),
+        ("sgemm_128x64_nn", "sgemm_128x64_nn", "sgemm_128x64_nn"),
+    ],
+)
+def test_a_pattern_leaves_out_only_what_counts_repetitions(path: str, pattern: str, name: str) -> None:
+    """Numbers that are part of a meaning stay."""
+    assert path_pattern(path) == pattern
+    assert path_pattern(path, 1) == name
+
+
+def rows_of(database: Path, table: str, **filters: str) -> tuple[list[Row], dict[str, object]]:
+    """All rows that pass, and the totals."""
+    with opened_database(database) as connection:
+        scope, found, request = find_scope(connection), table_of(connection, table), Request(filters=filters)
+        return list(stream(connection, found, scope, request)), dict(totals(connection, found, scope, request))
+
+
+def whole(row: Row, key: str) -> int:
+    """A cell that is a whole number."""
+    value = row[key]
+    assert isinstance(value, int)
+    return value
+
+
+@pytest.mark.parametrize(("table", "own_name"), [("op_paths", 0), ("op_names", 1)])
+def test_groups_are_the_sums_of_their_ops(amp: Path, table: str, own_name: int) -> None:
+    """By hand from the table of ops, which is checked elsewhere: every op is in one group."""
+    expected: dict[tuple[str, object], list[int]] = {}
+    for op in rows_of(amp, "ops")[0]:
+        sums = expected.setdefault((path_pattern(str(op["name"]), own_name), op["direction"]), [0, 0, 0])
+        for i, value in enumerate((1, whole(op, "calls"), whole(op, "gpu_time_ns"))):
+            sums[i] += value
+    rows, _ = rows_of(amp, table)
+    assert {
+        (str(row["name"]), row["direction"]): [whole(row, key) for key in ("ops", "calls", "gpu_time_ns")]
+        for row in rows
+    } == expected
+    assert any(sums[0] > 40 for sums in expected.values())
+    assert sum(float(row["gpu_time_fraction"] or 0) for row in rows) == pytest.approx(1)
+    assert len({row["key"] for row in rows}) == len(rows)
+
+
+def test_totals_are_of_what_passes_the_filters(amp: Path) -> None:
+    """Not of the page alone, and not of all."""
+    for table, filters in (("op_paths", {"name": "conv"}), ("ops", {"op_type": "conv2d"}), ("op_types", {})):
+        rows, sums = rows_of(amp, table, **filters)
+        assert sums["gpu_time_ns"] == sum(whole(row, "gpu_time_ns") for row in rows) > 0
+        assert sums["calls"] == sum(whole(row, "calls") for row in rows)
+    assert rows_of(amp, "iterations")[1] == {}
+
+
+def test_nvidias_databases_have_groups_too() -> None:
+    """Without what needs the efficiency of ops."""
+    with opened_database(shared_data() / "dlprof-golden" / "dlprof_dldb.sqlite") as connection:
+        answer = page(connection, table_of(connection, "op_paths"), find_scope(connection), Request(limit=1))
+    assert answer.rows[0]["op_type"] == "conv2d"
+    assert "bound" not in answer.rows[0]
