@@ -8,15 +8,12 @@ fork forever.
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
-import pickle
 import signal
 import struct
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable
 from types import TracebackType
 from typing import IO, Any
 
@@ -85,64 +82,6 @@ def _do(work: Callable[[IO[bytes], IO[bytes]], None], to_read: int, from_write: 
         status = 0
     finally:
         os._exit(status)
-
-
-class Beside:
-    """The results of a generator that runs in a fork of this process, if possible. Use it as a context manager.
-
-    Results are passed through shared memory, because a pipe would take several times as long. The pipe only carries the
-    end offset of each result as soon as it is complete.
-
-    Args:
-        compute: Yields the results, which must be picklable. It must not change this process, as it may run in a fork.
-        beside: Whether to fork; if not, or if that is impossible, all results are computed by the constructor.
-    """
-
-    def __init__(self, compute: Callable[[], Iterator[Any]], *, beside: bool) -> None:
-        self._compute = compute
-        self._taken = 0
-        """Number of results received from the fork."""
-        self._taken_bytes = 0
-        self._here: Iterator[Any] = iter(())
-        self._closing = contextlib.ExitStack()
-        self._fork: Fork | None = None
-        if beside and can_fork() and hasattr(os, "memfd_create"):  # Python built for an old C library has none.
-            with contextlib.suppress(OSError):
-                self._memory = self._closing.enter_context(os.fdopen(os.memfd_create("result"), "w+b"))
-                self._fork = self._closing.enter_context(Fork(self._work))
-        if self._fork is None:
-            self._closing.close()
-            self._here = iter(list(compute()))
-
-    def next(self) -> Any:
-        """Wait for the next result. If the fork fails, the rest is computed in this process, so that errors occur here.
-
-        Raises:
-            StopIteration: There are no more results.
-        """
-        if self._fork is not None:
-            with contextlib.suppress(OSError, EOFError, pickle.UnpicklingError):
-                (end,) = _LENGTH.unpack(receive_into(self._fork.from_, bytearray(_LENGTH.size)))
-                with mmap.mmap(self._memory.fileno(), end) as shared, memoryview(shared) as pickled:
-                    found = pickle.loads(pickled[self._taken_bytes :])  # Trusted: written by our own fork.
-                self._taken, self._taken_bytes = self._taken + 1, end
-                return found
-            self._fork, self._here = None, islice(self._compute(), self._taken, None)
-        return next(self._here)
-
-    def _work(self, _pipe: IO[bytes], out: IO[bytes]) -> None:
-        for result in self._compute():
-            pickle.dump(result, self._memory, protocol=pickle.HIGHEST_PROTOCOL)
-            self._memory.flush()
-            send(out, _LENGTH.pack(self._memory.tell()))
-
-    def __enter__(self) -> Beside:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._closing.close()
 
 
 def send(pipe: IO[bytes], data: Any) -> None:

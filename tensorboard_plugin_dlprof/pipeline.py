@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tensorboard_plugin_dlprof.forking import Beside
 from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions as ReadOptions
-from tensorboard_plugin_dlprof.many_objects import memory_for_millions
-from tensorboard_plugin_dlprof.temporary_files import files_used_again
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.aggregation import Selection
@@ -22,16 +19,9 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.classify.rules.rule import Rule
     from tensorboard_plugin_dlprof.database.advice_rows import Advice
     from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
-    from tensorboard_plugin_dlprof.database.writer import Judgement
+    from tensorboard_plugin_dlprof.database.writer import Judgement, Results
     from tensorboard_plugin_dlprof.events.tables import Capture, Int64s
     from tensorboard_plugin_dlprof.profile.tables import Profile
-
-
-_WHAT_FOLLOWS = tuple(
-    f"{__package__}.{name}"
-    for name in ("events.build", "aggregation.invariants", "analysis.engine", "efficiency.rates", "database.writer")
-)
-"""Modules of the steps after reading, which can be loaded while a source is read."""
 
 
 class ImportOptions(msgspec.Struct, frozen=True):
@@ -67,7 +57,6 @@ class ImportResult(msgspec.Struct, frozen=True):
     """The key op that was used; empty if none was named, or it was ignored."""
 
 
-@memory_for_millions()
 def import_source(source: Path, database: Path, options: ImportOptions, progress: Progress) -> ImportResult:
     """Convert ``source``, and put the finished ``database`` in place atomically.
 
@@ -101,7 +90,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
 def _reading(database: Path, options: ReadOptions) -> ReadOptions:
     """Read options with temporary files in the database's folder: the system's folder may be small, or in memory."""
     folder = options.folder or database.parent
-    return msgspec.structs.replace(options, folder=folder, modules=_WHAT_FOLLOWS + options.modules)
+    return msgspec.structs.replace(options, folder=folder)
 
 
 def _profile(captures: list[Capture], options: ImportOptions) -> Profile:
@@ -130,18 +119,17 @@ def _write(
     database: Path,
     options: ImportOptions,
 ) -> list[str]:
-    from tensorboard_plugin_dlprof.database.writer import Results, write_database
+    from tensorboard_plugin_dlprof.database.writer import write_database
 
-    with Beside(lambda: _results(profile, selection), beside=options.read.workers > 1) as results:
-        return write_database(
-            database,
-            source,
-            profile,
-            lambda: Results([results.next()], results.next),
-            profile_name=options.profile_name,
-            original_command=options.original_command,
-            identity=identity,
-        )
+    return write_database(
+        database,
+        source,
+        profile,
+        lambda: _results(profile, selection),
+        profile_name=options.profile_name,
+        original_command=options.original_command,
+        identity=identity,
+    )
 
 
 def _counters(path: Path) -> Callable[[Profile], list[str]]:
@@ -153,16 +141,20 @@ def _counters(path: Path) -> Callable[[Profile], list[str]]:
     return lambda profile: apply_counters(profile, report, str(path))
 
 
-def _results(profile: Profile, selection: Selection) -> Iterator[Aggregation | Judgement]:
-    """First the aggregation, then its judgement, which can be computed while the aggregation is written."""
+def _results(profile: Profile, selection: Selection) -> Results:
     from tensorboard_plugin_dlprof.aggregation import aggregate
+    from tensorboard_plugin_dlprof.database.writer import Results
+
+    aggregation = aggregate(profile, selection)
+    return Results([aggregation], lambda: _judgement(profile, aggregation))
+
+
+def _judgement(profile: Profile, aggregation: Aggregation) -> Judgement:
     from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
     from tensorboard_plugin_dlprof.database.writer import Judgement
 
-    aggregation = aggregate(profile, selection)
-    yield aggregation
     feedback, advice = _advice(profile, aggregation)
-    yield Judgement([feedback], [advice], broken_rules(profile, aggregation))
+    return Judgement([feedback], [advice], broken_rules(profile, aggregation))
 
 
 def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback], Advice]:
@@ -205,8 +197,6 @@ class Aggregated(msgspec.Struct, frozen=True):
     """False if the database had the same aggregation already."""
 
 
-@memory_for_millions()
-@files_used_again()
 def aggregate_database(database: Path, target: Path, choice: Choice, progress: Progress) -> Aggregated:
     """Copy a database with one more aggregation, and put the copy in place atomically.
 

@@ -18,9 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 
 EVERYWHERE = frozenset(
     {
-        *("distinct", "errors", "expressions", "forking", "growing", "many_objects", "mapped_files", "masking"),
-        *("metadata", "naming", "one_job", "option_values", "ordering", "outputs", "packing", "progress"),
-        *("spilling", "steady", "temporary_files", "typical_iterations", "units", "workbooks"),
+        *("columns", "errors", "expressions", "forking", "masking", "metadata", "naming", "one_job", "option_values"),
+        *("outputs", "packing", "progress", "typical_iterations", "units", "workbooks"),
     }
 )
 """Constants and pure functions that anyone may use."""
@@ -28,25 +27,18 @@ EVERYWHERE = frozenset(
 PIPELINE_PARTS = {"aggregation", "database", "efficiency", "events", "importers", "profile"}
 
 MAY_IMPORT: dict[str, set[str]] = {
-    "distinct": set(),
+    "columns": set(),
     "errors": set(),
     "expressions": set(),
     "forking": set(),
-    "growing": set(),
-    "many_objects": set(),
-    "mapped_files": set(),
     "masking": set(),
     "metadata": set(),
     "naming": set(),
     "one_job": set(),
     "option_values": set(),
-    "ordering": set(),
     "outputs": set(),
     "packing": set(),
     "progress": set(),
-    "spilling": set(),
-    "steady": set(),
-    "temporary_files": set(),
     "typical_iterations": set(),
     "units": set(),
     "workbooks": set(),
@@ -201,7 +193,7 @@ def test_an_import_loads_no_module_for_nothing(tmp_path: Path) -> None:
 
 
 def test_a_plain_trace_loads_no_archives_and_no_rules_for_markers(tmp_path: Path) -> None:
-    """A terminal's width, temporary files, gzip, what only other profiles need: together a twentieth of the start."""
+    """Gzip, what only other profiles need: together a twentieth of the start."""
     packed = max((ROOT / "samples").rglob("*.pt.trace.json.gz"), key=lambda path: path.stat().st_size)
     trace = tmp_path / "plain.pt.trace.json"
     trace.write_bytes(gzip.decompress(packed.read_bytes()))
@@ -210,7 +202,7 @@ def test_a_plain_trace_loads_no_archives_and_no_rules_for_markers(tmp_path: Path
     assert list(tmp_path.glob("*.sqlite"))
     ours = {f"{PACKAGE}.{name}" for name in ("analysis.dlprof_detectors", "cli.renewing", "importers.looks_like")}
     ours |= {f"{PACKAGE}.{name}" for name in ("importers.kineto_helper", "queries.iteration_shares")}
-    unneeded = {"shutil", "tempfile", "gzip", "bz2", "lzma", "secrets", "logging"}
+    unneeded = {"gzip", "secrets", "logging"}
     assert not loaded & (ours | unneeded)
 
 

@@ -25,11 +25,10 @@ from tensorboard_plugin_dlprof.aggregation.tables import (
     Outside,
 )
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
-from tensorboard_plugin_dlprof.distinct import numbered_narrow
+from tensorboard_plugin_dlprof.columns.group import numbered
+from tensorboard_plugin_dlprof.columns.store import release_pages, spill_columns, spilled
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.mapped_files import let_go_of_much
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
-from tensorboard_plugin_dlprof.spilling import keep_columns, spilled
 from tensorboard_plugin_dlprof.typical_iterations import typical_range
 
 
@@ -45,9 +44,9 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
     candidate = choose_candidate(profile, selection)
     chosen = choose_range(candidate, selection)
     rows = instance_rows(profile)
-    keep_columns(rows)
+    spill_columns(rows)
     times = instance_times(profile, rows)
-    let_go_of_much()
+    release_pages()
 
     iteration = iteration_of(profile.instances.cpu_start, candidate)
     aggregated = (iteration >= 0) & chosen[iteration]
@@ -57,7 +56,7 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
     memcpy, memset = (np.flatnonzero(aggregated[work]) for work in (rows.memcpys, rows.memsets))
 
     nodes = of_ops.op_nodes(profile, times, aggregated, kernel_aggregated)
-    let_go_of_much()
+    release_pages()
     in_iterations, iteration_kernels = of_kernels.iteration_ops(
         profile,
         times,
@@ -66,7 +65,7 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
         kernel,
         rows.kernels,
     )
-    let_go_of_much()
+    release_pages()
     parts, unknown = resources.device_parts(profile, candidate.start_ns[chosen], candidate.stop_ns[chosen])
     in_use = resources.devices_in_use(profile)
     window_parts = resources.mean_parts(parts, in_use)
@@ -141,7 +140,7 @@ def _iterations(
 def _devices(profile: Profile, parts: Int64s, unknown: Int64s, in_use: Bools, kernel: Int64s) -> DeviceTimes:
     ids = np.array([device.device_id for device in profile.devices], np.int64)
     kernels = profile.kernels
-    found, row = numbered_narrow(kernels.device[kernel])
+    found, row = numbered(kernels.device[kernel])
     count = counted(row, len(found))
     kernel_ns = summed(row, (kernels.gpu_stop - kernels.gpu_start)[kernel], len(found))
     place = np.minimum(np.searchsorted(found, ids), max(len(found) - 1, 0))

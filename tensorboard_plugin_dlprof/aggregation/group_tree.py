@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.aggregation.metrics import (
 )
 from tensorboard_plugin_dlprof.aggregation.portions import by_op
 from tensorboard_plugin_dlprof.aggregation.tables import Bools, GroupOps, OpNodes, TimeMetrics
-from tensorboard_plugin_dlprof.distinct import rows_by_value
+from tensorboard_plugin_dlprof.columns.group import rows_by_value
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 

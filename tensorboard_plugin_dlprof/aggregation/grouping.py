@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.tables import Metrics
-from tensorboard_plugin_dlprof.distinct import are_dense, distinct_values, numbered
+from tensorboard_plugin_dlprof.columns.group import distinct_values, is_ascending, is_dense, numbered
+from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.events.tables import Int64s, Strings
-from tensorboard_plugin_dlprof.ordering import are_ascending
-from tensorboard_plugin_dlprof.spilling import spilled
 
 _BLOCK = 1 << 18
 """Rows whose intermediate arrays fit into the processor's cache."""
@@ -35,7 +34,7 @@ class Groups(msgspec.Struct):
     def of(cls, keys: npt.NDArray[np.integer], size: int) -> Groups:
         """Groups of the rows of ``keys``."""
         order, ordered = None, keys
-        if not are_ascending(keys):
+        if not is_ascending(keys):
             order = np.argsort(keys, kind="stable")
             ordered = keys[order]
             order = spilled(order)
@@ -184,7 +183,7 @@ def _codes(*columns: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:
 
 def _renumbered(code: Int64s) -> tuple[Int64s, Int64s]:
     """Numbers the distinct values in ascending order, in place if they are dense; returns as ``codes``."""
-    if not are_dense(code):
+    if not is_dense(code):
         _, first, number = np.unique(code, return_index=True, return_inverse=True)
         return number.reshape(-1).astype(np.int64), first.astype(np.int64)
     # Sorting twenty million rows takes the memory of seven columns; a table of all possible values takes one or two.

@@ -10,11 +10,10 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.intervals import are_shared, union_lengths
 from tensorboard_plugin_dlprof.aggregation.portions import by_op
+from tensorboard_plugin_dlprof.columns.group import is_ascending
+from tensorboard_plugin_dlprof.columns.store import release_pages, spilled
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
-from tensorboard_plugin_dlprof.mapped_files import let_go_of_much
-from tensorboard_plugin_dlprof.ordering import are_ascending
 from tensorboard_plugin_dlprof.profile.tables import Profile
-from tensorboard_plugin_dlprof.spilling import spilled
 
 _INSTANCES = 1 << 18
 """Instances of one op that are handled at once."""
@@ -89,7 +88,7 @@ def instance_times(profile: Profile, rows: InstanceRows) -> InstanceTimes:
         gpu[some] = union_lengths(instance, start, stop, some.stop - some.start)
         idle[some] = _spans(instance, start, stop, some.stop - some.start) - gpu[some]
     gpu, idle = spilled(gpu), spilled(idle)
-    let_go_of_much()
+    release_pages()
 
     api = np.zeros(count, np.int64)
     calls: list[_Work] = [
@@ -133,7 +132,7 @@ def _portions(profile: Profile, tables: Sequence[_Work]) -> Iterator[tuple[slice
 
 
 def _by_instance(rows: Int64s, start: Int64s, stop: Int64s) -> tuple[Int64s, Int64s, Int64s]:
-    if are_ascending(rows):
+    if is_ascending(rows):
         return rows, start, stop
     order = np.argsort(rows, kind="stable")
     return rows[order], start[order], stop[order]

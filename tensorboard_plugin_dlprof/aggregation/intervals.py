@@ -13,9 +13,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.store import release_pages, spilled
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.mapped_files import let_go_of_much
-from tensorboard_plugin_dlprof.spilling import spilled
 
 _BLOCK = 1 << 18
 """Intervals that are handled at once, because intermediate results take several times their memory."""
@@ -57,7 +56,7 @@ def union_of(pieces: Sequence[Piece]) -> Intervals:
             np.compress(kept, last, out=stops[count:end])
             count = end
         if len(start) > _BLOCK:
-            let_go_of_much()
+            release_pages()
     starts, stops = starts[:count], stops[:count]
     # Starts and stops are sorted separately: where no interval is open, as many have ended as have begun. Rows come in
     # runs that are sorted by time, for each op or table, which a stable sort merges in a fraction of the time.

@@ -19,10 +19,10 @@ from tensorboard_plugin_dlprof.aggregation.tables import (
     UnknownKernels,
 )
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
-from tensorboard_plugin_dlprof.distinct import distinct_values
+from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
-from tensorboard_plugin_dlprof.spilling import spilled
 
 
 def kernel_summaries(profile: Profile, nodes: OpNodes, kernel: Int64s) -> KernelSummaries:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.ordering import are_ascending
+from tensorboard_plugin_dlprof.columns.group import is_ascending
 
 _ROWS = 1 << 18
 
@@ -23,7 +23,7 @@ def by_op(ops: int, *columns: npt.NDArray[np.integer]) -> Iterator[Sequence[slic
         ops: number of ops.
         columns: for each table, the op of each row.
     """
-    if not all(are_ascending(column) for column in columns):
+    if not all(is_ascending(column) for column in columns):
         yield [slice(0, len(column)) for column in columns]
         return
     rows = sum((np.bincount(column, minlength=ops) for column in columns), np.zeros(ops, np.int64))

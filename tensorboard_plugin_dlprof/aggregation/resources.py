@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, Piece, co
 from tensorboard_plugin_dlprof.aggregation.side_by_side import SideBySide, Work, side_by_side
 from tensorboard_plugin_dlprof.aggregation.tables import Bools, Part
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
-from tensorboard_plugin_dlprof.distinct import distinct_values
+from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Kernels, Profile, Syncs
 

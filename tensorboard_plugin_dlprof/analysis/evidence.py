@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Evidence
 from tensorboard_plugin_dlprof.analysis.wording import percentage
 from tensorboard_plugin_dlprof.classify.frames import is_own
-from tensorboard_plugin_dlprof.distinct import numbered
+from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Op
 

@@ -8,7 +8,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, Piece, union, union_of
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
-from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.events.tables import HOST_COPIES, Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, Kernels, Profile, Syncs

@@ -17,7 +17,7 @@ import enum
 import re
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
-from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import Profile
 

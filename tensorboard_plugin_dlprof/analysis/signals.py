@@ -17,7 +17,7 @@ from tensorboard_plugin_dlprof.analysis.origin import Framework, framework_of, u
 from tensorboard_plugin_dlprof.analysis.tables import Pool
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
-from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.efficiency.op_rates import TRANSPOSES
 from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency, Int16s

@@ -42,10 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Aggregate, and print the path of the database with the id of the aggregation."""
     from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
     from tensorboard_plugin_dlprof.importers import is_source
-    from tensorboard_plugin_dlprof.many_objects import keep_freed_memory
     from tensorboard_plugin_dlprof.pipeline import Choice, aggregate_database
 
-    keep_freed_memory()
     start, stop = arguments.iter_start, arguments.iter_stop
     check_range(start, stop)
     for option, file in (("--kernel-rules", arguments.kernel_rules), ("--counters", arguments.counters)):

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
 KERNEL_RULES_HELP = f"JSON file of your own rules for kernels (default: the one that {KERNEL_RULES_VARIABLE} names)"
 
-_NEEDED_LAST = ("tensorboard_plugin_dlprof.run_metadata.announce",)
-"""Modules that the first process loads while a second worker reads the trace."""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
@@ -91,9 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
         kernel_rules=chosen_rules(arguments.kernel_rules),
         counters=arguments.counters,
-        read=ReadOptions(
-            memory_bytes=int(arguments.memory_limit * (1 << 30)), workers=arguments.workers, modules=_NEEDED_LAST
-        ),
+        read=ReadOptions(memory_bytes=int(arguments.memory_limit * (1 << 30)), workers=arguments.workers),
     )
     sources, errors = find_sources(arguments.sources)
     if arguments.counters is not None and len(sources) > 1:

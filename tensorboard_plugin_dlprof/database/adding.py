@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.columns.rows import insert_rows
 from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
 from tensorboard_plugin_dlprof.database.aggregated_rows import AggregationWriter, Feedback, Numbering, write_feedback
 from tensorboard_plugin_dlprof.database.connection import has_extensions, opened_database, refuse_other_extensions
@@ -18,10 +20,8 @@ from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_e
 from tensorboard_plugin_dlprof.database.kernel_orders import write_kernel_orders
 from tensorboard_plugin_dlprof.database.lookups import ids_of, integers
 from tensorboard_plugin_dlprof.database.row_counts import count_added_rows, count_rows, last_id, last_ids
-from tensorboard_plugin_dlprof.database.rows import insert_rows
 from tensorboard_plugin_dlprof.database.texts import Dictionary
 from tensorboard_plugin_dlprof.database.writer import write_who_and_when
-from tensorboard_plugin_dlprof.distinct import distinct_values
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading

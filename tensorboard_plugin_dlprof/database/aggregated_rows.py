@@ -10,10 +10,10 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Categories, Part, TimeMetrics
+from tensorboard_plugin_dlprof.columns.rows import insert_integers, insert_rows, storable
 from tensorboard_plugin_dlprof.database.iteration_rows import order_of_rows
 from tensorboard_plugin_dlprof.database.metrics import MetricTable, time_columns
 from tensorboard_plugin_dlprof.database.raw_rows import DOMAIN
-from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows, storable
 from tensorboard_plugin_dlprof.database.texts import Dictionary
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile

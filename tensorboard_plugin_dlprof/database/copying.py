@@ -15,9 +15,9 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
+from tensorboard_plugin_dlprof.columns.rows import insert_rows
 from tensorboard_plugin_dlprof.database.connection import has_extensions, layout_of
 from tensorboard_plugin_dlprof.database.publishing import published
-from tensorboard_plugin_dlprof.database.rows import insert_rows
 from tensorboard_plugin_dlprof.database.sql_files import statements
 from tensorboard_plugin_dlprof.database.whole_copies import LARGEST, copy_file, indexed_apart, is_made_by_us
 from tensorboard_plugin_dlprof.errors import UnfitDatabase

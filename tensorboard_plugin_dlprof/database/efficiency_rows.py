@@ -12,7 +12,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, KernelSummaries
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
-from tensorboard_plugin_dlprof.database.rows import Value, insert_rows
+from tensorboard_plugin_dlprof.columns.rows import Value, insert_rows
 from tensorboard_plugin_dlprof.efficiency.tables import (
     DevicePeaks,
     Efficiency,

@@ -9,12 +9,12 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Iterations, Part
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
+from tensorboard_plugin_dlprof.columns.rows import insert_integers, insert_rows, storable
 from tensorboard_plugin_dlprof.database.coverage import coverage_rows
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, NO_DIGEST
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
 from tensorboard_plugin_dlprof.database.iteration_blocks import write_iteration_blocks
 from tensorboard_plugin_dlprof.database.launch_rows import LaunchRuns, write_launches
-from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows, storable
 from tensorboard_plugin_dlprof.database.sub_op_rows import write_sub_ops
 from tensorboard_plugin_dlprof.database.work_by_op import write_iteration_ops, write_op_ranges
 from tensorboard_plugin_dlprof.events.tables import Int64s

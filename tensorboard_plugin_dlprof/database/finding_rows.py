@@ -6,7 +6,7 @@ import json
 import sqlite3
 
 from tensorboard_plugin_dlprof.analysis.tables import Verdict
-from tensorboard_plugin_dlprof.database.rows import insert_rows, storable
+from tensorboard_plugin_dlprof.columns.rows import insert_rows, storable
 
 
 def write_verdict(con: sqlite3.Connection, aggr_id: int, verdict: Verdict) -> None:

@@ -12,11 +12,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.database.lookups import counts_from_1, integers
 from tensorboard_plugin_dlprof.database.portions import Column, read_columns
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
-from tensorboard_plugin_dlprof.spilling import spilled
 
 _TABLE = "read_only_op_instances"
 

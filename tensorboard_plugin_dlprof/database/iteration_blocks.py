@@ -7,7 +7,7 @@ import sqlite3
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Part
-from tensorboard_plugin_dlprof.database.rows import insert_integers
+from tensorboard_plugin_dlprof.columns.rows import insert_integers
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
 MANY_ITERATIONS = 1 << 13

@@ -20,9 +20,9 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, IterationKernels
+from tensorboard_plugin_dlprof.columns.rows import insert_rows
 from tensorboard_plugin_dlprof.database.iteration_rows import are_by_iteration
 from tensorboard_plugin_dlprof.database.launch_rows import LaunchRuns
-from tensorboard_plugin_dlprof.database.rows import insert_rows
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.packing import pack
 from tensorboard_plugin_dlprof.profile.tables import Kernels, Profile

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.columns.rows import insert_integers
+from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.database.lookups import integers
-from tensorboard_plugin_dlprof.database.rows import insert_integers
 from tensorboard_plugin_dlprof.database.runs import Runs, runs
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Kernels
-from tensorboard_plugin_dlprof.spilling import spilled
 
 
 def distinct_launches(kernels: Kernels) -> Runs:

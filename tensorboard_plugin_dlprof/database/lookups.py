@@ -8,9 +8,9 @@ from itertools import chain
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.store import joined
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Strings
-from tensorboard_plugin_dlprof.spilling import joined
 
 _ROWS_A_FETCH = 65_536
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.grouping import alike
 from tensorboard_plugin_dlprof.aggregation.tables import Metrics, TimeMetrics
-from tensorboard_plugin_dlprof.database.rows import insert_rows
+from tensorboard_plugin_dlprof.columns.rows import insert_rows
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
 

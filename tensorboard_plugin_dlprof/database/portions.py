@@ -17,9 +17,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.store import LONG_BYTES, ColumnStore
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.spilling import LONG_BYTES
-from tensorboard_plugin_dlprof.temporary_files import temporary_file
 
 _ROWS = 8192
 """Rows of a portion, whose pages fit into the processor's cache."""
@@ -160,7 +159,7 @@ class _Grown:
         if self._most * self._dtype.itemsize < LONG_BYTES:
             self._array = np.empty(self._most, self._dtype)
         else:
-            self._file = self._files.enter_context(temporary_file())
+            self._file = self._files.enter_context(ColumnStore().temporary_file())
         for begin in range(0, before, _ROWS):
             self._put(np.broadcast_to(np.asarray(self._value), min(_ROWS, before - begin)))
 

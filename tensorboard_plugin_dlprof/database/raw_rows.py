@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.grouping import alike
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
-from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows, storable
+from tensorboard_plugin_dlprof.columns.rows import insert_integers, insert_rows, storable
 from tensorboard_plugin_dlprof.database.texts import Dictionary, op_text_ids
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.metadata import DEFAULT_DOMAIN, DLPROF_VERSION, PLUGIN_NAME, VERSION
@@ -162,7 +162,7 @@ def _write_instances(con: sqlite3.Connection, profile: Profile, text: Int64s) ->
 
 
 def _ids(text: Int64s, column: Int32s) -> Int64s | int:
-    """``dictionary.id`` of each text; a single number if the column is a view of one value (``steady.steady``)."""
+    """``dictionary.id`` of each text; a single number if the column is a view of one value."""
     return int(text[column[0]]) if len(column) and column.strides == (0,) else text[column]
 
 

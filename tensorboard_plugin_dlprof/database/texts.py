@@ -13,8 +13,8 @@ from types import MappingProxyType
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.grouping import byte_ranks
-from tensorboard_plugin_dlprof.database.rows import storable
-from tensorboard_plugin_dlprof.distinct import distinct_values
+from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.columns.rows import storable
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Strings
 from tensorboard_plugin_dlprof.profile.tables import Op, Profile
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.grouping import Groups
 from tensorboard_plugin_dlprof.aggregation.tables import IterationOps, UnknownKernels
-from tensorboard_plugin_dlprof.database.rows import insert_integers, insert_rows
+from tensorboard_plugin_dlprof.columns.rows import insert_integers, insert_rows
 from tensorboard_plugin_dlprof.database.runs import runs
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.packing import pack, parts_of

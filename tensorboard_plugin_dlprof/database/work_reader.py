@@ -8,16 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.columns.group import are_among
+from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.database.extension_rows import MEMCPY, MEMSET
 from tensorboard_plugin_dlprof.database.instance_reader import instance_columns
 from tensorboard_plugin_dlprof.database.launch_rows import LaunchRuns
 from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, counts_from_1, integers
 from tensorboard_plugin_dlprof.database.portions import Column, read_columns
-from tensorboard_plugin_dlprof.distinct import are_among
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Instances, Kernels, Syncs
-from tensorboard_plugin_dlprof.spilling import spilled
 
 _Column = TypeVar("_Column", bound=npt.NDArray[Any])
 

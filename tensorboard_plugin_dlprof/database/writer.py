@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.columns.rows import insert_rows, storable
 from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
 from tensorboard_plugin_dlprof.database.aggregated_rows import (
     AggregationWriter,
@@ -32,7 +33,6 @@ from tensorboard_plugin_dlprof.database.launch_rows import LaunchRuns
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.raw_rows import write_raw_tables
 from tensorboard_plugin_dlprof.database.row_counts import count_rows_of_new
-from tensorboard_plugin_dlprof.database.rows import insert_rows, storable
 from tensorboard_plugin_dlprof.database.sql_files import statements
 from tensorboard_plugin_dlprof.database.texts import Dictionary, number_texts
 from tensorboard_plugin_dlprof.events.tables import Int64s

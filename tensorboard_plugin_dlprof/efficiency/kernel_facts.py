@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.aggregation.grouping import alike
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
 from tensorboard_plugin_dlprof.classify.kernels import classify
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
-from tensorboard_plugin_dlprof.distinct import numbered
+from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.efficiency.occupancy import occupancy, tail_fraction, waves
 from tensorboard_plugin_dlprof.efficiency.tables import Floats, Int16s, KernelFacts
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s

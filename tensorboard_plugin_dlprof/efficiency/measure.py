@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.aggregation.grouping import Groups, codes
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
-from tensorboard_plugin_dlprof.distinct import numbered
+from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.efficiency import convolutions
 from tensorboard_plugin_dlprof.efficiency.calls import Call, make_call, parse_call
 from tensorboard_plugin_dlprof.efficiency.formulas import product_family, telling, work_of

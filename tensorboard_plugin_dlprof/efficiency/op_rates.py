@@ -10,7 +10,8 @@ from tensorboard_plugin_dlprof.aggregation.selection import iteration_of
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
-from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
+from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.efficiency.by_time import heaviest, weighted_mean
 from tensorboard_plugin_dlprof.efficiency.calls import item_bytes
 from tensorboard_plugin_dlprof.efficiency.causes import PRECISION_OF_TYPE, Facts, cause, misaligned
@@ -21,7 +22,6 @@ from tensorboard_plugin_dlprof.efficiency.tables import Cause, Floats, KernelFac
 from tensorboard_plugin_dlprof.efficiency.work import Work
 from tensorboard_plugin_dlprof.events.tables import Device, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
-from tensorboard_plugin_dlprof.spilling import spilled
 
 _ITEM = {"fp64": "float64", "fp32": "float32", "tf32": "float32", "fp16": "float16", "bf16": "bfloat16", "fp8": "int8",
          "int8": "int8"}  # fmt: skip

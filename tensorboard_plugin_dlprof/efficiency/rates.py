@@ -8,6 +8,7 @@ from tensorboard_plugin_dlprof.aggregation.grouping import Groups, byte_ranks, c
 from tensorboard_plugin_dlprof.aggregation.instance_times import instance_rows
 from tensorboard_plugin_dlprof.aggregation.selection import iteration_of
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
+from tensorboard_plugin_dlprof.columns.store import release_pages, spill_columns, spilled
 from tensorboard_plugin_dlprof.efficiency.by_time import heaviest, weighted_mean
 from tensorboard_plugin_dlprof.efficiency.kernel_facts import kernel_facts
 from tensorboard_plugin_dlprof.efficiency.measure import InstanceWork
@@ -24,20 +25,18 @@ from tensorboard_plugin_dlprof.efficiency.tables import (
     OpEfficiency,
 )
 from tensorboard_plugin_dlprof.events.tables import Device, Int64s
-from tensorboard_plugin_dlprof.mapped_files import let_go_of_much
 from tensorboard_plugin_dlprof.profile.tables import Profile
-from tensorboard_plugin_dlprof.spilling import keep_columns, spilled
 
 
 def efficiency(profile: Profile, work: InstanceWork, aggregation: Aggregation) -> Efficiency:
     """All efficiency tables of an aggregation."""
     kernels = kernel_facts(profile)
     rows = spilled(instance_rows(profile).kernels)
-    keep_columns(work)
-    keep_columns(kernels)
-    let_go_of_much()
+    spill_columns(work)
+    spill_columns(kernels)
+    release_pages()
     ops = op_efficiency(profile, work, aggregation, kernels, rows)
-    let_go_of_much()
+    release_pages()
     return Efficiency(
         ops=ops,
         kernels=_of_kernels(profile, aggregation, kernels),

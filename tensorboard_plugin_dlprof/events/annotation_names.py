@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.events import many_names, names
 from tensorboard_plugin_dlprof.events.many_names import Flags, ManyNames
 from tensorboard_plugin_dlprof.events.names import Role

@@ -7,7 +7,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
-from tensorboard_plugin_dlprof.distinct import are_among, distinct_values, numbered_narrow
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.events import dlprof_markers, work_tables
 from tensorboard_plugin_dlprof.events.cleaning import cleaned
 from tensorboard_plugin_dlprof.events.draft_texts import Stacks, described_texts
@@ -58,8 +58,8 @@ def build_profile(
     """
     progress("Nesting ranges", 0.0)
     capture = cleaned(capture)
-    keep = capture.spill.keep
-    nesting = nest(capture.ranges, capture.spill)
+    keep = capture.store.keep_tables
+    nesting = nest(capture.ranges, capture.store)
     keep(nesting)
     progress("Linking device work", 0.3)
     links = link(capture, nesting)
@@ -119,9 +119,9 @@ def _framework(capture: Capture, nesting: Nesting, links: Links) -> _Found:
     iterations = find_iterations(capture, first_event_ns(capture), capture.info.end_ns)
     drafts, owners = find_ops(capture, nesting, links, counter_names(iterations))
     drafts, owners = add_unassociated(capture, links, drafts, owners)
-    capture.spill.keep(drafts, owners)
+    capture.store.keep_tables(drafts, owners)
     texts = described_texts(capture, nesting, drafts)
-    capture.spill.keep(texts)
+    capture.store.keep_tables(texts)
     joined = _joined(drafts, texts, iterations[0])
     stacks = Stacks(capture, nesting)
     tables = op_tables(
@@ -140,7 +140,7 @@ def _joined(drafts: Drafts, texts: DraftTexts, iterations: IterationCandidate) -
     joined = drafts.key.copy()
     ops = join_calls(drafts.key[rows], drafts.process_id[rows], iteration, start, texts.index[rows])
     joined[rows] = ops + int(joined.max(initial=-1)) + 1
-    return numbered_narrow(joined)[1]
+    return numbered(joined)[1].astype(np.int32)
 
 
 def _marked(capture: Capture, nesting: Nesting, links: Links) -> _Found:

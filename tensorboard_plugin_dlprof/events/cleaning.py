@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.store import ColumnStore, release_pages
 from tensorboard_plugin_dlprof.events.tables import Capture
-from tensorboard_plugin_dlprof.spilling import Spill
 
 _Table = TypeVar("_Table", bound=msgspec.Struct)
 
@@ -26,7 +26,7 @@ def cleaned(capture: Capture) -> Capture:
         if not backwards.any():
             return table
         skipped[f"{what} that end before they start"] = int(np.count_nonzero(backwards))
-        return rows_of(table, ~backwards, capture.spill)
+        return rows_of(table, ~backwards, capture.store)
 
     return msgspec.structs.replace(
         capture,
@@ -39,21 +39,21 @@ def cleaned(capture: Capture) -> Capture:
     )
 
 
-def rows_of(table: _Table, chosen: npt.NDArray[np.bool_], spill: Spill) -> _Table:
+def rows_of(table: _Table, chosen: npt.NDArray[np.bool_], store: ColumnStore) -> _Table:
     """A table with the chosen rows only.
 
     Args:
         table: Columns of n rows.
         chosen: n flags.
-        spill: Stores the new columns. Columns in files are read into memory one at a time.
+        store: Stores the new columns. Columns in files are read into memory one at a time.
     """
     count = int(np.count_nonzero(chosen))
 
     def rows(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if column.ndim > 1:
             return column[chosen]
-        kept = np.compress(chosen, column, out=spill.empty(count, column.dtype))
-        spill.rest()
+        kept = np.compress(chosen, column, out=store.empty(count, column.dtype))
+        release_pages()
         return kept
 
     columns = {name: rows(getattr(table, name)) for name in table.__struct_fields__}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.distinct import distinct_values
+from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events import many_names
 from tensorboard_plugin_dlprof.events.instances import has_role
 from tensorboard_plugin_dlprof.events.many_names import ManyNames

@@ -14,7 +14,7 @@ import re
 import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.distinct import numbered
+from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.events.drafts import FORWARD, Drafts, OpKey, Owners
 from tensorboard_plugin_dlprof.events.formats import Formats, Shape, output_shapes
 from tensorboard_plugin_dlprof.events.inputs import NULL, Described, Tensor, largest_data_type, stored, stored_nameless

@@ -15,7 +15,8 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.ops import eligibility
-from tensorboard_plugin_dlprof.distinct import numbered
+from tensorboard_plugin_dlprof.columns.group import numbered
+from tensorboard_plugin_dlprof.columns.store import release_pages
 from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
 from tensorboard_plugin_dlprof.events.instances import Chosen, choose, roles
@@ -25,7 +26,6 @@ from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.op_naming import Namer
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind, WorkKind
 from tensorboard_plugin_dlprof.events.trees import Flags
-from tensorboard_plugin_dlprof.steady import joined_steady, steady
 
 
 def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozenset[str]) -> tuple[Drafts, Owners]:
@@ -37,17 +37,17 @@ def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozens
         links: From ``link``.
         counters: Names of annotations that number the iterations.
     """
-    rest = capture.spill.rest  # Each step reads other columns, of up to ten million ranges.
-    rest()
+    # Each step reads other columns, of up to ten million ranges.
+    release_pages()
     launching = links.call_place[links.work_call[links.work_call >= 0]]
     chosen = choose(nesting, roles(capture, nesting), launching)
-    rest()
+    release_pages()
     namer = Namer(capture, nesting, chosen, counters, launching)
-    rest()
+    release_pages()
     places = np.flatnonzero(chosen.instance)
     of_call, launches = _owners(chosen, places, links)
     of_call[launches] = len(places) + np.arange(len(launches))
-    rest()
+    release_pages()
     drafts = _range_drafts(capture, nesting, chosen, namer, places)
     if len(launches):
         drafts = _with_launches(drafts, capture, chosen, namer, links, launches)
@@ -81,8 +81,8 @@ def _range_drafts(capture: Capture, nesting: Nesting, chosen: Chosen, namer: Nam
     return Drafts(
         start_ns=ranges.start_ns[rows],
         end_ns=ranges.end_ns[rows],
-        process_id=steady(_process_ids(capture)[thread]),
-        thread_id=steady(_thread_ids(capture)[thread]),
+        process_id=_process_ids(capture)[thread],
+        thread_id=_thread_ids(capture)[thread],
         key=key,
         place=places,
         described_by=_typed_ranges(capture, nesting, chosen)[places].astype(np.int64),
@@ -111,8 +111,8 @@ def _with_launches(
     return Drafts(
         start_ns=np.append(drafts.start_ns, calls.start_ns[launches]),
         end_ns=np.append(drafts.end_ns, calls.end_ns[launches]),
-        process_id=joined_steady(drafts.process_id, steady(_process_ids(capture)[thread])),
-        thread_id=joined_steady(drafts.thread_id, steady(_thread_ids(capture)[thread])),
+        process_id=np.append(drafts.process_id, _process_ids(capture)[thread]),
+        thread_id=np.append(drafts.thread_id, _thread_ids(capture)[thread]),
         key=np.append(drafts.key, key + len(drafts.keys)),
         place=np.append(drafts.place, nowhere),
         described_by=np.append(drafts.described_by, nowhere),

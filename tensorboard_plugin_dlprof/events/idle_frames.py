@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.frames import is_own
-from tensorboard_plugin_dlprof.distinct import are_among, distinct_values, rows_by_value
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, rows_by_value
 from tensorboard_plugin_dlprof.events.cleaning import rows_of
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.nesting import Nesting, nest
@@ -69,11 +69,11 @@ def _within(capture: Capture, gaps: _Gaps) -> Frames:
     """The frames that overlap a gap, on threads that count for some gap."""
     frames = capture.frames
     if not len(gaps.start_ns):
-        return rows_of(frames, np.zeros(len(frames.start_ns), np.bool_), capture.spill)
+        return rows_of(frames, np.zeros(len(frames.start_ns), np.bool_), capture.store)
     threads = distinct_values(np.concatenate((gaps.next_thread, gaps.last_thread)))
     gap = np.minimum(np.searchsorted(gaps.stop_ns, frames.start_ns, side="right"), len(gaps.stop_ns) - 1)
     inside = (gaps.start_ns[gap] < frames.end_ns) & (frames.start_ns < gaps.stop_ns[gap])
-    return rows_of(frames, inside & are_among(frames.thread, threads.tolist()), capture.spill)
+    return rows_of(frames, inside & are_among(frames.thread, threads.tolist()), capture.store)
 
 
 def _innermost(gaps: _Gaps, frames: Frames, nesting: Nesting, strings: Strings) -> IdleFrames:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.distinct import distinct_values
+from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Capture, WorkKind
 from tensorboard_plugin_dlprof.profile.tables import Profile
 

@@ -14,7 +14,7 @@ from collections import Counter
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.distinct import are_among, distinct_values, rows_by_value
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, is_ascending, rows_by_value
 from tensorboard_plugin_dlprof.events import many_names, names
 from tensorboard_plugin_dlprof.events.annotation_names import Annotations, annotations_of, families_of, repeats_of
 from tensorboard_plugin_dlprof.events.combining import combine
@@ -23,7 +23,6 @@ from tensorboard_plugin_dlprof.events.resources import loader_texts
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind, Ranges
 from tensorboard_plugin_dlprof.events.trees import Flags
 from tensorboard_plugin_dlprof.expressions import Expression
-from tensorboard_plugin_dlprof.ordering import are_ascending
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
 
 _KINDS = (RangeKind.ANNOTATION, RangeKind.SPAN)
@@ -239,7 +238,7 @@ class _Launches:
 
     def __init__(self, capture: Capture, end_ns: int) -> None:
         self._start_ns = capture.calls.start_ns[capture.calls.correlation > 0]
-        if not are_ascending(self._start_ns):
+        if not is_ascending(self._start_ns):
             self._start_ns.sort()
         self._end_ns = end_ns
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s
-from tensorboard_plugin_dlprof.steady import steady, taken
 
 _BLOCK = 1 << 18
 """Calls processed at a time."""
@@ -34,7 +33,7 @@ def link(capture: Capture, nesting: Nesting) -> Links:
     """Find all links of a capture."""
     calls, work, syncs = capture.calls, capture.work, capture.syncs
     process_of_thread = np.array([thread.process_id for thread in capture.threads], np.int64)
-    call_process = steady(taken(process_of_thread, calls.thread)) if len(calls.thread) else np.zeros(0, np.int64)
+    call_process = process_of_thread[calls.thread]
     tables = ((work.process, work.correlation), (syncs.process, syncs.correlation))
     any_process = np.broadcast_to(np.int64(0), len(call_process))
     one_process = not work.process.any() and not syncs.process.any()

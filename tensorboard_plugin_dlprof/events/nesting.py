@@ -16,14 +16,14 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.distinct import distinct_values, ordered_by_value, rows_by_value
+from tensorboard_plugin_dlprof.columns.group import distinct_values, ordered_by_value, rows_by_value
+from tensorboard_plugin_dlprof.columns.store import ColumnStore, release_pages
 from tensorboard_plugin_dlprof.events import trees
 from tensorboard_plugin_dlprof.events.overlaps import count_overlaps, repair_overlaps
 from tensorboard_plugin_dlprof.events.tables import Frames, Int8s, Int32s, Int64s, RangeKind, Ranges
 from tensorboard_plugin_dlprof.events.trees import BLOCK
-from tensorboard_plugin_dlprof.spilling import Spill
 
-_IN_MEMORY = Spill()
+_IN_MEMORY = ColumnStore()
 
 _SHORT = 64
 """Average number of ranges, or times, per thread below which handling all threads together is faster."""
@@ -153,12 +153,12 @@ class Nesting(msgspec.Struct):
         return of_parent
 
 
-def nest(ranges: Ranges | Frames, spill: Spill = _IN_MEMORY) -> Nesting:
+def nest(ranges: Ranges | Frames, store: ColumnStore = _IN_MEMORY) -> Nesting:
     """Nest the ranges of each thread, and repair those that cross.
 
     Args:
         ranges: Only rows of ``NESTABLE`` kinds are nested. None may end before it starts (see ``cleaning``).
-        spill: Stores the long columns of the result.
+        store: Stores the long columns of the result.
     """
     rank = np.full(max(RangeKind) + 1, -1, np.int8)
     rank[list(NESTABLE)] = np.arange(len(NESTABLE))
@@ -167,12 +167,12 @@ def nest(ranges: Ranges | Frames, spill: Spill = _IN_MEMORY) -> Nesting:
     count = len(rows)
     # Filled thread by thread, in place: a capture may hold ten million ranges.
     nesting = Nesting(
-        row=spill.empty(count, np.int32),
-        parent=spill.empty(count, np.int32),
-        depth=spill.empty(count, np.int32),
-        stop=spill.empty(count, np.int32),
-        start_ns=spill.empty(count, np.int64),
-        end_ns=spill.empty(count, np.int64),
+        row=store.empty(count, np.int32),
+        parent=store.empty(count, np.int32),
+        depth=store.empty(count, np.int32),
+        stop=store.empty(count, np.int32),
+        start_ns=store.empty(count, np.int64),
+        end_ns=store.empty(count, np.int64),
         threads={},
         repaired_overlaps=0,
     )
@@ -184,7 +184,7 @@ def nest(ranges: Ranges | Frames, spill: Spill = _IN_MEMORY) -> Nesting:
         for here in nesting.threads.values():
             nesting.row[here] = _outside_in(ranges, rows[by_thread[here]], ranks)
     del rows, ranks, by_thread
-    spill.rest()
+    release_pages()
     for low in range(0, count, BLOCK):
         block = slice(low, low + BLOCK)
         nesting.start_ns[block] = ranges.start_ns[nesting.row[block]]
@@ -194,12 +194,12 @@ def nest(ranges: Ranges | Frames, spill: Spill = _IN_MEMORY) -> Nesting:
     else:
         for here in nesting.threads.values():
             _find_stops(nesting, here)
-    _find_parents(nesting, spill)
+    _find_parents(nesting, store)
     if crossed := _threads_with_crossings(nesting):
         for here in crossed:
             _repair(nesting, here, ranges.kind[nesting.row[here]] == RangeKind.FRAME)
             _find_stops(nesting, here)
-        _find_parents(nesting, spill)
+        _find_parents(nesting, store)
     return nesting
 
 
@@ -272,16 +272,16 @@ def _find_stops_of_all(nesting: Nesting) -> None:
         nesting.stop[block] = stop
 
 
-def _find_parents(nesting: Nesting, spill: Spill) -> None:
+def _find_parents(nesting: Nesting, store: ColumnStore) -> None:
     """Set ``depth`` and ``parent``.
 
     They are correct if no ranges cross; otherwise at least the first crossing range ends after its parent.
     """
-    spill.rest()
+    release_pages()
     nesting.depth[:] = trees.depths(nesting.stop)
-    spill.rest()
+    release_pages()
     nesting.parent[:] = trees.parents(nesting.depth)
-    spill.rest()
+    release_pages()
 
 
 def _threads_with_crossings(nesting: Nesting) -> list[slice]:

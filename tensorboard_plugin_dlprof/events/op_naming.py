@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.store import release_pages
 from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.directions import backward_ranges, forward_of
@@ -54,7 +55,7 @@ class Namer:
         self._role, self._owner = chosen.role, chosen.owner
         wanted = np.append(np.flatnonzero(chosen.instance), launching[launching >= 0])
         self._paths = Paths(capture, nesting, chosen.role, counters, wanted)
-        capture.spill.rest()
+        release_pages()
         backward = backward_ranges(capture, nesting, chosen.role)
         self._in_backward: Flags = nesting.inherit(backward) >= 0
         self._in_optimizer: Flags = nesting.inherit(chosen.role == Role.OPTIMIZER) >= 0

@@ -10,13 +10,12 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.ops import eligibility
+from tensorboard_plugin_dlprof.columns.group import stable_order
 from tensorboard_plugin_dlprof.events.drafts import Drafts, OpKey
 from tensorboard_plugin_dlprof.events.formats import Formats
 from tensorboard_plugin_dlprof.events.inputs import NULL, Described
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Strings
-from tensorboard_plugin_dlprof.ordering import stable_order
 from tensorboard_plugin_dlprof.profile.tables import Instances, Op
-from tensorboard_plugin_dlprof.steady import steady, taken
 
 NOTHING = Described("", Formats(), NULL, NULL, NULL, NULL, NULL)
 """Stands for the inputs of an instance without recorded ones."""
@@ -155,8 +154,8 @@ def _instances(drafts: Drafts, rows: Int64s, op: Int32s, texts: DraftTexts, stri
         op=op,
         cpu_start=drafts.start_ns[rows],
         cpu_stop=drafts.end_ns[rows],
-        process_id=steady(taken(drafts.process_id, rows)),
-        thread_id=steady(taken(drafts.thread_id, rows)),
+        process_id=drafts.process_id[rows],
+        thread_id=drafts.thread_id[rows],
         input_names=column(lambda item: item.input_names),
         input_shapes=column(lambda item: item.input_shapes),
         output_names=column(lambda item: item.output_names),

@@ -14,7 +14,7 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.distinct import distinct_values
+from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
 Flags = npt.NDArray[np.bool_]

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.events.many_names import Flags, ManyNames, matching
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
 from tensorboard_plugin_dlprof.expressions import Expression

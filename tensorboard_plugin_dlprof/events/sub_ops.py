@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.counted_ops import COUNTED
-from tensorboard_plugin_dlprof.distinct import are_among, distinct_values, numbered
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners

@@ -15,11 +15,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.kinds import RangeKind as RangeKind
 from tensorboard_plugin_dlprof.events.kinds import WorkKind as WorkKind
 from tensorboard_plugin_dlprof.events.strings import Strings as Strings
 from tensorboard_plugin_dlprof.events.strings import valid_text as valid_text
-from tensorboard_plugin_dlprof.spilling import Spill
 
 Int8s = npt.NDArray[np.int8]
 Int32s = npt.NDArray[np.int32]
@@ -260,7 +260,7 @@ class Capture(msgspec.Struct):
     Waits, locks and memory mappings are left out. Empty if the source does not trace system calls."""
     frames: Frames = msgspec.field(default_factory=no_frames)
     """Empty if the source does not record the times of Python function calls."""
-    spill: Spill = msgspec.field(default_factory=Spill)
+    store: ColumnStore = msgspec.field(default_factory=ColumnStore)
     """Stores long columns of the capture, and columns derived from them."""
     tensor_samples: TensorSamples = msgspec.field(default_factory=no_tensor_samples)
     skipped: dict[str, int] = msgspec.field(default_factory=dict)

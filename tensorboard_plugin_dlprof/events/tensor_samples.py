@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import KernelClass, MatrixUnit
-from tensorboard_plugin_dlprof.distinct import numbered, rows_by_value
+from tensorboard_plugin_dlprof.columns.group import numbered, rows_by_value
 from tensorboard_plugin_dlprof.events.tables import Capture, DeviceWork, Int64s, TensorSamples, WorkKind
 from tensorboard_plugin_dlprof.profile.tables import Kernels
 

@@ -12,12 +12,11 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.distinct import numbered_narrow
+from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.events.drafts import Drafts, OpKey, Owners
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, WorkKind
 from tensorboard_plugin_dlprof.events.trees import Flags
-from tensorboard_plugin_dlprof.steady import joined_steady, taken
 
 _Column = TypeVar("_Column", bound=npt.NDArray[Any])
 
@@ -38,23 +37,22 @@ def add_unassociated(capture: Capture, links: Links, drafts: Drafts, owners: Own
     of_work[works] = first + calls + np.arange(len(works))
 
     name = _extended(np.zeros(0, np.int32), _call_names(capture, links), outside, _work_names(capture)[works])
-    distinct, key = numbered_narrow(name)
+    distinct, key = numbered(name)
     keys = [
         OpKey(f"unassociated_{text}", text, "", by_name=True, associated=False)
         for text in (capture.strings[index] or "unknown" for index in distinct.tolist())
     ]
     process_of_thread = np.array([thread.process_id for thread in capture.threads], np.int64)
     id_of_thread = np.array([thread.thread_id for thread in capture.threads], np.int64)
-    thread = capture.calls.thread
-    thread = np.broadcast_to(thread[:1], calls) if thread.strides == (0,) else thread[outside]
+    thread = capture.calls.thread[outside]
     work_start = capture.work.start_ns[works]
     key += len(drafts.keys)
     return (
         Drafts(
             start_ns=_extended(drafts.start_ns, capture.calls.start_ns, outside, work_start),
             end_ns=_extended(drafts.end_ns, capture.calls.end_ns, outside, work_start),
-            process_id=joined_steady(drafts.process_id, taken(process_of_thread, thread), capture.work.process[works]),
-            thread_id=joined_steady(drafts.thread_id, taken(id_of_thread, thread), np.zeros(len(works), np.int64)),
+            process_id=np.concatenate((drafts.process_id, process_of_thread[thread], capture.work.process[works])),
+            thread_id=np.concatenate((drafts.thread_id, id_of_thread[thread], np.zeros(len(works), np.int64))),
             key=np.concatenate((drafts.key.astype(np.int32), key)),
             place=drafts.place,
             described_by=drafts.described_by,

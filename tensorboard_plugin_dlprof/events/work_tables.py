@@ -15,15 +15,14 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
 from tensorboard_plugin_dlprof.classify.kernels import Classifier
-from tensorboard_plugin_dlprof.distinct import numbered
+from tensorboard_plugin_dlprof.columns.group import is_ascending, numbered, stable_order
+from tensorboard_plugin_dlprof.columns.store import release_pages
 from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.drafts import Owners
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.op_tables import OpTables
 from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s, Rows, Strings, WorkKind
-from tensorboard_plugin_dlprof.ordering import are_ascending, stable_order
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Kernels, Syncs
-from tensorboard_plugin_dlprof.steady import steady, taken
 
 
 class Placed(msgspec.Struct):
@@ -47,7 +46,7 @@ class Placed(msgspec.Struct):
         if not len(rows):
             return rows
         op_and_name = combine(self.op(drafts), name_ranks(self.capture.strings, name))
-        if not more and are_ascending(api_start):
+        if not more and is_ascending(api_start):
             return stable_order(op_and_name)
         # Times are mostly in order, which a separate stable sort exploits.
         return np.lexsort((*more[::-1], api_start, op_and_name))
@@ -199,7 +198,7 @@ def _call_columns(placed: Placed, rows: Int64s) -> tuple[Int64s, dict[str, Any]]
     order = placed.sorted(rows, drafts, capture.calls.name[rows], capture.calls.start_ns[rows])
     rows, drafts = rows[order], drafts[order]
     del order
-    capture.spill.rest()
+    release_pages()
     thread_ids = np.array([thread.thread_id for thread in capture.threads], np.int64)
     return rows, {
         "op": placed.op(drafts),
@@ -207,8 +206,8 @@ def _call_columns(placed: Placed, rows: Int64s) -> tuple[Int64s, dict[str, Any]]
         "name": capture.calls.name[rows],
         "api_start": capture.calls.start_ns[rows],
         "api_stop": capture.calls.end_ns[rows],
-        "process_id": steady(taken(placed.links.call_process, rows)),
-        "thread_id": steady(taken(thread_ids, taken(capture.calls.thread, rows))) if len(rows) else rows,
+        "process_id": placed.links.call_process[rows],
+        "thread_id": thread_ids[capture.calls.thread[rows]],
     }
 
 

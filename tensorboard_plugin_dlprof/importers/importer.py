@@ -28,8 +28,6 @@ class ReadOptions(msgspec.Struct, frozen=True):
     """Processes that may read. A second one speeds up large sources and does not change the result."""
     helped_from_bytes: int = 64 << 20
     """Expanded size from which a second process is used: for smaller sources, joining the halves takes too long."""
-    modules: tuple[str, ...] = ()
-    """Modules needed after reading, to be loaded while the other process reads."""
 
 
 class Importer(Protocol):

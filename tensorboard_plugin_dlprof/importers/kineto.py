@@ -34,11 +34,9 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
+from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.forking import can_fork
-from tensorboard_plugin_dlprof.growing import Growing
 from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
 from tensorboard_plugin_dlprof.importers.kineto_chunks import Refused
 from tensorboard_plugin_dlprof.importers.kineto_events import Event
@@ -50,10 +48,6 @@ from tensorboard_plugin_dlprof.opening.regular_file import shown
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.events.tables import Capture
     from tensorboard_plugin_dlprof.importers.kineto_helper import Helper
-    from tensorboard_plugin_dlprof.spilling import Spill
-
-_BEHIND = tuple(f"{__package__}.{name}" for name in ("kineto_times", "kineto_merging", "kineto_capture"))
-"""Modules that need NumPy. Loading it takes a third of the start-up, so the second process starts to read before."""
 
 _START = re.compile(rb"(?:\xef\xbb\xbf)?\s*([{\[])\s*(\S)")
 _EVENTS = b'"traceEvents"'
@@ -97,23 +91,25 @@ class KinetoImporter:
         """
         with ExitStack() as helped:  # when it closes, the helper has long ended, and nobody waits for that
             found = _read_by_two(path, options, progress, helped) if _is_for_two(path, options) else None
-            tables, text, spill = found or _read_by_one(path, options, progress)
+            tables, text, store = found or _read_by_one(path, options, progress)
             if tables.is_empty():
                 raise BrokenSource(_nothing_found(shown(path), tables, text.skipped + tables.skipped))
             from tensorboard_plugin_dlprof.importers.kineto_capture import build_capture
 
-            return build_capture(tables, text.clock, text.metadata, path, text.skipped + tables.skipped, spill)
+            return build_capture(tables, text.clock, text.metadata, path, text.skipped + tables.skipped, store)
 
 
-_Read = tuple[EventTables, TraceText, "Spill"]
+_Read = tuple[EventTables, TraceText, ColumnStore]
 
 
 def _read_by_one(path: Path, options: ReadOptions, progress: Progress) -> _Read:
-    tables, growing = EventTables(), Growing(options.memory_bytes, options.folder)
+    tables, store = EventTables(), ColumnStore(options.memory_bytes, options.folder)
     with ByteStream(path, options.max_expanded_bytes) as stream:
         text = TraceText(stream, shown(path))
-        _fill(tables, growing, text.events(), stream, progress)
-    return tables, text, _completed(tables, growing)
+        _fill(tables, text.events(), stream, progress)
+    tables.finish()
+    tables.complete()
+    return tables, text, store
 
 
 def _is_for_two(path: Path, options: ReadOptions) -> bool:
@@ -129,53 +125,39 @@ def _read_by_two(path: Path, options: ReadOptions, progress: Progress, helped: E
     from tensorboard_plugin_dlprof.importers.kineto_helper import Helper
     from tensorboard_plugin_dlprof.importers.kineto_sharing import Sharing
 
-    options = msgspec.structs.replace(options, modules=_BEHIND + options.modules)
-    tables, growing = EventTables(), Growing(options.memory_bytes, options.folder)
+    tables, store = EventTables(), ColumnStore(options.memory_bytes, options.folder)
     with ByteStream(path, options.max_expanded_bytes) as stream:
         text = TraceText(stream, shown(path))
         helper = helped.enter_context(Helper(tables, options))
         try:
-            _fill(tables, growing, text.events(Sharing(helper)), stream, progress)
+            _fill(tables, text.events(Sharing(helper)), stream, progress)
             if not helper.has_begun:
-                return tables, text, _completed(tables, growing)
-            return tables, text, _joined(tables, growing, helper)
+                tables.finish()
+                tables.complete()
+                return tables, text, store
+            return tables, text, _joined(tables, store, helper)
         except Refused:
             helped.close()
             return None
 
 
-def _completed(tables: EventTables, growing: Growing) -> Spill:
-    from tensorboard_plugin_dlprof.spilling import Spill
-
-    tables.finish()
-    growing.relieve(tables.columns())
-    spill = Spill.of(growing)
-    spill.complete(tables.columns())
-    return spill
-
-
-def _joined(tables: EventTables, growing: Growing, helper: Helper) -> Spill:
+def _joined(tables: EventTables, store: ColumnStore, helper: Helper) -> ColumnStore:
     from tensorboard_plugin_dlprof.importers.kineto_merging import merge
-    from tensorboard_plugin_dlprof.spilling import Spill
 
     found, pipe = helper.handover()
-    spill = Spill.of(growing)
-    spill.complete(tables.columns())
-    merge(tables, helper.readers, helper.counts, found, pipe, spill)
+    tables.complete()
+    merge(tables, helper.readers, helper.counts, found, pipe, store)
     tables.finish()
-    return spill
+    return store
 
 
-def _fill(
-    tables: EventTables, growing: Growing, lists: Iterator[list[Event]], stream: ByteStream, progress: Progress
-) -> None:
+def _fill(tables: EventTables, lists: Iterator[list[Event]], stream: ByteStream, progress: Progress) -> None:
     """Reads all events. Each list is freed before the next is created, which then reuses memory that is still in the
     processor's cache."""
     stage, number = "Reading events", count()
     for events in lists:
         if next(number) % _REPORT_EVERY == 0:
             progress(stage, stream.fraction)
-            growing.relieve(tables.columns())
         tables.add(events)
         del events
     progress(stage, 1.0)

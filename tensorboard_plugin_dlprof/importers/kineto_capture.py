@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.distinct import distinct_values, numbered
+from tensorboard_plugin_dlprof.columns.group import distinct_values, numbered
+from tensorboard_plugin_dlprof.columns.store import ColumnStore, release_pages
 from tensorboard_plugin_dlprof.events.tables import (
     Calls,
     Capture,
@@ -50,7 +51,6 @@ from tensorboard_plugin_dlprof.importers.kineto_times import (
     middle_of,
     usable_start,
 )
-from tensorboard_plugin_dlprof.spilling import Spill
 
 _STEP = re.compile(r"ProfilerStep#\d+")
 _OLD_ANNOTATION = re.compile(r"#|^DistributedDataParallel\.|^(?!.*::).*\s")
@@ -64,7 +64,7 @@ def build_capture(
     metadata: Mapping[str, Any],
     path: Path,
     skipped: Counter[str],
-    spill: Spill,
+    store: ColumnStore,
 ) -> Capture:
     """The capture of the sorted events. Empties ``tables`` to save memory.
 
@@ -74,7 +74,7 @@ def build_capture(
         metadata: the members of the trace besides its events.
         path: the file, whose name may contain rank and host.
         skipped: numbers of events left out so far, by reason; added to.
-        spill: holds long columns.
+        store: holds long columns.
     """
     t = tables
     middle_us = middle_of([t.old_ops, t.ops, t.annotations, t.frames, t.calls, t.work, t.memory])
@@ -97,16 +97,16 @@ def build_capture(
     _adopt_frames(tables, adopted_threads(tables, threads))
     frames = long_frames(host[-1], times)
     leave_out_empty_frames(host[-1], host[:-1], calls, times, strings)
-    ranges = _ranges(host, times, strings, tables.inputs, spill)
-    call_table = _calls(calls, times, correlation, spill)
-    work_table = _work(work, times, strings, correlation, parts, spill)
-    sync_table = _syncs(syncs, times, correlation, parts, spill)
+    ranges = _ranges(host, times, strings, tables.inputs, store)
+    call_table = _calls(calls, times, correlation, store)
+    work_table = _work(work, times, strings, correlation, parts, store)
+    sync_table = _syncs(syncs, times, correlation, parts, store)
     memory_table = _memory(tables, times, memory_us, memory_mask, work_table, parts)
     samples = tensor_samples(tables.counters, times, middle_us)
     used = distinct_values(np.concatenate([work_table.device, sync_table.device, memory_table.device]))
     devices = read_devices(metadata, (int(number) for number in used if number >= 0))
     recorded = _recorded(ranges, call_table, sync_table, memory_table, strings)
-    spill.rest()
+    release_pages()
     return Capture(
         info=_info(metadata, path, threads, times, recorded),
         strings=strings,
@@ -119,7 +119,7 @@ def build_capture(
         memory=memory_table,
         forward_links=links,
         frames=frames,
-        spill=spill,
+        store=store,
         tensor_samples=samples,
         skipped={reason: count for reason, count in skipped.items() if count},
     )
@@ -154,33 +154,35 @@ def _adopt_frames(tables: EventTables, adopted: Mapping[int, int]) -> None:
         thread[thread == orphan] = host
 
 
-def _ranges(parts: Sequence[Kept[HostRows]], times: Times, strings: Strings, inputs: InputIds, spill: Spill) -> Ranges:
+def _ranges(
+    parts: Sequence[Kept[HostRows]], times: Times, strings: Strings, inputs: InputIds, store: ColumnStore
+) -> Ranges:
     total = sum(part.count for part in parts)
-    start, end = spill.empty(total, np.int64), spill.empty(total, np.int64)
+    start, end = store.empty(total, np.int64), store.empty(total, np.int64)
     offsets = np.cumsum([0, *(part.count for part in parts)])
     for part, low, high in zip(parts, offsets[:-1], offsets[1:], strict=True):
-        start[low:high], end[low:high] = times.spans(part, spill)
+        start[low:high], end[low:high] = times.spans(part, store)
 
     def joined(name: str, dtype: npt.DTypeLike, missing: int = 0) -> npt.NDArray[Any]:
         # Pages of zeros that are never written take no memory, and many ranges may be Python frames.
-        column = spill.zeros(total, dtype)
+        column = store.zeros(total, dtype)
         if missing:
             column[:] = missing
         for part, low, high in zip(parts, offsets[:-1], offsets[1:], strict=True):
             if hasattr(part.rows, name):
                 column[low:high] = part.column(name)
-        spill.rest()
+        release_pages()
         return column
 
     def of_inputs(texts: Sequence[str]) -> npt.NDArray[np.int32]:
-        column = spill.zeros(total, np.int32)
+        column = store.zeros(total, np.int32)
         ids = np.array(strings.intern_all(texts), np.int32)
         for part, low, high in zip(parts, offsets[:-1], offsets[1:], strict=True):
             if isinstance(part.rows, OpRows) and ids.any():
                 numbers, found = part.peek("inputs"), column[low:high]
                 for rows in blocks(part.count):
                     found[rows] = ids[numbers[rows]]
-        spill.rest()
+        release_pages()
         return column
 
     names = joined("name", np.int32)
@@ -191,7 +193,7 @@ def _ranges(parts: Sequence[Kept[HostRows]], times: Times, strings: Strings, inp
         thread=joined("thread", np.int32),
         kind=_range_kinds(names, offsets, strings),
         name=names,
-        domain=spill.zeros(total, np.int32),
+        domain=store.zeros(total, np.int32),
         shapes=shapes,
         dtypes=dtypes,
         parameters=parameters,
@@ -231,16 +233,16 @@ def _kind_of_frame(name: str) -> RangeKind:
     return RangeKind.MODULE if is_module(name) else RangeKind.FRAME
 
 
-def _calls(kept: Kept[CallRows], times: Times, correlation: str, spill: Spill) -> Calls:
-    start, end = times.spans(kept, spill)
+def _calls(kept: Kept[CallRows], times: Times, correlation: str, store: ColumnStore) -> Calls:
+    start, end = times.spans(kept, store)
     return Calls(start, end, kept.column("thread"), kept.column("name"), kept.column(correlation))
 
 
 def _work(
-    kept: Kept[WorkRows], times: Times, strings: Strings, correlation: str, parts: Parts, spill: Spill
+    kept: Kept[WorkRows], times: Times, strings: Strings, correlation: str, parts: Parts, store: ColumnStore
 ) -> DeviceWork:
     triples = np.array(kept.rows.triples.triples, np.int32).reshape(-1, 3)
-    start, end = times.spans(kept, spill)
+    start, end = times.spans(kept, store)
     kind, name = kept.column("kind"), kept.column("name")
     kernels = kind == WorkKind.KERNEL
     short_of = np.arange(len(strings), dtype=np.int32)
@@ -271,8 +273,8 @@ def _work(
     )
 
 
-def _syncs(kept: Kept[SyncRows], times: Times, correlation: str, parts: Parts, spill: Spill) -> Syncs:
-    start, end = times.spans(kept, spill)
+def _syncs(kept: Kept[SyncRows], times: Times, correlation: str, parts: Parts, store: ColumnStore) -> Syncs:
+    start, end = times.spans(kept, store)
     track, device = kept.column("track"), np.maximum(kept.column("device"), 0)  # as for work
     return Syncs(
         start_ns=start,

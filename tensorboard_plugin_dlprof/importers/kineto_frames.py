@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.distinct import rows_by_value
+from tensorboard_plugin_dlprof.columns.group import rows_by_value
 from tensorboard_plugin_dlprof.events.tables import Frames, Int32s, Int64s, RangeKind, Strings
 from tensorboard_plugin_dlprof.importers.kineto_rows import CallRows, HostRows
 from tensorboard_plugin_dlprof.importers.kineto_threads import used_ids

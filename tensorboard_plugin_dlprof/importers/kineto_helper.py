@@ -13,25 +13,21 @@ from __future__ import annotations
 
 import select
 import struct
-from collections import Counter, deque
+from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from types import TracebackType
 from typing import IO
 
 import msgspec
 
 from tensorboard_plugin_dlprof.forking import Fork, receive_into, receive_text, send, send_text
-from tensorboard_plugin_dlprof.growing import Growing, columns_of
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.importers.kineto_chunks import Refused
 from tensorboard_plugin_dlprof.importers.kineto_events import Event
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
 
 _TAKEN, _REFUSED = b"+", b"-"
-
-_RELIEVED_EVERY = 16
-"""Pieces after which long columns may be moved to files."""
 
 _PLACE = struct.Struct("<QQ")
 
@@ -71,8 +67,6 @@ class Helper:
 
     def __init__(self, tables: EventTables, options: ReadOptions) -> None:
         self._tables = tables
-        self._growing = Growing(options.memory_bytes, options.folder)
-        self._to_load = deque(options.modules)
         self._fork: Fork | None = None
         self.waiting = 0
         """Number of places that the helper was given and has not finished."""
@@ -86,11 +80,6 @@ class Helper:
         """Whether the helper was started."""
         return self._fork is not None
 
-    @property
-    def has_modules_to_load(self) -> bool:
-        """Whether the reading process still has modules to load, during which the helper should have much to read."""
-        return bool(self._to_load)
-
     def begin(self, read: Read, skipped: Counter[str]) -> None:
         """Starts the helper.
 
@@ -102,7 +91,7 @@ class Helper:
             Refused: the system cannot start another process.
         """
         try:
-            self._fork = Fork(lambda pipe, out: _help(pipe, out, read, skipped, self._growing))
+            self._fork = Fork(lambda pipe, out: _help(pipe, out, read, skipped))
         except OSError as error:
             raise Refused from error
 
@@ -122,11 +111,6 @@ class Helper:
     def ends_own(self) -> None:
         """Records that the reading process has finished one of its own parts."""
         self.counts.append(self._tables.counts())
-
-    def load_module(self) -> None:
-        """Loads one of the modules."""
-        if self._to_load:
-            import_module(self._to_load.popleft())
 
     def hear(self) -> int:
         """The number of places that the helper has finished since the last call.
@@ -182,9 +166,9 @@ class Helper:
             self._fork.__exit__(kind, error, trace)
 
 
-def _help(pipe: IO[bytes], out: IO[bytes], read: Read, skipped: Counter[str], growing: Growing) -> None:
+def _help(pipe: IO[bytes], out: IO[bytes], read: Read, skipped: Counter[str]) -> None:
     """The main function of the helper: reads the places that it is given, then hands over the results."""
-    tables, pieces = EventTables(), 0
+    tables = EventTables()
     counts: list[list[int]] = []
     skipped.clear()
     while True:
@@ -194,11 +178,8 @@ def _help(pipe: IO[bytes], out: IO[bytes], read: Read, skipped: Counter[str], gr
             break
         try:
             for events in read(*place):
-                if pieces % _RELIEVED_EVERY == 0:
-                    growing.relieve(tables.columns())
                 tables.add(events)
                 del events
-                pieces += 1
                 if tables.has_halves:
                     raise Refused
         except Refused:
@@ -206,20 +187,15 @@ def _help(pipe: IO[bytes], out: IO[bytes], read: Read, skipped: Counter[str], gr
             return
         counts.append(tables.counts())
         send(out, _TAKEN)
-    _hand_over(tables, counts, skipped, growing, out)
+    _hand_over(tables, counts, skipped, out)
 
 
-def _hand_over(
-    tables: EventTables, counts: list[list[int]], skipped: Counter[str], growing: Growing, out: IO[bytes]
-) -> None:
-    """Sends the results. Columns in memory are sent without NumPy, which the helper has not loaded."""
+def _hand_over(tables: EventTables, counts: list[list[int]], skipped: Counter[str], out: IO[bytes]) -> None:
+    """Sends the results."""
     columns: list[list[tuple[str, str]]] = [
-        [(name, column.typecode) for _, name, column in columns_of([table])] for table in tables.columns()
+        [(name, column.typecode) for name, column in table.items() if isinstance(column, array)]
+        for table in tables.columns()
     ]
-    if growing.has_begun:
-        from tensorboard_plugin_dlprof.spilling import Spill
-
-        Spill.of(growing).complete(tables.columns())
     found = Handover(
         counts=counts,
         columns=columns,

@@ -8,6 +8,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.tables import Strings
 from tensorboard_plugin_dlprof.forking import receive_into
 from tensorboard_plugin_dlprof.importers.kineto_chunks import Refused
@@ -15,7 +16,6 @@ from tensorboard_plugin_dlprof.importers.kineto_helper import HELPERS, OWN, Hand
 from tensorboard_plugin_dlprof.importers.kineto_ids import InputIds
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
 from tensorboard_plugin_dlprof.importers.kineto_times import blocks
-from tensorboard_plugin_dlprof.spilling import Spill
 
 _TEXTS = ("name", "stack", "group", "track")
 _THREADS = ("thread",)
@@ -33,7 +33,12 @@ _Item = TypeVar("_Item", bound=Hashable)
 
 
 def merge(
-    tables: EventTables, readers: Sequence[int], counts: list[list[int]], found: Handover, pipe: IO[bytes], spill: Spill
+    tables: EventTables,
+    readers: Sequence[int],
+    counts: list[list[int]],
+    found: Handover,
+    pipe: IO[bytes],
+    store: ColumnStore,
 ) -> None:
     """Adds the helper's results to ``tables``, whose columns must be complete.
 
@@ -43,7 +48,7 @@ def merge(
         counts: ``EventTables.counts`` of the reading process at the end of each of its parts.
         found: the helper's results.
         pipe: delivers the helper's columns.
-        spill: holds long columns.
+        store: holds long columns.
 
     Raises:
         Refused: the columns do not arrive.
@@ -73,7 +78,7 @@ def merge(
                 if name in ids:
                     for half, of_reader in zip(halves, ids[name], strict=True):
                         _renumber(half, of_reader)
-                whole = table[name] = spill.empty(sum(map(len, halves)), halves[0].dtype)
+                whole = table[name] = store.empty(sum(map(len, halves)), halves[0].dtype)
                 if of_rows:
                     np.concatenate([halves[reader][part] for reader, part in of_rows], out=whole)
     except EOFError as error:

@@ -14,7 +14,7 @@ from itertools import chain, count, filterfalse
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.distinct import numbered
+from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.importers.kineto_events import whole_number
 from tensorboard_plugin_dlprof.importers.kineto_ids import label_of

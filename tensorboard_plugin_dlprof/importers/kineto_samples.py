@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.distinct import distinct_values, rows_by_value
+from tensorboard_plugin_dlprof.columns.group import distinct_values, rows_by_value
 from tensorboard_plugin_dlprof.events.tables import Int64s, TensorSamples, no_tensor_samples
 from tensorboard_plugin_dlprof.importers.kineto_counters import METRIC, CounterRows
 from tensorboard_plugin_dlprof.importers.kineto_times import Times, usable_start

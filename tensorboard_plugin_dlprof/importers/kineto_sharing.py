@@ -27,9 +27,7 @@ _LEFT_OVER_SHARE = 12
 _LEFT_TO_HELPER = 6
 """Chunks at the end that the helper reads, while the reading process reads the rest of the file."""
 
-_PROVIDED_FROM, _SLOTS = 16, 24
-"""After the first number of pieces, the helper is given as many as there are slots, about 15 ms of work, while the
-reading process loads modules."""
+_SLOTS = 3
 
 _SLOT_BYTES = 1 << 19
 """The longest piece that is offered. Pieces are usually half as long, unless an event is very long; the unused rest of
@@ -98,11 +96,10 @@ def _next_own(helper: Helper, shares: Iterator[tuple[int, int]], stop: int) -> t
 
 
 def _provide(helper: Helper, shares: Iterator[tuple[int, int]]) -> None:
-    """Gives the helper its next shares, and loads a module while the helper has enough to do."""
+    """Gives the helper its next shares."""
     helper.hear()
     while helper.waiting < _MOST_WAITING and (share := next(shares, None)):
         helper.give(*share)
-    helper.load_module()
 
 
 class _Offering:
@@ -124,11 +121,7 @@ class _Offering:
         if len(piece) > _SLOT_BYTES:
             return False
         self._hear()
-        if helper.has_modules_to_load and not self._free:
-            helper.load_module()
-            self._hear()
-        provided = helper.has_modules_to_load and len(helper.counts) >= _PROVIDED_FROM
-        if helper.waiting >= (_SLOTS if provided else _MOST_WAITING):
+        if helper.waiting >= _MOST_WAITING:
             return False
         slot = self._free.pop()
         begin = slot * _SLOT_BYTES

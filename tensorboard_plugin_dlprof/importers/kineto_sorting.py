@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from tensorboard_plugin_dlprof.events.kinds import WorkKind
 from tensorboard_plugin_dlprof.events.strings import Strings
@@ -181,6 +183,13 @@ class EventTables:
     def columns(self) -> list[dict[str, Any]]:
         """Name -> column of each table. These are the tables' own dictionaries: an assignment replaces a column."""
         return [vars(table) for table in (*self._tables(), self.flows, self.counters)]
+
+    def complete(self) -> None:
+        """Turns the columns into arrays of NumPy."""
+        for table in self.columns():
+            for name, column in table.items():
+                if isinstance(column, array):
+                    table[name] = np.asarray(column)
 
     def counts(self) -> list[int]:
         """Rows of each table of ``columns``, then numbers of texts, threads, grids and blocks, metrics, op inputs."""

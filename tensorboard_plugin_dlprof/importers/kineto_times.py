@@ -9,10 +9,10 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.importers.kineto_clock import MAX_US, Clock
 from tensorboard_plugin_dlprof.importers.kineto_rows import MemoryRows, SpanRows
-from tensorboard_plugin_dlprof.spilling import Spill
 from tensorboard_plugin_dlprof.units import NS_PER_US
 
 NO_START = "events without a usable start time"
@@ -124,10 +124,10 @@ class Times:
         start = self.points(start_us)
         return start, start + nanoseconds(duration_us)
 
-    def spans(self, kept: Kept[Any], spill: Spill) -> tuple[Int64s, Int64s]:
+    def spans(self, kept: Kept[Any], store: ColumnStore) -> tuple[Int64s, Int64s]:
         """Start and end of the usable rows; their columns are removed from the table."""
         start_us, duration_us = kept.column("start_us"), kept.column("duration_us")
-        start, end = spill.empty(kept.count, np.int64), spill.empty(kept.count, np.int64)
+        start, end = store.empty(kept.count, np.int64), store.empty(kept.count, np.int64)
         for rows in blocks(kept.count):
             start[rows], end[rows] = self.span(start_us[rows], duration_us[rows])
             self.end_ns = max(self.end_ns, int(end[rows].max()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tensorboard_plugin_dlprof.events.tables import Calls, no_calls
-from tensorboard_plugin_dlprof.importers.nsight_columns import Parts, possible
+from tensorboard_plugin_dlprof.importers.nsight_columns import Batches, possible
 from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Column, Export, Tally
 from tensorboard_plugin_dlprof.importers.nsight_ids import Names, Threads
 
@@ -50,7 +50,7 @@ def read_os_calls(export: Export, names: Names, threads: Threads, tally: Tally) 
 def _calls(
     export: Export, bases: tuple[str, ...], names: Names, threads: Threads, tally: Tally, what: str, where: str
 ) -> Calls:
-    parts = Parts(export.spill)
+    batches = Batches(export.store)
     wanted = [Column("start", NO_TIME), Column("end", NO_TIME), Column("globalTid"), Column("nameId")]
     wanted.append(Column("correlationId"))
     tables = [export.table(base, needed=("start", "end", "globalTid", "nameId")) for base in bases]
@@ -61,7 +61,7 @@ def _calls(
             tally.add(f"{what} with impossible times", np.count_nonzero(~usable))
             tally.add(f"{what} without a thread", np.count_nonzero(usable & ~on_thread))
             kept = usable & on_thread
-            parts.add(
+            batches.add(
                 start=start[kept],
                 end=end[kept],
                 thread=threads.rows(global_tid[kept]),
@@ -69,9 +69,9 @@ def _calls(
                 correlation=correlation[kept],
             )
     return Calls(
-        start_ns=parts.take("start", np.int64),
-        end_ns=parts.take("end", np.int64),
-        thread=parts.take("thread", np.int32),
-        name=parts.take("name", np.int32),
-        correlation=parts.take("correlation", np.int64),
+        start_ns=batches.take("start", np.int64),
+        end_ns=batches.take("end", np.int64),
+        thread=batches.take("thread", np.int32),
+        name=batches.take("name", np.int32),
+        correlation=batches.take("correlation", np.int64),
     )

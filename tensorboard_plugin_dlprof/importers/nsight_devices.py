@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.distinct import distinct_values
+from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Device, Int32s, Int64s
 from tensorboard_plugin_dlprof.importers.nsight_export import Export
 

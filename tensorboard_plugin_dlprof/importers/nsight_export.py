@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterator, Sequence
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.importers.nsight_portions import Source, portions
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, columns, real_tables, seal
-from tensorboard_plugin_dlprof.spilling import Spill
 
 NO_TIME = -(1 << 63)
 """Default of time columns: never a possible time."""
@@ -78,12 +78,12 @@ class Export:
     Args:
         con: from ``open_untrusted``.
         progress: called with the rows read so far; may raise to cancel.
-        spill: holds long columns.
+        store: holds long columns.
     """
 
-    def __init__(self, con: UntrustedConnection, progress: Progress, spill: Spill) -> None:
+    def __init__(self, con: UntrustedConnection, progress: Progress, store: ColumnStore) -> None:
         self.con = con
-        self.spill = spill
+        self.store = store
         self._progress = progress
         self._versions = _versions(real_tables(con))
         self._columns = {table: columns(con, table) for tables in self._versions.values() for table in tables}

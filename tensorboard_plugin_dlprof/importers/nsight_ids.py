@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.distinct import distinct_values
+from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Strings, Thread
 from tensorboard_plugin_dlprof.importers.nsight_columns import mapped
 from tensorboard_plugin_dlprof.importers.nsight_export import Column, Export

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.distinct import distinct_values
+from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, RangeKind, Ranges, Strings
-from tensorboard_plugin_dlprof.importers.nsight_columns import Parts, mapped, possible
+from tensorboard_plugin_dlprof.importers.nsight_columns import Batches, mapped, possible
 from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Batch, Column, Export, Tally
 from tensorboard_plugin_dlprof.importers.nsight_ids import ID_BITS, ID_MASK, Names, Threads
 from tensorboard_plugin_dlprof.importers.nsight_markers import (
@@ -72,30 +72,30 @@ class RangeReader:
 
     def read(self) -> Ranges:
         """All push/pop and start/end ranges. The end of a range that was open when the session ended is ``NO_TIME``."""
-        parts = Parts(self._export.spill)
+        batches = Batches(self._export.store)
         table = self._export.table("NVTX_EVENTS", needed=("start", "eventType", "globalTid"))
         if table is not None:
             wanted = [Column("start", NO_TIME), Column("end", NO_TIME), Column("eventType")]
             wanted += [Column("globalTid"), Column("domainId"), Column("textId")]
             where = f"eventType IN ({', '.join(map(str, (*_PUSH_POP, *_START_END, _THREAD_NAME)))})"
             for batch in self._export.batches(table, wanted, text="text", doing="reading NVTX ranges", where=where):
-                self._add(parts, self._without_names(batch))
-        start = parts.take("start", np.int64)
+                self._add(batches, self._without_names(batch))
+        start = batches.take("start", np.int64)
         # NVTX has no types, parameters, stacks and groups. A view of one zero takes no memory.
         absent = np.broadcast_to(np.zeros(1, np.int32), start.shape)
         return Ranges(
             start_ns=start,
-            end_ns=parts.take("end", np.int64),
-            thread=parts.take("thread", np.int32),
-            kind=parts.take("kind", np.int8),
-            name=parts.take("name", np.int32),
-            domain=parts.take("domain", np.int32),
-            shapes=parts.take("shapes", np.int32),
+            end_ns=batches.take("end", np.int64),
+            thread=batches.take("thread", np.int32),
+            kind=batches.take("kind", np.int8),
+            name=batches.take("name", np.int32),
+            domain=batches.take("domain", np.int32),
+            shapes=batches.take("shapes", np.int32),
             dtypes=absent,
             parameters=absent,
             stack=absent,
             group=absent,
-            sequence=parts.take("sequence", np.int64),
+            sequence=batches.take("sequence", np.int64),
             forward_thread=np.broadcast_to(np.full(1, -1, np.int64), start.shape),
         )
 
@@ -132,7 +132,7 @@ class RangeReader:
     def _text(self, direct: bytes, text_id: int) -> str:
         return direct.decode("utf-8", "replace") if direct else self._names.text(text_id)
 
-    def _add(self, parts: Parts, batch: Batch) -> None:
+    def _add(self, batches: Batches, batch: Batch) -> None:
         if not batch.rows:
             return
         start, end, _, global_tid, domain_id, _ = batch.integers
@@ -144,7 +144,7 @@ class RangeReader:
         kind, name, shapes, sequence = self._readings.columns(self._read_texts(domains, batch))
         self._free_spans(kind, batch)
         kept = usable & on_thread
-        parts.add(
+        batches.add(
             start=start[kept],
             end=end[kept],
             thread=self._threads.rows(global_tid[kept]),
@@ -203,8 +203,8 @@ class RangeReader:
             self._asked = self._cached_bytes = 0
             self._readings.clear()
             self._known.clear()
-        parts: tuple[dict[bytes, Any], ...] = (*self._named, self._sizes)
-        for known in parts:
+        batches: tuple[dict[bytes, Any], ...] = (*self._named, self._sizes)
+        for known in batches:
             if len(known) >= _MOST_CACHED:
                 known.clear()
         self._asked += batch.rows
@@ -262,11 +262,11 @@ class RangeReader:
         return self._of_autograd(text) or self._in_named_domain(text, domain)
 
     def _of_autograd(self, text: bytes) -> _Reading | None:
-        """What a text says that is made of parts that others have too; ``None`` for a text of another form."""
-        parts = cut(text)
-        if parts is None:
+        """What a text says that is made of batches that others have too; ``None`` for a text of another form."""
+        batches = cut(text)
+        if batches is None:
             return None
-        name, sizes, sequence = parts
+        name, sizes, sequence = batches
         shapes = self._sizes.get(sizes)
         if shapes is None:
             read = read_cut_sizes(sizes)

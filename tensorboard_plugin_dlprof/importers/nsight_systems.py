@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.distinct import distinct_values
+from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.events.tables import (
     Calls,
@@ -36,7 +37,6 @@ from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, reading, real_tables
 from tensorboard_plugin_dlprof.opening.sqlite_header import MAGIC
-from tensorboard_plugin_dlprof.spilling import Spill
 
 _STRINGS = "StringIds"
 _MARKS = ("META_DATA_EXPORT", "EXPORT_META_DATA", "TARGET_INFO_", "CUPTI_ACTIVITY_KIND_", "NVTX_EVENTS", "OSRT_API")
@@ -71,8 +71,8 @@ class NsightSystemsImporter:
             UnsafeFile: it is not a regular file.
         """
         with closing(open_untrusted(path)) as con, reading(shown(path)):
-            spill = Spill(options.memory_bytes, options.folder)
-            return _read(Export(con, progress, spill), rank_from_name(path))
+            store = ColumnStore(options.memory_bytes, options.folder)
+            return _read(Export(con, progress, store), rank_from_name(path))
 
 
 def _read(export: Export, rank_in_name: int) -> Capture:
@@ -104,7 +104,7 @@ def _read(export: Export, rank_in_name: int) -> Capture:
         forward_links=_no_forward_links(),
         os_calls=os_calls,
         tensor_samples=samples,
-        spill=export.spill,
+        store=export.store,
         skipped=tally.counts,
     )
 

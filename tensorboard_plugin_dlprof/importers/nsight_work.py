@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.distinct import distinct_values
+from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import DeviceWork, Int32s, Int64s, Strings, Syncs, WorkKind
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
-from tensorboard_plugin_dlprof.importers.nsight_columns import Parts, mapped, narrow, possible
+from tensorboard_plugin_dlprof.importers.nsight_columns import Batches, mapped, narrow, possible
 from tensorboard_plugin_dlprof.importers.nsight_devices import Devices
 from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Batch, Column, Export, Tally
 from tensorboard_plugin_dlprof.importers.nsight_ids import Names, process_of
@@ -78,36 +78,36 @@ class WorkReader:
 
     def read(self) -> DeviceWork:
         """Kernels, copies, sets and graphs, in this order."""
-        parts = Parts(self._export.spill)
+        batches = Batches(self._export.store)
         for kind, base, what in _TABLES:
             table = self._export.table(base, needed=("start", "end"))
             if table is not None:
-                self._read_table(parts, kind, table, what)
-        geometry = parts.take("geometry", np.int32).reshape(-1, 6)
+                self._read_table(batches, kind, table, what)
+        geometry = batches.take("geometry", np.int32).reshape(-1, 6)
         return DeviceWork(
-            kind=parts.take("kind", np.int8),
-            start_ns=parts.take("start", np.int64),
-            end_ns=parts.take("end", np.int64),
-            process=parts.take("process", np.int32),
-            device=parts.take("device", np.int32),
-            stream=parts.take("stream", np.int64),
-            correlation=parts.take("correlation", np.int64),
-            name=parts.take("name", np.int32),
-            short_name=parts.take("short_name", np.int32),
+            kind=batches.take("kind", np.int8),
+            start_ns=batches.take("start", np.int64),
+            end_ns=batches.take("end", np.int64),
+            process=batches.take("process", np.int32),
+            device=batches.take("device", np.int32),
+            stream=batches.take("stream", np.int64),
+            correlation=batches.take("correlation", np.int64),
+            name=batches.take("name", np.int32),
+            short_name=batches.take("short_name", np.int32),
             grid=geometry[:, :3],
             block=geometry[:, 3:],
-            registers=parts.take("registers", np.int32),
-            static_shared_bytes=parts.take("static_shared", np.int64),
-            dynamic_shared_bytes=parts.take("dynamic_shared", np.int64),
+            registers=batches.take("registers", np.int32),
+            static_shared_bytes=batches.take("static_shared", np.int64),
+            dynamic_shared_bytes=batches.take("dynamic_shared", np.int64),
             occupancy_percent=np.full(len(geometry), -1, np.int32),
-            num_bytes=parts.take("bytes", np.int64),
-            copy_kind=parts.take("copy_kind", np.int32),
-            graph_node=parts.take("graph_node", np.int64),
+            num_bytes=batches.take("bytes", np.int64),
+            copy_kind=batches.take("copy_kind", np.int32),
+            graph_node=batches.take("graph_node", np.int64),
         )
 
     def read_syncs(self) -> Syncs:
         """Synchronisations of streams, events and devices."""
-        parts = Parts(self._export.spill)
+        batches = Batches(self._export.store)
         table = self._export.table("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", needed=("start", "end"))
         if table is not None:
             wanted = [*_PLACE, Column("syncType"), Column("eventId")]
@@ -115,20 +115,20 @@ class WorkReader:
                 kept = self._usable(batch, "synchronisations")
                 start, end, global_pid, device, stream, correlation, kind, event = [v[kept] for v in batch.integers]
                 process = process_of(global_pid)
-                parts.add(start=start, end=end, process=narrow(process), device=self._devices.ids(process, device))
-                parts.add(stream=stream, correlation=correlation, sync_type=narrow(kind), event_id=event)
+                batches.add(start=start, end=end, process=narrow(process), device=self._devices.ids(process, device))
+                batches.add(stream=stream, correlation=correlation, sync_type=narrow(kind), event_id=event)
         return Syncs(
-            start_ns=parts.take("start", np.int64),
-            end_ns=parts.take("end", np.int64),
-            process=parts.take("process", np.int32),
-            device=parts.take("device", np.int32),
-            stream=parts.take("stream", np.int64),
-            correlation=parts.take("correlation", np.int64),
-            sync_type=parts.take("sync_type", np.int32),
-            event_id=parts.take("event_id", np.int64),
+            start_ns=batches.take("start", np.int64),
+            end_ns=batches.take("end", np.int64),
+            process=batches.take("process", np.int32),
+            device=batches.take("device", np.int32),
+            stream=batches.take("stream", np.int64),
+            correlation=batches.take("correlation", np.int64),
+            sync_type=batches.take("sync_type", np.int32),
+            event_id=batches.take("event_id", np.int64),
         )
 
-    def _read_table(self, parts: Parts, kind: WorkKind, table: str, what: str) -> None:
+    def _read_table(self, batches: Batches, kind: WorkKind, table: str, what: str) -> None:
         wanted = [*_PLACE, *_GEOMETRY, *_DETAILS]
         # Exports by tools that imitate Nsight may contain kernel names instead of their ids.
         direct = kind == WorkKind.KERNEL and self._export.value_type(table, "demangledName") == "text"
@@ -146,11 +146,11 @@ class WorkReader:
                     [self._strings.intern(text.decode("utf-8", "replace")) for text in batch.texts], np.int32
                 )[kept]
                 name, short_name = texts, self._short_names(texts)
-            parts.add(kind=np.full(len(start), kind, np.int8), start=start, end=end, process=narrow(process))
-            parts.add(device=self._devices.ids(process, device), stream=stream, correlation=correlation)
-            parts.add(name=name, short_name=short_name, geometry=geometry.reshape(-1), registers=narrow(registers))
-            parts.add(static_shared=static, dynamic_shared=dynamic, bytes=num_bytes)
-            parts.add(copy_kind=narrow(copy_kind), graph_node=node)
+            batches.add(kind=np.full(len(start), kind, np.int8), start=start, end=end, process=narrow(process))
+            batches.add(device=self._devices.ids(process, device), stream=stream, correlation=correlation)
+            batches.add(name=name, short_name=short_name, geometry=geometry.reshape(-1), registers=narrow(registers))
+            batches.add(static_shared=static, dynamic_shared=dynamic, bytes=num_bytes)
+            batches.add(copy_kind=narrow(copy_kind), graph_node=node)
 
     def _usable(self, batch: Batch, what: str) -> Int64s:
         """Indexes of the rows with possible times; the others are counted as skipped."""

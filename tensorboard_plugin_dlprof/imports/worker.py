@@ -53,10 +53,7 @@ class _Failed(Exception):
 def _do(job: dict[str, Any], report: Any) -> dict[str, Any]:
     # Imported here, so that the memory limit and the redirection of standard output are in effect.
     from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError, UnknownFormat, reason_of
-    from tensorboard_plugin_dlprof.many_objects import keep_freed_memory
 
-    if job["kind"] != "import":
-        keep_freed_memory()
     last = 0.0
 
     def progress(stage: str, fraction: float) -> None:

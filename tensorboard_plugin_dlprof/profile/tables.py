@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
-from tensorboard_plugin_dlprof.distinct import are_among
+from tensorboard_plugin_dlprof.columns.group import are_among
 from tensorboard_plugin_dlprof.events.tables import (
     CaptureInfo,
     Device,

@@ -17,7 +17,7 @@ from tensorboard_plugin_dlprof.aggregation import Aggregation, Selection, aggreg
 from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.database.connection import open_database
-from tensorboard_plugin_dlprof.database.writer import Results, write_database
+from tensorboard_plugin_dlprof.database.writer import write_database
 from tensorboard_plugin_dlprof.pipeline import Choice, ImportOptions, aggregate_database, import_source
 from tensorboard_plugin_dlprof.pipeline import _results as results_of
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -118,8 +118,7 @@ def test_a_broken_rule_of_an_import_is_kept_in_the_database_and_shown(tmp_path: 
     profile.instances.cpu_stop = profile.instances.cpu_start - 5
     source = write_trace(tmp_path / "a.json")
     database = tmp_path / "a.dlprof_dldb.sqlite"
-    results = results_of(profile, Selection())
-    said = write_database(database, source, profile, lambda: Results([next(results)], lambda: next(results)))
+    said = write_database(database, source, profile, lambda: results_of(profile, Selection()))
     assert any(f"it is not true that {NEGATIVE}" in warning for warning in said)
     first = _notes(database)[0]
     assert first["severity"] == "warning"

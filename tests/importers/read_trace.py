@@ -27,7 +27,7 @@ def digests(capture: Capture) -> dict[str, str]:
     for part in capture.__struct_fields__:
         table = getattr(capture, part)
         if not isinstance(table, msgspec.Struct):
-            if part not in ("strings", "spill"):
+            if part not in ("strings", "store"):
                 found[part] = _digest(repr(table).encode())
             continue
         for column in table.__struct_fields__:

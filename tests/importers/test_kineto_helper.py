@@ -95,25 +95,6 @@ def test_a_compressed_trace_is_shared_too(made: tuple[Path, Any], tmp_path: Path
     assert read([path], 2) == {"captures": made[1], "copies": 1, "opened": OPENED}
 
 
-_LOADED_BEFORE = """
-import os, sys
-from pathlib import Path
-loaded = []
-os.register_at_fork(before=lambda: loaded.append("numpy" in sys.modules))
-from tensorboard_plugin_dlprof.pipeline import ImportOptions, ReadOptions, import_source
-options = ImportOptions(read=ReadOptions(workers=2, helped_from_bytes=0))
-import_source(Path(sys.argv[1]), Path(sys.argv[2]), options, lambda *_: None)
-print(loaded)
-"""
-
-
-def test_the_second_process_begins_before_numpy_is_loaded(made: tuple[Path, Any], tmp_path: Path) -> None:
-    """That takes a third of the start. The copy that aggregates begins when both have read."""
-    command = [sys.executable, "-c", _LOADED_BEFORE, str(made[0]), str(tmp_path / "a.sqlite")]
-    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    assert done.stdout == "[False, True]\n"
-
-
 def test_a_damaged_compressed_trace_is_read_by_one(made: tuple[Path, Any], tmp_path: Path) -> None:
     """Of these the second process reads whole pieces only; damaged events are counted."""
     path = tmp_path / "damaged.json"

@@ -9,7 +9,7 @@ from tensorboard_plugin_dlprof.analysis.evidence import op_evidence
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
 from tensorboard_plugin_dlprof.analysis.wording import percentage
-from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 
 
 def iterations(signals: Signals) -> Finding | Lacks | None:

@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.analysis.signals import NO_SHAPES, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
-from tensorboard_plugin_dlprof.distinct import are_among, distinct_values
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.expressions import Expression
 
 _NARROW = ("fp16", "bf16", "fp8", "int8", "fp4")

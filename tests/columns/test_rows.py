@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorboard_plugin_dlprof.database import rows
+from tensorboard_plugin_dlprof.columns import rows
 
 LONG = 70
 """Rows: two statements of several, and some that are left."""

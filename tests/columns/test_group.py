@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorboard_plugin_dlprof.distinct import are_among, distinct_values, numbered
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 
 IDS = st.lists(st.integers(-1, 50))
 WIDE = st.lists(st.integers(-(1 << 62), 1 << 62))

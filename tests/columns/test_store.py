@@ -2,81 +2,104 @@
 
 from __future__ import annotations
 
+import mmap
 import sqlite3
-from array import array
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 import pytest
 
+from tensorboard_plugin_dlprof.columns.store import ColumnStore, joined, release_pages
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
-from tensorboard_plugin_dlprof.spilling import Spill
 from tests.shared_data import shared_data
 
-LONG = 300_000
 
-
-def test_columns_move_to_files_and_come_back_whole(tmp_path: Path) -> None:
-    """What was moved, what came after it, and a column that only another one pushed out."""
-    spill = Spill(memory_bytes=800, folder=tmp_path)
-    table: dict[str, Any] = {"a": array("q", range(20)), "b": array("b", [1, 2]), "number": 7}
-    spill.relieve([table])
-    assert len(table["a"]) == len(table["b"]) == 0
-    table["a"].extend([20, 21])
-    spill.complete([table])
-    assert table["a"].tolist() == list(range(22))
-    assert table["b"].tolist() == [1, 2]
-    assert table["number"] == 7
-    table["a"][3] = -1
-    spill.rest()
-    assert table["a"].tolist()[:5] == [0, 1, 2, -1, 4], "what is let go of is not lost"
+def test_a_growing_column_moves_to_a_file_and_comes_back_whole(tmp_path: Path) -> None:
+    """Python's numbers and NumPy's, before and after the move; and it can be written to."""
+    store = ColumnStore(memory_bytes=64 * 800, folder=tmp_path)
+    column = store.growing("q")
+    column.extend(list(range(20)))
+    column.append(np.arange(20, 300))
+    column.extend([300])
+    assert len(column) == 301
+    found = column.whole()
+    assert found.tolist() == list(range(301))
+    assert is_in_file(found)
+    found[3] = -1
+    release_pages()
+    assert found.tolist()[:5] == [0, 1, 2, -1, 4]
     assert list(tmp_path.iterdir()) == [], "the files have no names"
 
 
-def test_short_columns_stay_in_memory() -> None:
-    """No file is made that is not needed, and what is made of the columns lies in memory too."""
-    spill = Spill(memory_bytes=1 << 20)
-    table: dict[str, Any] = {"a": array("d", [0.5])}
-    spill.relieve([table])
-    spill.complete([table])
-    assert table["a"].tolist() == [0.5]
-    assert spill.zeros(LONG, np.int64).base is None
-    assert spill.empty(LONG, np.int64).flags.owndata
+def test_a_number_that_does_not_fit_leaves_a_column_as_it_was() -> None:
+    """So that the caller may try again with what fits."""
+    column = ColumnStore().growing("b")
+    with pytest.raises(OverflowError):
+        column.extend([1, 2, 300])
+    with pytest.raises(TypeError):
+        column.extend([1, "2"])
+    column.extend([7])
+    assert column.whole().tolist() == [7]
 
 
-def test_columns_that_are_complete_count(tmp_path: Path) -> None:
-    """Tables are read one after the other; the first one's columns are still there when the next one grows."""
-    spill = Spill(memory_bytes=8_000, folder=tmp_path)
-    tables: list[dict[str, Any]] = [{"a": array("q", range(100))}, {"a": array("q", range(50))}]
-    for table in tables:
-        spill.relieve([table])
-        spill.complete([table])
-    made = spill.zeros(LONG, np.int32)
-    assert not made.flags.owndata
-    assert made.sum() == 0
-    assert [table["a"].flags.owndata for table in tables] == [False, False]
-    assert [len(table["a"]) for table in tables] == [100, 50]
+def test_long_columns_are_in_files(tmp_path: Path) -> None:
+    """Of any type and shape; short ones, and views, stay where they are."""
+    store = ColumnStore(memory_bytes=64 * 800, folder=tmp_path)
+    for column in (
+        np.arange(200),
+        np.arange(200).reshape(-1, 2).copy(),
+        np.arange(1_000, dtype=np.int8),
+        np.arange(200) / 2,
+    ):
+        kept = store.keep(column)
+        assert is_in_file(kept)
+        assert kept.dtype == column.dtype
+        assert np.array_equal(kept, column)
+        assert store.keep(kept) is kept
+    assert store.keep(short := np.arange(5)) is short
+    assert store.keep(view := np.arange(500)[::2]) is view
+    assert is_in_file(store.zeros(200, np.int64))
+    assert not store.zeros(200, np.int64).any()
+    assert not is_in_file(store.empty(5, np.int64))
+
+
+def test_chunks_are_joined_to_columns() -> None:
+    """In their order; none make empty columns."""
+    chunks = [np.array([[1, 2], [3, 4]], np.int64), np.zeros((0, 2), np.int64), np.array([[5, 6]], np.int64)]
+    assert [column.tolist() for column in joined(chunks, 2)] == [[1, 3, 5], [2, 4, 6]]
+    assert [column.tolist() for column in joined([], 2)] == [[], []]
 
 
 def test_a_folder_without_room_is_named(tmp_path: Path) -> None:
     """In one sentence, before anything is mapped: a mapping of a full disk kills the process."""
-    spill = Spill(memory_bytes=8, folder=tmp_path / "missing")
+    store = ColumnStore(memory_bytes=8, folder=tmp_path / "missing")
     with pytest.raises(OutputNotWritable, match="missing: the columns of a large profile cannot be written"):
-        spill.relieve([{"a": array("q", range(9))}])
+        store.zeros(9, np.int64)
+    with pytest.raises(OutputNotWritable, match="missing: the columns of a large profile cannot be written"):
+        store.growing("q").extend([1])
+
+
+def is_in_file(column: npt.NDArray[Any]) -> bool:
+    """Whether a column is a mapping of a file."""
+    base: Any = column
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return isinstance(base.obj if isinstance(base, memoryview) else base, mmap.mmap)
 
 
 def same(a: Any, b: Any) -> bool:
     """Whether two tables, or tables of tables, hold the same values."""
     if isinstance(a, msgspec.Struct):
-        return all(same(getattr(a, name), getattr(b, name)) for name in a.__struct_fields__ if name != "spill")
+        return all(same(getattr(a, name), getattr(b, name)) for name in a.__struct_fields__ if name != "store")
     if isinstance(a, np.ndarray):
         return bool(a.dtype == b.dtype and np.array_equal(a, b))
     if hasattr(a, "texts"):

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tensorboard_plugin_dlprof import distinct, ordering, steady
 from tensorboard_plugin_dlprof.aggregation import (
     group_tree,
     grouping,
@@ -29,7 +28,7 @@ from tests.shared_data import shared_data
 ROWS = 7
 
 BLOCKS = (
-    *((module, "_BLOCK") for module in (distinct, ordering, steady, grouping, intervals, selecting, gap_causes)),
+    *((module, "_BLOCK") for module in (grouping, intervals, selecting, gap_causes)),
     *((module, "_BLOCK") for module in (combining, linking, op_tables)),
     *((module, "_INSTANCES") for module in (group_tree, instance_times, ops)),
     *((module, "_ROWS") for module in (portions, side_by_side)),

@@ -17,8 +17,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.mapped_files import let_go_of_much
+from tensorboard_plugin_dlprof.columns.store import release_pages
 
 Value: TypeAlias = "int | float | str | bytes | None"
 
@@ -67,7 +66,7 @@ def insert_integers(
     bits = {name: _bits(column) for name, column in varying.items()}
     for begin in range(0, count, _ROWS_A_CHUNK):
         if begin % _ROWS_TO_LET_GO == 0 and begin:
-            let_go_of_much()
+            release_pages()
         rows = min(_ROWS_A_CHUNK, count - begin)
         _insert_chunk(
             con, table, {name: column[begin : begin + rows] for name, column in varying.items()}, bits, same, rows
@@ -133,7 +132,7 @@ def _shared(columns: _Together) -> tuple[_Together, ...]:
     return tuple(map(tuple, shared))
 
 
-def _joined(columns: Mapping[str, npt.NDArray[np.integer]], together: _Together, rows: int) -> Int64s:
+def _joined(columns: Mapping[str, npt.NDArray[np.integer]], together: _Together, rows: int) -> npt.NDArray[np.int64]:
     """The shared values: the bits of all columns of ``together``, concatenated."""
     (name, _), *others = together
     values = columns[name][:rows].astype(np.int64)

@@ -1,0 +1,1 @@
+"""Columns of numbers, on which every stage stands: stored, grouped, and inserted into SQLite."""
