@@ -14,12 +14,10 @@ from tensorboard_plugin_dlprof.classify.precision import DECODERS
 from tensorboard_plugin_dlprof.classify.rules import RULES
 from tensorboard_plugin_dlprof.classify.rules.rule import LazyRule, Rule, RulesByWord
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
-from tensorboard_plugin_dlprof.classify.words import holds_product, is_harmless
+from tensorboard_plugin_dlprof.classify.words import CUT, holds_product, is_harmless
 from tensorboard_plugin_dlprof.expressions import Expression
 
 _LAZY: Final = tuple(LazyRule(rule) for rule in RULES)
-_CUT: Final = ("...", "…", "::")
-"""Endings of function names that a tool has truncated."""
 _TYPED_NUMBER: Final = Expression(r"\)[0-9]+", words=frozenset((")",)))
 
 
@@ -99,7 +97,7 @@ def _with_zeros(name: str) -> str:
 
 def _is_believed(rule: Rule, head: str) -> bool:
     """Whether a rule's *no* is reliable for this function name; see the README, "When a "no" is believed"."""
-    if rule.of_rest and head.endswith(_CUT):
+    if rule.of_rest and head.endswith(CUT):
         return False
     if rule.matrix_unit != MatrixUnit.NO or rule.knows_better or rule.family in PRODUCT_FAMILIES:
         return True

@@ -252,6 +252,17 @@ def of_spconv(name: KernelName) -> str:
     return _WORD_PRECISIONS[found[1]] if found else ""
 
 
+_NATTEN = Expression(r"_sm(\d+)_(float16|bfloat16|float32)")
+
+
+def of_natten(name: KernelName) -> str:
+    """From the type of NATTEN's generated names; FP32 is computed as TF32 from Ampere on."""
+    found = _NATTEN.search(name.text)
+    if not found:
+        return ""
+    return {"float16": "fp16", "bfloat16": "bf16"}.get(found[2]) or ("tf32" if int(found[1]) >= 80 else "fp32")
+
+
 _MEM_EFF = Expression(r"fmha_cutlass[FB]_(f16|bf16|f32)_")
 
 
@@ -312,4 +323,5 @@ DECODERS: Final[dict[str, Callable[[KernelName], str]]] = {
     "matmul ogs": of_matmul_ogs,
     "memory efficient": of_memory_efficient,
     "trtllm": of_trtllm,
+    "natten": of_natten,
 }

@@ -1,8 +1,8 @@
 """The words in a kernel's name, and whether they may belong to a kernel that multiplies matrices.
 
 Two checks keep the rules from a wrong *no*. Does the name contain a word for a product (``fused_gemm_gelu`` is not just
-an activation)? And, if the library is unknown, are all words known from kernels that do not multiply matrices (true for
-``norm_kernel``, but not for ``norm_expert_kernel``)?
+an activation)? And, if the library is unknown, does a word say what the kernel does, and is none a word of kernels that
+may multiply matrices (``norm_kernel`` passes, ``norm_expert_kernel`` and ``fused_kernel`` do not)?
 """
 
 from __future__ import annotations
@@ -12,12 +12,17 @@ from typing import Final
 
 from tensorboard_plugin_dlprof.expressions import Expression
 
+CUT: Final = ("...", "\N{HORIZONTAL ELLIPSIS}", "::")
+"""Endings of function names that a tool has truncated."""
+
 _WORD = Expression(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
-_PRODUCT_ANYWHERE = Expression(r"gemm|matmul|mat_mul|matrixmul|(?<![a-z])[a-z]?mma(?![a-z])|mfma|convolv|convolution")
+_PRODUCT_ANYWHERE = Expression(
+    r"gemm(?!a(?![a-z]))|matmul|mat_mul|matrixmul|(?<![a-z])[a-z]?mma(?![a-z])|mfma|convolv|convolution"
+)
 
 _PRODUCTS_TEXT: Final = """
     addmm attention attn bgmv bilinear bmm contraction conv deconv dense dgrad dot einsum experts fc ffn flash
-    fmha fprop gemv gmm gqa kkt linear logits lora matmult matrix matvec mha mla mlp mm mqa mv nsa perceptron
+    fmha fprop gemv gmm gqa kkt linear lora matmult matrix matvec mha mla mlp mm mqa mv nsa perceptron
     proj projection retention sddmm sdpa sgmv spmm ssd wgrad wkv
 """
 
@@ -87,6 +92,77 @@ _HARMLESS_TEXT: Final = """
 
 _HARMLESS: Final = frozenset(_HARMLESS_TEXT.split())
 
+_EMPTY_TEXT: Final = """
+    a an and as at back backward base basic batch batched bf bf16 bfloat bfloat16 block blocked blocks bool bound
+    build bwd by class cls col coop cols cta cu cub cuda cuda1d cuda2d cuda3d cunn cupy custom cxx d data device dim
+    dims direction double dummy dx dy dynamic element elements emit entry execute external fast feature features first
+    float float2 float4 fn for forward fp from full func functor fused future fwd general generate generic global gpu
+    grad gradient grads grid group grouped groups half halves head heads helper hidden high host i id identity ids idx
+    impl in info inner inplace input inputs int int32 int64 int8 io is it iter iteration iterations kernel kernels key
+    keyed keys l1 l2 large last layer layers len length lengths level lists loc local locs long low lower lru main
+    major middle mod mode model module multi multiple n naive name nan narrow native new no not null num numba number
+    of old on one online op operator opt optimized or order out outer output outputs packed page paged pages pair
+    pairs parallel param params part partial partials pass persistent phase plus point pointer pointers points post
+    pre primitive prim process ptr ptrs pybind queries query queue ratio raw rcp record ref reference region register
+    result results rng roll round row rowmajor row rows run running same seq sequence sequences sequential serial
+    shape shared shm short simple single size sizes sm small smem space sparse spec special splits src stage staged
+    stages start stat state states static step stop stream stride strided sub symm sync t target task temp tensor
+    tensors test thread threads tile tiled tiles tiling to total tree true two type types u uncached unit unroll upper
+    use user using v val valid value values var vec vecs vector vectorize vectorized warp warps wave way weight
+    weighted weights where width window with without word words work x y z gate gating nvfp mxfp nf
+"""
+
+_TELLING: Final = _HARMLESS - frozenset(_EMPTY_TEXT.split())
+"""Harmless words that say what a kernel does; the others (``fused``, ``row``, ``input``) say nothing of it."""
+
+_RISKY_TEXT: Final = """
+    abc ada attend based cce cell cholesky chunkwise comba cutlass cv decoder deltaformer deltanet dk dkdv dkdvdq dkv
+    dplr dq dqk dqkv dqkwg dv encoder expert ffn gdn gdr gemma gett gla gmma gram gsa had hadamard hc hedgehog hgrn
+    hmma householder hstu imma indexer intra inverse iplr kda kron lce logcumsumexp lowrank mamba mesa mhc mimo mix
+    mixer mixes mixing mmac multiplication multiply oja ozaki parallax pk precompute precond product products qkpv
+    qmma rebased rectangle replay rht rnn rotate rwkv score scores simplicial solve ssm subtile svd swordfish syrk tc
+    tensorcore tensordot tgmm trilinear trimul trmm trsm ttt uncontract wgmma winograd wmma wu wy xdl xdlops
+"""
+
+_RISKY: Final = frozenset(_RISKY_TEXT.split())
+"""Words of kernels that may multiply on matrix units though no word of theirs is a product's."""
+
+_BESIDE_TEXTS: Final = (
+    (
+        "kv kvcache qk decode prefill paged pv chunk chunked atk",
+        """
+        amax append bias cache concat copy cumsum dequant fill flatten indices layout metadata mrope norm normalize pad
+        padding perm permute quant quantize rebuild repeat rms rmsnorm rope rotary setup shuffle softmax sort topk
+        transpose unpad
+        """,
+    ),
+    (
+        "qkv",  # A norm before it may be fused with the projection behind it; a rotation is not.
+        """
+        bias cache concat copy fill indices metadata mrope pad padding quant quantize rebuild repeat rope rotary setup
+        split transpose
+        """,
+    ),
+    (
+        "moe experts router",
+        """
+        a2a align alltoall combine count counts dispatch finalize gather ids indices loss map maps memset permute prefix
+        reduce routing scan scatter softmax sort sorting sum unpermute
+        """,
+    ),
+    (
+        "logits",
+        """
+        anomaly argmax ban bias bitmask clean filter fix gather mask penalty penalties sample sampling scale softcap
+        softmax sort temperature topk
+        """,
+    ),
+)
+"""Words of attention, of experts and of logits, which are products' words unless one of those with them says what is
+done before or after the products."""
+
+_BESIDE: Final = tuple((frozenset(risky.split()), frozenset(beside.split())) for risky, beside in _BESIDE_TEXTS)
+
 
 @lru_cache(maxsize=65_536)
 def holds_product(head: str) -> bool:
@@ -97,8 +173,16 @@ def holds_product(head: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def is_harmless(head: str) -> bool:
-    """Whether every word of the function's name is one of kernels that do not multiply matrices."""
-    return all(word in _HARMLESS or len(word) == 1 or word.isdigit() for word in words(head.rsplit("::", 1)[-1]))
+    """Whether the function's name says what the kernel does, and nothing in it is a word of kernels that multiply
+    matrices. A name that a tool cut short must consist of harmless words only."""
+    found = frozenset(words(head.rsplit("::", 1)[-1]))
+    if found.isdisjoint(_TELLING):
+        return False
+    if head.endswith(CUT):
+        return all(word in _HARMLESS or len(word) == 1 or word.isdigit() for word in found)
+    return found.isdisjoint(_RISKY) and all(
+        found.isdisjoint(risky) or not found.isdisjoint(beside) for risky, beside in _BESIDE
+    )
 
 
 def words(name: str) -> list[str]:

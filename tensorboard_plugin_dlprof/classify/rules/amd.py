@@ -26,7 +26,7 @@ RULES: Final = (
          r"\baiter::(?:fmoe|moe_(?:stage|gemm)|ck_moe|asm_moe)\w*|^fmoe_\w+|^_moe_gemm\w*", "@aiter",
          words="_moe_gemm aiter:: fmoe_"),
     Rule("aiter-gemm", YES, "gemm", "aiter",
-         r"\baiter::(?!\w*clean)\w*(?:gemm|flatmm)\w*|^(?:bf16gemm|f4gemm|f8gemm|i8gemm|flatmm|gemm_a\dw\d|f8_block_scale|a8w8"
+         r"\baiter::(?!\w*clean)\w*(?:gemm|flatmm)\w*|^(?:bf16gemm|f4gemm|f8gemm|i8gemm|flatmm|gemm_a\d+w\d+|f8_block_scale|a8w8"
          r"|a4w4)\w*", "@aiter", words="a4w4 a8w8 aiter:: bf16gemm f4gemm f8_block_scale f8gemm flatmm gemm_a i8gemm"),
     Rule("aiter-skinny-mfma", YES, "gemm", "aiter",
          r"\baiter::wvSplitK(?:Q|rc)_\w*", "fp8", note="MFMA on FP8 operands", words="aiter::wvsplitk"),
@@ -34,14 +34,30 @@ RULES: Final = (
          r"\baiter::(?:wv_?[sS]plit[kK]\w*|LLGemm\w*|HGEMV\w*)", "@types", note="v_dot2 for a few rows",
          words="aiter::"),
     Rule("flydsl", YES, "gemm", "aiter",
-         r"^flydsl_(?:gemm|bpre|moe|mxfp|\w*gemm)\w*", "@words", note="products written in FlyDSL, by MFMA or WMMA",
+         r"^flydsl_(?!\w*(?:reduce|sort|quant|norm|rope|topk|combine))(?:gemm|bpre|moe|mxfp|\w*gemm)\w*",
+         "@words",
+         note="products written in FlyDSL, by MFMA or WMMA",
          words="flydsl_"),
     Rule("aiter-triton-reduce", NO, "reduction", "aiter",
-         r"^_(?:batched_)?gemm_a\w+w\w+_reduce_kernel\w*", note="sums of a split product", knows_better=True,
-         words="_reduce_kernel"),
+         r"^_(?:fused_)?(?:batched_)?(?:gemm|fp4_bmm)_\w*reduce(?:_kernel)?$|^_(?:batched_)?gemm_a\w+w\w+_reduce_kernel\w*"
+         r"|^opus_\w*reduce\w*kernel\w*|^opus_moe_sorting\w*", note="sums of a split product", knows_better=True,
+         words="reduce opus_moe_sorting"),
     Rule("aiter-triton-gemm", YES, "gemm", "aiter",
-         r"^_(?:batched_)?gemm_a(?:fp4|fp8|4|8|16)_?w(?:fp4|fp8|4|8|16)\w*_kernel\w*",
-         note="tl.dot on narrow operands", words="gemm_a"),
+         r"^_(?:batched_)?gemm_a(?:fp4|fp8|4|8|16)_?w(?:fp4|fp8|4|8|16)\w*_kernel\w*|^_batched_gemm_bf16_kernel$"
+         r"|^_fused_gemm_a(?:fp4|8|16)_?w(?:fp4|8|16)_\w+|^_fused_fp[48]_bmm_rope_cat_and_cache_mla_kernel$",
+         note="tl.dot on narrow operands", words="gemm_a gemm_bf16 _bmm_rope"),
+    Rule("aiter-triton-moe", YES, "gemm", "aiter",
+         r"^e2e_moe_(?:persistent_)?kernel$|^_triton_gather_kv_b_proj_\w+|^tgmm_(?:non_)?persistent_kernel$"
+         r"|^_deepgemm_fp8_paged_mqa_logits(?!\w*schedule)\w*", note="tl.dot on 16-bit or narrower operands",
+         words="e2e_moe kv_b_proj tgmm_ _deepgemm_"),
+    Rule("aiter-opus", YES, "gemm", "aiter",
+         r"^opus_moe_stage[12]_a\d+w\d+\w*|^(?:pa_prefill|dsa_v32_decode|mla_decode_fwd)_16mx\w*kernel$"
+         r"|^kn_mi3\w+_mla_\w*fwd_decode\w*|^mhc_(?:fused_post_)?pre_gemm_sqrsum_kernel$", "@words",
+         note="MFMA or WMMA", words="opus_moe_stage 16mx kn_mi3 mhc_"),
+    Rule("hadamard-butterflies", NO, "elementwise", "custom",
+         r"^(?:norm_)?(?:rope_)?hadamard_rotate_activation_\w*quant_\w*kernel$|^had_[fh]f_r_128_(?:dual_)?kernel$"
+         r"|^fast_hadamard_transform(?:_\d+N)?_kernel$", "@words",
+         note="sums and differences by shuffles, no product of matrices", knows_better=True, words="had_ hadamard"),
     Rule("aiter-normalisation", NO, "normalisation", "aiter", r"\baiter::\w*norm\w*", "@types", words="aiter::"),
     Rule("aiter-sort", NO, "sort", "aiter", r"\baiter::\w*(?:topk|sort|moe_align|grouped_topk)\w*", words="aiter::"),
     Rule("aiter-other", NO, "elementwise", "aiter", r"\baiter::", "@types", of_rest=True, words="aiter::"),

@@ -17,6 +17,8 @@ RULES: Final = (
     # xmma: <arch>_xmma_<what>_<operands>_..._<tile>_..._<unit>. NVIDIA's own list of Tensor Core names holds
     # ``xmma_gemm``, and is wrong about the FP32 kernels of the same library: they run on CUDA cores (published
     # timings: 52 TFLOPS on an H100 where the TF32 kernel reaches 417).
+    Rule("xmma-split-k", NO, "reduction", "cudnn", r"^xmma\w*::(?:\w+::)*split_k_kernel", "@types",
+         note="sums the parts of a split product", words="split_k_kernel"),
     Rule("xmma-pooling", NO, "other", "cudnn", r"xmma_pooling", "@words", note="pooling", knows_better=True,
          words="xmma_pooling"),
     Rule("xmma-ffma-convolution", NO, "convolution", "cudnn",

@@ -29,7 +29,9 @@ def _by_words(
 
 RULES: Final = (
     Rule("word-tensor-core", YES, "gemm", "custom",
-         r"(?i)tensor_?core|wmma|wgmma|tcgen05|mma_?sync|mma_m16n8|(?:^|_)[hi]?mma(?:_|$)|ldmatrix", "@words or types",
+         r"(?i)^(?!.*(?:reduce|init|convert|compar|check|transpose|verif|print|quanti[sz]e_|pack_|copy))"
+         r".*(?:tensor_?core|wmma|wgmma|tcgen05|mma_?sync|mma_m16n8|(?:^|_)[hi]?mma(?:_|$)|ldmatrix)",
+         "@words or types",
          note="the name says so", words="ldmatrix mma sync tcgen05 tensor"),
     Rule("word-naive-product", NO, "gemm", "custom",
          r"(?i)^(?!.*(?:tf32|mma|tensor|b?f16|half|lora)).*(?:(?:naive|basic|coalesc\w*|global_?mem|shared_?mem|cuda_?core"
@@ -38,6 +40,10 @@ RULES: Final = (
          "@types",
          note="FP32 products of tutorials, written without matrix units; of LoRA, sgemm stands for segments",
          words="basic coalesc cuda global naive sgemm shared simt smem"),
+    Rule("conversion", NO, "copy", "custom",
+         r"^(?:\w+::)*(?:k_|kernel_|cuda|convert_)?_?(?i:float|half|double|int8|fp\d+|bf16|lowp)_?(?:2|_to_)_?"
+         r"(?i:float|half|double|int8|fp\d+|bf16|lowp)(?:_\w*)?$|^cudaD2Dcpy\w+", "@types",
+         note="one type to another", knows_better=True, words="float half double int8 fp bf16 lowp d2dcpy"),
     _by_words("word-attention", UNKNOWN, "attention",
          "attention attn mha fmha sdpa flash gqa mqa mla"),
     _by_words("word-normalisation", NO, "normalisation",
@@ -91,5 +97,7 @@ RULES: Final = (
                 "consumer counter notify spin tokens ngram resample shift jsd miss "
                 "neighbor neighbors face faces normals pdf kthvalue",
          "@types"),
+    Rule("word-harmless", NO, "other", "custom", r"[A-Za-z]", "@types",
+         note="its words say what it does, and none is a word of products"),
     Rule("no-rule", UNKNOWN, "other", "", "", "@types", note="no rule knows this name"),
 )  # fmt: skip

@@ -31,10 +31,32 @@ RULES: Final = (
     Rule("julia-reduction", NO, "reduction", "julia",
          r"\b(?:_Z\d+)?partial_mapreduce_(?:grid|device)", "@types",
          r"(?:Cu|ROC|one|Mtl)DeviceArray", words="partial_mapreduce_"),
+    Rule("numba", NO, "other", "numba", r"^(?:cudapy|__main__)::\w+", "@types",
+         note="Numba has no instruction of matrix units", knows_better=True, words="cudapy:: __main__::"),
     Rule("splatting", NO, "other", "gsplat",
          r"^(?:image_points_to_(?:camera|world)_rays|rasterize_to_\w+|projection_(?:ewa|2dgs|ut)_\w+"
          r"|spherical_harmonics|se3pose|quat_)\w*", "@types", note="geometry of splats, point by point",
          words="image_points_to_ projection_ quat_ rasterize_to_ se3pose spherical_harmonics"),
+    Rule("llm-c-product", NO, "gemm", "custom",
+         r"^(?:attention_(?:forward|query_key|value)_kernel\d|matmul_forward_kernel\d)$", "fp32",
+         note="llm.c's first steps: FP32 by elements", words="attention_ matmul_forward"),
+    Rule("llm-c-helper", NO, "reduction", "custom",
+         r"^(?:matmul_backward_bias_kernel\w*|attention_softmax_kernel\d)$", "@types", knows_better=True,
+         note="sums the gradient of a bias; softmax between two products",
+         words="matmul_backward_bias attention_softmax"),
+    Rule("attention-mask", NO, "elementwise", "@namespace",
+         r"(?:^|::)(?:build|create|get|make|local)\w*(?i:att(?:entio)?n)_?(?i:mask|bias)s?\w*|(?:^|::)attn_softmax(?:_v2)?$"
+         r"|(?:^|::)add(?:Bias|Relative)Attention\w*|(?:^|::)longformerMHASoftmax\w*|(?:^|::)normalize_for_FMHA_\w+"
+         r"|(?:^|::)transform(?:4d)?_0213\w*|(?:^|::)FP8TransposeAttentionOut\w*|(?:^|::)_?attn_res_(?:fwd|bwd)_kernel$",
+         "@types", note="masks, biases, softmax and layouts of attention whose products run elsewhere",
+         knows_better=True, words="mask bias attn_softmax attention softmax fmha 0213 attn_res"),
+    Rule("tensorrt-plugin", NO, "other", "tensorrt",
+         r"^(?:EfficientNMS\w*|skipln\w*|embLayerNorm\w*|[dq]\w*[qQ]ua(?:n)?tizeVector\w*|pReLUKernel|PerClassNMS\w*"
+         r"|cropAndResize\w*|priorBoxKernel|gridAnchor\w*|ms_deformable_\w+|modulatedDeformableIm2col\w*|specialslice\w*"
+         r"|resample(?:BBox)?_kernel|activateKernel|reorgKernel|postprocess_kernal|decode_bboxes_kernel\w*)$", "@types",
+         note="plug-ins: detection, sampling, norms and layouts", knows_better=True,
+         words="efficientnms skipln emblayernorm tizevector prelukernel perclassnms cropandresize priorbox gridanchor "
+               "deformable specialslice resample activatekernel reorgkernel postprocess_kernal decode_bboxes"),
     Rule("llm-c", NO, "embedding", "custom",
          r"^(?:encoder_(?:forward|backward)_kernel\d*|w[pt]e_backward_kernel|init_from_master_kernel)$", "@types",
          note="llm.c's look-up of tokens and positions", knows_better=True,

@@ -19,6 +19,8 @@ RULES: Final = (
     Rule("optimizer-name", NO, "optimizer", "custom",
          r"(?i)(?:adam|lamb|adagrad|rmsprop|adadelta)w?_?(?:kernel|update|step|cuda|functor)?\b|_optimizer_kernel",
          "@types", words="_optimizer_kernel adadelta adagrad adam lamb rmsprop"),
+    Rule("triton-rope", NO, "elementwise", "triton", r"^_rope_embedding(?:_QK)?$|^_rope_kernel_\w+",
+         note="turns queries and keys before their product", knows_better=True, words="_rope_"),
     Rule("rotary", NO, "elementwise", "@namespace",
          r"(?i:rotary|\brope_?)\w*|fused_rope\w*", "@types",
          note="rotary embedding of positions, not a table look-up", words="rope rotary"),
@@ -45,6 +47,11 @@ RULES: Final = (
          r"|bounds_check_indices\w*|l[rf]u_cache_\w+)", "@types",
          note="look-ups in embedding tables and their fused optimizers; dense is their gradient", knows_better=True,
          words="_embedding bounds_check_indices linearize u_cache_"),
+    Rule("fbgemm-jagged", NO, "elementwise", "fbgemm",
+         r"(?:^|::)_?(?:triton_)?(?:jagged2?|padded|dense)_\w*(?:elementwise|to_padded|to_dense|to_jagged2?|cat_jagged)\w*"
+         r"|^ssd_(?:cache|generate|update)_\w+|^to_dense_\w+|^triton_dense_to_jagged$", "@types",
+         note="rows of different lengths, moved or changed by elements", knows_better=True,
+         words="jagged padded dense ssd_"),
     Rule("fbgemm-jagged-product", NO, "gemm", "fbgemm",
          r"^fbgemm_gpu::(?:\w+::)*(?:dense_vec_jagged|jagged_jagged|jagged_dense)\w*bmm\w*", "@types",
          note="rows of different lengths, by elements", words="fbgemm_gpu::"),
@@ -121,6 +128,12 @@ RULES: Final = (
     Rule("rocprim-reduction", NO, "reduction", "cub",
          r"\brocprim::", "@types",
          r"scan_config|reduce_config|lookback|scan|reduce", words="rocprim::"),
+    Rule("cub-bare", NO, "other", "cub",
+         r"^(?:Device(?:RadixSort|Reduce|Scan|Select|Rle|RunLength|Histogram|SegmentedReduce|SegmentedSort|SegmentedRadixSort"
+         r"|MergeSort|UniqueByKey|Spmv|Partition|ThreeWayPartition|AdjacentDifference|BatchMemcpy|For|Transform|SegmentFixup)"
+         r"\w*|_kernel_agent|trampoline_kernel|static_kernel)$", "@types",
+         note="CUB's, Thrust's and rocPRIM's kernels without their namespaces", knows_better=True,
+         words="device _kernel_agent trampoline_kernel static_kernel"),
     Rule("cub-other", NO, "other", "cub", r"\b(?:cub|thrust|rocprim|hipcub|at_cuda_detail|cuda_cub)::", "@types",
          words="at_cuda_detail cub rocprim thrust"),
     Rule("curand", NO, "random", "curand",
@@ -128,8 +141,10 @@ RULES: Final = (
          words="curand params philox rocrand seed sequenced shuffled"),
     # Transformer Engine.
     Rule("transformer-engine-hadamard", YES, "gemm", "transformer_engine",
-         r"transformer_engine::(?:\w+::)*\w*(?:Hadamard\w*Kernel|rht_gemm\w*|hadamard_transform_cast\w*)|\brht_gemm_device",
-         "bf16", note="a product with a Hadamard matrix, by mma", words="rht_gemm_device transformer_engine::"),
+         r"transformer_engine::(?:\w+::)*\w*(?:Hadamard\w*Kernel|rht_gemm\w*|hadamard_transform_cast\w*)|\b(?:group_)?(?:row_col_)?rht_gemm_device"
+         r"|^(?:GraphSafe)?(?:Group)?HadamardAmaxTmaKernel$|^HadamardTransformKernel$",
+         "bf16", note="a product with a Hadamard matrix, by mma",
+         words="rht_gemm_device transformer_engine:: hadamard"),
     Rule("transformer-engine-attention-helper", NO, "attention", "transformer_engine",
          r"transformer_engine::(?:fused_attn|flash_attention|context_parallel)::", "@types",
          words="transformer_engine::"),

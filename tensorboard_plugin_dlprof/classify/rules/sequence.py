@@ -24,21 +24,36 @@ RULES: Final = (
          r"^_?(?:chunk_cumsum|state_passing)_(?:fwd|bwd)_kernel\w*|^_chunk_scan_bwd_dz_kernel\w*",
          note="sums and decays between the chunks", knows_better=True,
          words="_chunk_scan_bwd_dz_kernel chunk_cumsum state_passing"),
+    Rule("linear-attention-sums", NO, "reduction", "fla",
+         r"^chunk_(?:local|global|comba)_cumsum_(?:scalar|vector)\w*|^(?:gdn|kda)_gate_(?!chunk_fwd)\w*kernel$"
+         r"|^chunk_(?:fwd|bwd)_kernel_d?h_reduction$|^parallel_\w+_bwd_kernel_preprocess$|^chunk_delta_attn_gate_fwd_kernel$"
+         r"|^(?:copy_last_chunk|chunk_gate_cumsum)_kernel$|^chunk_(?:gla|rwkv6)_fwd_A_kernel_intra_sub_intra_(?:merge|split)$"
+         r"|^solve_tril_16x16_kernel$|^rwkv_(?:seq_mix|mix_bwd)_ken\w+|^rwkv_channel_mixing_\w+",
+         note="sums, gates and copies around the products of chunks", knows_better=True,
+         words="_cumsum_ _gate_ _reduction preprocess copy_last_chunk sub_intra_ solve_tril_16x16 rwkv_"),
+    Rule("linear-attention-dot", YES, "attention", "fla", r"^fused_recurrent_rwkv6_bwd_kernel_dw$",
+         note="its sums over time are a tl.dot", words="rwkv6_bwd_kernel_dw"),
+    Rule("ggml-sequence", NO, "reduction", "ggml",
+         r"^(?:ssm_scan|ssm_conv(?:_long_token)?|rwkv_wkv7?|gated_linear_attn|gated_delta_net)_(?:f32|cuda)\w*", "fp32",
+         note="one step after another, by elements",
+         words="ssm_scan ssm_conv rwkv_wkv gated_linear_attn gated_delta_net"),
     Rule("linear-attention-elements", NO, "reduction", "fla",
          r"^chunk_(?:\w+_)?(?:fwd|bwd)_kernel_(?:rcum_inter|cum)$|^chunk_hgrn_\w+|^chunk_\w*kernel_(?:intra_)?sub_intra$"
          r"|^chunk_\w*kernel_intra_(?:sub_intra|token_parallel)$|^chunk_dplr_bwd_kernel_intra$"
-         r"|^prepare_wy_repr_fwd_kernel_chunk32$|^_chunk_scan_bwd_ddAcs_unstable_kernel$",
+         r"|^_chunk_scan_bwd_ddAcs_unstable_kernel$",
          note="sums and products by elements within a chunk", knows_better=True,
-         words="chunk_ kernel_intra_ prepare_wy_repr_fwd_kernel_chunk32 sub_intra"),
+         words="chunk_ kernel_intra_ sub_intra"),
     Rule("mamba-chunk", YES, "attention", "mamba",
          r"^_(?:bmm_chunk|chunk_state|chunk_state_varlen|chunk_scan|chunk_scan_chunk_state|mamba_chunk_scan\w*)_(?:fwd|bwd)"
          r"(?:_\w+)?$", note="Mamba-2: tl.dot on the model's 16-bit types", words="bmm_chunk chunk_scan chunk_state"),
     Rule("linear-attention-recurrent", NO, "reduction", "fla",
-         rf"^(?!\w*replayssm)_?fused_(?:recurrent|sigmoid_gating|gdn|kda)_\w*(?:kernel|update)\w*|^fused_recurrent_{_FORMS}\w*"
+         rf"^(?!\w*replayssm|fused_recurrent_rwkv6_b\w*\W)_?fused_(?:recurrent|sigmoid_gating|gdn|kda)_\w*(?:kernel|update)\w*|^(?!fused_recurrent_rwkv6_b\w*\W)fused_recurrent_{_FORMS}\w*"
          r"|^fused_(?:gdn|kda)_gating\w*",
          note="one step after another, by elements", knows_better=True, words="_gating fused_"),
     Rule("linear-attention-norm", NO, "normalisation", "fla", r"^l2norm_(?:fwd|bwd)_kernel\w*", knows_better=True,
          words="l2norm_"),
+    Rule("linear-attention-small-inverse", UNKNOWN, "attention", "fla", r"^prepare_wy_repr_fwd_kernel_chunk32$",
+         note="by elements in one variant, with tl.dot in another", words="prepare_wy_repr"),
     Rule("linear-attention-inverse", UNKNOWN, "attention", "fla",
          r"^(?:solve_tril_\w+|merge_\d+x\d+_to_\d+x\d+_inverse\w*)",
          note="products that may be asked for in IEEE precision", words="_inverse solve_tril_"),
@@ -46,6 +61,14 @@ RULES: Final = (
          rf"^chunk_{_FORMS}_(?:fwd|bwd)_(?:kernel_(?:h|dhu|o|dqkw?g?|dv\w*|dA|intra\w*)\w*|[hok]\w*_kernel\w*)"
          r"|^chunk_(?:fwd|bwd)_kernel_(?:o|h|dqkwg|dv|dh|dqkg|dv_local)$|^chunk_scaled_dot_kkt_fwd_kernel\w*"
          r"|^(?:recompute_w_u|prepare_wy_repr|fwd_recompute_w_u|fwd_prepare_wy_repr)_(?:fwd|bwd)?_?kernel\w*"
-         rf"|^chunk_{_FORMS}_(?:fwd|bwd)_kernel\w*",
-         note="tl.dot on the model's 16-bit types", words="chunk_ prepare_wy_repr recompute_w_u"),
+         rf"|^chunk_{_FORMS}_(?:fwd|bwd)_kernel\w*"
+         r"|^_?parallel_(?:attn|nsa|wall_attn|path|based|rebased|deltaformer|parallax|simple_gla|delta_rule|forgetting_attn)"
+         r"(?:_compression)?_(?:fwd|bwd)_(?!\w*(?:preprocess|topk|row_sum))\w+$"
+         r"|^fused_chunk_(?:\w+_)?(?:fwd|bwd)_kernel\w*|^chunkwise_(?:fwd|bwd)_kernel\w*"
+         r"|^chunk_(?:gdn2|precond_kda|oja|ttt_linear|gated_delta_product)_(?:fwd|bwd)_(?:kernel_)?(?!\w*(?:cumsum|gate|norm))\w+"
+         r"|^(?:fused_solve_tril_)?recompute_w_u_\w*kernel$|^chunk_(?:fwd|bwd)_kernel_(?:d?h_(?:parallel|split)|o_opt\w*|dqke)$"
+         r"|^chunk_delta_attn_fwd_kernel_(?:inter_solve_fused|intra_sub_chunk)$|^wu_fwd_kernel$|^merge_fwd_bwd_kernel$"
+         r"|^pre_process_(?:fwd|bwd)_kernel_merged$",
+         note="tl.dot on the model's 16-bit types",
+         words="chunk chunkwise_ parallel_ prepare_wy_repr recompute_w_u wu_fwd merge"),
 )  # fmt: skip

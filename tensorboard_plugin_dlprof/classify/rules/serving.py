@@ -18,8 +18,6 @@ RULES: Final = (
                "moe_wna16 moefinalize routing"),
     Rule("moe-wna16", YES, "gemm", "@namespace", r"\bmoe_wna16_gemm\w*", "@types", note="mma on dequantised halves",
          words="moe_wna16_gemm"),
-    Rule("unsloth-rope", NO, "elementwise", "triton", r"^_rope_embedding(?:_QK)?$",
-         note="turns queries and keys before their product", knows_better=True, words="_rope_embedding"),
     Rule("gated-delta-split", NO, "copy", "triton", r"^_?fused_qkvzba_split_\w+",
          note="parts of one projection to their places", words="fused_qkvzba_split_"),
     Rule("sampling", NO, "random", "@namespace", r"(?:sampling|Sampling|TopP|top_p|rejection_sample|gumbel)\w*",
