@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+import msgspec
+
 from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
@@ -79,12 +81,15 @@ _COLUMNS = (
     Column("cause", "Cause", "text", "Why the eligible op that takes the most time does not use Tensor Cores well.",
            f"CASE ops.cause WHEN '' THEN NULL {_CAUSE} ELSE ops.cause END", nullable=True, tier=1),
     Column("op_type", "Op Type", "text", "What the op that takes the most time does.", "op_type.string",
-           ("op_type",), searchable=True, tier=1),
-    Column("cpu_time_ns", "CPU Time", "duration_ns", "Time of the ops on the host.", "ops.cpu_ns", tier=1),
-    Column("kernel_calls", "Kernel Calls", "integer", "How many kernels the ops launched.", "ops.kernel_calls", tier=1),
+           ("op_type",), searchable=True, hidden=True, tier=1),
+    Column("cpu_time_ns", "CPU Time", "duration_ns", "Time of the ops on the host.", "ops.cpu_ns", hidden=True,
+           tier=1),
+    Column("kernel_calls", "Kernel Calls", "integer", "How many kernels the ops launched.", "ops.kernel_calls",
+           hidden=True, tier=1),
     Column("eligible_ops", "TC Eligible Ops", "integer", "How many of the ops could use Tensor Cores.",
-           "ops.eligible", tier=2),
-    Column("op_id", "Longest Op", "text", "The op that takes the most GPU time.", "ops.op_id", tier=2),
+           "ops.eligible", hidden=True, tier=2),
+    Column("longest_op", "Longest Op", "text", "The op that takes the most GPU time.", "ops.op_id", hidden=True,
+           tier=2),
 )  # fmt: skip
 
 
@@ -120,3 +125,22 @@ def op_paths(extended: bool) -> Table:
 def op_names(extended: bool) -> Table:
     """Ops by their own name and their direction."""
     return _table("op_names", 1, extended)
+
+
+_DIRECTION = "ifnull((SELECT string FROM dictionary WHERE id = op.direction_id), '')"
+
+_MEMBERS = {
+    "ops_of_path": f"path_pattern(op.op_name, 0) || ' ' || {_DIRECTION} = :row",
+    "ops_of_name": f"path_pattern(op.op_name, 1) || ' ' || {_DIRECTION} = :row",
+    "ops_of_type": "op.op_type_id IN (SELECT id FROM dictionary WHERE string = :row)",
+}
+
+
+def members(name: str, table: Table) -> Table:
+    """The ops that a row of another table sums, given by its key as the link ``row``.
+
+    Args:
+        name: ``ops_of_path``, ``ops_of_name`` or ``ops_of_type``, for rows of ``op_paths``, ``op_names``, ``op_types``.
+        table: the table of all ops.
+    """
+    return msgspec.structs.replace(table, name=name, where=f"{table.where} AND {_MEMBERS[name]}", links=("row",))

@@ -19,7 +19,7 @@ from tensorboard_plugin_dlprof.queries.iteration_tables import (
     ops_of_iteration,
 )
 from tensorboard_plugin_dlprof.queries.kernels import kernels_of_op
-from tensorboard_plugin_dlprof.queries.op_groups import op_names, op_paths
+from tensorboard_plugin_dlprof.queries.op_groups import members, op_names, op_paths
 from tensorboard_plugin_dlprof.queries.op_types import OP_TYPES
 from tensorboard_plugin_dlprof.queries.ops import of_ours
 from tensorboard_plugin_dlprof.queries.reasons import groups, ops, ops_of_group
@@ -32,6 +32,10 @@ def _of_ops(make: Callable[[bool], Table]) -> Callable[[bool], Table]:
     return lambda extended: of_ours(make(extended)) if extended else make(extended)
 
 
+def _members(name: str) -> Callable[[bool], Table]:
+    return lambda extended: members(name, TABLES["ops"](extended))
+
+
 def _groups(extended: bool) -> Table:
     return with_unknown(groups(True)) if extended else groups(False)
 
@@ -42,6 +46,9 @@ TABLES: Mapping[str, Callable[[bool], Table]] = MappingProxyType(
         "kernels_of_op": kernels_of_op,
         "op_paths": op_paths,
         "op_names": op_names,
+        "ops_of_path": _members("ops_of_path"),
+        "ops_of_name": _members("ops_of_name"),
+        "ops_of_type": _members("ops_of_type"),
         "op_types": lambda _extended: OP_TYPES,
         "groups": _groups,
         "ops_of_group": _of_ops(ops_of_group),

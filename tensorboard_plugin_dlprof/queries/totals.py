@@ -10,7 +10,19 @@ from tensorboard_plugin_dlprof.queries.table import Request, Table
 from tensorboard_plugin_dlprof.queries.table_query import TableQuery
 
 _SUMMED = frozenset(
-    {"op_paths", "op_names", "op_types", "ops", "ops_of_group", "kernels_of_group", "kernels_of_op", "efficiency"}
+    {
+        "op_paths",
+        "op_names",
+        "op_types",
+        "ops",
+        "ops_of_group",
+        "ops_of_path",
+        "ops_of_name",
+        "ops_of_type",
+        "kernels_of_group",
+        "kernels_of_op",
+        "efficiency",
+    }
 )
 """Tables whose rows do not contain each other, and are few enough to be summed for each page."""
 
@@ -46,6 +58,6 @@ def totals(connection: sqlite3.Connection, table: Table, scope: Scope, request: 
     query = TableQuery(table, scope, request)
     row = connection.execute(query.sums(columns), query.values).fetchone()
     return {
-        column.key: value if value is None or column.type == "fraction" else round(value)
+        column.key: value if value is None else round(value, 9 if column.type == "fraction" else None)
         for column, value in zip(columns, row, strict=True)
     }

@@ -52,7 +52,7 @@ def test_what_opens(page: Page, tensorboard: TensorBoard, scheme: Literal["light
     expect(page.get_by_role("option").first).to_be_visible()
     check(page)
     page.keyboard.press("Escape")
-    page.goto(tensorboard.page(run="amp", view="ops", details="help"))
+    page.goto(tensorboard.page(run="amp", view="ops", ops__by="none", details="help"))
     page.get_by_role("button", name="Columns").first.click()
     check(page)
     page.goto(tensorboard.page(run="broken"))

@@ -64,7 +64,7 @@ def test_the_tree_keeps_what_it_is_read_for(page: Page, tensorboard: TensorBoard
 
 def test_the_cause_is_in_sight_on_a_laptop(page: Page, tensorboard: TensorBoard) -> None:
     """Of the ops stand name, time, Tensor Core use and its cause from 1280 pixels on; the rest comes as it fits."""
-    page.goto(tensorboard.page(run="amp", view="ops"))
+    page.goto(tensorboard.page(run="amp", view="ops", ops__by="none"))
     counts = []
     for width in (1280, 1440, 1920, 3000):
         page.set_viewport_size({"width": width, "height": 900})
@@ -107,7 +107,7 @@ def test_the_order_and_the_filters_stay_in_sight(page: Page, tensorboard: Tensor
 def test_chosen_columns_stand_whatever_the_width(page: Page, tensorboard: TensorBoard) -> None:
     """All of them at a press, to be scrolled; one less, in the link; and back to those that fit."""
     page.set_viewport_size({"width": 700, "height": 900})
-    page.goto(tensorboard.page(run="amp", view="ops"))
+    page.goto(tensorboard.page(run="amp", view="ops", ops__by="none"))
     expect(page.locator(".table-scroll tbody tr").first).to_be_visible()
     fitting = _columns(page, "Ops")
     page.get_by_role("button", name="Columns").click()

@@ -87,7 +87,7 @@ def test_a_file_that_is_lost_makes_the_page_load_again_once(
 
     page.route(re.compile(r"/efficiency[^/]*\.js"), lose)
     with served(logdir, tmp_path, port) as server:
-        page.goto(server.page(view="ops"))
+        page.goto(server.page(view="ops", ops__by="none"))
         expect(page.get_by_role("grid", name="Ops", exact=True).locator("tbody tr").first).to_be_visible()
         with page.expect_event("load"):
             page.get_by_role("link", name="Efficiency").click()

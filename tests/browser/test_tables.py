@@ -43,7 +43,7 @@ def expect_names(page: Page, answer: dict[str, Any]) -> None:
 @pytest.fixture
 def opened(page: Page, tensorboard: TensorBoard) -> Page:
     """The ops of the AMP sample."""
-    page.goto(tensorboard.page(run="amp", view="ops"))
+    page.goto(tensorboard.page(run="amp", view="ops", ops__by="none"))
     expect(paths(page).first).to_be_visible()
     return page
 
@@ -138,8 +138,9 @@ def test_the_focus_stays_where_rows_wait(opened: Page) -> None:
     expect(opened.locator("html")).to_have_attribute("data-theme", "dark")
     expect(section.locator("[aria-busy=true]")).to_have_count(0)
     expect(cell).to_be_focused()
-    resizer = table.locator(".resizer").nth(2)
-    resizer.dispatch_event("keydown", {"key": "ArrowRight"})
+    table.get_by_role("columnheader").nth(2).dispatch_event(
+        "keydown", {"key": "ArrowRight", "shiftKey": True, "bubbles": True}
+    )
     expect(table.locator("col").nth(2)).not_to_have_attribute("style", width)
     expect(section.locator("[aria-busy=true]")).to_have_count(0)
     expect(cell).to_be_focused()
@@ -273,11 +274,14 @@ def test_columns_hide_and_resize(opened: Page) -> None:
     opened.reload()
     expect(paths(opened).first).to_be_visible()
     expect(table.get_by_role("columnheader", name=re.compile("^CPU Time"))).to_have_count(0)
-    handle = table.get_by_role("separator", name="Width of Op Name")
-    width = int(handle.get_attribute("aria-valuenow") or 0)
-    handle.focus()
-    opened.keyboard.press("ArrowRight")
-    expect(handle).to_have_attribute("aria-valuenow", str(width + 16))
+    head = table.get_by_role("columnheader", name="Op Name")
+    before = head.bounding_box()
+    head.get_by_role("button").focus()
+    opened.keyboard.press("Shift+ArrowRight")
+    after = head.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["width"] == pytest.approx(before["width"] + 16, abs=1)
 
 
 @pytest.mark.parametrize("real_run", ["dlprof"], indirect=True)
@@ -335,7 +339,7 @@ def test_causes_in_dlprofs_own_database(page: Page, logdir: Path, real_run: str,
 
 def test_without_gpu_work_the_longest_on_the_cpu_comes_first(page: Page, tensorboard: TensorBoard) -> None:
     """Where no op has GPU time, an order by it would say nothing; types of ops are ordered alike."""
-    page.goto(tensorboard.page(run="cpu", view="ops"))
+    page.goto(tensorboard.page(run="cpu", view="ops", ops__by="none"))
     expect(paths(page).first).to_be_visible()
     expect_names(page, rows_of(tensorboard, "cpu", sort="-cpu_time_ns"))
     page.goto(tensorboard.page(run="cpu", view="ops", ops__by="type"))

@@ -103,7 +103,7 @@ def test_a_database_that_is_deleted_meanwhile(
     page: Page, viewer: Viewer, database: Path, complaints: list[str]
 ) -> None:
     """The page says that the file is not there and what to do; once it is back, Refresh shows it again."""
-    page.goto(viewer.page(view="ops"))
+    page.goto(viewer.page(view="ops", ops__by="none"))
     expect(page.get_by_role("grid", name="Ops", exact=True)).to_be_visible()
     kept = database.rename(database.with_suffix(".kept"))
     page.get_by_role("button", name="Refresh").click()
@@ -203,7 +203,7 @@ def test_the_address_of_another_machine(page: Page, database: Path, tmp_path: Pa
     if address.startswith("127."):
         pytest.skip("this machine is on no network")
     with viewing(database, tmp_path / "cache", "-b", "0.0.0.0") as viewer:
-        page.goto(viewer.page(view="ops").replace("0.0.0.0", address))
+        page.goto(viewer.page(view="ops", ops__by="none").replace("0.0.0.0", address))
         grid = page.get_by_role("grid", name="Ops", exact=True)
         expect(grid.locator("tbody tr").first).to_be_visible()
         assert page.evaluate("window.isSecureContext") is False

@@ -27,7 +27,7 @@ def test_the_menu_opens_every_page(page: Page, tensorboard: TensorBoard) -> None
     menu = page.get_by_role("navigation", name="Pages")
     expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
     expect(menu.get_by_role("link")).to_have_count(len(VIEWS))
-    titles = {"Modules": "Group Ops", "Ops": "Ops", "Iterations": "Iterations", "GPUs and Ranks": "GPUs"}
+    titles = {"Modules": "Group Ops", "Ops": "Ops by Module Path", "Iterations": "Iterations", "GPUs and Ranks": "GPUs"}
     for entry, title in titles.items():
         menu.get_by_role("link", name=entry, exact=True).click()
         expect(page.get_by_role("region", name=title, exact=True)).to_be_visible()
@@ -55,14 +55,14 @@ def test_old_links(page: Page, tensorboard: TensorBoard, old: str, entry: str, t
 
 
 def test_op_types(page: Page, tensorboard: TensorBoard) -> None:
-    """Op Type Summary lists the types of the server and has all nineteen columns of the guide."""
+    """Op Type Summary lists the types of the server and has all nineteen columns of the guide, and a share."""
     page.goto(tensorboard.page(run="amp", view="ops", ops__by="type"))
     table = grid(page, "Op Type Summary")
     rows = rows_of(tensorboard, "amp", "op_types", limit="25")
     expect(table.locator("tbody tr")).to_have_count(len(rows))
     page.get_by_role("button", name="Columns").click()
     page.get_by_role("group", name="Columns to show").get_by_role("button", name="All").click()
-    expect(table.get_by_role("columnheader")).to_have_count(19)
+    expect(table.get_by_role("columnheader")).to_have_count(20)
     for i, row in enumerate(rows[:5]):
         expect(table.locator("tbody tr").nth(i).locator("td").first).to_have_text(row["op_type"])
 

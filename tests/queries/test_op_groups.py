@@ -43,10 +43,16 @@ def test_a_pattern_leaves_out_only_what_counts_repetitions(path: str, pattern: s
     assert path_pattern(path, 1) == name
 
 
-def rows_of(database: Path, table: str, **filters: str) -> tuple[list[Row], dict[str, object]]:
+def rows_of(
+    database: Path, table: str, links: dict[str, str] | None = None, **filters: str
+) -> tuple[list[Row], dict[str, object]]:
     """All rows that pass, and the totals."""
     with opened_database(database) as connection:
-        scope, found, request = find_scope(connection), table_of(connection, table), Request(filters=filters)
+        scope, found, request = (
+            find_scope(connection),
+            table_of(connection, table),
+            Request(filters=filters, links=links or {}),
+        )
         return list(stream(connection, found, scope, request)), dict(totals(connection, found, scope, request))
 
 
@@ -73,6 +79,17 @@ def test_groups_are_the_sums_of_their_ops(amp: Path, table: str, own_name: int) 
     assert any(sums[0] > 40 for sums in expected.values())
     assert sum(float(row["gpu_time_fraction"] or 0) for row in rows) == pytest.approx(1)
     assert len({row["key"] for row in rows}) == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("table", "members"), [("op_paths", "ops_of_path"), ("op_names", "ops_of_name"), ("op_types", "ops_of_type")]
+)
+def test_the_ops_of_a_row_are_those_that_it_sums(amp: Path, table: str, members: str) -> None:
+    """The first two rows, with their numbers."""
+    for row in rows_of(amp, table)[0][:2]:
+        found, sums = rows_of(amp, members, {"row": str(row["op_type" if table == "op_types" else "key"])})
+        assert len(found) == row["ops"]
+        assert (sums["gpu_time_ns"], sums["calls"]) == (row["gpu_time_ns"], row["calls"])
 
 
 def test_totals_are_of_what_passes_the_filters(amp: Path) -> None:

@@ -69,7 +69,14 @@ def test_a_table(server: Server) -> None:
     assert all(set(row) == {column["key"] for column in real["columns"]} for row in real["rows"])
 
 
-THE_COLUMNS_OF = {"ops_of_group": "ops", "op_names": "op_paths", "kernels_of_iteration_op": "kernels_of_iteration"}
+THE_COLUMNS_OF = {
+    "op_names": "op_paths",
+    "ops_of_group": "ops",
+    "ops_of_path": "ops",
+    "ops_of_name": "ops",
+    "ops_of_type": "ops",
+    "kernels_of_iteration_op": "kernels_of_iteration",
+}
 """Tables whose columns are documented as those of another one."""
 
 

@@ -228,6 +228,8 @@ export interface TableResponse {
   total: number;
   filtered: number;
   sort: string;
+  /** Sums of the columns that can be summed, over all rows that pass search and filters. */
+  totals: Record<string, number | null>;
 }
 
 /** What is asked of `./table`. `links` are the parameters of the table itself, such as `op`. */

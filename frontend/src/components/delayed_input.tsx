@@ -13,6 +13,8 @@ export function DelayedInput({
   label: string;
   placeholder: string;
   tip?: string;
+  /** Whether Tab stops here. */
+  stop?: boolean;
   kind: "search" | "text";
 }) {
   const [text, setText] = useState(value);
@@ -39,6 +41,7 @@ export function DelayedInput({
     <input
       type={attributes.kind}
       class="input"
+      tabIndex={attributes.stop === false ? -1 : 0}
       aria-label={attributes.label}
       placeholder={attributes.placeholder}
       data-tip={attributes.tip}

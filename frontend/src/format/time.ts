@@ -48,13 +48,9 @@ export function readableAndExact(ns: number | null | undefined): string {
   return Math.abs(ns) < 1000 ? exactDuration(ns) : `${formatDuration(ns)} (${exactDuration(ns)})`;
 }
 
-/**
- * One unit for a whole column or axis, chosen by its largest value: three decimals of it then keep at least four
- * digits of the largest, and small values stay readable beside it.
- */
+/** One unit for a whole column, chosen by its largest value. */
 export function columnUnit(largestNs: number): TimeUnit {
-  if (largestNs === 0) return MS;
-  return unitHolding(largestNs, 10);
+  return largestNs === 0 ? MS : unitHolding(largestNs, 0.9995);
 }
 
 /** One unit for a column of moments: three decimals of it tell apart what is a microsecond apart, however late it was. */
@@ -63,34 +59,34 @@ export function momentUnit(largestNs: number): TimeUnit {
   return unit.ns > MS.ns ? MS : unit;
 }
 
-/** Above so many the digits before the point are hard to read, and wider than a column. */
-const MOST_IN_COLUMN = 1e6;
+/** A column whose largest value is less than this in the common unit has one of its own. */
+const LEAST_IN_COMMON = 0.1;
 
 /**
  * Units of columns that are read beside each other, by their largest values: a mean in ms beside a least in µs is easily
- * misread. All have the smallest of their own units, or the next in which the largest value is below a million; a column
- * whose values would all be below 1 in it keeps its own.
+ * misread. All have that of the largest value; a column that would be all zeros before and after the point keeps its own.
  */
 export function unitsBeside(largest: ReadonlyMap<string, number>): Map<string, TimeUnit> {
-  const known = [...largest.values()].filter((ns) => ns > 0);
-  const most = Math.max(...known, 0);
-  const smallest = Math.min(...known.map((ns) => columnUnit(ns).ns));
-  const fits = (unit: TimeUnit): boolean => unit.ns >= smallest && most / unit.ns < MOST_IN_COLUMN;
-  const common = [...UNITS].reverse().find(fits) ?? columnUnit(most);
-  return new Map([...largest].map(([key, ns]) => [key, ns > 0 && ns < common.ns ? columnUnit(ns) : common]));
+  const common = columnUnit(Math.max(...largest.values(), 0));
+  return new Map(
+    [...largest].map(([key, ns]) => [key, ns > 0 && ns < LEAST_IN_COMMON * common.ns ? columnUnit(ns) : common]),
+  );
 }
 
 /** Made once: each is as slow to make as hundreds of numbers are to format. */
 const THREE_DECIMALS = new Intl.NumberFormat("en-US", { minimumFractionDigits: 3, maximumFractionDigits: 3 });
 
-/** A value in the unit of its column, with three decimals so that the points line up: `12.345`; tiny ones `<0.001`. */
+/** A length in the unit of its column: three significant digits, but no more than three decimals: `148`, `12.3`, `0.012`; tiny ones `<0.001`. */
 export function inUnit(ns: number, unit: TimeUnit): string {
-  if (ns === 0) return "0";
-  if (unit.ns === 1) return formatCount(ns);
   const value = ns / unit.ns;
-  if (Math.abs(value) < 0.0005) return "<0.001";
-  return THREE_DECIMALS.format(value);
+  const size = Math.abs(value);
+  if (size > 0 && size < 0.0005) return "<0.001";
+  return size < 0.0995 ? (size === 0 ? "0" : value.toFixed(3)) : significant(value);
 }
+
+/** A moment in the unit of its column, to the third decimal: lengths are rounded, but moments are told apart. */
+export const momentInUnit = (ns: number, unit: TimeUnit): string =>
+  unit.ns === 1 ? formatCount(ns) : THREE_DECIMALS.format(ns / unit.ns);
 
 /** One unit for an axis: the largest of which the longest bar holds at least one. */
 export function axisUnit(largestNs: number): TimeUnit {

@@ -23,6 +23,11 @@ test("a link to a former view opens the page that it became a part of, with what
   });
 });
 
+test("a link to an op or a search shows op by op, and one to the page its own grouping", () => {
+  expect(movedTo({ view: "ops", "ops.row": "CONV_1" })).toEqual({ view: "ops", "ops.row": "CONV_1", "ops.by": "none" });
+  expect(movedTo({ view: "ops" })).toEqual({ view: "ops" });
+});
+
 test("other links stay as they are", () => {
   const state = { view: "iterations", "iterations.from": "3" };
   expect(movedTo(state)).toBe(state);

@@ -12,6 +12,9 @@ const MOVED: Readonly<Record<string, UrlState>> = {
 
 /** The state with its view's new place; the graph and the tree now share their selection, as do the tables of iterations. */
 export function movedTo(state: UrlState): UrlState {
+  // Links to the table of ops are from when it was all of its page.
+  if (state.view === "ops" && state["ops.by"] === undefined && Object.keys(state).some((key) => key.startsWith("ops.")))
+    return { ...state, "ops.by": "none" };
   const moved = MOVED[state.view ?? ""];
   if (moved === undefined) return state;
   const tables = { graph: /^graph\./, kernels_by_op: /^oiters\./ }[state.view ?? ""];

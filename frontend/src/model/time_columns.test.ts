@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import type { Column } from "../api/types";
-import { inUnit } from "../format/time";
+import { momentInUnit } from "../format/time";
 import { timeScales } from "./time_columns";
 
 const time = (key: string): Column => ({
@@ -16,7 +16,7 @@ const time = (key: string): Column => ({
   tier: 0,
 });
 
-it("lengths of a table share a unit, moments have their own, and no row is no unit", () => {
+it("lengths of a table share a unit where they fit it, moments have their own, and no row is no unit", () => {
   const columns = [time("start_ns"), time("gpu_time_ns"), time("average_ns")];
   const rows = [
     { start_ns: 90e9, gpu_time_ns: 50e6, average_ns: 12_500 },
@@ -25,7 +25,7 @@ it("lengths of a table share a unit, moments have their own, and no row is no un
   const scales = timeScales(columns, rows);
   expect([...scales].map(([key, { unit, largest }]) => [key, unit.name, largest])).toEqual([
     ["start_ns", "ms", 90e9],
-    ["gpu_time_ns", "µs", 50e6],
+    ["gpu_time_ns", "ms", 50e6],
     ["average_ns", "µs", 12_500],
   ]);
   expect(timeScales(columns, []).size).toBe(0);
@@ -34,5 +34,5 @@ it("lengths of a table share a unit, moments have their own, and no row is no un
 it("moments a microsecond apart are told apart a minute after the start", () => {
   const rows = [{ start_ns: 60_111_972_000 }, { start_ns: 60_111_973_000 }];
   const unit = timeScales([time("start_ns")], rows).get("start_ns")?.unit;
-  expect(unit && rows.map(({ start_ns }) => inUnit(start_ns, unit))).toEqual(["60,111.972", "60,111.973"]);
+  expect(unit && rows.map(({ start_ns }) => momentInUnit(start_ns, unit))).toEqual(["60,111.972", "60,111.973"]);
 });

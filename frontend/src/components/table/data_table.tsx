@@ -8,6 +8,8 @@ import { useCallback, useContext, useEffect, useLayoutEffect, useRef, useState }
 
 import { fetchTable } from "../../api/client";
 import type { Cell, Column, Row, TableResponse } from "../../api/types";
+import { formatCount } from "../../format/number";
+import { formatShare } from "../../format/share";
 import type { TimeUnit } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { ThemeContext } from "../../frame/theme";
@@ -35,6 +37,7 @@ import { ErrorBox, Loading } from "../message";
 import { COPIED_MS, useNotice } from "../use_notice";
 import { useLasting } from "../use_lasting";
 import { useWidth } from "../use_width";
+import { Duration } from "../value";
 import { useColumnLayout } from "./column_widths";
 import { ExportMenu } from "./export_menu";
 import { useGradualRows, type Sight } from "./gradual_rows";
@@ -77,11 +80,11 @@ const WIDTH_AT_FIRST = 1200;
 /** An answer that comes sooner is shown without a flicker. */
 const DIM_AFTER_MS = 200;
 
+/** So many rows are seen at a glance: no filter, page or order has to help. */
+const FEW_ROWS = 10;
+
 /** In CSS pixels, of rows with nothing unfolded in them. */
 const ROW_HEIGHT = 29;
-
-/** Labels and filters, which count as rows of the grid. */
-const HEAD_ROWS = 2;
 
 const NO_METERS: Readonly<Record<string, string>> = {};
 
@@ -143,11 +146,12 @@ export function DataTable(props: DataTableProps) {
   const select = (key: string): void =>
     navigate(Object.assign({ [`${name}.row`]: key }, ...(props.below ?? []).map(forgotten)) as Record<string, string>);
   const narrowed = state.search !== "" || filters.length > 0;
+  const many = narrowed || data.total > FEW_ROWS;
   return (
     <section class="data-table" aria-label={title}>
       <div class="table-tools">
         <h2 data-tip={title}>{title}</h2>
-        {known.some(({ searchable }) => searchable) && (
+        {many && known.some(({ searchable }) => searchable) && (
           <div class="search">
             <Icon name="search" />
             <DelayedInput
@@ -190,19 +194,22 @@ export function DataTable(props: DataTableProps) {
         measured={measured}
         change={change}
         meters={meters}
+        filters={many}
         selected={props.selected ?? state.row}
         onSelect={props.selectable === true ? select : undefined}
       />
-      <Pager
-        noun={noun}
-        offset={data.offset}
-        rows={data.rows.length}
-        size={state.size}
-        filtered={data.filtered}
-        total={data.total}
-        onPage={(page) => change({ page })}
-        onSize={(size) => change({ size, page: Math.floor(data.offset / size) })}
-      />
+      {many && (
+        <Pager
+          noun={noun}
+          offset={data.offset}
+          rows={data.rows.length}
+          size={state.size}
+          filtered={data.filtered}
+          total={data.total}
+          onPage={(page) => change({ page })}
+          onSize={(size) => change({ size, page: Math.floor(data.offset / size) })}
+        />
+      )}
     </section>
   );
 }
@@ -244,6 +251,8 @@ interface GridProps {
   measured: (element: HTMLElement | null) => void;
   change: (changes: Partial<TableState>) => void;
   meters: Readonly<Record<string, string>>;
+  /** Whether the columns can be filtered. */
+  filters: boolean;
   /** The key of the selected row; empty for none. */
   selected: string;
   onSelect: ((key: string) => void) | undefined;
@@ -257,6 +266,7 @@ function Grid(props: GridProps) {
   const body = useRef<HTMLTableSectionElement>(null);
   const { rows, key } = data;
   const scale = timeScales(columns, rows);
+  const headRows = props.filters ? 2 : 1;
   const units = new Map<string, TimeUnit>([...scale].map(([column, { unit }]) => [column, unit]));
   const idShown = columns.some(({ key: shown }) => shown === "op_id");
   const ambiguous = new Map(
@@ -313,9 +323,10 @@ function Grid(props: GridProps) {
     const element = scroller.current;
     if (row === undefined || element === null) return;
     const head = body.current?.offsetTop ?? 0;
+    const seen = element.clientHeight - (row.closest("table")?.tFoot?.offsetHeight ?? 0);
     if (row.offsetTop < element.scrollTop + head) element.scrollTop = row.offsetTop - head;
-    else if (row.offsetTop + row.offsetHeight > element.scrollTop + element.clientHeight)
-      element.scrollTop = row.offsetTop + row.offsetHeight - element.clientHeight;
+    else if (row.offsetTop + row.offsetHeight > element.scrollTop + seen)
+      element.scrollTop = row.offsetTop + row.offsetHeight - seen;
     // eslint-disable-next-line react-hooks/exhaustive-deps -- only when another row is selected, not on another page
   }, [selected]);
 
@@ -347,7 +358,7 @@ function Grid(props: GridProps) {
       <table
         role="grid"
         aria-label={title}
-        aria-rowcount={data.filtered + HEAD_ROWS}
+        aria-rowcount={data.filtered + headRows}
         style={{ width: `${columns.reduce((sum, column) => sum + widthOf(column), 0)}px` }}
       >
         <colgroup>
@@ -359,7 +370,7 @@ function Grid(props: GridProps) {
           columns={columns}
           sort={data.sort}
           units={units}
-          where={state.where}
+          where={props.filters ? state.where : null}
           widthOf={widthOf}
           onResize={setWidth}
           onSort={(column) => change({ sort: nextSort(data.sort, column), page: 0 })}
@@ -394,7 +405,7 @@ function Grid(props: GridProps) {
                   key={i}
                   class={`${onSelect === undefined ? "" : "selectable"}${waits ? " waiting-row" : ""}`}
                   aria-selected={onSelect === undefined ? undefined : isSelected}
-                  aria-rowindex={HEAD_ROWS + data.offset + i + 1}
+                  aria-rowindex={headRows + data.offset + i + 1}
                   onClick={() => select(row)}
                 >
                   {cells}
@@ -404,6 +415,9 @@ function Grid(props: GridProps) {
             return drawn ?? <tr key={i} class="waiting-row" />;
           })}
         </tbody>
+        {data.filtered > 1 && columns.some((column) => column.key in data.totals) && (
+          <Totals columns={columns} data={data} />
+        )}
       </table>
       {rows.length === 0 && <p class="nothing">{empty}</p>}
       <p role="status" class={copied === true ? "toast" : "visually-hidden"}>
@@ -411,4 +425,29 @@ function Grid(props: GridProps) {
       </p>
     </div>
   );
+}
+
+/** The sums over all rows that pass, on this page or not; each in the unit that suits it. */
+function Totals({ columns, data }: { columns: readonly Column[]; data: TableResponse }) {
+  return (
+    <tfoot>
+      <tr>
+        {columns.map((column, i) => {
+          const total = data.totals[column.key];
+          if (total === undefined)
+            return <td key={column.key}>{i === 0 && `All ${formatCount(data.filtered)} together`}</td>;
+          return (
+            <td key={column.key} class="right">
+              <Total column={column} value={total} />
+            </td>
+          );
+        })}
+      </tr>
+    </tfoot>
+  );
+}
+
+function Total({ column, value }: { column: Column; value: number | null }) {
+  if (column.type === "duration_ns") return <Duration ns={value} />;
+  return <span class="number">{column.type === "fraction" ? formatShare(value) : formatCount(value)}</span>;
 }

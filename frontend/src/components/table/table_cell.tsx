@@ -5,7 +5,7 @@ import { formatBytes } from "../../format/bytes";
 import { exactNumber, formatCount, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
-import { inUnit, readableAndExact } from "../../format/time";
+import { inUnit, momentInUnit, readableAndExact } from "../../format/time";
 import { shortKernelName } from "../../model/kernel_name";
 import { precisionLabel } from "../../model/precisions";
 import { isMoment, type Scale } from "../../model/time_columns";
@@ -36,7 +36,7 @@ export function TableCell({ column, row, scale, meter, ambiguous = false }: Tabl
     case "duration_ns":
       if (meter !== undefined)
         return <MeterCell ns={Number(value)} scale={scale} fraction={row[meter] ?? null} column={column} />;
-      return <TimeCell ns={Number(value)} scale={scale} />;
+      return <TimeCell ns={Number(value)} scale={scale} moment={isMoment(column.key)} />;
     case "fraction":
       return <span class="number">{formatShare(Number(value))}</span>;
     case "integer":
@@ -105,11 +105,11 @@ export function barOf(column: Column, row: Row, scale: Scale | undefined): numbe
   return Math.min(value / scale.largest, 1);
 }
 
-function TimeCell({ ns, scale }: { ns: number; scale: Scale | undefined }) {
+function TimeCell({ ns, scale, moment }: { ns: number; scale: Scale | undefined; moment: boolean }) {
   if (scale === undefined) return <span class="number">{formatCount(ns)} ns</span>;
   return (
     <span class="number" data-tip={readableAndExact(ns)}>
-      {inUnit(ns, scale.unit)}
+      {moment ? momentInUnit(ns, scale.unit) : inUnit(ns, scale.unit)}
     </span>
   );
 }

@@ -10,40 +10,78 @@ interface TableHeadProps {
   columns: readonly Column[];
   sort: string;
   units: ReadonlyMap<string, TimeUnit>;
-  where: Readonly<Record<string, string>>;
+  /** The filters; null where the table has none. */
+  where: Readonly<Record<string, string>> | null;
   onSort: (column: Column) => void;
   onFilter: (column: string, text: string) => void;
   widthOf: (column: Column) => number;
   onResize: (column: string, width: number) => void;
 }
 
-/** Two rows: names with sorting and resizing, and a filter for each column. */
+/**
+ * Two rows: names with sorting and resizing, and a filter for each column where there are rows to filter.
+ *
+ * Tab stops once in each: the left and right arrow keys walk over the names, with Shift they change the width of the column, and the
+ * down arrow goes to its filter.
+ */
 export function TableHead(props: TableHeadProps) {
+  const { columns, sort, where } = props;
+  const head = useRef<HTMLTableSectionElement>(null);
+  const sorted = Math.max(
+    columns.findIndex(({ key }) => key === sort.replace("-", "")),
+    0,
+  );
+  const go = (row: number, column: number): void =>
+    head.current?.rows[row]?.cells[column]?.querySelector<HTMLElement>("button, input, select")?.focus();
+  const onKey = (event: KeyboardEvent): void => {
+    const cell = event.target instanceof Element ? event.target.closest("th, td") : null;
+    if (!(cell instanceof HTMLTableCellElement)) return;
+    const at = cell.cellIndex;
+    const column = columns[at];
+    const inNames = cell.tagName === "TH";
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (inNames && step !== 0 && event.shiftKey && column !== undefined)
+      props.onResize(column.key, bounded(props.widthOf(column) + step * KEY_STEP));
+    else if (inNames && step !== 0) go(0, at + step);
+    else if (inNames && event.key === "ArrowDown") go(1, at);
+    else if (!inNames && event.key === "ArrowUp") go(0, at);
+    else return;
+    event.preventDefault();
+  };
   return (
-    <thead>
+    <thead ref={head} onKeyDown={onKey}>
       <tr>
-        {props.columns.map((column) => (
-          <HeadCell key={column.key} column={column} {...props} />
+        {columns.map((column, i) => (
+          <HeadCell key={column.key} column={column} stop={i === sorted} {...props} />
         ))}
       </tr>
-      <tr class="filter-row">
-        {props.columns.map((column) => (
-          <td key={column.key}>
-            {column.filterable && (
-              <Filter
-                column={column}
-                value={props.where[column.key] ?? ""}
-                onChange={(text) => props.onFilter(column.key, text)}
-              />
-            )}
-          </td>
-        ))}
-      </tr>
+      {where !== null && (
+        <tr class="filter-row">
+          {columns.map((column, i) => (
+            <td key={column.key}>
+              {column.filterable && (
+                <Filter
+                  column={column}
+                  stop={i === 0 || (where[column.key] ?? "") !== ""}
+                  value={where[column.key] ?? ""}
+                  onChange={(text) => props.onFilter(column.key, text)}
+                />
+              )}
+            </td>
+          ))}
+        </tr>
+      )}
     </thead>
   );
 }
 
-function HeadCell({ column, sort, units, onSort, widthOf, onResize }: TableHeadProps & { column: Column }) {
+interface HeadCellProps extends TableHeadProps {
+  column: Column;
+  /** Whether Tab stops here. */
+  stop: boolean;
+}
+
+function HeadCell({ column, stop, sort, units, onSort, widthOf, onResize }: HeadCellProps) {
   const direction = sortDirection(sort, column.key);
   const unit = units.get(column.key);
   const text = unit === undefined ? column.label : `${column.label} (${unit.name})`;
@@ -54,7 +92,13 @@ function HeadCell({ column, sort, units, onSort, widthOf, onResize }: TableHeadP
       aria-sort={column.sortable ? direction : undefined}
     >
       {column.sortable ? (
-        <button type="button" class="sort-button" data-tip={column.description} onClick={() => onSort(column)}>
+        <button
+          type="button"
+          class="sort-button"
+          tabIndex={stop ? 0 : -1}
+          data-tip={column.description}
+          onClick={() => onSort(column)}
+        >
           <span class="sort-label">{text}</span>
           <span class={direction === "none" ? "sort-arrow idle" : "sort-arrow"}>
             <Icon name={direction === "ascending" ? "up" : "down"} />
@@ -65,7 +109,7 @@ function HeadCell({ column, sort, units, onSort, widthOf, onResize }: TableHeadP
           <span class="sort-label">{text}</span>
         </span>
       )}
-      <Resizer column={column} width={widthOf(column)} onResize={(width) => onResize(column.key, width)} />
+      <Resizer width={widthOf(column)} onResize={(width) => onResize(column.key, width)} />
     </th>
   );
 }
@@ -74,32 +118,22 @@ const NARROWEST = 56;
 const WIDEST = 1200;
 const KEY_STEP = 16;
 
-/** The handle at a column's right edge: drag it, or focus it and use the arrow keys. */
-function Resizer({ column, width, onResize }: { column: Column; width: number; onResize: (width: number) => void }) {
+const bounded = (width: number): number => Math.round(Math.min(Math.max(width, NARROWEST), WIDEST));
+
+/** The handle at a column's right edge, to be dragged. */
+function Resizer({ width, onResize }: { width: number; onResize: (width: number) => void }) {
   const start = useRef<{ x: number; width: number } | null>(null);
-  const resize = (to: number): void => onResize(Math.round(Math.min(Math.max(to, NARROWEST), WIDEST)));
   return (
     <span
       class="resizer"
-      role="separator"
-      aria-orientation="vertical"
-      aria-label={`Width of ${column.label}`}
-      aria-valuenow={width}
-      aria-valuemin={NARROWEST}
-      aria-valuemax={WIDEST}
-      tabIndex={0}
-      onKeyDown={(event) => {
-        if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
-        event.preventDefault();
-        resize(width + (event.key === "ArrowRight" ? KEY_STEP : -KEY_STEP));
-      }}
+      aria-hidden="true"
       onPointerDown={(event) => {
         event.preventDefault();
         event.currentTarget.setPointerCapture(event.pointerId);
         start.current = { x: event.clientX, width };
       }}
       onPointerMove={(event) => {
-        if (start.current !== null) resize(start.current.width + event.clientX - start.current.x);
+        if (start.current !== null) onResize(bounded(start.current.width + event.clientX - start.current.x));
       }}
       onLostPointerCapture={() => {
         start.current = null;
@@ -108,11 +142,20 @@ function Resizer({ column, width, onResize }: { column: Column; width: number; o
   );
 }
 
-function Filter({ column, value, onChange }: { column: Column; value: string; onChange: (text: string) => void }) {
+interface FilterProps {
+  column: Column;
+  /** Whether Tab stops here. */
+  stop: boolean;
+  value: string;
+  onChange: (text: string) => void;
+}
+
+function Filter({ column, stop, value, onChange }: FilterProps) {
   if (column.type === "boolean")
     return (
       <select
         class="input"
+        tabIndex={stop ? 0 : -1}
         aria-label={`Filter ${column.label}`}
         value={value}
         onChange={(event) => onChange(event.currentTarget.value)}
@@ -139,6 +182,7 @@ function Filter({ column, value, onChange }: { column: Column; value: string; on
                 : "filter"
       }
       tip={filterHelp(column)}
+      stop={stop}
       value={value}
       onChange={onChange}
     />

@@ -1,0 +1,81 @@
+/** The selected op: how well it uses the GPU, why not better, and its kernels. */
+import { Icon } from "../../components/icon";
+import { Meter } from "../../components/meter";
+import { DataTable } from "../../components/table/data_table";
+import { ViewLink } from "../../components/view_link";
+import { useScope } from "../../frame/scope";
+import { numberOf, textOf, useOpRates } from "../../frame/use_op_rates";
+import { formatSize } from "../../format/size";
+import { formatDuration } from "../../format/time";
+import { causeAbout, eligibilitySentence } from "../../model/causes";
+import { showingOp } from "../../model/url_state";
+
+export function OpDetail({ op }: { op: string }) {
+  return (
+    <>
+      <OpReason op={op} />
+      <DataTable
+        key={op}
+        table="kernels_of_op"
+        name="kernels"
+        title={`Kernels of ${op}`}
+        noun="kernels"
+        links={{ op }}
+        pageSize={10}
+        empty="This op launched no kernel; copies and sets are not listed."
+        selectable
+      />
+    </>
+  );
+}
+
+/** How near the op is to three limits of the GPU, whether it could use matrix units and does, why not, and what it could gain. */
+function OpReason({ op }: { op: string }) {
+  const { matrixUnit } = useScope();
+  const { row } = useOpRates(op);
+  if (row === undefined) return null;
+  const cause = textOf(row, "cause");
+  const size = textOf(row, "size");
+  const dimension = textOf(row, "dimension");
+  const gain = numberOf(row, "gain_ns");
+  const onUnits = row.matrix_unit === true;
+  return (
+    <section class="panel op-reason" aria-label={`How well ${op} uses the GPU`}>
+      <ul class="meters">
+        <Meter
+          label={onUnits ? `Of the peak of ${matrixUnit}s` : "Of peak FLOP/s"}
+          share={numberOf(row, "peak_fraction")}
+          tip="Operations a second over the published rate for the precision in which the op computes"
+        />
+        <Meter
+          label="Of memory rate"
+          share={numberOf(row, "memory_fraction")}
+          tip="Bytes that must be moved, a second, over the published rate of the GPU's memory"
+        />
+        <Meter
+          label="Occupancy"
+          share={numberOf(row, "achieved_fraction") ?? numberOf(row, "occupancy_fraction")}
+          tip="Warps on a multiprocessor over the most it can hold, mean by time"
+        />
+      </ul>
+      <p>
+        <strong>{op}</strong> {size !== "" && <span class="muted">{formatSize(size)}</span>}{" "}
+        {eligibilitySentence(textOf(row, "eligibility"), row.matrix_unit ?? null, matrixUnit)}{" "}
+        {cause !== "" && (
+          <>
+            <strong>{cause}.</strong> {causeAbout(cause)} {dimension !== "" && `Pad ${formatSize(dimension)}.`}{" "}
+          </>
+        )}
+        {gain !== null && gain > 0 && (
+          <>
+            Could gain <strong>{formatDuration(gain)}</strong> of {formatDuration(numberOf(row, "kernel_ns"))} kernel
+            time.{" "}
+          </>
+        )}
+        <ViewLink class="more-button" to={showingOp("efficiency", op)}>
+          Efficiency <Icon name="right" />
+        </ViewLink>
+      </p>
+    </section>
+  );
+}
