@@ -36,6 +36,7 @@ class Command(Protocol):
 COMMANDS = {
     "import": "import_profiles",
     "aggregate": "aggregate",
+    "diagnose": "diagnose",
     "summary": "summary",
     "compare": "compare",
     "reports": "reports",

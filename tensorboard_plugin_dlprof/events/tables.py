@@ -222,6 +222,8 @@ class CaptureInfo(msgspec.Struct):
     """``nsight_systems`` or ``pytorch``."""
     base_time_ns: int = 0
     """Start of the capture on the source's clock."""
+    base_offset_ns: int = 0
+    """What the source says once for all of its times, and ``base_time_ns`` includes (``baseTimeNanoseconds``)."""
     end_ns: int = 0
     """End of the last event, since the start of the capture."""
     utc_start_ns: int = -1

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.columns.group import are_among
+from tensorboard_plugin_dlprof.diagnosis.segments import Activity, no_activity
 from tensorboard_plugin_dlprof.events.tables import (
     CaptureInfo,
     Device,
@@ -313,3 +314,5 @@ class Profile(msgspec.Struct):
     sub_ops: SubOps = msgspec.field(default_factory=no_sub_ops)
     counters: KernelCounters = msgspec.field(default_factory=no_counters)
     idle_frames: IdleFrames = msgspec.field(default_factory=no_idle_frames)
+    activity: Activity = msgspec.field(default_factory=no_activity)
+    """What each GPU did at every moment, and why it was idle; without the busy time until ``with_busy_time``."""
