@@ -236,8 +236,8 @@ class IterationCandidate(msgspec.Struct):
     """One way to divide the capture into iterations (event model, section 6)."""
 
     source: str
-    """``profiler_step``, ``numbered_range``, ``repeated_range``, ``optimizer_step``, ``data_loader``,
-    ``whole_capture``; ``key_op`` when the user chose one."""
+    """``step_annotation``, ``module_run``, ``profiler_step``, ``numbered_range``, ``repeated_range``,
+    ``optimizer_step``, ``data_loader``, ``whole_capture``; ``key_op`` when the user chose one."""
     label: str
     """The name that users see: ``ProfilerStep#N``, ``train_step``, the key op's name."""
     values: Int64s
