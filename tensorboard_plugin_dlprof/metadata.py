@@ -23,6 +23,12 @@ CLASSIFICATION_VERSION = 10
 DATABASE_SUFFIX = ".dlprof_dldb.sqlite"
 """The name of a source's database is its stem and this suffix."""
 
+JOB_VERSION = 1
+"""Version of the tables in a job's database, and of the rules behind them. Older ones are made anew."""
+
+JOB_SUFFIX = ".dlprof_job.sqlite"
+"""The name of a job's database is that of its folder and this suffix."""
+
 DATABASE_GLOB = "*dlprof_dldb*.sqlite"
 """Matches our databases and DLProf's own (``dlprof_dldb.sqlite``, ``dlprof_dldb_1.sqlite``)."""
 

@@ -10,12 +10,12 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Iterations, Part
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
 from tensorboard_plugin_dlprof.columns.rows import insert_integers, insert_rows, storable
-from tensorboard_plugin_dlprof.database.activity_rows import write_activity
 from tensorboard_plugin_dlprof.database.coverage import coverage_rows
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, NO_DIGEST
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
 from tensorboard_plugin_dlprof.database.iteration_blocks import write_iteration_blocks
 from tensorboard_plugin_dlprof.database.launch_rows import LaunchRuns, write_launches
+from tensorboard_plugin_dlprof.database.rank_rows import write_ranks
 from tensorboard_plugin_dlprof.database.sub_op_rows import write_sub_ops
 from tensorboard_plugin_dlprof.database.work_by_op import write_iteration_ops, write_op_ranges
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -55,11 +55,11 @@ def write_raw_extensions(
     _write_graphs(con, profile.graphs)
     for kind, spans in (("data_loader", profile.data_loader), ("io", profile.io)):
         _write_spans(con, kind, spans)
-    write_activity(con, profile.activity)
     _write_idle_frames(con, profile.idle_frames, text)
     _write_iterations(con, profile)
     write_op_ranges(con, profile)
     write_sub_ops(con, profile)
+    write_ranks(con, profile.ranks)
     memory = profile.memory
     insert_integers(
         con,
@@ -95,7 +95,6 @@ def _write_info(con: sqlite3.Connection, profile: Profile, source: SourceIdentit
         "format": info.source_format,
         "dlprof_markers": int(profile.dlprof_markers),
         "base_time_ns": info.base_time_ns,
-        "base_offset_ns": info.base_offset_ns,
         "end_ns": info.end_ns,
         "recorded": ",".join(sorted(info.recorded)),
         DIGEST_KEY: NO_DIGEST,

@@ -38,7 +38,6 @@ NESTABLE = (
     RangeKind.DLPROF_CONFIG,
     RangeKind.DLPROF_TRACE,
     RangeKind.OP,
-    RangeKind.GRAPH_OP,
     RangeKind.DLPROF_OP,
 )
 """Kinds that form a stack. Of ranges with equal times, the kind that comes first here is outside."""

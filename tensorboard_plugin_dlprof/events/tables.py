@@ -195,33 +195,50 @@ class ForwardLinks(msgspec.Struct):
     backward_ns: Int64s
 
 
-class GraphOp(msgspec.Struct):
-    """An op of a compiled program (XLA, a graph of TensorFlow), as the source describes it."""
+class Collectives(msgspec.Struct):
+    """What the source says about communication between GPUs: one row per piece of device work that it describes."""
 
-    path: str
-    op_type: str
-    direction: str
-    """``fprop``, ``bprop`` or empty."""
-    key: str
-    """Identifies the op in the capture; several ops may have one path."""
-    stack: str = ""
-    """As ``Ranges.stack``."""
-    shapes: str = ""
-    """Shapes of its operands, as ``Ranges.shapes``; empty if unknown."""
-    dtypes: str = ""
-    products: list[tuple[str, str, str]] = msgspec.field(default_factory=list)
-    """The matrix products that it consists of, as PyTorch's ops: name, shapes and types as in ``Ranges``."""
+    work: Int64s
+    """Row of ``DeviceWork``, ascending."""
+    call: Int32s
+    """Name of the operation as the source wrote it (``allreduce``, ``ncclAllGather``)."""
+    process_group: Int32s
+    """Row of ``Capture.process_groups``; -1 if unknown, like every number below."""
+    sequence: Int64s
+    """Number of the operation in its group, the same on all ranks. Coalesced operations share one."""
+    comms_id: Int64s
+    """Number of the operation in the job, the same on all ranks."""
+    in_elements: Int64s
+    out_elements: Int64s
+    """Elements that this rank puts in and gets out."""
+    element_bytes: Int32s
+    """Size of an element; 0 if its type is unknown."""
+    split: Int8s
+    """1 if ranks exchange parts of different sizes, else 0."""
+    source: Int32s
+    destination: Int32s
+    """Ranks that send and receive, for operations between two."""
 
 
-class MarkedIterations(msgspec.Struct):
-    """Iterations that the source itself marks. Intervals are disjoint and ascending."""
+def no_collectives() -> Collectives:
+    """A table of collectives without rows."""
+    long, short = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    return Collectives(long, short, short, long, long, long, long, short, np.zeros(0, np.int8), short, short)
 
-    source: str
-    """``step_annotation`` or ``module_run``."""
-    label: str
-    values: Int64s
-    start_ns: Int64s
-    stop_ns: Int64s
+
+class ProcessGroup(msgspec.Struct, frozen=True):
+    """Ranks that communicate with each other."""
+
+    name: str
+    """Unique within one process only."""
+    description: str
+    """``default_pg``, ``mesh_tp``, ...; empty if unknown."""
+    ranks: tuple[int, ...]
+    """Ascending; empty if unknown."""
+    size: int
+    """Number of ranks; -1 if unknown."""
+    text: str = ""
+    """The ranks as the source wrote them, if it cut the list."""
 
 
 class Thread(msgspec.Struct, frozen=True):
@@ -248,11 +265,9 @@ class CaptureInfo(msgspec.Struct):
     """Metadata of the source. Unknown texts are empty, unknown numbers -1."""
 
     source_format: str
-    """``nsight_systems``, ``pytorch`` or ``xplane``."""
+    """``nsight_systems`` or ``pytorch``."""
     base_time_ns: int = 0
     """Start of the capture on the source's clock."""
-    base_offset_ns: int = 0
-    """What the source says once for all of its times, and ``base_time_ns`` includes (``baseTimeNanoseconds``)."""
     end_ns: int = 0
     """End of the last event, since the start of the capture."""
     utc_start_ns: int = -1
@@ -294,11 +309,10 @@ class Capture(msgspec.Struct):
     store: ColumnStore = msgspec.field(default_factory=ColumnStore)
     """Stores long columns of the capture, and columns derived from them."""
     tensor_samples: TensorSamples = msgspec.field(default_factory=no_tensor_samples)
-    graph_ops: dict[int, GraphOp] = msgspec.field(default_factory=dict)
-    """Ops of ranges of kind ``GRAPH_OP``, by ``Ranges.name``."""
-    work_range: Int64s | None = None
-    """The range (row) of the op that each piece of device work belongs to, -1 where its call decides; None for all."""
-    iterations: list[MarkedIterations] = msgspec.field(default_factory=list)
-    """Best first; they come before those that are found by names."""
+    collectives: Collectives = msgspec.field(default_factory=no_collectives)
+    process_groups: list[ProcessGroup] = msgspec.field(default_factory=list)
+    """Those that the source lists, used or not."""
+    process_ranks: dict[int, tuple[int, int]] = msgspec.field(default_factory=dict)
+    """Process id -> its rank and the number of ranks, where the source has several processes or says so of each."""
     skipped: dict[str, int] = msgspec.field(default_factory=dict)
     """Number of events that could not be used, by reason. The reasons are shown to the user."""

@@ -34,6 +34,7 @@ from tensorboard_plugin_dlprof.events.tables import (
 )
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
 from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
+from tensorboard_plugin_dlprof.importers.kineto_collectives import collectives
 from tensorboard_plugin_dlprof.importers.kineto_frames import is_module, leave_out_empty_frames, long_frames
 from tensorboard_plugin_dlprof.importers.kineto_ids import InputIds
 from tensorboard_plugin_dlprof.importers.kineto_metadata import base_time_ns, read_devices, read_info, utc_or_unknown
@@ -99,6 +100,7 @@ def build_capture(
     leave_out_empty_frames(host[-1], host[:-1], calls, times, strings)
     ranges = _ranges(host, times, strings, tables.inputs, store)
     call_table = _calls(calls, times, correlation, store)
+    op_id = work.column("op_id")
     work_table = _work(work, times, strings, correlation, parts, store)
     sync_table = _syncs(syncs, times, correlation, parts, store)
     memory_table = _memory(tables, times, memory_us, memory_mask, work_table, parts)
@@ -106,6 +108,7 @@ def build_capture(
     used = distinct_values(np.concatenate([work_table.device, sync_table.device, memory_table.device]))
     devices = read_devices(metadata, (int(number) for number in used if number >= 0))
     recorded = _recorded(ranges, call_table, sync_table, memory_table, strings)
+    described, groups = collectives(tables.collectives, work_table, op_id, strings, metadata)
     release_pages()
     return Capture(
         info=_info(metadata, path, threads, times, recorded),
@@ -121,6 +124,8 @@ def build_capture(
         frames=frames,
         store=store,
         tensor_samples=samples,
+        collectives=described,
+        process_groups=groups,
         skipped={reason: count for reason, count in skipped.items() if count},
     )
 
@@ -129,8 +134,7 @@ def _info(
     metadata: Mapping[str, Any], path: Path, threads: Sequence[Thread], times: Times, recorded: frozenset[str]
 ) -> CaptureInfo:
     info = read_info(metadata, path, {thread.process_id for thread in threads})
-    info.base_offset_ns = base_time_ns(metadata)
-    info.base_time_ns = times.base_ns + info.base_offset_ns
+    info.base_time_ns = times.base_ns + base_time_ns(metadata)
     info.utc_start_ns = utc_or_unknown(info.base_time_ns)
     info.end_ns = times.end_ns
     info.recorded = recorded

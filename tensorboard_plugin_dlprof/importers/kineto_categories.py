@@ -32,6 +32,8 @@ class Kind(enum.IntEnum):
     """A sample of a hardware counter."""
     COUNTER_RANGE = 15
     """Hardware counters of a kernel, recorded in place of its times."""
+    COLLECTIVE = 16
+    """Arguments that describe a collective, beside the event that has them."""
     UNNAMED = 13
     """No category: metadata, and the ``[memory]`` instants of 2021."""
 

@@ -17,7 +17,7 @@ from tensorboard_plugin_dlprof.importers.kineto_ids import InputIds
 from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
 from tensorboard_plugin_dlprof.importers.kineto_times import blocks
 
-_TEXTS = ("name", "stack", "group", "track")
+_TEXTS = ("name", "stack", "group", "track", "called", "dtype", "group_name", "group_text", "group_ranks")
 _THREADS = ("thread",)
 _TRIPLES = ("grid", "block")
 _METRICS = ("metric",)

@@ -19,6 +19,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.importers.kineto_categories import Kind, kind_of_category
 from tensorboard_plugin_dlprof.importers.kineto_clock import LEAST_SHORT_US, Clock
+from tensorboard_plugin_dlprof.importers.kineto_collectives import described
 from tensorboard_plugin_dlprof.importers.kineto_events import (
     DECODE_ERRORS,
     FIELDS,
@@ -97,7 +98,8 @@ class PieceDecoder:
     def decode(self, piece: bytes | bytearray) -> list[Event] | None:
         """All events of ``piece``, the text of a list of events; None if one of them needs the lenient decoder.
 
-        Instead of ``Event``, an event may have a class with only the fields that its kind needs.
+        Instead of ``Event``, an event may have a class with only the fields that its kind needs. Descriptions of
+        collectives follow.
         """
         text = self._clock.shorten(piece)
         events = _decoded(self._decoder, text)
@@ -108,6 +110,7 @@ class PieceDecoder:
             if events is None or not self._clock.trusts([event.ts for event in events]):
                 return None
             self._learn({event.cat for event in events})
+        events += cast("list[Event]", described(text))
         return events
 
     def _learn(self, categories: Iterable[str]) -> None:

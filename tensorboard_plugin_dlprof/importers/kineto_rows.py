@@ -223,6 +223,8 @@ class WorkRows(DeviceRows):
         self.num_bytes = array("q")
         self.copy_kind = array("i")
         self.graph_node = array("q")
+        self.op_id = array("q")
+        """``External id``: the op that launched the work."""
 
     def add_work(self, kind: WorkKind, events: Columns, args: Columns) -> None:
         """Appends complete events of one kind of work."""
@@ -237,6 +239,7 @@ class WorkRows(DeviceRows):
         extend_whole(self.occupancy, args["occupancy"])
         extend_whole(self.num_bytes, args["num_bytes"])
         extend_whole(self.graph_node, args["graph_node"])
+        extend_whole(self.op_id, args["external_id"])
         if kind is WorkKind.MEMCPY:
             extend(self.copy_kind, list(map(copy_kind, events["name"], args["kind"])))
         else:

@@ -7,7 +7,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.events.kinds import WorkKind
 from tensorboard_plugin_dlprof.events.strings import Strings
 from tensorboard_plugin_dlprof.importers.kineto_categories import OTHER_DEVICES, Kind, kind_of_category
+from tensorboard_plugin_dlprof.importers.kineto_collectives import CollectiveRows, Described
 from tensorboard_plugin_dlprof.importers.kineto_counters import CounterRows
 from tensorboard_plugin_dlprof.importers.kineto_events import Event
 from tensorboard_plugin_dlprof.importers.kineto_ids import InputIds, TextIds, ThreadIds, thread_key
@@ -79,6 +80,7 @@ class EventTables:
         self.memory = MemoryRows(self.threads)
         self.flows = FlowRows(self.texts, self.threads)
         self.counters = CounterRows()
+        self.collectives = CollectiveRows(self.texts)
         self.thread_names: dict[tuple[int | str, int | str], str] = {}
         """``thread_key`` -> the name that the trace's metadata gives the thread."""
         self.skipped: Counter[str] = Counter()
@@ -114,6 +116,8 @@ class EventTables:
                 self._add_instants([event for event in group if event.name == "[memory]"])
             elif kind is Kind.UNNAMED:
                 self._add_unnamed(group)
+            elif kind is Kind.COLLECTIVE:
+                self.collectives.add(cast("list[Described]", group))
             elif kind is Kind.COUNTER:
                 self.counters.add(group)
             elif kind is Kind.COUNTER_RANGE:
@@ -182,7 +186,7 @@ class EventTables:
 
     def columns(self) -> list[dict[str, Any]]:
         """Name -> column of each table. These are the tables' own dictionaries: an assignment replaces a column."""
-        return [vars(table) for table in (*self._tables(), self.flows, self.counters)]
+        return [vars(table) for table in (*self._tables(), self.flows, self.counters, self.collectives)]
 
     def complete(self) -> None:
         """Turns the columns into arrays of NumPy."""
@@ -193,7 +197,7 @@ class EventTables:
 
     def counts(self) -> list[int]:
         """Rows of each table of ``columns``, then numbers of texts, threads, grids and blocks, metrics, op inputs."""
-        rows = [table.count for table in (*self._tables(), self.flows, self.counters)]
+        rows = [table.count for table in (*self._tables(), self.flows, self.counters, self.collectives)]
         return [
             *rows,
             len(self.strings),

@@ -19,6 +19,7 @@ from typing import Any, Protocol, cast
 from tensorboard_plugin_dlprof.errors import BrokenSource
 from tensorboard_plugin_dlprof.importers.kineto_chunks import PIECE_BYTES, TAIL_BYTES, Chunks, Refused, after_gap
 from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
+from tensorboard_plugin_dlprof.importers.kineto_collectives import described
 from tensorboard_plugin_dlprof.importers.kineto_events import Event, decode_one
 from tensorboard_plugin_dlprof.importers.kineto_pieces import PieceDecoder
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
@@ -239,6 +240,7 @@ class TraceText:
             self.skipped[BROKEN_EVENT] += 1
         else:
             events.append(event)
+            events += cast("list[Event]", described(entry))
 
     def _end_of_entry(self, text: bytes, start: int, at_end_of_file: bool) -> int:
         """The end of the entry that starts at ``start``; -1 if it is not in ``text``.

@@ -73,6 +73,10 @@ class Threads:
                 self._by_global_id[key] = self._rows.setdefault(pair, len(self._rows))
         return mapped(global_tids, self._by_global_id)
 
+    def processes(self) -> list[int]:
+        """Process of each row."""
+        return [process for process, _ in self._rows]
+
     def table(self, export: Export, nvtx_names: dict[tuple[int, int], str]) -> list[Thread]:
         """All threads that occurred. A name from the program itself (NVTX) takes precedence over the system's.
 

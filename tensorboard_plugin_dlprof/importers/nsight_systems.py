@@ -30,6 +30,7 @@ from tensorboard_plugin_dlprof.importers.nsight_devices import Devices
 from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Export, Tally
 from tensorboard_plugin_dlprof.importers.nsight_ids import Names, Threads
 from tensorboard_plugin_dlprof.importers.nsight_info import TargetInfo, read_info
+from tensorboard_plugin_dlprof.importers.nsight_nccl import read_nccl
 from tensorboard_plugin_dlprof.importers.nsight_ranges import RangeReader
 from tensorboard_plugin_dlprof.importers.nsight_samples import read_tensor_samples
 from tensorboard_plugin_dlprof.importers.nsight_work import WorkReader
@@ -87,6 +88,7 @@ def _read(export: Export, rank_in_name: int) -> Capture:
     os_calls = read_os_calls(export, names, threads, tally)
     work_reader = WorkReader(export, strings, names, devices, tally)
     work, syncs = work_reader.read(), work_reader.read_syncs()
+    nccl = read_nccl(export, strings, threads, calls, work)
     samples = read_tensor_samples(export)
     base_ns = _rebase(info, ranges, calls, os_calls, work, syncs)
     samples.time_ns -= base_ns
@@ -105,6 +107,9 @@ def _read(export: Export, rank_in_name: int) -> Capture:
         os_calls=os_calls,
         tensor_samples=samples,
         store=export.store,
+        collectives=nccl.collectives,
+        process_groups=nccl.groups,
+        process_ranks=nccl.process_ranks,
         skipped=tally.counts,
     )
 

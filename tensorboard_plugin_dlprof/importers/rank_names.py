@@ -1,7 +1,8 @@
-"""The rank in a profile's file name, as tools and people write it.
+"""The rank in the name of a profile's file or folder, as tools and people write it.
 
-``rank-0.Apr_03.1102.pt.trace.json.gz``, ``rank0_trace.json.gz``, ``profile_rank_0.json``,
-``trace_rank[3].json``, ``model-TP-0.json.gz``. ``worker0...`` numbers workers, which are ranks on one machine.
+``rank-0.Apr_03.1102.pt.trace.json.gz``, ``rank0_trace.json.gz``, ``profile_rank_0.json``, ``trace_rank[3].json``,
+``model-TP-0.json.gz``; a folder ``rank_3``. ``worker3_step_12...`` numbers workers, but ``worker0.<time>`` is
+what PyTorch's recorder calls every rank if the user did not name it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from tensorboard_plugin_dlprof.expressions import Expression
 _PATTERNS = (
     Expression(r"(?:^|[^a-z])rank[-_ ]?\[?(\d{1,6})(?!\d)", re.IGNORECASE),
     Expression(r"(?:^|[-_.])tp[-_](\d{1,6})(?!\d)", re.IGNORECASE, frozenset(("tp-", "tp_"))),
+    Expression(r"^worker[-_ ]?(\d{1,6})_", re.IGNORECASE),
 )
+_FOLDER = Expression(r"^rank[-_ ]?(\d{1,6})$", re.IGNORECASE)
 
 
 def rank_from_name(path: Path) -> int:
@@ -22,4 +25,5 @@ def rank_from_name(path: Path) -> int:
     for pattern in _PATTERNS:
         if found := pattern.search(path.name):
             return int(found[1])
-    return -1
+    found = _FOLDER.search(path.parent.name)
+    return int(found[1]) if found else -1

@@ -29,7 +29,7 @@ DIGESTS = Path(__file__).parent
 
 TEXT_IDS = {
     *("name", "short_name", "long_name", "domain", "shapes", "dtypes", "parameters", "stack", "group", "function"),
-    *("innermost", "input_names", "input_shapes", "output_names", "output_shapes"),
+    *("innermost", "input_names", "input_shapes", "output_names", "output_shapes", "call"),
 }
 """Columns of ids of texts."""
 

@@ -1,0 +1,110 @@
+"""Writes the database of a job (``sql/job.sql``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+from tensorboard_plugin_dlprof.columns.rows import insert_rows, storable
+from tensorboard_plugin_dlprof.database.publishing import published
+from tensorboard_plugin_dlprof.database.sql_files import statements
+from tensorboard_plugin_dlprof.errors import NotADatabase, ProfileError
+from tensorboard_plugin_dlprof.opening.sqlite_file import (
+    UntrustedConnection,
+    open_untrusted,
+    reading,
+    require_tables,
+    seal,
+)
+
+CollectiveRows: TypeAlias = "Iterable[tuple[Any, ...]]"
+"""Rows of ``job_collectives`` without their ids."""
+
+_COLLECTIVES = (
+    *("group_id", "iteration", "kind", "bytes", "ranks", "start_ns", "transfer_ns", "skew_ns", "wait_ns", "last_rank"),
+    *("own_delay_ns", "cause", "packed"),
+)
+_ITERATIONS = ("position", "iteration", "ranks", "median_ns", "min_ns", "max_ns", "own_delay_ns", "own_delay_rank")
+_GROUPS = (
+    *("id", "name", "description", "kind", "inferred", "ranks", "size", "believed", "reason", "matched"),
+    *("transfer_ns", "wait_ns", "spread_ns", "slow"),
+)
+
+
+class JobTables(msgspec.Struct, frozen=True):
+    """What the database of a job holds."""
+
+    info: Mapping[str, str]
+    ranks: Sequence[Mapping[str, Any]]
+    iterations: Sequence[tuple[Any, ...]]
+    matrix: Sequence[tuple[str, int, bytes]]
+    """Measure, unit, packed numbers."""
+    groups: Sequence[tuple[Any, ...]]
+    collectives: CollectiveRows
+    stats: Sequence[Mapping[str, Any]]
+    findings: Sequence[Mapping[str, Any]]
+
+
+def write_job(path: Path, tables: JobTables) -> None:
+    """Create the database of a job, or replace it, atomically.
+
+    Raises:
+        OutputNotWritable: the folder is missing, read-only or full.
+    """
+    script = statements("job")
+    with published(path, 100_000 + 4_000 * len(tables.ranks)) as con:
+        for statement in script:
+            if not statement.startswith("CREATE INDEX"):
+                con.execute(statement)
+        insert_rows(con, "job_info", ("key", "value"), [(key, storable(value)) for key, value in tables.info.items()])
+        for table, rows in (("job_ranks", tables.ranks), ("job_collective_stats", tables.stats)):
+            for row in rows:
+                values = [storable(value) if isinstance(value, str) else value for value in row.values()]
+                insert_rows(con, table, tuple(row), [values])
+        insert_rows(con, "job_iterations", _ITERATIONS, tables.iterations)
+        insert_rows(con, "job_matrix", ("measure", "unit_ns", "packed"), tables.matrix)
+        groups = [[storable(value) if isinstance(value, str) else value for value in row] for row in tables.groups]
+        insert_rows(con, "job_groups", _GROUPS, groups)
+        insert_rows(con, "job_collectives", _COLLECTIVES, tables.collectives)
+        for row in tables.findings:
+            insert_rows(con, "job_findings", tuple(row), [tuple(row.values())])
+        for statement in script:
+            if statement.startswith("CREATE INDEX"):
+                con.execute(statement)
+
+
+def open_job_database(path: Path) -> UntrustedConnection:
+    """Open the database of a job for reading; it allows nothing but SELECT.
+
+    Raises:
+        ProfileError: there is no such file, it is damaged, or it is not the database of a job.
+    """
+    from tensorboard_plugin_dlprof.database.connection import layout_of
+
+    con = open_untrusted(path, NotADatabase)
+    try:
+        with reading(con.shown_name, NotADatabase):
+            require_tables(con, layout_of("job"))
+            seal(con)
+    except BaseException:
+        con.close()
+        raise
+    return con
+
+
+def read_job_info(path: Path) -> dict[str, str]:
+    """The facts in the database of a job; empty if there is none that can be read."""
+    try:
+        con = open_job_database(path)
+    except (ProfileError, OSError):
+        return {}
+    try:
+        with reading(con.shown_name, NotADatabase):
+            return dict(con.execute("SELECT key, value FROM job_info").fetchall())
+    except ProfileError:
+        return {}
+    finally:
+        con.close()

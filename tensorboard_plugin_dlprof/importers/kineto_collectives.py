@@ -1,0 +1,258 @@
+"""Reads what PyTorch says about collectives: the ``args`` of kernels and of the op ``record_param_comms``.
+
+Few events have these arguments, so they are found by their text in a piece of the trace and decoded apart. They are
+joined to kernels by correlation; a kernel without arguments of its own has those of the op with its ``External id``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import msgspec
+import numpy as np
+
+from tensorboard_plugin_dlprof.events.tables import (
+    Collectives,
+    DeviceWork,
+    Int64s,
+    ProcessGroup,
+    Strings,
+    no_collectives,
+)
+from tensorboard_plugin_dlprof.importers.kineto_categories import Kind
+from tensorboard_plugin_dlprof.importers.kineto_events import DECODE_ERRORS, Scalar, whole_number
+from tensorboard_plugin_dlprof.importers.kineto_ids import TextIds
+
+_KEY = b'"Collective name"'
+
+_CUT = "..."
+"""PyTorch writes only the first 30 elements of a list, and then this."""
+
+_MOST_GROUPS = 10_000
+_MOST_RANKS = 1_000_000
+"""Limits for hostile files."""
+
+_ELEMENT_BYTES = {
+    **dict.fromkeys(("byte", "char", "bool", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"), 1),
+    **dict.fromkeys(("float8_e8m0fnu", "qint8", "quint8"), 1),
+    **dict.fromkeys(("short", "half", "bfloat16", "uint16"), 2),
+    **dict.fromkeys(("int", "float", "uint32", "complexhalf"), 4),
+    **dict.fromkeys(("long", "double", "uint64", "complexfloat"), 8),
+    "complexdouble": 16,
+}
+"""PyTorch's names of types, in lower case."""
+
+
+class Described(msgspec.Struct, frozen=True, gc=False):
+    """The arguments of one event that describe a collective. -1 and empty values stand for absent."""
+
+    kind: ClassVar[Kind] = Kind.COLLECTIVE
+    correlation: Scalar = -1
+    external_id: Scalar = msgspec.field(name="External id", default=-1)
+    stream: Scalar = -1
+    call: Scalar = msgspec.field(name="Collective name", default="")
+    dtype: Scalar = ""
+    group_name: Scalar = msgspec.field(name="Process Group Name", default="")
+    group_id: Scalar = msgspec.field(name="Process Group ID", default="")
+    group_text: Scalar = msgspec.field(name="Process Group Description", default="")
+    group_ranks: Any = msgspec.field(name="Process Group Ranks", default="")
+    group_size: Scalar = msgspec.field(name="Group size", default=-1)
+    in_elements: Scalar = msgspec.field(name="In msg nelems", default=-1)
+    out_elements: Scalar = msgspec.field(name="Out msg nelems", default=-1)
+    in_split: Any = msgspec.field(name="In split size", default="")
+    sequence: Scalar = msgspec.field(name="Seq", default=-1)
+    comms_id: Scalar = msgspec.field(name="Comms Id", default=-1)
+    source: Scalar = msgspec.field(name="Src Rank", default=-1)
+    destination: Scalar = msgspec.field(name="Dst Rank", default=-1)
+
+
+_decode = msgspec.json.Decoder(Described, strict=False).decode
+
+
+def described(text: bytes | bytearray) -> list[Described]:
+    """The collectives that a piece of a trace describes; arguments that cannot be decoded are left out."""
+    found, place = [], text.find(_KEY)
+    while place >= 0:
+        begin, end = text.rfind(b"{", 0, place), text.find(b"}", place)
+        if begin < 0 or end < 0:
+            break
+        with contextlib.suppress(*DECODE_ERRORS):
+            found.append(_decode(text[begin : end + 1]))
+        place = text.find(_KEY, end)
+    return found
+
+
+class CollectiveRows:
+    """The columns of described collectives."""
+
+    def __init__(self, texts: TextIds) -> None:
+        self._texts = texts
+        self.count = 0
+        self.correlation = array("q")
+        self.external_id = array("q")
+        self.stream = array("q")
+        self.called = array("i")
+        self.dtype = array("i")
+        self.group_name = array("i")
+        self.group_text = array("i")
+        self.group_ranks = array("i")
+        self.group_size = array("q")
+        self.in_elements = array("q")
+        self.out_elements = array("q")
+        self.split = array("b")
+        self.sequence = array("q")
+        self.comms_id = array("q")
+        self.source = array("q")
+        self.destination = array("q")
+
+    def add(self, events: Sequence[Described]) -> None:
+        """Appends described collectives."""
+        self.count += len(events)
+        for event in events:
+            for name in ("correlation", "external_id", "stream", "group_size", "in_elements", "out_elements"):
+                getattr(self, name).append(whole_number(getattr(event, name)))
+            for name in ("sequence", "source", "destination"):
+                getattr(self, name).append(whole_number(getattr(event, name)))
+            self.comms_id.append(_positive_hash(event.comms_id))
+            self.split.append(len(_list_text(event.in_split)) > 2)
+            of_group, number = event.group_name, event.group_id
+            self.group_name.append(self._texts[of_group if of_group != "" else number])
+            self.group_ranks.append(self._texts[_list_text(event.group_ranks)])
+            for column, value in ((self.called, event.call), (self.dtype, event.dtype)):
+                column.append(self._texts[value])
+            self.group_text.append(self._texts[event.group_text])
+
+
+def _list_text(value: object) -> str:
+    """A list as text without blanks: ``[0,1]`` for ``"[0, 1]"`` and for ``[0, 1]``."""
+    return re.sub(r"\s", "", value if isinstance(value, str) else json.dumps(value) if isinstance(value, list) else "")
+
+
+def _positive_hash(value: object) -> int:
+    """An unsigned 64-bit number, as a non-negative 63-bit one; -1 if absent."""
+    try:
+        number = int(value)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        return -1
+    return number if number == -1 else int(number % (1 << 63))
+
+
+def collectives(
+    rows: CollectiveRows, work: DeviceWork, external_id: Int64s, strings: Strings, metadata: Mapping[str, Any]
+) -> tuple[Collectives, list[ProcessGroup]]:
+    """What is known of each collective, and the process groups of the trace.
+
+    Args:
+        rows: what events describe.
+        work: all device work; its row is found by correlation.
+        external_id: of each row of ``work``; -1 if unknown.
+        strings: the texts of ``rows``.
+        metadata: the members of the trace besides its events.
+    """
+    groups = _Groups(metadata)
+    if not rows.count:
+        return no_collectives(), groups.found
+    texts = strings.texts()
+    own, of_op = np.asarray(rows.correlation), np.asarray(rows.external_id)
+    row, told = _joined(own, work.correlation)
+    is_other = np.ones(len(work.correlation), np.bool_)
+    is_other[row] = False
+    others, hosts = np.flatnonzero(is_other), np.flatnonzero(own < 0)
+    more_rows, more = _joined(of_op[hosts], external_id[others])
+    row, told = np.concatenate([row, others[more_rows]]), np.concatenate([told, hosts[more]])
+    order = np.argsort(row, kind="stable")
+    row, told = row[order], told[order]
+
+    def column(name: str) -> Int64s:
+        values: Int64s = np.asarray(getattr(rows, name))[told].astype(np.int64)
+        return values
+
+    names = zip(
+        *(column(name).tolist() for name in ("group_name", "group_text", "group_ranks", "group_size")), strict=True
+    )
+    group = [groups.number(texts[name], texts[text], texts[ranks], size) for name, text, ranks, size in names]
+    sizes = np.array([_ELEMENT_BYTES.get(texts[number].lower(), 0) for number in column("dtype").tolist()], np.int64)
+    found = Collectives(
+        work=row,
+        call=column("called").astype(np.int32),
+        process_group=np.array(group, np.int32),
+        sequence=column("sequence"),
+        comms_id=column("comms_id"),
+        in_elements=np.maximum(column("in_elements"), -1),
+        out_elements=np.maximum(column("out_elements"), -1),
+        element_bytes=sizes.astype(np.int32),
+        split=column("split").astype(np.int8),
+        source=column("source").astype(np.int32),
+        destination=column("destination").astype(np.int32),
+    )
+    return found, groups.found
+
+
+def _joined(keys: Int64s, of_work: Int64s) -> tuple[Int64s, Int64s]:
+    """Rows of work and of keys with the same number, where both have it once; -1 and 0 are no numbers.
+
+    Several hosts' descriptions of one op repeat it: the first of them counts.
+    """
+    distinct, first = np.unique(keys, return_index=True)
+    usable = distinct > 0
+    distinct, first = distinct[usable], first[usable]
+    place = np.searchsorted(distinct, of_work)
+    place[place == len(distinct)] = 0
+    if not len(distinct):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    rows = np.flatnonzero(distinct[place] == of_work)
+    return rows, first[place[rows]]
+
+
+class _Groups:
+    """Process groups by name and ranks: names are counters of one process, and disjoint groups may share one."""
+
+    def __init__(self, metadata: Mapping[str, Any]) -> None:
+        self.found: list[ProcessGroup] = []
+        self._numbers: dict[tuple[str, str, int], int] = {}
+        self._by_ranks: dict[tuple[str, tuple[int, ...] | str], int] = {}
+        self._configured: dict[str, tuple[int, ...]] = {}
+        distributed = metadata.get("distributedInfo")
+        listed = distributed.get("pg_config") if isinstance(distributed, dict) else None
+        listed = listed if isinstance(listed, list) else []
+        for entry in listed[:_MOST_GROUPS]:
+            if isinstance(entry, dict):
+                ranks = _ranks(_list_text(entry.get("ranks")))
+                name, size = str(entry.get("pg_name", "")), whole_number(entry.get("pg_size"))
+                if ranks is not None:
+                    self._configured[name] = ranks
+                self._add(name, str(entry.get("pg_desc", "")), ranks, "", size)
+
+    def number(self, name: str, text: str, ranks_text: str, size: int) -> int:
+        """The row of a group in ``found``; -1 without a name."""
+        key = name, ranks_text, size
+        if key not in self._numbers:
+            ranks = _ranks(ranks_text) or self._configured.get(name)
+            if ranks is not None and 0 < size != len(ranks):
+                ranks = None
+            known = bool(name or ranks_text)
+            self._numbers[key] = self._add(name, text, ranks, ranks_text, size) if known else -1
+        return self._numbers[key]
+
+    def _add(self, name: str, text: str, ranks: tuple[int, ...] | None, ranks_text: str, size: int) -> int:
+        key = name, ranks if ranks is not None else f"{ranks_text} {size}"
+        if key not in self._by_ranks:
+            if len(self.found) >= _MOST_GROUPS:
+                return -1
+            self._by_ranks[key] = len(self.found)
+            size = len(ranks) if ranks is not None else size
+            self.found.append(ProcessGroup(name, text, ranks or (), max(size, -1), "" if ranks else ranks_text))
+        return self._by_ranks[key]
+
+
+def _ranks(text: str) -> tuple[int, ...] | None:
+    """The sorted ranks in ``[0,1]``; None if the list is absent, cut or no list of ranks."""
+    if len(text) < 3 or _CUT in text or not re.fullmatch(r"\[\d{1,7}(?:,\d{1,7})*\]", text):
+        return None
+    ranks = sorted({int(rank) for rank in text[1:-1].split(",")})
+    return tuple(ranks) if len(ranks) <= _MOST_RANKS else None

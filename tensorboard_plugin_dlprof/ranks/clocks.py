@@ -1,0 +1,220 @@
+"""Aligns the clocks of ranks by the ends of collectives, which no rank can leave before the others.
+
+Only pairs of ranks that share operations are compared; the pairs with the smallest spread make a tree, along which
+offsets add up. A median per rank over all its groups would be wrong: most groups stay within a host.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.profile.rank_tables import Collective
+from tensorboard_plugin_dlprof.ranks import thresholds
+from tensorboard_plugin_dlprof.ranks.matching import Operations
+from tensorboard_plugin_dlprof.ranks.members import Job
+
+_MOST_POINTS = 101
+"""Samples of which the drift is computed, pair by pair."""
+
+_MEASURED, _SAME_HOST, _PAIRED = range(3)
+"""Why a pair is believed, best first: operations that synchronise; one clock; sends and receives."""
+
+
+class Clocks(msgspec.Struct):
+    """Offsets of the ranks' clocks, by place in ``Job.members``."""
+
+    offset_ns: Int64s
+    """Against the first rank of the island."""
+    drift: npt.NDArray[np.float64]
+    """Nanoseconds per nanosecond since ``origin_ns``."""
+    origin_ns: int
+    island: Int64s
+    """Ranks of one island can be compared by time."""
+    pairs: int
+    samples: int
+    warnings: list[str]
+    residual_ns: int | None = None
+    """Median distance of aligned ends from their median; None without samples."""
+    residual_p90_ns: int | None = None
+
+    def aligned(self, members: Int64s, time: Int64s) -> Int64s:
+        """Times on the first rank's clock.
+
+        Args:
+            members: places of n members.
+            time: of each member, shape (n, k).
+        """
+        found = time - self.offset_ns[members][:, None]
+        drift = self.drift[members]
+        if drift.any():
+            found = found - np.rint((time - self.origin_ns) * drift[:, None]).astype(np.int64)
+        return found
+
+
+class _Edge(msgspec.Struct, order=True):
+    kind: int
+    spread_ns: float
+    negative_samples: int
+    first: int
+    second: int
+    offset_ns: int
+    drift: float
+
+
+def align(job: Job, sequences: Sequence[Operations]) -> Clocks:
+    """Align the clocks of a job's ranks."""
+    count = len(job.members)
+    origin = min((int(each.end_ns.min()) for each in sequences), default=0)
+    edges = [*_measured(sequences, origin), *_same_host(job)]
+    parent = np.arange(count)
+
+    def root(place: int) -> int:
+        while parent[place] != place:
+            parent[place] = parent[parent[place]]
+            place = int(parent[place])
+        return place
+
+    neighbours: dict[int, list[tuple[int, int, float]]] = defaultdict(list)
+    samples = 0
+    for edge in sorted(edges):
+        one, other = root(edge.first), root(edge.second)
+        if one != other:
+            parent[one] = other
+            neighbours[edge.first].append((edge.second, edge.offset_ns, edge.drift))
+            neighbours[edge.second].append((edge.first, -edge.offset_ns, -edge.drift))
+            samples -= edge.negative_samples
+    offset, drift, island = np.zeros(count, np.int64), np.zeros(count), np.full(count, -1, np.int64)
+    islands = 0
+    for start in range(count):
+        if island[start] >= 0:
+            continue
+        island[start], todo = islands, [start]
+        while todo:
+            place = todo.pop()
+            for other, apart, faster in neighbours[place]:
+                if island[other] < 0:
+                    island[other] = islands
+                    offset[other], drift[other] = offset[place] + apart, drift[place] + faster
+                    todo.append(other)
+        islands += 1
+    pairs = sum(edge.kind == _MEASURED for edge in edges)
+    clocks = Clocks(offset, drift, origin, island, pairs, samples, [])
+    _check_hosts(job, clocks)
+    return clocks
+
+
+def _measured(sequences: Sequence[Operations], origin: int) -> list[_Edge]:
+    """An edge for each pair of the first member of a group and another that share operations."""
+    samples: dict[tuple[int, int, int], list[tuple[Int64s, Int64s]]] = defaultdict(list)
+    for each in sequences:
+        chosen = np.ones(len(each.kind), np.bool_) if not each.grouped else each.synchronises
+        kind = _MEASURED
+        if not chosen.any():
+            if not (each.kind == Collective.SEND_RECV).all():
+                continue
+            kind, chosen = _PAIRED, np.ones(len(each.kind), np.bool_)
+        first = int(each.members[0])
+        for row in range(1, len(each.members)):
+            apart = each.end_ns[row, chosen] - each.end_ns[0, chosen]
+            samples[kind, first, int(each.members[row])].append((each.end_ns[0, chosen], apart))
+    edges = []
+    for (kind, first, second), found in samples.items():
+        time = np.concatenate([times for times, _ in found])
+        apart = np.concatenate([values for _, values in found])
+        middle = float(np.median(apart))
+        spread = float(np.median(np.abs(apart - middle)))
+        drift = _drift(time - origin, apart, spread)
+        if drift:
+            level = apart - (time - origin) * drift
+            middle = float(np.median(level))
+            spread = float(np.median(np.abs(level - middle)))
+        edges.append(_Edge(kind, spread, -len(apart), first, second, int(middle), drift))
+    return edges
+
+
+def _drift(time: Int64s, apart: Int64s, spread: float) -> float:
+    """The slope by Theil and Sen, if it halves the spread; else 0."""
+    if len(time) < thresholds.DRIFT_SAMPLES or time.max() - time.min() < thresholds.DRIFT_NS:
+        return 0.0
+    order = np.argsort(time)
+    order = order[np.linspace(0, len(order) - 1, min(len(order), _MOST_POINTS)).astype(np.int64)]
+    x, y = time[order].astype(np.float64), apart[order].astype(np.float64)
+    one, other = np.triu_indices(len(x), 1)
+    far = x[other] > x[one]
+    slope = float(np.median((y[other] - y[one])[far] / (x[other] - x[one])[far]))
+    level = apart - time * slope
+    return slope if np.median(np.abs(level - np.median(level))) <= spread / 2 else 0.0
+
+
+def _same_host(job: Job) -> list[_Edge]:
+    """An edge between neighbours of one host, which have one clock."""
+    by_host: dict[str, list[int]] = defaultdict(list)
+    for place, member in enumerate(job.members):
+        if member.host:
+            by_host[member.host].append(place)
+    return [
+        _Edge(_SAME_HOST, 0.0, 0, one, other, 0, 0.0)
+        for places in by_host.values()
+        for one, other in itertools.pairwise(places)
+    ]
+
+
+def _check_hosts(job: Job, clocks: Clocks) -> None:
+    """Set back offsets that one host cannot have, and say so."""
+    by_host: dict[str, list[int]] = defaultdict(list)
+    for place, member in enumerate(job.members):
+        if member.host:
+            by_host[member.host].append(place)
+    for host, places in by_host.items():
+        usual = int(np.median(clocks.offset_ns[places]))
+        for place in places:
+            apart = int(clocks.offset_ns[place]) - usual
+            if abs(apart) > thresholds.SAME_HOST_NS:
+                clocks.offset_ns[place] = usual
+                clocks.warnings.append(
+                    f"The clock or the match of rank {job.members[place].rank} is wrong: it differs by "
+                    f"{abs(apart) / 1e6:.2f} ms from the others of {host}, which have the same clock."
+                )
+
+
+def believe(sequences: Sequence[Operations], clocks: Clocks) -> None:
+    """Decide for each group whether its match is believed, and of which operations waiting is known."""
+    for each in sequences:
+        aligned = clocks.aligned(each.members, each.end_ns)
+        apart = aligned.max(0) - aligned.min(0)
+        shortest = (each.end_ns - each.start_ns).min(0)
+        telling = each.synchronises | (each.kind == Collective.SEND_RECV)
+        if not telling.any():
+            telling[:] = True
+        each.spread_ns = _upper_median(apart[telling])
+        limit = max(thresholds.BELIEVED_NS, thresholds.BELIEVED_FRACTION * _upper_median(shortest[telling]))
+        each.believed = each.spread_ns <= limit
+        if not each.believed:
+            each.reason = f"ends differ by {each.spread_ns / 1e6:.3g} ms"
+        agree = apart <= np.maximum(thresholds.SAME_END_NS, thresholds.SAME_END_FRACTION * shortest)
+        each.used = (each.synchronises | agree) & each.believed
+
+
+def measure_residual(sequences: Sequence[Operations], clocks: Clocks) -> None:
+    """How far aligned ends still are from their median."""
+    found = [np.zeros(0)]
+    for each in sequences:
+        chosen = each.synchronises & each.believed
+        if chosen.any():
+            aligned = clocks.aligned(each.members, each.end_ns[:, chosen]).astype(np.float64)
+            found.append(np.abs(aligned - np.median(aligned, axis=0)).reshape(-1))
+    distances = np.concatenate(found)
+    if len(distances):
+        clocks.residual_ns = int(np.median(distances))
+        clocks.residual_p90_ns = int(np.percentile(distances, 90))
+
+
+def _upper_median(values: Int64s) -> int:
+    return int(np.sort(values)[len(values) // 2])

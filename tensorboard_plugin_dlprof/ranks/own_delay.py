@@ -1,0 +1,267 @@
+"""Own delay: how much longer than its peers a rank itself took to reach the operation at which it arrived last.
+
+A rank's own time for an operation runs from its latest release before (in any group) to its start there: whatever a
+late neighbour cost lies before that release. So a rank that is late because it waited for another is not blamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.ranks.matching import Flags, Operations
+from tensorboard_plugin_dlprof.ranks.members import Job, Member
+from tensorboard_plugin_dlprof.ranks.waiting import Times
+
+PARTS = ("compute_ns", "copy_ns", "input_ns", "host_ns", "communication_ns")
+"""What the time of an interval is spent on. ``input`` and ``host`` are idle: waiting for a batch, and all else."""
+
+_NEVER = np.iinfo(np.int64).max
+
+
+class Delays(msgspec.Struct, frozen=True):
+    """Own delays above 0: one row per operation at which somebody was late."""
+
+    sequence: Int64s
+    """Place of the group."""
+    column: Int64s
+    """Operation in it."""
+    member: Int64s
+    """Place of the late member."""
+    own_delay_ns: Int64s
+    excess_ns: Int64s
+    """Shape (rows, parts): how much longer than its peers it spent on each of ``PARTS``; may be negative."""
+    same_kernels: Flags
+    """Whether its peers ran the same kernels."""
+    kernel_ns: Int64s
+    """Duration of its kernels, and the median of those of its peers."""
+    peer_kernel_ns: Int64s
+
+
+def _no_delays() -> Delays:
+    rows = np.zeros(0, np.int64)
+    return Delays(rows, rows, rows, rows, np.zeros((0, len(PARTS)), np.int64), np.zeros(0, np.bool_), rows, rows)
+
+
+class _Own(msgspec.Struct):
+    """Own times of a group: n members, k operations. -1 where there was no release before."""
+
+    spent_ns: Int64s
+    before: Int64s
+    """Kind and size of the operation that released."""
+    parts: Int64s
+    """Shape (parts, n, k)."""
+    kernels: Int64s
+    kernel_ns: Int64s
+    work: Int64s
+
+
+def own_delays(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) -> Delays:
+    """The own delays of a job's ranks."""
+    owns = _own_times(job, sequences, times)
+    siblings = _Siblings(sequences, owns)
+    no_roles = np.zeros((0, 0), np.int64)
+    found = [_no_delays()]
+    for number, (each, of, own) in enumerate(zip(sequences, times, owns, strict=True)):
+        if own is None:
+            continue
+        columns = np.arange(len(each.kind))
+        late = of.last
+        spent = own.spent_ns[late, columns]
+        peers = (own.spent_ns >= 0) & (own.before == own.before[late, columns])
+        peers[late, columns] = False
+        if each.pair:
+            peers[:] = False
+        alone = ~peers.any(0)
+        asked = each.used & (spent >= 0)
+        with_peers = np.flatnonzero(asked & ~alone)
+        delay = np.zeros(len(columns), np.int64)
+        # Twice the median is a whole number; the difference is rounded towards 0.
+        twice = _twice_median(own.spent_ns[:, with_peers], peers[:, with_peers])
+        delay[with_peers] = (2 * spent[with_peers] - twice) // 2
+        count = len(PARTS)
+        parts, excess = own.parts, np.zeros((len(columns), count), np.int64)
+        kernels = np.zeros((3, len(columns)), np.int64)
+        delayed = with_peers[delay[with_peers] > 0]
+        for part in range(count):
+            middle = _twice_median(parts[part][:, delayed], peers[:, delayed]) // 2
+            excess[delayed, part] = parts[part][late[delayed], delayed] - middle
+        kernels[1, delayed] = own.kernel_ns[late[delayed], delayed]
+        kernels[2, delayed] = _twice_median(own.kernel_ns[:, delayed], peers[:, delayed]) // 2
+        alike = (own.work == own.work[late, columns]) & (own.kernels == own.kernels[late, columns])
+        kernels[0, delayed] = (alike | ~peers)[:, delayed].all(0)
+        roles = _roles(each, own) if (asked & alone).any() else no_roles
+        for column in np.flatnonzero(asked & alone).tolist():
+            row = int(late[column])
+            told = siblings.compare(each, own, row, column, int(roles[row, column]))
+            delay[column], excess[column], kernels[:, column] = told
+        rows = np.flatnonzero(delay > 0)
+        found.append(
+            Delays(
+                sequence=np.full(len(rows), number),
+                column=rows,
+                member=each.members[late[rows]],
+                own_delay_ns=delay[rows],
+                excess_ns=excess[rows],
+                same_kernels=kernels[0, rows] > 0,
+                kernel_ns=kernels[1, rows],
+                peer_kernel_ns=kernels[2, rows],
+            )
+        )
+    columns_of = Delays.__struct_fields__
+    return Delays(**{name: np.concatenate([getattr(each, name) for each in found]) for name in columns_of})
+
+
+def _twice_median(values: Int64s, chosen: Flags) -> Int64s:
+    """Twice the median of the chosen values of each column, which has at least one."""
+    if not values.shape[1]:
+        return np.zeros(0, np.int64)
+    ordered = np.sort(np.where(chosen, values, _NEVER), axis=0)
+    count = np.maximum(chosen.sum(0), 1)
+    columns = np.arange(values.shape[1])
+    found: Int64s = ordered[(count - 1) // 2, columns] + ordered[count // 2, columns]
+    return found
+
+
+class _Releases(msgspec.Struct):
+    """When one member was released, ascending."""
+
+    time_ns: Int64s
+    before: Int64s
+    row: Int64s
+    """Row of its ``CommunicationRows``."""
+
+
+def _codes(each: Operations) -> Int64s:
+    """Kind and size of each operation as one number."""
+    return (each.kind << 56) | (each.in_bytes + 1)
+
+
+def _releases(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) -> list[_Releases]:
+    gathered: list[list[tuple[Int64s, Int64s, Int64s, Int64s]]] = [[] for _ in job.members]
+    for each, of in zip(sequences, times, strict=True):
+        if each.used.any():
+            first, codes = each.start_ns.min(0)[each.used], _codes(each)[each.used]
+            for row, place in enumerate(each.members.tolist()):
+                gathered[place].append((of.release_ns[row, each.used], first, codes, each.rows[row, each.used]))
+    found = []
+    for parts in gathered:
+        if not parts:
+            found.append(_Releases(*(np.zeros(0, np.int64) for _ in range(3))))
+            continue
+        time, first, codes, rows = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        order = np.lexsort((first, time))
+        found.append(_Releases(time[order], codes[order], rows[order]))
+    return found
+
+
+def _own_times(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) -> list[_Own | None]:
+    releases = _releases(job, sequences, times)
+    overlaps = [Intervals(member.tables.overlap_start_ns, member.tables.overlap_stop_ns) for member in job.members]
+    found: list[_Own | None] = []
+    for each in sequences:
+        if not each.used.any():
+            found.append(None)
+            continue
+        shape = each.start_ns.shape
+        own = _Own(
+            np.full(shape, -1, np.int64),
+            np.full(shape, -1, np.int64),
+            np.zeros((len(PARTS), *shape), np.int64),
+            *(np.zeros(shape, np.int64) for _ in range(3)),
+        )
+        for row, place in enumerate(each.members.tolist()):
+            of = releases[place]
+            at = np.searchsorted(of.time_ns, each.start_ns[row], side="left") - 1
+            known = np.flatnonzero((at >= 0) & each.used)
+            if len(known):
+                _fill(own, row, known, each, of, at[known], job.members[place], overlaps[place])
+        found.append(own)
+    return found
+
+
+def _fill(
+    own: _Own, row: int, known: Int64s, each: Operations, of: _Releases, at: Int64s, member: Member, overlap: Intervals
+) -> None:
+    """The own times of one member, split into parts.
+
+    The release lies within the operation that released, whose row has the totals up to its start.
+    """
+    table = member.tables.communication
+    now, then = each.rows[row, known], of.row[at]
+    release = of.time_ns[at]
+    own.spent_ns[row, known] = spent = each.start_ns[row, known] - release
+    own.before[row, known] = of.before[at]
+    since = release - member.base_ns
+    inside = covered(overlap, table.start_ns[then], since)
+    held = since - table.start_ns[then]
+
+    def grown(name: str) -> Int64s:
+        column = getattr(table, name)
+        values: Int64s = column[now] - column[then]
+        return values
+
+    compute = grown("compute_ns_before") - inside
+    communication = grown("exposed_communication_ns_before") - (held - inside)
+    copies, waiting = grown("exposed_copy_ns_before"), grown("input_ns_before")
+    host = spent - compute - communication - copies - waiting
+    for part, values in enumerate((compute, copies, waiting, host, communication)):
+        own.parts[part, row, known] = values
+    own.kernels[row, known] = grown("kernels_before")
+    own.kernel_ns[row, known] = grown("kernel_ns_before")
+    own.work[row, known] = grown("work_before") & 0xFFFF_FFFF
+
+
+class _Siblings:
+    """The ranks in the same place of sibling groups: peers of those that have none in their own group."""
+
+    def __init__(self, sequences: Sequence[Operations], owns: Sequence[_Own | None]) -> None:
+        gathered: list[tuple[Int64s, ...]] = [tuple(np.zeros(0, np.int64) for _ in range(6 + len(PARTS)))]
+        for each, own in zip(sequences, owns, strict=True):
+            if own is not None:
+                row, column = np.nonzero(own.spent_ns >= 0)
+                columns = (own.spent_ns, own.kernels, own.work, own.kernel_ns, *own.parts)
+                told = (values[row, column] for values in columns)
+                gathered.append((_roles(each, own)[row, column], each.members[row], *told))
+        columns_of = [np.concatenate(column) for column in zip(*gathered, strict=True)]
+        order = np.argsort(columns_of[0], kind="stable")
+        self._role, self._member, self._spent, *rest = (column[order] for column in columns_of)
+        self._kernels, self._work, self._kernel_ns, *self._parts = rest
+
+    def compare(
+        self, each: Operations, own: _Own, row: int, column: int, role: int
+    ) -> tuple[int, list[int], tuple[int, int, int]]:
+        """Delay, excess of each part, and kernels (whether the same, own and peers' duration); 0 without peers."""
+        begin, end = self._role.searchsorted(role), self._role.searchsorted(role, side="right")
+        others = np.arange(begin, end)[self._member[begin:end] != each.members[row]]
+        if not len(others):
+            return 0, [0] * len(PARTS), (0, 0, 0)
+        delay = (2 * int(own.spent_ns[row, column]) - _twice_middle(self._spent[others])) // 2
+        if delay <= 0:
+            return 0, [0] * len(PARTS), (0, 0, 0)
+        parts = [
+            int(mine) - _twice_middle(theirs[others]) // 2
+            for mine, theirs in zip(own.parts[:, row, column], self._parts, strict=True)
+        ]
+        same = (self._kernels[others] == own.kernels[row, column]) & (self._work[others] == own.work[row, column])
+        typical = _twice_middle(self._kernel_ns[others]) // 2
+        return delay, parts, (int(same.all()), int(own.kernel_ns[row, column]), typical)
+
+
+def _twice_middle(values: Int64s) -> int:
+    ordered = np.sort(values)
+    return int(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2])
+
+
+def _roles(each: Operations, own: _Own) -> Int64s:
+    """A number for the role of each member in each operation: equal numbers mean the same place of sibling groups."""
+    mixed = np.zeros(own.spent_ns.shape, np.uint64)
+    rows = np.arange(len(each.members))[:, None]
+    for value in (each.kind, each.in_bytes, each.number, own.before, rows, np.array([len(each.members)])):
+        mixed = (mixed ^ value.astype(np.uint64)) * np.uint64(0x9E37_79B9_7F4A_7C15)
+        mixed ^= mixed >> np.uint64(29)
+    return mixed.view(np.int64)

@@ -1,0 +1,242 @@
+"""The rank step: what an import stores of each rank in a file (reference: ``README.md``)."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.aggregation.intervals import (
+    Intervals,
+    covered,
+    intersect,
+    subtract,
+    union,
+    union_of,
+)
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
+from tensorboard_plugin_dlprof.events.tables import Capture, DeviceWork, Int64s, ProcessGroup, WorkKind
+from tensorboard_plugin_dlprof.profile.rank_tables import (
+    Collective,
+    CommunicationRows,
+    Parts,
+    RankTables,
+    no_communication,
+)
+from tensorboard_plugin_dlprof.profile.tables import Profile
+
+_MARKS = (
+    ("reducescatter", Collective.REDUCE_SCATTER),
+    ("allreduce", Collective.ALL_REDUCE),
+    ("allgather", Collective.ALL_GATHER),
+    ("alltoall", Collective.ALL_TO_ALL),
+    ("broadcast", Collective.BROADCAST),
+    ("barrier", Collective.BARRIER),
+    ("sendrecv", Collective.SEND_RECV),
+    ("send", Collective.SEND_RECV),
+    ("recv", Collective.SEND_RECV),
+    ("reduce", Collective.REDUCE),
+    ("gather", Collective.GATHER),
+    ("scatter", Collective.SCATTER),
+)
+"""Parts of the names of operations and kernels; the first that fits tells the kind."""
+
+_PRIMES = np.array([73_856_093, 19_349_663, 83_492_791], np.int64)
+_MASK = (1 << 32) - 1
+
+
+def rank_tables(capture: Capture, profile: Profile) -> list[RankTables]:
+    """What is stored of each rank: one for every process that ran kernels, or of the only one, by process id.
+
+    Args:
+        capture: what the profile was built from.
+        profile: says what kernels do, which iterations there are and when data was loaded.
+    """
+    work = capture.work
+    runs = work.kind == WorkKind.KERNEL
+    processes = distinct_values(work.process[runs]).tolist() or [0]
+    alone = len(processes) == 1
+    found = []
+    for process in processes:
+        rows = np.arange(len(work.kind)) if alone else np.flatnonzero(work.process == process)
+        found.append(_of_process(capture, profile, process, rows, alone))
+    return found
+
+
+def _of_process(capture: Capture, profile: Profile, process: int, rows: Int64s, alone: bool) -> RankTables:
+    work, info = capture.work, capture.info
+    texts = [text for text, kind in profile.kernel_classes.items() if kind.family == "collective"]
+    kinds, start, end = work.kind[rows], work.start_ns[rows], work.end_ns[rows]
+    kernels = kinds == WorkKind.KERNEL
+    communicates = kernels & are_among(work.name[rows], texts)
+    computes = (kernels & ~communicates) | (kinds == WorkKind.GRAPH)
+    copies = ~kernels & (kinds != WorkKind.GRAPH)
+    compute = union_of([(start, end, computes)])
+    communication = union_of([(start, end, communicates)])
+    memory = union_of([(start, end, copies)])
+    cover = _Cover(compute, communication, memory)
+    candidate = profile.iterations[0]
+    devices, device = numbered(work.device[rows][kernels])
+    most = int(devices[np.bincount(device).argmax()]) if len(devices) else -1
+    rank, size = capture.process_ranks.get(process, (info.rank if alone else -1, -1))
+    if rank < 0 and alone:
+        ranks = list(capture.process_ranks.values())
+        rank = ranks[0][0] if len(ranks) == 1 else -1
+    return RankTables(
+        process_id=process,
+        rank=rank,
+        world_size=max([size, info.world_size, rank + 1 if rank >= 0 else -1, *_sizes(capture.process_groups)]),
+        host_name=info.host_name,
+        device=most,
+        gpu_name=next((each.name for each in capture.devices if each.device_id == most), ""),
+        kernels=int(np.count_nonzero(kernels)),
+        graphs=int(np.count_nonzero(kinds == WorkKind.GRAPH)),
+        whole=cover.parts(*cover.extent()),
+        iterations=candidate.values.astype(np.int64),
+        parts=cover.parts(candidate.start_ns, candidate.stop_ns),
+        groups=capture.process_groups,
+        communication=_communication(capture, profile, rows, communicates, computes & kernels, cover),
+        overlap_start_ns=cover.overlap.start,
+        overlap_stop_ns=cover.overlap.stop,
+    )
+
+
+def _sizes(groups: Sequence[ProcessGroup]) -> Iterator[int]:
+    """Numbers of ranks that the job has at least, as its process groups show."""
+    for group in groups:
+        if group.description == "default_pg":
+            yield group.size
+        yield max(group.ranks, default=-1) + 1
+
+
+class _Cover:
+    """The time that each kind of GPU work covers."""
+
+    def __init__(self, compute: Intervals, communication: Intervals, memory: Intervals) -> None:
+        self.compute = compute
+        self.communication = communication
+        self.overlap = intersect(compute, communication)
+        self.exposed = subtract(communication, compute)
+        self.kernels = _joined(compute, communication)
+        self.copies = subtract(memory, self.kernels)
+        self.busy = _joined(self.kernels, memory)
+
+    def extent(self) -> tuple[Int64s, Int64s]:
+        """Start and stop of the time from the first to the last GPU work, as columns of one row, or none."""
+        return self.busy.start[:1], self.busy.stop[-1:]
+
+    def parts(self, start: Int64s, stop: Int64s) -> Parts:
+        """The parts of each window."""
+        compute, exposed = covered(self.compute, start, stop), covered(self.exposed, start, stop)
+        copies = covered(self.copies, start, stop)
+        return Parts(
+            start_ns=start.astype(np.int64),
+            stop_ns=stop.astype(np.int64),
+            compute_ns=compute,
+            exposed_communication_ns=exposed,
+            exposed_copy_ns=copies,
+            idle_ns=(stop - start) - compute - exposed - copies,
+            communication_ns=covered(self.communication, start, stop),
+        )
+
+
+def _joined(one: Intervals, other: Intervals) -> Intervals:
+    return union_of([(one.start, one.stop), (other.start, other.stop)])
+
+
+def _communication(
+    capture: Capture,
+    profile: Profile,
+    rows: Int64s,
+    communicates: npt.NDArray[np.bool_],
+    computes: npt.NDArray[np.bool_],
+    cover: _Cover,
+) -> CommunicationRows:
+    work = capture.work
+    chosen = rows[communicates]
+    if not len(chosen):
+        return no_communication()
+    chosen = chosen[np.lexsort((work.end_ns[chosen], work.start_ns[chosen]))]
+    start, end = work.start_ns[chosen].astype(np.int64), work.end_ns[chosen].astype(np.int64)
+    told = capture.collectives
+    place = np.searchsorted(told.work, chosen)
+    place[place == len(told.work)] = 0
+    is_told = told.work[place] == chosen if len(told.work) else np.zeros(len(chosen), np.bool_)
+
+    def column(values: npt.NDArray[np.signedinteger]) -> Int64s:
+        found = np.full(len(chosen), -1, np.int64)
+        found[is_told] = values[place[is_told]]
+        return found
+
+    first = np.full(len(start), int(cover.busy.start[0]), np.int64)
+    loading = subtract(union(profile.data_loader.start_ns, profile.data_loader.stop_ns), cover.busy)
+    count, duration, signature = _kernels_before(work, capture, rows[computes], start)
+    return CommunicationRows(
+        start_ns=start,
+        end_ns=end,
+        iteration=_iteration_of(profile, start),
+        kind=_kinds(capture, chosen, column(told.call)),
+        group=column(told.process_group),
+        sequence=column(told.sequence),
+        comms_id=column(told.comms_id),
+        in_elements=column(told.in_elements),
+        out_elements=column(told.out_elements),
+        element_bytes=column(told.element_bytes),
+        split=np.maximum(column(told.split), 0),
+        source=column(told.source),
+        destination=column(told.destination),
+        stream=work.stream[chosen].astype(np.int64),
+        compute_ns_before=covered(cover.compute, first, start),
+        exposed_communication_ns_before=covered(cover.exposed, first, start),
+        exposed_copy_ns_before=covered(cover.copies, first, start),
+        input_ns_before=covered(loading, first, start),
+        kernels_before=count,
+        kernel_ns_before=duration,
+        work_before=signature,
+    )
+
+
+def _iteration_of(profile: Profile, time: Int64s) -> Int64s:
+    """Number of the iteration whose window contains each time; -1 if there is none."""
+    candidate = profile.iterations[0]
+    place = np.searchsorted(candidate.start_ns, time, side="right") - 1
+    inside = (place >= 0) & (time < candidate.stop_ns[place])
+    return np.where(inside, candidate.values[place], -1)
+
+
+def _kinds(capture: Capture, rows: Int64s, call: Int64s) -> Int64s:
+    """The kind of each row, by the name of its operation if there is one that tells, else by that of its kernel."""
+    texts = capture.strings.texts()
+    known: dict[int, Collective] = {}
+
+    def kind(text: int) -> Collective:
+        if text not in known:
+            name = re.sub(r"[_\- ]", "", texts[text]).lower()
+            known[text] = next((kind for mark, kind in _MARKS if mark in name), Collective.OTHER)
+        return known[text]
+
+    names = zip(call.tolist(), capture.work.name[rows].tolist(), strict=True)
+    return np.array([(kind(told) if told >= 0 else 0) or kind(name) for told, name in names], np.int64)
+
+
+def _kernels_before(work: DeviceWork, capture: Capture, kernels: Int64s, time: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+    """Number, total duration and signature of the kernels that begin before each time."""
+    kernels = kernels[np.argsort(work.start_ns[kernels], kind="stable")]
+    before = np.searchsorted(work.start_ns[kernels], time)
+    duration = (work.end_ns[kernels] - work.start_ns[kernels]).astype(np.int64)
+    texts = capture.strings.texts()
+    distinct, name = numbered(work.name[kernels])
+    sums = np.array([zlib.crc32(texts[text].encode()) for text in distinct.tolist()], np.int64)
+    grids = (work.grid[kernels].astype(np.int64) @ _PRIMES) & _MASK
+    each = ((sums[name] if len(distinct) else grids) * 1_000_003 ^ grids) & _MASK
+    return before, _sums(duration)[before], _sums(each)[before] & _MASK
+
+
+def _sums(values: Int64s) -> Int64s:
+    """The sum of the first n values, for n from 0 to all; wraps around beyond 64 bits."""
+    total = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values, out=total[1:])
+    return total

@@ -1,0 +1,303 @@
+"""The verdict: which rank, host, link or stage costs time, and why."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.ranks import thresholds
+from tensorboard_plugin_dlprof.ranks.matching import Operations
+from tensorboard_plugin_dlprof.ranks.members import Job
+from tensorboard_plugin_dlprof.ranks.own_delay import PARTS, Delays
+from tensorboard_plugin_dlprof.ranks.parallelism import Dimension
+from tensorboard_plugin_dlprof.ranks.waiting import Times
+
+CAUSES = ("compute", "host", "input", "copy", "link", "mixed")
+
+
+class Suspect(msgspec.Struct, frozen=True):
+    """A rank that costs time."""
+
+    rank: int
+    cause: str
+    """One of ``CAUSES``."""
+    detail: str
+    """``slow GPU``, ``more work``, ...; empty if unknown."""
+    own_delay_ns: int
+    """Mean of an iteration."""
+    share: float
+    """Of the median iteration."""
+    iterations: int
+    """Iterations in which it is delayed that much."""
+    ratio: float | None = None
+    """How many times as long as those of its peers its kernels, or its link's operations, take."""
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """The verdict on a job."""
+
+    sentence: str
+    suspects: list[Suspect]
+    """The first is the one that is named, the others are runners-up; empty if nobody stands out."""
+    host: str = ""
+    """Of a slow link or of slow ranks, if all of a host are concerned."""
+    stage: int | None = None
+    """Pipeline stage that takes longer than the others, by its coordinate."""
+    judged: bool = True
+    """False if nothing could be matched, so that nothing is known."""
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """What the verdict is drawn from."""
+
+    job: Job
+    sequences: Sequence[Operations]
+    times: Sequence[Times]
+    delays: Delays
+    iteration: Int64s
+    """Position of the iteration of each delay among ``iterations``; -1 outside."""
+    iterations: int
+    median_iteration_ns: int
+    wait_fraction: float | None
+    """Mean exposed wait of ranks as a fraction of their time."""
+    dimensions: Sequence[Dimension]
+    coordinates: dict[int, tuple[int, ...]]
+
+
+def judge(facts: Facts) -> Verdict:
+    """The verdict on a job."""
+    if not any(each.used.any() for each in facts.sequences):
+        return Verdict(_nothing_matched(facts), [], judged=False)
+    return _slow_link(facts) or _slow_ranks(facts) or Verdict(_nobody(facts), [])
+
+
+def _nothing_matched(facts: Facts) -> str:
+    if len(facts.job.members) == 1:
+        return "There is a profile of one rank only, so ranks cannot be compared."
+    if not any(len(member.tables.communication.start_ns) for member in facts.job.members):
+        return "Stragglers cannot be judged: no communication between GPUs was recorded."
+    return "Stragglers cannot be judged: the collectives of the ranks present do not match."
+
+
+def _nobody(facts: Facts) -> str:
+    wait = f"waiting is {100 * facts.wait_fraction:.1f} % of the time" if facts.wait_fraction is not None else ""
+    total = int(facts.delays.own_delay_ns.sum())
+    per_iteration = total / max(facts.iterations, 1)
+    if per_iteration >= thresholds.NAMED_FRACTION * facts.median_iteration_ns > 0 and len(facts.job.members) > 2:
+        leaders = _leaders(facts)
+        if leaders.max(initial=0) <= 2 / len(facts.job.members) * facts.iterations:
+            return f"Imbalance moves between ranks, and no rank leads: {wait}."
+    return f"No rank stands out: {wait}." if wait else "No rank stands out."
+
+
+def _per_iteration(facts: Facts) -> Int64s:
+    """Own delay of each rank in each iteration, by place."""
+    found = np.zeros((len(facts.job.members), max(facts.iterations, 1)), np.int64)
+    inside = facts.iteration >= 0
+    np.add.at(found, (facts.delays.member[inside], facts.iteration[inside]), facts.delays.own_delay_ns[inside])
+    return found
+
+
+def _leaders(facts: Facts) -> Int64s:
+    """In how many iterations each rank has the largest own delay."""
+    cells = _per_iteration(facts)
+    return np.bincount(cells.argmax(0)[cells.max(0) > 0], minlength=len(facts.job.members))
+
+
+def _slow_ranks(facts: Facts) -> Verdict | None:
+    median = facts.median_iteration_ns
+    if median <= 0:
+        return None
+    cells = _per_iteration(facts)
+    mean = cells.sum(1) / cells.shape[1]
+    often = (cells >= thresholds.NAMED_FRACTION * median).sum(1)
+    named = np.flatnonzero(
+        (mean >= thresholds.NAMED_FRACTION * median) & (often >= thresholds.NAMED_ITERATIONS * cells.shape[1])
+    )
+    if not len(named):
+        return None
+    named = named[np.argsort(-mean[named], kind="stable")]
+    suspects = [_suspect(facts, int(place), float(mean[place]), int(often[place])) for place in named]
+    stage = _stage(facts, suspects)
+    if stage is not None:
+        return stage
+    least = thresholds.RUNNER_UP_FRACTION * suspects[0].own_delay_ns
+    suspects = [each for each in suspects if each.own_delay_ns >= least]
+    return Verdict(_sentence(facts, suspects[0]), suspects)
+
+
+def _suspect(facts: Facts, place: int, mean: float, often: int) -> Suspect:
+    delays = facts.delays
+    rows = np.flatnonzero((delays.member == place) & (facts.iteration >= 0))
+    excess = np.maximum(delays.excess_ns[rows].sum(0), 0)
+    parts = dict(zip(PARTS, excess.tolist(), strict=True))
+    total = max(int(excess.sum()), 1)
+    idle = parts["input_ns"] + parts["host_ns"]
+    ratio, detail = None, ""
+    if parts["compute_ns"] >= thresholds.CAUSE_FRACTION * total:
+        cause = "compute"
+        detail, ratio = _of_kernels(delays, rows)
+    elif parts["copy_ns"] >= thresholds.CAUSE_FRACTION * total:
+        cause, detail = "copy", "copies take longer"
+    elif idle >= thresholds.CAUSE_FRACTION * total:
+        loads = parts["input_ns"] >= thresholds.CAUSE_FRACTION * idle
+        cause, detail = ("input", "waits for the data loader") if loads else ("host", "the host launches late")
+    else:
+        cause = "mixed"
+    return Suspect(
+        facts.job.members[place].rank, cause, detail, int(mean), mean / facts.median_iteration_ns, often, ratio
+    )
+
+
+def _of_kernels(delays: Delays, rows: Int64s) -> tuple[str, float | None]:
+    """Whether the same kernels take longer, or there are more or larger ones."""
+    weights = delays.own_delay_ns[rows]
+    same = delays.same_kernels[rows]
+    own, peers = int(delays.kernel_ns[rows][same].sum()), int(delays.peer_kernel_ns[rows][same].sum())
+    if 2 * int(weights[same].sum()) >= int(weights.sum()) and own >= thresholds.SLOWER_KERNELS * peers > 0:
+        return "slow GPU", own / peers
+    return "more work", None
+
+
+_REASONS = {
+    "compute": "its GPU computes longer than those of its peers",
+    "host": "its host launches work later than those of its peers",
+    "input": "it waits for its data loader",
+    "copy": "its copies take longer than those of its peers",
+    "mixed": "for several reasons",
+}
+
+
+def _sentence(facts: Facts, suspect: Suspect) -> str:
+    reason = _REASONS[suspect.cause]
+    if suspect.detail == "slow GPU" and suspect.ratio:
+        reason = f"its kernels run {suspect.ratio:.2g} times as long as the same kernels of its peers"
+    elif suspect.detail == "more work":
+        reason = "it runs more or larger kernels than its peers"
+    return (
+        f"{rank_name(facts.job, suspect.rank)} costs about {_time(suspect.own_delay_ns)} of each "
+        f"{_time(facts.median_iteration_ns)} iteration ({100 * suspect.share:.0f} %): {reason}."
+    )
+
+
+def rank_name(job: Job, rank: int) -> str:
+    """``Rank 3 (host gpu-03, GPU 1)``, as far as known."""
+    member = next(each for each in job.members if each.rank == rank)
+    known = [f"host {member.host}"] if member.host else []
+    known += [f"GPU {member.tables.device}"] if member.tables.device >= 0 else []
+    name = f"Rank {rank}" if job.knows_ranks else f"Process {rank + 1} of {len(job.members)}"
+    return f"{name} ({', '.join(known)})" if known else name
+
+
+def _time(time_ns: float) -> str:
+    for unit, size in (("s", 1e9), ("ms", 1e6)):
+        if time_ns >= size:
+            return f"{time_ns / size:.3g} {unit}"
+    return f"{time_ns / 1e3:.3g} us"
+
+
+def _stage(facts: Facts, suspects: Sequence[Suspect]) -> Verdict | None:
+    """The pipeline stage of which nearly all ranks are delayed for one cause."""
+    kinds = [dimension.kind for dimension in facts.dimensions]
+    if "pp" not in kinds:
+        return None
+    axis = kinds.index("pp")
+    by_stage: dict[int, list[int]] = defaultdict(list)
+    for rank, place in facts.coordinates.items():
+        by_stage[place[axis]].append(rank)
+    cause = suspects[0].cause
+    delayed = {suspect.rank: suspect for suspect in suspects if suspect.cause == cause}
+    stage = facts.coordinates[suspects[0].rank][axis]
+    ranks = by_stage[stage]
+    mine = [delayed[rank] for rank in ranks if rank in delayed]
+    if len(ranks) < 2 or len(mine) < thresholds.STAGE_FRACTION * len(ranks):
+        return None
+    share = float(np.mean([each.share for each in mine]))
+    return Verdict(f"Pipeline stage {stage} takes {100 * share:.0f} % longer than the others.", mine, stage=stage)
+
+
+class _Slow(msgspec.Struct, frozen=True):
+    """A group that takes much longer to transfer than its siblings."""
+
+    sequence: int
+    members: list[int]
+    ratio: float
+    lost_ns: float
+    """In all its operations."""
+
+
+def slow_groups(facts: Facts) -> set[int]:
+    """Places of the groups of operations that take much longer to transfer than their siblings."""
+    return {each.sequence for each in _compared(facts)[0]}
+
+
+def _compared(facts: Facts) -> tuple[list[_Slow], set[int]]:
+    """Slow groups, and the members of all that are as fast as their siblings."""
+    slow: list[_Slow] = []
+    normal: set[int] = set()
+    for found in _sibling_groups(facts):
+        medians = np.array([median for _, median, _ in found])
+        for row, (number, median, count) in enumerate(found):
+            others = float(np.median(np.delete(medians, row)))
+            members = facts.sequences[number].members.tolist()
+            if others > 0 and median >= thresholds.SLOW_LINK * others:
+                slow.append(_Slow(number, members, median / others, (median - others) * count))
+            else:
+                normal.update(members)
+    return slow, normal
+
+
+def _slow_link(facts: Facts) -> Verdict | None:
+    """A rank or host whose groups all take much longer to transfer than their siblings."""
+    slow, normal = _compared(facts)
+    if not slow:
+        return None
+    in_all = set(slow[0].members).intersection(*(each.members for each in slow)) - normal
+    concerned = {place for each in slow for place in each.members} - normal
+    hosts = {facts.job.members[place].host for place in concerned}
+    ranks, host = sorted(in_all), ""
+    if len(ranks) != 1 and len(hosts) == 1 and "" not in hosts and len(concerned) > 2:
+        ranks, host = sorted(concerned), hosts.pop()
+    if not ranks:
+        return None
+    lost = sum(each.lost_ns for each in slow) / (len(slow) if host else 1)
+    mean = lost / max(facts.iterations, 1)
+    share = mean / facts.median_iteration_ns if facts.median_iteration_ns > 0 else 0.0
+    if share < thresholds.NAMED_FRACTION:
+        return None
+    ratio = float(np.median([each.ratio for each in slow]))
+    suspects = [
+        Suspect(facts.job.members[place].rank, "link", "slow link", int(mean), share, facts.iterations, ratio)
+        for place in ranks
+    ]
+    if host:
+        name = f"host {host}"
+    elif len(suspects) > 1:
+        name = "ranks " + ", ".join(str(each.rank) for each in suspects)
+    else:
+        name = rank_name(facts.job, suspects[0].rank)
+        name = name[0].lower() + name[1:]
+    sentence = (
+        f"The link of {name} is slow: its collectives take {ratio:.2g} times as long as those of other groups, about "
+        f"{_time(mean)} of each {_time(facts.median_iteration_ns)} iteration ({100 * share:.0f} %)."
+    )
+    return Verdict(sentence, suspects, host=host)
+
+
+def _sibling_groups(facts: Facts) -> list[list[tuple[int, float, int]]]:
+    """Groups that do the same, by kind and size: place, median transfer and number of operations of each."""
+    by_class: dict[tuple[int, int], list[tuple[int, float, int]]] = defaultdict(list)
+    for number, (each, of) in enumerate(zip(facts.sequences, facts.times, strict=True)):
+        if not each.grouped:
+            continue
+        codes = each.kind << 56 | (each.in_bytes + 1)
+        for code in np.unique(codes[each.used]).tolist():
+            chosen: npt.NDArray[np.bool_] = each.used & (codes == code)
+            transfer = of.transfer_ns[chosen]
+            by_class[code, len(each.members)].append((number, float(np.median(transfer)), len(transfer)))
+    return [found for found in by_class.values() if len(found) > 1]
