@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 from tensorboard_plugin_dlprof.metadata import VERSION as __version__
 
 if TYPE_CHECKING:
-    from tensorboard_plugin_dlprof.api import Profile, ProfileError, Summary, open
+    from tensorboard_plugin_dlprof.api import Comparison, Profile, ProfileError, Summary, compare, open
 
-__all__ = ["Profile", "ProfileError", "Summary", "__version__", "open"]
+__all__ = ["Comparison", "Profile", "ProfileError", "Summary", "__version__", "compare", "open"]
 
-_OF_THE_API = frozenset({"Profile", "ProfileError", "Summary", "open"})
+_OF_THE_API = frozenset({"Comparison", "Profile", "ProfileError", "Summary", "compare", "open"})
 
 
 def __getattr__(name: str) -> Any:

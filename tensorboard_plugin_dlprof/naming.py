@@ -7,16 +7,18 @@ from fnmatch import fnmatch
 
 from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB, DATABASE_SUFFIX, EVENT_FILE_NAME
 
-SOURCE_SUFFIXES = (".gz", ".json", ".trace", ".pt", ".sqlite", ".sqlite3", ".db", ".nsys-rep")
+SOURCE_SUFFIXES = (".gz", ".json", ".trace", ".pt", ".sqlite", ".sqlite3", ".db", ".nsys-rep", ".xplane.pb")
 """Endings that only state the type of a source; they are removed one after the other from the end of its name."""
 
-REPORT_SUFFIXES = (".nsys-rep", ".qdrep", ".xplane.pb", ".ncu-rep", ".rpd")
-"""Files that cannot be read: of Nsight Systems before the export, TensorFlow and JAX, Nsight Compute, ROCm."""
+REPORT_SUFFIXES = (".nsys-rep", ".qdrep", ".ncu-rep", ".rpd")
+"""Files that cannot be read: of Nsight Systems before the export, Nsight Compute, ROCm."""
 
-CANDIDATE_SUFFIXES = (".json", ".gz", ".sqlite", ".sqlite3", ".db")
+CANDIDATE_SUFFIXES = (".json", ".gz", ".sqlite", ".sqlite3", ".db", ".xplane.pb")
 """Only files with these endings are opened in folders. A file that the user names directly may have any name."""
 
 _TRACE_PART = ".pt.trace."
+_XPLANE_SUFFIX = ".xplane.pb"
+_XPLANE_FOLDERS = ("plugins", "profile")
 _NEVER = ("tfevents", ".tmp-")
 
 MAX_STEM_BYTES = 160
@@ -30,7 +32,7 @@ def is_database_name(name: str) -> bool:
 
 def is_trace_name(name: str) -> bool:
     """Whether a file of this name is certainly a profiler's trace. If it cannot be read, the user is told why."""
-    return _TRACE_PART in name
+    return _TRACE_PART in name or name.endswith(_XPLANE_SUFFIX)
 
 
 def is_report_name(name: str) -> bool:
@@ -65,9 +67,21 @@ def source_stem(source_name: str) -> str:
     return stem
 
 
+def run_and_prefix(folder: str, name: str) -> tuple[str, str]:
+    """The run that a file in a folder belongs to, and what precedes its name in it.
+
+    JAX and TensorFlow write ``<run>/plugins/profile/<time>/<host>.xplane.pb``: the run is the folder above ``plugins``,
+    which may be ``.``, and the name of the profile is ``<time>/<host>.xplane.pb``.
+    """
+    parts = folder.split("/")
+    if _XPLANE_SUFFIX in name and len(parts) >= 3 and tuple(parts[-3:-1]) == _XPLANE_FOLDERS:
+        return "/".join(parts[:-3]) or ("/" if folder.startswith("/") else "."), f"{parts[-1]}/"
+    return folder, ""
+
+
 def database_name(source_name: str) -> str:
-    """Name of the database made from the source of this file name."""
-    return source_stem(source_name) + DATABASE_SUFFIX
+    """Name of the database made from the source of this name, which may begin with a folder."""
+    return source_stem(source_name.replace("/", "_")) + DATABASE_SUFFIX
 
 
 def event_file_name(database: str) -> str:

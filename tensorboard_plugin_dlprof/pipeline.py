@@ -82,6 +82,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
         # Otherwise the database would be considered up to date although parts of the file are missing from it.
         raise BrokenSource(f"{shown(source)} changed while it was read; import it again when it is complete.")
     left_out = counters(profile) if counters is not None else []
+    _complete(profile)
     selection, unfit = _selection(profile, options)
     warnings = _write(profile, selection, source, before, database, options)
     return ImportResult(database, left_out + unfit + warnings, selection.key_op or "")
@@ -104,6 +105,13 @@ def _profile(captures: list[Capture], options: ImportOptions) -> Profile:
     profile = build_profile(capture, simple=options.simple, classifier=classifier)
     profile.ranks = rank_tables(capture, profile)
     return profile
+
+
+def _complete(profile: Profile) -> None:
+    """Add the time in which work runs to the activity of the GPUs; what kernels use must be final."""
+    from tensorboard_plugin_dlprof.diagnosis.activity import with_busy_time
+
+    profile.activity = with_busy_time(profile)
 
 
 def _selection(profile: Profile, options: ImportOptions) -> tuple[Selection, list[str]]:
@@ -178,6 +186,70 @@ def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback],
     from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
 
     return detect(profile, aggregation), Advice(found, verdict)
+
+
+def diagnose_source(
+    source: Path, chosen: str | tuple[int, int], options: ImportOptions, progress: Progress
+) -> dict[str, Any]:
+    """Where the time of a source or database goes, as ``diagnosis.answer.as_data`` returns it. Nothing is written.
+
+    Args:
+        source: A trace or export of any format that an importer recognises, or a database, ours or NVIDIA's.
+        chosen: The iterations that means and findings are of: ``typical``, ``all``, or first and last position.
+        options: How to read a source.
+        progress: Called with the stage and the fraction done, 0 to 1.
+
+    Raises:
+        BadRequest: There are no iterations at these positions.
+        ProfileError: The source cannot be read.
+    """
+    from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
+    from tensorboard_plugin_dlprof.analysis.as_findings import as_findings
+    from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
+    from tensorboard_plugin_dlprof.diagnosis.answer import as_data, candidate_of, diagnose
+    from tensorboard_plugin_dlprof.errors import BadRequest
+
+    profile = _of_any_database(source, progress) if is_dlprof_database(source) else _read(source, options, progress)
+    found = diagnose(profile)
+    count = len(found.start_ns)
+    if not isinstance(chosen, str):
+        first, last = chosen
+        if last >= count:
+            raise BadRequest(f"There are no iterations {first} to {last}; this profile has {count}, counted from 0.")
+        found.chosen = list(range(first, last + 1))
+    elif chosen == "all":
+        found.chosen = list(range(count))
+    progress("Applying the rules", 0.9)
+    candidate = candidate_of(profile)
+    values = candidate.values
+    bounds = (int(values[found.chosen[0]]), int(values[found.chosen[-1]])) if found.marked else (None, None)
+    label = None if candidate is profile.iterations[0] else candidate.label
+    selection = Selection(None, bounds[0], bounds[1], label)
+    verdict = _advice(profile, aggregate(profile, selection))[1].verdict
+    return as_data(found, source.name, as_findings(profile, verdict))
+
+
+def _read(source: Path, options: ImportOptions, progress: Progress) -> Profile:
+    from tensorboard_plugin_dlprof.importers import find_importer
+
+    profile = _profile([find_importer(source).read(source, options.read, progress)], options)
+    _complete(profile)
+    return profile
+
+
+def _of_any_database(database: Path, progress: Progress) -> Profile:
+    """The profile in a database, with the activity that it stores or tells."""
+    from tensorboard_plugin_dlprof.database.connection import open_database
+    from tensorboard_plugin_dlprof.database.reader import read_profile
+    from tensorboard_plugin_dlprof.diagnosis.from_profile import idle_causes
+
+    progress("Reading the database", 0.0)
+    with closing(open_database(database)) as connection:
+        profile = read_profile(connection)
+    if not profile.activity.devices:
+        profile.activity = idle_causes(profile)
+        _complete(profile)
+    return profile
 
 
 class Choice(msgspec.Struct, frozen=True):

@@ -33,6 +33,7 @@ PROSE = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "benchmarks/README.md",
+    "docs/compare_in_ci.md",
     "frontend/README.md",
     "tensorboard_plugin_dlprof/analysis/README.md",
     "tensorboard_plugin_dlprof/classify/README.md",

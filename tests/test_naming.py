@@ -7,7 +7,7 @@ import fnmatch
 import pytest
 
 from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB, EVENT_FILE_NAME
-from tensorboard_plugin_dlprof.naming import database_name, event_file_name, source_stem
+from tensorboard_plugin_dlprof.naming import database_name, event_file_name, run_and_prefix, source_stem
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,12 @@ def test_the_event_file_sorts_before_those_of_a_training_job(database: str) -> N
     assert name.startswith(EVENT_FILE_NAME)
     assert name < "events.out.tfevents.1623143089.host.1.0"
     assert "tfevents" in name
+
+
+def test_the_folders_of_jax_belong_to_the_run_above_them() -> None:
+    """Only for profiles of that layout; two captures of one host keep different databases."""
+    assert run_and_prefix("logs/run/plugins/profile/t1", "h.xplane.pb") == ("logs/run", "t1/")
+    assert run_and_prefix("plugins/profile/t1", "h.xplane.pb") == (".", "t1/")
+    assert run_and_prefix("/plugins/profile/t1", "h.xplane.pb") == ("/", "t1/")
+    assert run_and_prefix("run/plugins/profile/t1", "w.pt.trace.json") == ("run/plugins/profile/t1", "")
+    assert database_name("t1/h.xplane.pb") == "t1_h.dlprof_dldb.sqlite"

@@ -3,9 +3,10 @@
 ``open`` returns a ``Profile``. It uses the same queries as the pages and the reports, so the numbers are the same.
 """
 
+from tensorboard_plugin_dlprof.api.comparison import Comparison, compare
 from tensorboard_plugin_dlprof.api.opening import open_profile as open
 from tensorboard_plugin_dlprof.api.profile import Profile
 from tensorboard_plugin_dlprof.api.summary import Summary
 from tensorboard_plugin_dlprof.errors import ProfileError
 
-__all__ = ["Profile", "ProfileError", "Summary", "open"]
+__all__ = ["Comparison", "Profile", "ProfileError", "Summary", "compare", "open"]

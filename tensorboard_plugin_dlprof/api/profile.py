@@ -29,6 +29,8 @@ from tensorboard_plugin_dlprof.queries.tables import table_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tensorboard_plugin_dlprof.comparing.recording import Recording
+
 _TABLES = ("ops", "op_types", "groups", "iterations", "gpus", "efficiency")
 _RATED = ("ops", "groups", "efficiency")
 """Tables with the efficiency of ops, or with causes."""
@@ -221,6 +223,13 @@ class Profile:
         if table not in _TABLES:
             raise BadRequest(f"There is no table {table!r}; there are kernels, {', '.join((*_TABLES, *SHORT_TABLES))}.")
         return described(self._definition(table).columns)
+
+    def recording(self) -> Recording:
+        """What ``dlprof.compare`` compares of this aggregation."""
+        from tensorboard_plugin_dlprof.comparing.reading import read_recording
+
+        with self._asking() as connection:
+            return read_recording(connection, self._name, self.aggregation)
 
     def reaggregate(
         self, *, iter_start: int | None = None, iter_stop: int | None = None, key_op: str | None = None

@@ -23,7 +23,7 @@ from tensorboard_plugin_dlprof.cli.sources import find_sources
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage, check_range
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists, ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import KERNEL_RULES_VARIABLE
-from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.naming import database_name, run_and_prefix
 from tensorboard_plugin_dlprof.option_values import gigabytes, named_path
 from tensorboard_plugin_dlprof.outputs import make_folder
 
@@ -97,10 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     for error in errors:
         say(f"error: {error}")
-    jobs = [
-        Job(source, (arguments.output or source.parent) / database_name(source.name), arguments.force)
-        for source in sources
-    ]
+    jobs = [Job(source, _database_of(source, arguments.output), arguments.force) for source in sources]
     done = import_all(jobs, options, arguments.scalars)
     if done == len(jobs) and not errors:
         return exit_codes.SUCCESS
@@ -113,6 +110,12 @@ class Job(NamedTuple):
     source: Path
     database: Path
     force: bool
+
+
+def _database_of(source: Path, output: Path | None) -> Path:
+    """Where the database of a source goes: into the folder of its run."""
+    run, prefix = run_and_prefix(source.parent.as_posix(), source.name)
+    return (output or Path(run)) / database_name(prefix + source.name)
 
 
 def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool) -> int:

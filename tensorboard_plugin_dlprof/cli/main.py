@@ -20,7 +20,8 @@ from tensorboard_plugin_dlprof.one_job import end_when_told, open_closed_streams
 class Command(Protocol):
     """A module of this package that is a command.
 
-    Its docstring is the help. A module with exit codes of its own describes them in ``EPILOG``.
+    Its docstring is the help. A module with exit codes of its own describes them in ``EPILOG``; one with words that
+    ``argparse`` does not know changes them in ``prepared``.
     """
 
     __doc__: str | None
@@ -35,7 +36,9 @@ class Command(Protocol):
 COMMANDS = {
     "import": "import_profiles",
     "aggregate": "aggregate",
+    "diagnose": "diagnose",
     "summary": "summary",
+    "compare": "compare",
     "reports": "reports",
     "run": "run",
     "check": "check",
@@ -85,7 +88,8 @@ def parser(names: Iterable[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
 def _arguments(words: Sequence[str]) -> argparse.Namespace:
     """The parsed arguments, with the function ``run``. Ends the process after printing help or what is wrong."""
     if words and words[0] in COMMANDS:
-        return parser(words[:1]).parse_args(words)
+        prepared = getattr(command(words[0]), "prepared", list)
+        return parser(words[:1]).parse_args(prepared(words))
     from tensorboard_plugin_dlprof.cli import compatible
 
     return compatible.arguments(words, COMMANDS) if compatible.is_meant(words) else parser().parse_args(words)

@@ -10,6 +10,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Iterations, Part
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
 from tensorboard_plugin_dlprof.columns.rows import insert_integers, insert_rows, storable
+from tensorboard_plugin_dlprof.database.activity_rows import write_activity
 from tensorboard_plugin_dlprof.database.coverage import coverage_rows
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, NO_DIGEST
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
@@ -55,6 +56,7 @@ def write_raw_extensions(
     _write_graphs(con, profile.graphs)
     for kind, spans in (("data_loader", profile.data_loader), ("io", profile.io)):
         _write_spans(con, kind, spans)
+    write_activity(con, profile.activity)
     _write_idle_frames(con, profile.idle_frames, text)
     _write_iterations(con, profile)
     write_op_ranges(con, profile)
@@ -95,6 +97,7 @@ def _write_info(con: sqlite3.Connection, profile: Profile, source: SourceIdentit
         "format": info.source_format,
         "dlprof_markers": int(profile.dlprof_markers),
         "base_time_ns": info.base_time_ns,
+        "base_offset_ns": info.base_offset_ns,
         "end_ns": info.end_ns,
         "recorded": ",".join(sorted(info.recorded)),
         DIGEST_KEY: NO_DIGEST,

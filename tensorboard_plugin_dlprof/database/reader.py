@@ -16,6 +16,8 @@ from tensorboard_plugin_dlprof.database.connection import has_extensions
 from tensorboard_plugin_dlprof.database.lookups import Texts, integers, texts_of
 from tensorboard_plugin_dlprof.database.sub_op_rows import read_sub_ops
 from tensorboard_plugin_dlprof.database.work_reader import WorkReader
+from tensorboard_plugin_dlprof.diagnosis.segments import no_activity
+from tensorboard_plugin_dlprof.diagnosis.stored import read_activity
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device, Int64s, MemoryEvents, Strings
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
@@ -91,6 +93,7 @@ class _Reader:
             coverage=self._coverage(),
             dlprof_markers=self._stored.get("dlprof_markers", "1") == "1",
             idle_frames=self._idle_frames(),
+            activity=read_activity(self._con) if self._extended else no_activity(),
             sub_ops=read_sub_ops(self._con, self._strings, len(work.instances.op)) if self._extended else no_sub_ops(),
         )
 
@@ -208,6 +211,7 @@ class _Reader:
         return CaptureInfo(
             source_format=stored.get("format", "dlprof"),
             base_time_ns=int(stored.get("base_time_ns", 0)),
+            base_offset_ns=int(stored.get("base_offset_ns", 0)),
             end_ns=int(stored.get("end_ns", 0)),
             utc_start_ns=int(stored.get("utc_start_ns", -1)),
             tool_version=stored.get("tool_version", ""),

@@ -6,25 +6,27 @@ import sqlite3
 from functools import cache
 from pathlib import Path
 
-_PARTS = {"extensions": ("extensions", "ranks")}
-"""Scripts that are read together with others: all tables of our own."""
+CAPABILITIES = {"extensions": ("diagnosis", "ranks")}
+"""Scripts with more tables of ours, one for each capability; they count as parts of ``extensions.sql``."""
 
 
 @cache
 def statements(name: str) -> tuple[str, ...]:
-    """The statements of ``sql/<name>.sql`` and its parts, in order.
+    """The statements of ``sql/<name>.sql`` and of what belongs to it, in order.
 
-    Comments before a statement are left out, as SQLite does when it stores the statement."""
+    Comments before a statement are left out, as SQLite does when it stores the statement.
+    """
     found: list[str] = []
-    statement = ""
-    texts = ((Path(__file__).parent / "sql" / f"{part}.sql").read_text("utf-8") for part in _PARTS.get(name, (name,)))
-    for line in "".join(texts).splitlines(keepends=True):
-        if not statement and (line.startswith("--") or line.isspace()):
-            continue
-        statement += line
-        if line.endswith(";\n") and sqlite3.complete_statement(statement):
-            found.append(statement.strip())
-            statement = ""
+    for script in (name, *CAPABILITIES.get(name, ())):
+        statement = ""
+        text = (Path(__file__).parent / "sql" / f"{script}.sql").read_text(encoding="utf-8")
+        for line in text.splitlines(keepends=True):
+            if not statement and (line.startswith("--") or line.isspace()):
+                continue
+            statement += line
+            if line.endswith(";\n") and sqlite3.complete_statement(statement):
+                found.append(statement.strip())
+                statement = ""
     return tuple(found)
 
 

@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.events.draft_texts import Stacks, described_texts
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
 from tensorboard_plugin_dlprof.events.framework_ops import find_ops
 from tensorboard_plugin_dlprof.events.identity import MAX_OPS, join_calls
+from tensorboard_plugin_dlprof.events.idle_causes import Host, find_causes
 from tensorboard_plugin_dlprof.events.idle_frames import find_idle_frames
 from tensorboard_plugin_dlprof.events.integrity import check
 from tensorboard_plugin_dlprof.events.iterations import counter_names, find_iterations, first_event_ns
@@ -100,6 +101,7 @@ def build_profile(
         dlprof_markers=marked,
         one_op=simple,
         idle_frames=no_idle_frames() if simple else find_idle_frames(capture, links),
+        activity=find_causes(Host(capture, nesting, links, drafts, owners, tables), iterations),
         sub_ops=no_sub_ops() if marked or simple else find_sub_ops(capture, nesting, links, drafts, owners, tables),
     )
     check(capture, profile)

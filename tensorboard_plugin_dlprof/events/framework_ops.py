@@ -15,7 +15,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.ops import eligibility
-from tensorboard_plugin_dlprof.columns.group import numbered
+from tensorboard_plugin_dlprof.columns.group import are_among, numbered
 from tensorboard_plugin_dlprof.columns.store import release_pages
 from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
@@ -54,7 +54,17 @@ def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozens
     launched = links.work_call >= 0
     of_work = np.full(len(launched), -1, np.int64)
     of_work[launched] = of_call[links.work_call[launched]]
+    if capture.work_range is not None:
+        _assign_described(of_work, capture.work_range, nesting, places)
     return drafts, Owners(of_call, of_work)
+
+
+def _assign_described(of_work: Int64s, work_range: Int64s, nesting: Nesting, places: Int64s) -> None:
+    """Give device work to the op that its source names: one call may launch the work of many ops."""
+    place_of = np.zeros(int(nesting.row.max(initial=-1)) + 1, np.int64)
+    place_of[nesting.row] = np.arange(len(nesting.row))
+    told = np.flatnonzero(work_range >= 0)
+    of_work[told] = np.searchsorted(places, place_of[work_range[told]])
 
 
 def _owners(chosen: Chosen, places: Int64s, links: Links) -> tuple[Int32s, Int64s]:
@@ -137,7 +147,7 @@ def _typed_ranges(capture: Capture, nesting: Nesting, chosen: Chosen) -> Int32s:
     if that has typed inputs, else the first range inside it that has.
     """
     ranges = capture.ranges
-    typed_op = (ranges.dtypes > 0) & (ranges.kind == RangeKind.OP)
+    typed_op = (ranges.dtypes > 0) & are_among(ranges.kind, (RangeKind.OP, RangeKind.GRAPH_OP))
     typed = np.flatnonzero(typed_op[nesting.row] & (chosen.owner >= 0))
     owner = chosen.owner[typed]
     found = np.full(len(nesting.row), -1, np.int32)

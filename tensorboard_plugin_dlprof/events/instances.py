@@ -4,7 +4,8 @@
   ``torch::autograd::...``, annotations. Ops inside an instance are sub-ops.
 * Inside a module call or an autograd node, ops are instances again even if an op is around it: activation checkpointing
   reruns whole layers inside one backward node, and they are not sub-ops of that node.
-* A collective is always an instance of its own, even inside an op.
+* A collective is always an instance of its own, even inside an op; so is an op that the source describes
+  (``RangeKind.GRAPH_OP``), to which it also assigns the device work.
 * A wrapper that contains no instance is one itself (the inner of two), except for compiled regions: their kernels have
   informative names, so each launch becomes an instance of an op named after its kernel. The same applies to launches
   directly inside a wrapper that contains instances.
@@ -67,7 +68,8 @@ def choose(nesting: Nesting, role: Int8s, launching: Rows) -> Chosen:
         launching: Place of the innermost range around each call that launched device work, -1 for none.
     """
     wrapper = has_role(role, Role.WRAPPER, Role.EVALUATE, Role.COMPILED)
-    if not (role == Role.OP).any():
+    described = role == Role.GRAPH_OP
+    if not (described | (role == Role.OP)).any():
         named = wrapper | has_role(role, Role.ANNOTATION, Role.OPTIMIZER, Role.MODULE, Role.COLLECTIVE)
         return _choose_by_work(nesting, role, named, launching)
     # Ops are instances again inside modules and autograd nodes, so only the nearest of these ranges matters.
@@ -79,6 +81,7 @@ def choose(nesting: Nesting, role: Int8s, launching: Rows) -> Chosen:
     instance |= collective & (nesting.above(nesting.inherit(collective)) < 0)
     leaf = wrapper & (role != Role.COMPILED) & open_scope & ~around(instance, nesting.stop)
     instance |= leaf & ~around(leaf, nesting.stop)
+    instance |= described
     return Chosen(role, instance, nesting.inherit(instance), nesting.inherit(wrapper))
 
 

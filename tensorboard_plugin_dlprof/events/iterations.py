@@ -65,7 +65,11 @@ def find_iterations(capture: Capture, start_ns: int, end_ns: int) -> list[Iterat
     launches = _Launches(capture, end_ns)
     steps, turns, warm_ups = _numbered(capture, rows, families, launches)
     repeated_steps, repeated = _repeated(capture, rows, annotations, families, launches)
-    found = [
+    marked: list[IterationCandidate | None] = [
+        IterationCandidate(each.source, each.label, each.values, each.start_ns, each.stop_ns)
+        for each in capture.iterations
+    ]
+    found = marked or [
         *_profiler_steps(capture, np.flatnonzero(ranges.kind == RangeKind.ITERATION)),
         *(*steps, *repeated_steps, *turns, *repeated, *warm_ups),
         *_optimizer_steps(capture, start_ns),

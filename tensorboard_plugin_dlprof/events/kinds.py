@@ -26,6 +26,8 @@ class RangeKind(enum.IntEnum):
     """DLProf's marker with ``mod``, ``op`` and ``args``, as a Python literal."""
     DLPROF_CONFIG = 8
     """DLProf's marker with ``model_config``, as JSON."""
+    GRAPH_OP = 9
+    """One execution of an op of a compiled program, which the source describes (``GraphOp``)."""
 
 
 class WorkKind(enum.IntEnum):

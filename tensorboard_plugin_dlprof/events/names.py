@@ -36,6 +36,8 @@ class Role(enum.IntEnum):
     FRAME = 8
     HIDDEN = 9
     """Neither an op nor part of a path: iterations, DLProf's markers, the recorder itself."""
+    GRAPH_OP = 10
+    """Always an op of its own, which the source describes."""
 
 
 _WRAPPER = Expression(
@@ -89,6 +91,8 @@ def role(kind: int, name: str) -> Role:
         return Role.FRAME
     if kind == RangeKind.MODULE:
         return Role.MODULE
+    if kind == RangeKind.GRAPH_OP:
+        return Role.GRAPH_OP
     if kind == RangeKind.OP and _SCRIPT.fullmatch(name):
         return Role.WRAPPER
     if name.startswith(EVALUATE):

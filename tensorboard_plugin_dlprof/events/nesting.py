@@ -38,6 +38,7 @@ NESTABLE = (
     RangeKind.DLPROF_CONFIG,
     RangeKind.DLPROF_TRACE,
     RangeKind.OP,
+    RangeKind.GRAPH_OP,
     RangeKind.DLPROF_OP,
 )
 """Kinds that form a stack. Of ranges with equal times, the kind that comes first here is outside."""

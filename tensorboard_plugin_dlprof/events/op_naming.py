@@ -52,6 +52,7 @@ class Namer:
         self, capture: Capture, nesting: Nesting, chosen: Chosen, counters: frozenset[str], launching: Rows
     ) -> None:
         self._strings = capture.strings
+        self._graph_ops = capture.graph_ops
         self._role, self._owner = chosen.role, chosen.owner
         wanted = np.append(np.flatnonzero(chosen.instance), launching[launching >= 0])
         self._paths = Paths(capture, nesting, chosen.role, counters, wanted)
@@ -121,6 +122,8 @@ class Namer:
         self, role: int, path: int, name_id: int, direction: int, forward_name: int, group: int, domain: int
     ) -> OpKey:
         name, around = self._strings[name_id], self._paths.texts[path]
+        if given := self._graph_ops.get(name_id):
+            return OpKey(given.path, given.op_type, given.direction, node=given.key, by_name=True)
         if role == Role.COLLECTIVE:
             kind = names.collective_type(name) or names.bare_name(name)
             if kind in self._called and (backend := names.backend_with_threads(name)):

@@ -32,6 +32,8 @@ def find_sub_ops(
     capture: Capture, nesting: Nesting, links: Links, drafts: Drafts, owners: Owners, tables: OpTables
 ) -> SubOps:
     """The sub-ops of all instances, ordered by instance, then start; no rows if there are none."""
+    if capture.graph_ops:
+        return _of_graph_ops(capture, nesting, drafts, tables)
     if not len(links.work_call):
         return _described(capture, nesting, tables, *_products(capture, nesting, drafts))
     ranges = capture.ranges
@@ -46,6 +48,29 @@ def find_sub_ops(
     place = nearest_of(links.call_place[calls], is_op, nesting.parent, nesting.stop)
     inside = place >= drafts.place[draft]
     return _described(capture, nesting, tables, place[inside], draft[inside])
+
+
+def _of_graph_ops(capture: Capture, nesting: Nesting, drafts: Drafts, tables: OpTables) -> SubOps:
+    """The matrix products in ops that the source describes."""
+    strings = capture.strings
+    placed = np.flatnonzero(drafts.place >= 0)
+    text = capture.ranges.name[nesting.row[drafts.place[placed]]]
+    columns: list[list[int]] = []
+    drafts_of: list[Int64s] = []
+    for name, op in capture.graph_ops.items():
+        own = placed[text == name] if op.products else placed[:0]
+        for product in op.products if len(own) else ():
+            columns.append(strings.intern_all(product))
+            drafts_of.append(own)
+    if not columns:
+        return no_sub_ops()
+    draft = np.concatenate(drafts_of)
+    ids = np.repeat(np.array(columns, np.int32), [len(own) for own in drafts_of], axis=0)
+    first = np.searchsorted(tables.instances.op, np.arange(len(tables.ops)))
+    instance = (first[tables.op_of_draft[draft]] + tables.instance_of_draft[draft]).astype(np.int64)
+    order = np.argsort(instance, kind="stable")
+    none = np.zeros(len(order), np.int32)
+    return SubOps(instance[order], ids[order, 0], ids[order, 1], ids[order, 2], none)
 
 
 def _products(capture: Capture, nesting: Nesting, drafts: Drafts) -> tuple[Int64s, Int64s]:

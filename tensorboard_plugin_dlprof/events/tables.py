@@ -195,6 +195,35 @@ class ForwardLinks(msgspec.Struct):
     backward_ns: Int64s
 
 
+class GraphOp(msgspec.Struct):
+    """An op of a compiled program (XLA, a graph of TensorFlow), as the source describes it."""
+
+    path: str
+    op_type: str
+    direction: str
+    """``fprop``, ``bprop`` or empty."""
+    key: str
+    """Identifies the op in the capture; several ops may have one path."""
+    stack: str = ""
+    """As ``Ranges.stack``."""
+    shapes: str = ""
+    """Shapes of its operands, as ``Ranges.shapes``; empty if unknown."""
+    dtypes: str = ""
+    products: list[tuple[str, str, str]] = msgspec.field(default_factory=list)
+    """The matrix products that it consists of, as PyTorch's ops: name, shapes and types as in ``Ranges``."""
+
+
+class MarkedIterations(msgspec.Struct):
+    """Iterations that the source itself marks. Intervals are disjoint and ascending."""
+
+    source: str
+    """``step_annotation`` or ``module_run``."""
+    label: str
+    values: Int64s
+    start_ns: Int64s
+    stop_ns: Int64s
+
+
 class Collectives(msgspec.Struct):
     """What the source says about communication between GPUs: one row per piece of device work that it describes."""
 
@@ -265,9 +294,11 @@ class CaptureInfo(msgspec.Struct):
     """Metadata of the source. Unknown texts are empty, unknown numbers -1."""
 
     source_format: str
-    """``nsight_systems`` or ``pytorch``."""
+    """``nsight_systems``, ``pytorch`` or ``xplane``."""
     base_time_ns: int = 0
     """Start of the capture on the source's clock."""
+    base_offset_ns: int = 0
+    """What the source says once for all of its times, and ``base_time_ns`` includes (``baseTimeNanoseconds``)."""
     end_ns: int = 0
     """End of the last event, since the start of the capture."""
     utc_start_ns: int = -1
@@ -309,6 +340,12 @@ class Capture(msgspec.Struct):
     store: ColumnStore = msgspec.field(default_factory=ColumnStore)
     """Stores long columns of the capture, and columns derived from them."""
     tensor_samples: TensorSamples = msgspec.field(default_factory=no_tensor_samples)
+    graph_ops: dict[int, GraphOp] = msgspec.field(default_factory=dict)
+    """Ops of ranges of kind ``GRAPH_OP``, by ``Ranges.name``."""
+    work_range: Int64s | None = None
+    """The range (row) of the op that each piece of device work belongs to, -1 where its call decides; None for all."""
+    iterations: list[MarkedIterations] = msgspec.field(default_factory=list)
+    """Best first; they come before those that are found by names."""
     collectives: Collectives = msgspec.field(default_factory=no_collectives)
     process_groups: list[ProcessGroup] = msgspec.field(default_factory=list)
     """Those that the source lists, used or not."""

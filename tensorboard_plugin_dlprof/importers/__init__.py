@@ -15,6 +15,9 @@ from tensorboard_plugin_dlprof.opening.byte_stream import read_head
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.opening.sqlite_header import MAGIC
 
+_JAX_VIEW = b'{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":['
+"""How the trace begins that JAX makes of an XPlane profile. It lacks most of what is in that."""
+
 
 @functools.cache
 def _nsight() -> Importer:
@@ -30,12 +33,20 @@ def _kineto() -> Importer:
     return KinetoImporter()
 
 
+@functools.cache
+def _xplane() -> Importer:
+    from tensorboard_plugin_dlprof.importers.xplane import XPlaneImporter
+
+    return XPlaneImporter()
+
+
 def importers(head: bytes = b"") -> Iterator[Importer]:
     """One instance of each importer, starting with the most likely for a file that begins with ``head``.
 
     Each module is loaded only when its importer is requested, since listing profiles needs none of them.
     """
-    yield from (importer() for importer in ((_nsight, _kineto) if head.startswith(MAGIC) else (_kineto, _nsight)))
+    order = (_nsight, _kineto, _xplane) if head.startswith(MAGIC) else (_kineto, _xplane, _nsight)
+    yield from (importer() for importer in (order if head[:1] != b"\n" else (_xplane, _kineto, _nsight)))
 
 
 def find_importer(path: Path) -> Importer:
@@ -47,6 +58,8 @@ def find_importer(path: Path) -> Importer:
         UnsafeFile: not a regular file, or it may not be read.
     """
     head = read_head(path)
+    if head.startswith(_JAX_VIEW):
+        raise UnknownFormat(f"{shown(path)} is JAX's view of the XPlane profile beside it; name that (*.xplane.pb).")
     for importer in importers(head):
         if importer.sniff(path, head):
             return importer

@@ -134,7 +134,8 @@ def _info(
     metadata: Mapping[str, Any], path: Path, threads: Sequence[Thread], times: Times, recorded: frozenset[str]
 ) -> CaptureInfo:
     info = read_info(metadata, path, {thread.process_id for thread in threads})
-    info.base_time_ns = times.base_ns + base_time_ns(metadata)
+    info.base_offset_ns = base_time_ns(metadata)
+    info.base_time_ns = times.base_ns + info.base_offset_ns
     info.utc_start_ns = utc_or_unknown(info.base_time_ns)
     info.end_ns = times.end_ns
     info.recorded = recorded

@@ -81,6 +81,8 @@ def looks_like(path: Path, head: bytes) -> str:
     """
     if not head:
         damaged = path.stat().st_size > 0
+        if not damaged and path.name.endswith(".xplane.pb"):
+            return "is empty: the profiler failed to save it (XLA writes none above 2 GB); profile fewer steps"
         return f"is {'damaged: its gzip data cannot be read' if damaged else 'empty'}; record or copy the profile again"
     if head.startswith(_SQLITE):
         return _database(path, head)
@@ -101,7 +103,7 @@ def looks_like(path: Path, head: bytes) -> str:
     if name.startswith("events.out.tfevents"):
         return "is an event file of TensorBoard, not a profile"
     if name.endswith(".xplane.pb"):
-        return "is an XPlane profile (TensorFlow, JAX), which is not supported yet"
+        return "is named like an XPlane profile (JAX, TensorFlow), but does not begin like one; copy it again"
     return _text(head)
 
 

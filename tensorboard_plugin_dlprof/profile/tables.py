@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.columns.group import are_among
+from tensorboard_plugin_dlprof.diagnosis.segments import Activity, no_activity
 from tensorboard_plugin_dlprof.events.tables import (
     CaptureInfo,
     Device,
@@ -236,8 +237,8 @@ class IterationCandidate(msgspec.Struct):
     """One way to divide the capture into iterations (event model, section 6)."""
 
     source: str
-    """``profiler_step``, ``numbered_range``, ``repeated_range``, ``optimizer_step``, ``data_loader``,
-    ``whole_capture``; ``key_op`` when the user chose one."""
+    """``step_annotation``, ``module_run``, ``profiler_step``, ``numbered_range``, ``repeated_range``,
+    ``optimizer_step``, ``data_loader``, ``whole_capture``; ``key_op`` when the user chose one."""
     label: str
     """The name that users see: ``ProfilerStep#N``, ``train_step``, the key op's name."""
     values: Int64s
@@ -314,5 +315,7 @@ class Profile(msgspec.Struct):
     sub_ops: SubOps = msgspec.field(default_factory=no_sub_ops)
     counters: KernelCounters = msgspec.field(default_factory=no_counters)
     idle_frames: IdleFrames = msgspec.field(default_factory=no_idle_frames)
+    activity: Activity = msgspec.field(default_factory=no_activity)
+    """What each GPU did at every moment, and why it was idle; without the busy time until ``with_busy_time``."""
     ranks: list[RankTables] = msgspec.field(default_factory=list)
     """One for every process that ran kernels; they are not read back from a database, like ``counters``."""

@@ -169,7 +169,7 @@ def gpu_utilization(connection: sqlite3.Connection, scope: Scope) -> GpuUtilizat
         busy_ns = extended["gpu_busy_ns"]
     else:
         # Summed from the parts of the iterations, which are exact; DLProf's percentage has six decimals.
-        shares = _resource_times(connection, scope)
+        shares = resource_times(connection, scope)
         busy_ns = plus(shares["tensor_core"], shares["other_kernel"])
         if len(used) == 1:
             used[0]["busy_ns"], used[0]["fraction"] = busy_ns, fraction(busy_ns, wall_ns)
@@ -212,7 +212,7 @@ def resource_breakdown(connection: sqlite3.Connection, scope: Scope) -> list[Res
     A part that the recording could not contain is None, except in NVIDIA's databases, which do not store what was
     recorded.
     """
-    times = _resource_times(connection, scope)
+    times = resource_times(connection, scope)
     whole_ns = plus(*times.values())
     known = {**times, "tensor_core": at_least(times["tensor_core"], times["unknown_kernel"])}
     known |= dict.fromkeys(unrecorded_resources(connection))
@@ -222,7 +222,7 @@ def resource_breakdown(connection: sqlite3.Connection, scope: Scope) -> list[Res
     ]
 
 
-def _resource_times(connection: sqlite3.Connection, scope: Scope) -> dict[str, int | None]:
+def resource_times(connection: sqlite3.Connection, scope: Scope) -> dict[str, int | None]:
     """The time (ns) of each of ``RESOURCES``; ``tensor_core`` is what is known to be on Tensor Cores."""
     extended = _extended_row(connection, scope)
     if extended is not None:

@@ -9,7 +9,13 @@ from pathlib import Path
 
 import msgspec
 
-from tensorboard_plugin_dlprof.naming import is_candidate_name, is_database_name, is_report_name, is_trace_name
+from tensorboard_plugin_dlprof.naming import (
+    is_candidate_name,
+    is_database_name,
+    is_report_name,
+    is_trace_name,
+    run_and_prefix,
+)
 from tensorboard_plugin_dlprof.opening.regular_file import shown, unmoved
 
 MAX_NAMED = 10_000
@@ -54,16 +60,18 @@ class File(msgspec.Struct, frozen=True):
     inode: int
     size_bytes: int
     mtime_ns: int
+    prefix: str = ""
+    """The folder between the run and the file, as ``run_and_prefix`` gives it."""
 
     @property
     def name(self) -> str:
-        """File name."""
-        return self.path.name
+        """Name of the profile in its run: that of the file, behind ``prefix``."""
+        return self.prefix + self.path.name
 
     @property
     def shown_name(self) -> str:
         """File name as it is stored in databases and event files."""
-        return shown(Path(self.name))
+        return shown(Path(self.path.name))
 
     @property
     def identity(self) -> tuple[int, int, int, int]:
@@ -206,14 +214,16 @@ class _Walk:
             self.result.truncated = True
             return
         status = entry.stat()
+        run, prefix = run_and_prefix(folder.relative, entry.name)
         file = File(
-            folder.root.run(folder.relative),
+            folder.root.run(run),
             Path(entry.path),
             Path(real),
             status.st_dev,
             status.st_ino,
             status.st_size,
             status.st_mtime_ns,
+            prefix,
         )
         self.result.files.append(file)
         self._named += is_named

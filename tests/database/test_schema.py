@@ -47,6 +47,6 @@ def test_the_statements_tell_which_tables_have_ids(script: str) -> None:
 
 def test_our_own_tables_are_named_apart() -> None:
     """A reader of 1.8 meets no name that it knows with another content."""
-    assert not layout_of("extensions").keys() & layout_of("schema").keys()
+    assert not set(layout_of("extensions")) & set(layout_of("schema"))
     assert not any(table.startswith("ext_") for table in layout_of("schema"))
     assert not any("ext_" in statement for statement in statements("views"))

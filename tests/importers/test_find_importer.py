@@ -169,14 +169,25 @@ def test_what_cannot_be_opened_is_no_unknown_format(tmp_path: Path) -> None:
 def test_every_real_file_finds_its_importer() -> None:
     """Real exports and traces are known; other tools' files are not."""
     folder = shared_data()
-    for pattern, name in (("torch/*/*", "pytorch"), ("nsight/*/*.sqlite", "nsight_systems")):
+    known = (("torch/*/*", "pytorch"), ("nsight/*/*.sqlite", "nsight_systems"), ("xplane/*/*.xplane.pb", "xplane"))
+    for pattern, name in known:
         paths = sorted(folder.glob(pattern))
         assert paths
         for path in paths:
             assert find_importer(path).name == name, path
-    strangers = [*folder.glob("nsight/*/*.rpd"), *folder.glob("nsight/*/*.csv"), *folder.glob("xplane/*/*.pb")]
+    strangers = [*folder.glob("nsight/*/*.rpd"), *folder.glob("nsight/*/*.csv")]
     strangers += folder.glob("dlprof-golden/**/*dlprof_dldb*.sqlite")
     assert strangers
     for path in strangers:
         with pytest.raises(UnknownFormat):
             find_importer(path)
+
+
+def test_the_trace_that_jax_makes_of_an_xplane_is_no_source(tmp_path: Path) -> None:
+    """It would be a second, poorer profile of the same recording."""
+    path = tmp_path / "host.trace.json.gz"
+    path.write_bytes(
+        gzip.compress(b'{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[{"ph":"X"}]}')
+    )
+    with pytest.raises(UnknownFormat, match="XPlane profile beside it"):
+        find_importer(path)

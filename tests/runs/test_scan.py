@@ -28,9 +28,13 @@ def test_finds_profiles_anywhere_and_names_runs_as_tensorboard_does(tmp_path: Pa
     touch(tmp_path / "root.pt.trace.json")
     touch(tmp_path / "run" / "dlprof_dldb.sqlite")
     touch(tmp_path / "run" / "plugins" / "profile" / "s1" / "w.pt.trace.json.gz")
+    touch(tmp_path / "jax" / "plugins" / "profile" / "2026_11_22" / "host.xplane.pb")
+    touch(tmp_path / "plugins" / "profile" / "t2" / "h.xplane.pb")
     assert found(tmp_path) == [
         (".", "root.pt.trace.json"),
         ("run", "dlprof_dldb.sqlite"),
+        (".", "t2/h.xplane.pb"),
+        ("jax", "2026_11_22/host.xplane.pb"),
         ("run/plugins/profile/s1", "w.pt.trace.json.gz"),
     ]
 
@@ -73,12 +77,12 @@ def test_links_out_of_the_log_directory_are_refused_and_listed(tmp_path: Path) -
 
 def test_reports_of_other_tools_are_told_of(tmp_path: Path) -> None:
     """They are no profiles as they are, but who put them there expects to see them."""
-    for name in ("run/report1.nsys-rep", "jax/host.xplane.pb", "run/notes.txt", "run/.hidden.nsys-rep"):
+    for name in ("run/report1.nsys-rep", "amd/trace.rpd", "run/notes.txt", "run/.hidden.nsys-rep"):
         touch(tmp_path / name)
     result = scan([Root(tmp_path)])
     assert result.files == []
     assert [(seen.run, seen.name) for seen in result.reports] == [
-        ("jax", "host.xplane.pb"),
+        ("amd", "trace.rpd"),
         ("run", "report1.nsys-rep"),
     ]
 

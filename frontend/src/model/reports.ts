@@ -17,14 +17,6 @@ const KINDS: readonly (readonly [ending: string, kind: ReportKind])[] = [
   [".nsys-rep", NSIGHT],
   [".qdrep", NSIGHT],
   [
-    ".xplane.pb",
-    {
-      what: "a profile of TensorFlow or JAX (XPlane), which is not supported yet",
-      advice: "Record the program with Nsight Systems, and export the report:",
-      command: "nsys profile -t cuda,nvtx,cudnn,cublas",
-    },
-  ],
-  [
     ".ncu-rep",
     {
       what: "a report of Nsight Compute: counters of kernels, no profile of the program",

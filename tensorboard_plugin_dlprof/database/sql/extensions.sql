@@ -9,6 +9,7 @@
 --   format                  nsight_systems, pytorch
 --   dlprof_markers          1 if the ops come from DLProf's own markers, so that its rules apply exactly; else 0
 --   base_time_ns            start of the capture on the clock of the source
+--   base_offset_ns          the part of it that the source says once for all of its times
 --   end_ns                  end of the last event, since the start of the capture
 --   utc_start_ns            wall-clock time of the start, ns since 1970, if known
 --   tool_version, framework, cuda_version, driver_version, cudnn_version, nsys_version, cpu_model, host_name,

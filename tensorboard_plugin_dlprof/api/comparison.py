@@ -1,0 +1,204 @@
+"""Compares profiles; the numbers are those of ``dlprof compare`` and of the page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tensorboard_plugin_dlprof.api.frames import plain_frame
+from tensorboard_plugin_dlprof.api.opening import open_profile
+from tensorboard_plugin_dlprof.api.profile import Profile
+from tensorboard_plugin_dlprof.comparing import as_json, comparison
+from tensorboard_plugin_dlprof.comparing.recording import Recording
+from tensorboard_plugin_dlprof.queries.filters import ColumnType
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PathOrProfile: TypeAlias = "str | os.PathLike[str] | Profile"
+
+
+@dataclass(frozen=True)
+class _Column:
+    key: str
+    type: ColumnType
+    description: str
+
+
+_ROWS = (
+    _Column("kind", "text", "op, ops, gone, new, kernel, kernels, graphs, overlap or part"),
+    _Column("name", "text", "path of the op, or name of the part"),
+    _Column("matched_by", "text", "how the ops of A and B were matched"),
+    _Column("op_type", "text", "kind of op"),
+    _Column("a_ns", "duration_ns", "time of A by unit of comparison"),
+    _Column("b_ns", "duration_ns", "time of B by unit of comparison"),
+    _Column("change_ns", "duration_ns", "b_ns less a_ns; all rows add up to the change"),
+    _Column("work_ns", "duration_ns", "part of the change from more or fewer calls"),
+    _Column("speed_ns", "duration_ns", "part of the change from faster or slower calls"),
+    _Column("a_calls", "number", "calls of A by unit of comparison"),
+    _Column("b_calls", "number", "calls of B by unit of comparison"),
+    _Column("low_ratio", "number", "lower 95 % bound of the ratio of B to A"),
+    _Column("high_ratio", "number", "upper 95 % bound of the ratio of B to A"),
+    _Column("a_kernel", "text", "kernel of A with the most time"),
+    _Column("b_kernel", "text", "kernel of B with the most time"),
+    _Column("a_tensor_core_fraction", "fraction", "share of A's kernel time on Tensor Cores"),
+    _Column("b_tensor_core_fraction", "fraction", "share of B's kernel time on Tensor Cores"),
+)
+
+_REPLACED = (
+    _Column("a", "text", "kernels of A, the one with the most time first"),
+    _Column("b", "text", "kernels of B in their place"),
+    _Column("rows", "integer", "ops in which they were replaced"),
+    _Column("a_time_ns", "duration_ns", "time of A's kernels by unit of comparison"),
+    _Column("b_time_ns", "duration_ns", "time of B's kernels by unit of comparison"),
+    _Column("change_ns", "duration_ns", "b_time_ns less a_time_ns"),
+    _Column("a_launches", "number", "launches of A by unit of comparison"),
+    _Column("b_launches", "number", "launches of B by unit of comparison"),
+    _Column("a_tensor_core_fraction", "fraction", "share of the time on Tensor Cores"),
+    _Column("b_tensor_core_fraction", "fraction", "share of the time on Tensor Cores"),
+    _Column("a_precision", "text", "precision of A's kernels"),
+    _Column("b_precision", "text", "precision of B's kernels"),
+)
+
+_ITERATIONS = (
+    _Column("side", "text", "a or b"),
+    _Column("recording", "text", "name of the profile"),
+    _Column("iteration", "integer", "number of the iteration"),
+    _Column("iteration_time_ns", "duration_ns", "length; unknown where iterations are not marked"),
+    _Column("idle_time_ns", "duration_ns", "time without GPU work; unknown where iterations are not marked"),
+    _Column("kernel_time_ns", "duration_ns", "plain sum of kernels over all GPUs"),
+)
+
+
+class Comparison:
+    """What changed from a baseline A to a candidate B; from ``dlprof.compare``.
+
+    ``data`` is the object that ``dlprof compare --format json`` prints. Times are nanoseconds by unit of comparison.
+    """
+
+    def __init__(self, found: comparison.Comparison) -> None:
+        self._found = found
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return as_json.as_json(self._found)
+
+    @property
+    def verdict(self) -> str:
+        """``faster``, ``slower``, ``no_clear_change`` or ``cannot_tell``."""
+        return str(self.data["verdict"])
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        return str(self.data["sentence"])
+
+    @property
+    def per(self) -> str:
+        """Unit of comparison: ``iteration``, ``call`` or ``capture``."""
+        return self._found.per
+
+    @property
+    def a(self) -> dict[str, Any]:
+        """The baseline: ``name``, ``device``, ``iterations``, ``value_ns`` and more."""
+        return dict(self.data["a"])
+
+    @property
+    def b(self) -> dict[str, Any]:
+        """The candidate, likewise."""
+        return dict(self.data["b"])
+
+    @property
+    def change_ns(self) -> int:
+        """B less A."""
+        return self._found.change_ns
+
+    @property
+    def change_fraction(self) -> float | None:
+        """B / A - 1; None if A took no time."""
+        return self._found.change_ns / self._found.a_ns if self._found.a_ns > 0 else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """95 % bounds of the ratio of B to A; None with too few samples."""
+        found = self.data["interval"]
+        return None if found is None else (found[0], found[1])
+
+    @property
+    def comparability(self) -> list[str]:
+        """What to know before reading any number."""
+        return list(self._found.comparability)
+
+    def rows(self) -> pd.DataFrame:
+        """One row per matched, gone or new op, and per part of the time without kernels: they add up to the change."""
+        return plain_frame([{**row, **_bounds(row["interval"])} for row in self.data["rows"]], _ROWS)
+
+    def kernels_replaced(self) -> pd.DataFrame:
+        """One row per set of kernels that took the place of others."""
+        rows = self.data["kernels_replaced"]
+        return plain_frame([{**row, "a": ", ".join(row["a"]), "b": ", ".join(row["b"])} for row in rows], _REPLACED)
+
+    def iterations(self) -> pd.DataFrame:
+        """The samples of both sides, one row per iteration."""
+        sides = (("a", self._found.a), ("b", self._found.b))
+        return plain_frame(
+            [row for name, side in sides for one in side.recordings for row in _iterations(name, one)], _ITERATIONS
+        )
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {self.sentence}>"
+
+
+def _bounds(interval: Sequence[float] | None) -> dict[str, float | None]:
+    low, high = interval or (None, None)
+    return {"low_ratio": low, "high_ratio": high}
+
+
+def _iterations(side: str, one: Recording) -> Iterable[dict[str, object]]:
+    columns = one.iteration_values, one.iteration_time, one.idle_time, one.kernel_time
+    for number, iteration_ns, idle_ns, kernel_ns in zip(*columns, strict=True):
+        yield {
+            "side": side,
+            "recording": one.name,
+            "iteration": number,
+            "iteration_time_ns": iteration_ns if one.marked else None,
+            "idle_time_ns": idle_ns if one.marked else None,
+            "kernel_time_ns": kernel_ns,
+        }
+
+
+def compare(
+    a: PathOrProfile | Sequence[PathOrProfile],
+    b: PathOrProfile | Sequence[PathOrProfile],
+    *,
+    floor: float | None = None,
+) -> Comparison:
+    """Compare a baseline with a candidate.
+
+    Args:
+        a: The baseline: a path as for ``open``, an opened profile (with the aggregation to compare), or several
+            recordings of one program.
+        b: The candidate, likewise.
+        floor: The smallest fraction that is called a change; by default 0.02, and of kernel time 0.01.
+
+    Raises:
+        ProfileError: A profile cannot be opened; the message says why and what to do.
+    """
+    return Comparison(comparison.compare(_recordings(a), _recordings(b), floor))
+
+
+def _recordings(profiles: PathOrProfile | Sequence[PathOrProfile]) -> list[Recording]:
+    if isinstance(profiles, (str, os.PathLike, Profile)):
+        profiles = [profiles]
+    found = []
+    for profile in profiles:
+        if isinstance(profile, Profile):
+            found.append(profile.recording())
+        else:
+            with open_profile(profile) as opened:
+                found.append(opened.recording())
+    return found

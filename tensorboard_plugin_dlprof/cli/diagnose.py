@@ -1,0 +1,67 @@
+"""Say why the GPU is idle, and what to change first.
+
+The parts of each iteration's time (computing, communication, copies, and idle time by cause) add up to its length. By
+default they are means over the typical iterations, without warm-up and what is unlike the rest. Nothing is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+
+from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.messages import ProgressBar
+from tensorboard_plugin_dlprof.cli.usage import WrongUsage
+from tensorboard_plugin_dlprof.option_values import named_path
+
+_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?\Z")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "profile", metavar="SOURCE|DATABASE", type=named_path, help="trace, Nsight export or DLProf database"
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for scripts")
+    parser.add_argument(
+        "--iterations",
+        metavar="typical|all|A-B",
+        default="typical",
+        help="which iterations means and findings are of, by position from 0 (default: the typical ones)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the diagnosis on stdout."""
+    from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
+    from tensorboard_plugin_dlprof.diagnosis.as_text import text_of
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
+
+    chosen = _chosen(arguments.iterations)
+    progress = ProgressBar(arguments.profile.name)
+    try:
+        found = diagnose_source(arguments.profile, chosen, ImportOptions(kernel_rules=chosen_rules("")), progress)
+    finally:
+        progress.clear()
+    if arguments.format == "json":
+        json.dump(found, sys.stdout, ensure_ascii=False)
+        sys.stdout.write("\n")
+    else:
+        sys.stdout.write(text_of(found))
+    return exit_codes.SUCCESS
+
+
+def _chosen(words: str) -> str | tuple[int, int]:
+    """``typical``, ``all``, or the first and last position."""
+    if words in ("typical", "all"):
+        return words
+    match = _RANGE.match(words)
+    if match is None:
+        raise WrongUsage(f"--iterations {words}: give typical, all, or two positions such as 2-5.")
+    first = int(match[1])
+    last = int(match[2]) if match[2] else first
+    if last < first:
+        raise WrongUsage(f"--iterations {words}: the first is after the last.")
+    return first, last

@@ -1,0 +1,161 @@
+"""A comparison as plain data, for scripts and the pages. Times are ns, shares 0 to 1, unknown values None."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tensorboard_plugin_dlprof.comparing.attribution import PART_LABELS, Row
+from tensorboard_plugin_dlprof.comparing.comparison import Comparison, Measure, rounded
+from tensorboard_plugin_dlprof.comparing.limits import Outcome
+from tensorboard_plugin_dlprof.comparing.noise import Estimate
+from tensorboard_plugin_dlprof.comparing.recording import Op
+from tensorboard_plugin_dlprof.comparing.replacements import KernelUse, Replacement
+from tensorboard_plugin_dlprof.comparing.side import Side
+from tensorboard_plugin_dlprof.comparing.verdict import verdict_of
+
+SCHEMA_VERSION = 1
+
+
+def as_json(found: Comparison, outcomes: Sequence[Outcome] = ()) -> dict[str, Any]:
+    """Everything: verdict, sides, rows, kernels replaced, what to know first, and the limits."""
+    return {
+        **head(found),
+        "rows": [row_json(row) for row in found.rows],
+        "kernels_replaced": [replacement_json(found, one) for one in found.replacements],
+        "rules": [outcome.as_json() for outcome in outcomes],
+    }
+
+
+def head(found: Comparison) -> dict[str, Any]:
+    """All but the tables."""
+    verdict = verdict_of(found)
+    main = found.main.estimate if found.per != "capture" else None
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "verdict": verdict.verdict,
+        "sentence": verdict.sentence,
+        "headline": verdict.headline,
+        "details": verdict.details,
+        "per": found.per,
+        "a": side_json(found.a, found.a_ns),
+        "b": side_json(found.b, found.b_ns),
+        "change_ns": found.change_ns,
+        "interval": interval(main),
+        "ratio": main.ratio if main else None,
+        "comparability": found.comparability,
+        "measures": {name: measure_json(measure) for name, measure in found.measures.items()},
+        "parts": [
+            {"part": part, "label": PART_LABELS.get(part, part), "a_ns": a_ns, "b_ns": b_ns, "change_ns": b_ns - a_ns}
+            for part, a_ns, b_ns in found.parts
+        ],
+        "ops_without_gpu_time": found.left_out,
+        "tested_rows": sum(row.estimate is not None for row in found.rows),
+        "changed_rows": sum(is_changed(found, row) for row in found.rows),
+    }
+
+
+def is_changed(found: Comparison, row: Row) -> bool:
+    """Whether the change of a row is more than noise."""
+    return row.estimate is not None and row.estimate.is_change(found.floor_of("kernel_time"))
+
+
+def side_json(side: Side, value_ns: int) -> dict[str, Any]:
+    """One side."""
+    first = side.first
+    return {
+        "name": side.name,
+        "device": ", ".join(dict.fromkeys(filter(None, first.devices))) or None,
+        "devices_in_use": first.devices_in_use,
+        "iterations": side.iterations,
+        "marked": side.marked,
+        "iterations_label": first.iterations_label,
+        "first_iteration": first.first_iteration,
+        "last_iteration": first.last_iteration,
+        "aggregation": first.aggregation,
+        "recordings": [recording.name for recording in side.recordings],
+        "value_ns": value_ns,
+        "started_ns": first.started_ns,
+    }
+
+
+def row_json(row: Row) -> dict[str, Any]:
+    """One row of the change."""
+    a, b = (_sums(ops) for ops in (row.a, row.b))
+    return {
+        "kind": row.kind,
+        "name": row.name,
+        "matched_by": row.matched_by or None,
+        "a_ns": row.a_ns,
+        "b_ns": row.b_ns,
+        "change_ns": row.change_ns,
+        "work_ns": row.work_ns,
+        "speed_ns": row.speed_ns,
+        "a_calls": row.a_calls,
+        "b_calls": row.b_calls,
+        "interval": interval(row.estimate),
+        "op_type": (row.b or row.a)[0].op_type if row.a or row.b else None,
+        "direction": (row.b or row.a)[0].direction if row.a or row.b else None,
+        "a_op_ids": [op.op_id for op in row.a],
+        "b_op_ids": [op.op_id for op in row.b],
+        "a_kernel": a["kernel"],
+        "b_kernel": b["kernel"],
+        "a_tensor_core_fraction": a["tensor_core_fraction"],
+        "b_tensor_core_fraction": b["tensor_core_fraction"],
+        "a_precision": a["precision"],
+        "b_precision": b["precision"],
+        "position": row.position,
+    }
+
+
+def _sums(ops: Sequence[Op]) -> dict[str, Any]:
+    kernels = [kernel for op in ops for kernel in op.kernels]
+    longest = max(kernels, key=lambda kernel: kernel.time_ns, default=None)
+    kernel_ns, tensor_core_ns = sum(op.kernel_ns for op in ops), sum(op.tensor_core_ns for op in ops)
+    unknown = any(op.unknown_ns for op in ops)
+    return {
+        "kernel": longest.name if longest else None,
+        "precision": longest.precision or None if longest else None,
+        "tensor_core_fraction": tensor_core_ns / kernel_ns if kernel_ns and not unknown else None,
+    }
+
+
+def replacement_json(found: Comparison, one: Replacement) -> dict[str, Any]:
+    """Kernels of A and those of B in their place."""
+    a, b = _use(one.a, found.a), _use(one.b, found.b)
+    return {
+        "a": one.a.names,
+        "b": one.b.names,
+        "rows": one.ops,
+        "change_ns": b["time_ns"] - a["time_ns"],
+        **{f"{side}_{key}": value for side, use in (("a", a), ("b", b)) for key, value in use.items()},
+    }
+
+
+def _use(use: KernelUse, side: Side) -> dict[str, Any]:
+    return {
+        "time_ns": rounded(use.time_ns, side.divisor),
+        "launches": float(use.launches / side.divisor),
+        "tensor_core_fraction": use.tensor_core_ns / use.time_ns if use.time_ns and not use.unknown_ns else None,
+        "precision": use.precision or None,
+        "family": use.family or None,
+    }
+
+
+def measure_json(measure: Measure) -> dict[str, Any]:
+    """One number of both sides."""
+    found = measure.estimate
+    return {
+        "a": measure.a,
+        "b": measure.b,
+        "is_least": measure.is_least,
+        "ratio": found.ratio if found else None,
+        "interval": interval(found),
+        "a_samples": found.a_samples if found else 0,
+        "b_samples": found.b_samples if found else 0,
+    }
+
+
+def interval(found: Estimate | None) -> list[float] | None:
+    """The 95 % bounds of the ratio of B to A."""
+    return None if found is None or found.low is None or found.high is None else [found.low, found.high]

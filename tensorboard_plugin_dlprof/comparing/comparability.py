@@ -1,0 +1,149 @@
+"""What must be known before any number is read: in what A and B differ besides their times. The grave comes first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from tensorboard_plugin_dlprof.comparing.attribution import Row
+from tensorboard_plugin_dlprof.comparing.recording import FEWEST_SAMPLES, Recording
+from tensorboard_plugin_dlprof.comparing.side import Side
+
+_MOST_OF_TIME = 0.5
+
+
+def is_same_recording(a: Side, b: Side) -> bool:
+    """Whether the numbers must be the same."""
+    left, right = ([one.fingerprint for one in side.recordings] for side in (a, b))
+    return all(left) and sorted(left) == sorted(right)
+
+
+def is_other_device(a: Side, b: Side) -> bool:
+    """Whether the GPUs are known to be of different kinds."""
+    left, right = set(filter(None, a.first.devices)), set(filter(None, b.first.devices))
+    return bool(left and right and left != right)
+
+
+def share_without_op(side: Side) -> float:
+    """Share of the kernel time outside of all ops; 0 without kernels."""
+    kernel_ns = side.total("kernel_ns")
+    return sum(op.kernel_ns for op in side.ops if not op.associated) / kernel_ns if kernel_ns else 0.0
+
+
+def are_kernels_compared(a: Side, b: Side) -> bool:
+    """Whether only one side has ops for most of its time, so that kernels of the whole programs are compared."""
+    return (share_without_op(a) > _MOST_OF_TIME) != (share_without_op(b) > _MOST_OF_TIME)
+
+
+def sentences(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per: str) -> list[str]:
+    """One sentence for each difference.
+
+    Args:
+        a: the baseline.
+        b: the candidate.
+        rows: of the change.
+        ratio: how many times as often B made the calls of A, if it is one and iterations are not marked.
+        per: ``iteration``, ``call`` or ``capture``.
+    """
+    return [*_of_programs(a, b, rows, ratio, per), *_of_recordings(a.first, b.first)]
+
+
+def _of_programs(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per: str) -> Iterator[str]:
+    if is_same_recording(a, b):
+        yield "A and B are the same recording."
+    elif (
+        len(a.recordings) == len(b.recordings) == 1
+        and a.first.source_fingerprint
+        and a.first.source_fingerprint == b.first.source_fingerprint
+    ):
+        yield f"A and B are two aggregations of one recording: {_range(a.first)} against {_range(b.first)}."
+    left, right = a.first, b.first
+    if (
+        left.rank is not None
+        and right.rank is not None
+        and left.rank != right.rank
+        and left.world_size == right.world_size
+    ):
+        yield (
+            f"Rank {left.rank} against rank {right.rank} of one job: time in collectives is also waiting for the other."
+        )
+    if is_other_device(a, b):
+        yield (
+            f"The GPUs differ: {_devices(left)} against {_devices(right)}. A change is one of device and code together."
+        )
+    if left.devices_in_use != right.devices_in_use:
+        yield (
+            f"A uses {_gpus(left)}, B {_gpus(right)}: times of kernels are means of one GPU, and the work of each may "
+            "differ."
+        )
+    for name, side in (("A", a), ("B", b)):
+        if not side.marked:
+            yield f"{name} marks no iterations, so nothing can be told about iteration time."
+    if per == "call" and ratio is not None and ratio != 1:
+        times = float(ratio)
+        more = f"B has {times:.3g} times" if times > 1 else f"A has {1 / times:.3g} times"
+        yield f"{more} as many calls of everything; compared per call."
+    if per == "capture":
+        yield "The calls of A and B stand in no one ratio, so totals are shown; the table splits work from speed."
+    for name, side in (("A", a), ("B", b)):
+        if side.marked and side.iterations < FEWEST_SAMPLES:
+            yield f"{name} has {_iterations(side.iterations)}: too few to tell a change from noise."
+    if are_kernels_compared(a, b):
+        without = "A" if share_without_op(a) > _MOST_OF_TIME else "B"
+        yield f"{without} records no ops for most of its kernels: kernels are compared over the whole program, by name."
+    yield from _of_work(a, b, rows)
+
+
+def _of_work(a: Side, b: Side, rows: Sequence[Row]) -> Iterator[str]:
+    graphs = a.total("graph_ns"), b.total("graph_ns")
+    if any(graphs) and not all(graphs):
+        name = "B" if graphs[1] else "A"
+        yield f"{name} runs CUDA graphs recorded as a whole: rows of kernels say nothing about the time in them."
+    matched = [row for row in rows if row.a and row.b]
+    total = sum(row.a_ns + row.b_ns for row in matched)
+    other_shapes = sum(
+        row.a_ns + row.b_ns
+        for row in matched
+        if row.a[0].shapes and row.b[0].shapes and row.a[0].shapes != row.b[0].shapes
+    )
+    if total and other_shapes > _MOST_OF_TIME * total:
+        yield "The inputs differ: most matched time is in ops with other shapes, so a change is one of work and speed."
+    if not matched and (a.ops or b.ops):
+        yield "No op of A was found in B: these are different programs."
+    if a.first.ops_beyond or b.first.ops_beyond:
+        yield "There are more than 20,000 ops: those with the least time are compared as one."
+    stacks = [one.recorded is not None and "stacks" in one.recorded for one in (a.first, b.first)]
+    if stacks[0] != stacks[1]:
+        yield f"Only {'AB'[stacks[1]]} records Python stacks, which slows the host: host times are not comparable."
+
+
+def _of_recordings(a: Recording, b: Recording) -> Iterator[str]:
+    if a.format != b.format:
+        yield f"The formats differ: {_FORMATS.get(a.format, a.format)} against {_FORMATS.get(b.format, b.format)}."
+    for label in dict.fromkeys((*a.facts, *b.facts)):
+        left, right = a.facts.get(label), b.facts.get(label)
+        if left and right and left != right:
+            yield f"{label} differs: {left} against {right}."
+
+
+_FORMATS = {"pytorch": "a PyTorch trace", "nsight_systems": "an Nsight Systems export", "dlprof": "NVIDIA's DLProf"}
+
+
+def _range(recording: Recording) -> str:
+    if recording.first_iteration == recording.last_iteration:
+        return f"iteration {recording.first_iteration}"
+    return f"iterations {recording.first_iteration} to {recording.last_iteration}"
+
+
+def _devices(recording: Recording) -> str:
+    counted = Counter(filter(None, recording.devices))
+    return ", ".join(f"{count} x {name}" if count > 1 else name for name, count in counted.items()) or "unknown"
+
+
+def _gpus(recording: Recording) -> str:
+    return f"{recording.devices_in_use} GPU" + ("s" if recording.devices_in_use > 1 else "")
+
+
+def _iterations(count: int) -> str:
+    return f"{count} iteration" + ("s" if count != 1 else "")

@@ -1,0 +1,194 @@
+"""Compares two sides: the one function behind page, command line and Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import msgspec
+
+from tensorboard_plugin_dlprof.comparing import comparability
+from tensorboard_plugin_dlprof.comparing.attribution import Row, largest_remainder, parts_table, rows_of
+from tensorboard_plugin_dlprof.comparing.calls import passes_of_a, ratio_of_calls
+from tensorboard_plugin_dlprof.comparing.matching import Match, match_kernels, match_ops, ops_of_kernels
+from tensorboard_plugin_dlprof.comparing.noise import Estimate, estimate
+from tensorboard_plugin_dlprof.comparing.recording import Op, Recording
+from tensorboard_plugin_dlprof.comparing.replacements import Replacement, replacements
+from tensorboard_plugin_dlprof.comparing.side import Side, side_of
+
+FLOORS = {"iteration_time": 0.02, "idle_time": 0.02, "kernel_time": 0.01}
+"""Changes below these fractions are called none, however sure they are."""
+
+
+class Measure(msgspec.Struct):
+    """One number of both sides, by unit of comparison; None is unknown."""
+
+    name: str
+    a: float | None
+    b: float | None
+    is_least: bool = False
+    """Whether the values are lower bounds, because the Tensor Core use of some kernels is unknown."""
+    estimate: Estimate | None = None
+    """The ratio of B to A from the samples of both; None without samples."""
+
+    @property
+    def change(self) -> float | None:
+        """B less A; None if either is unknown."""
+        return None if self.a is None or self.b is None else self.b - self.a
+
+
+class Comparison(msgspec.Struct):
+    """What changed from A to B."""
+
+    a: Side
+    b: Side
+    per: str
+    """``iteration``, ``call`` (of everything, where iterations are not marked), or ``capture`` (neither fits)."""
+    a_ns: int
+    """Mean time of an iteration; by call, time of kernels and graphs; of a capture, wall time."""
+    b_ns: int
+    rows: list[Row]
+    """In the order of the program; they add up to ``a_ns`` and ``b_ns``."""
+    parts: list[tuple[str, int, int]]
+    """The exclusive parts of the wall time of A and B (ns); empty by call."""
+    left_out: int
+    """Ops without GPU time on either side, which have no row."""
+    replacements: list[Replacement]
+    measures: dict[str, Measure]
+    comparability: list[str]
+    is_same: bool
+    is_over_runs: bool
+    """Whether each recording gives one sample, rather than each iteration."""
+    floor: float | None
+    """Chosen by the user in place of ``FLOORS``."""
+
+    @property
+    def change_ns(self) -> int:
+        """B less A."""
+        return self.b_ns - self.a_ns
+
+    @property
+    def main(self) -> Measure:
+        """The measure that the verdict is about."""
+        return self.measures["iteration_time" if self.per == "iteration" else "kernel_time"]
+
+    def floor_of(self, measure: str) -> float:
+        """The smallest fraction that is called a change."""
+        return self.floor if self.floor is not None else FLOORS.get(measure, 0.02)
+
+
+def compare(a: Sequence[Recording], b: Sequence[Recording], floor: float | None = None) -> Comparison:
+    """Compare recordings of a baseline with recordings of a candidate.
+
+    Args:
+        a: one or more recordings of the baseline.
+        b: one or more recordings of the candidate.
+        floor: the smallest fraction that is called a change, in place of ``FLOORS``.
+    """
+    left, right = side_of(a), side_of(b)
+    of_kernels = comparability.are_kernels_compared(left, right)
+    matches = _matches(left.ops, right.ops, of_kernels)
+    per, ratio = _units(left, right, matches, of_kernels)
+    rows, left_out = rows_of(left, right, matches, of_kernels, wall=per != "call")
+    over_runs = left.is_over_runs() and right.is_over_runs()
+    return Comparison(
+        a=left,
+        b=right,
+        per=per,
+        a_ns=sum(row.a_ns for row in rows),
+        b_ns=sum(row.b_ns for row in rows),
+        rows=rows,
+        parts=[] if per == "call" else parts_table(left, right),
+        left_out=left_out,
+        replacements=replacements(matches),
+        measures={measure.name: measure for measure in _measures(left, right, per, over_runs)},
+        comparability=comparability.sentences(left, right, rows, ratio, per),
+        is_same=comparability.is_same_recording(left, right),
+        is_over_runs=over_runs,
+        floor=floor,
+    )
+
+
+def _matches(a: list[Op], b: list[Op], of_kernels: bool) -> list[Match]:
+    return match_kernels(ops_of_kernels(a), ops_of_kernels(b)) if of_kernels else match_ops(a, b)
+
+
+def _units(a: Side, b: Side, matches: Sequence[Match], of_kernels: bool) -> tuple[str, Fraction | None]:
+    """Sets what the sums of both sides are divided by. Returns the unit of comparison, and the ratio of calls."""
+    if a.marked and b.marked:
+        return "iteration", None
+    for side in (a, b):
+        side.units = [Fraction(1)] * len(side.recordings)
+    if len(a.recordings) == len(b.recordings) == 1:
+        ratio = ratio_of_calls(matches)
+        if ratio is None:
+            return "capture", None
+        if ratio != 1:
+            passes = passes_of_a(matches, ratio)
+            a.units, b.units = [Fraction(passes)], [passes * ratio]
+        return "call", ratio
+    # Each recording against the first of A, which may have run longer than another.
+    for side in (a, b):
+        for place, recording in enumerate(side.recordings):
+            if recording is not a.first:
+                ratio = ratio_of_calls(_matches(a.first.ops, recording.ops, of_kernels))
+                if ratio is None:
+                    return "capture", None
+                side.units[place] = ratio
+    return "call", Fraction(sum(b.units), len(b.units)) / Fraction(sum(a.units), len(a.units))
+
+
+def _measures(a: Side, b: Side, per: str, over_runs: bool) -> list[Measure]:
+    wall = per == "iteration"
+    found = []
+    for name, total, is_known in (
+        ("iteration_time", "wall_ns", wall),
+        ("idle_time", "idle_ns", wall),
+        ("kernel_time", "kernel_ns", True),
+    ):
+        found.append(Measure(name, _value(a, total), _value(b, total)) if is_known else Measure(name, None, None))
+    found.append(Measure("kernels", _value(a, "kernel_launches"), _value(b, "kernel_launches")))
+    found.append(Measure("gpu_utilization", _utilization(a), _utilization(b)))
+    found.append(_tensor_core_share(a, b))
+    found.append(Measure("memory_peak", _peak(a), _peak(b)))
+    for measure in found:
+        if measure.a is not None and measure.b is not None and measure.name in _SAMPLED:
+            measure.estimate = estimate(a.samples(measure.name, over_runs), b.samples(measure.name, over_runs))
+    return found
+
+
+_SAMPLED = frozenset({"iteration_time", "idle_time", "kernel_time", "gpu_utilization", "tensor_core_share"})
+
+
+def _value(side: Side, total: str) -> float:
+    graphs = side.total("graph_ns") if total == "kernel_ns" else 0
+    return float((side.total(total) + graphs) / side.divisor)
+
+
+def _utilization(side: Side) -> float | None:
+    values = [recording.gpu_utilization_fraction for recording in side.recordings]
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
+
+
+def _peak(side: Side) -> float | None:
+    peaks = [recording.memory_peak_bytes for recording in side.recordings]
+    known = [peak for peak in peaks if peak is not None]
+    return float(max(known)) if known and len(known) == len(peaks) else None
+
+
+def _tensor_core_share(a: Side, b: Side) -> Measure:
+    """Share of the kernel time on Tensor Cores; at least, where the use of some kernels is unknown."""
+    values: list[float | None] = []
+    is_least = False
+    for side in (a, b):
+        graph_ns, tensor_core_ns = side.total("graph_ns"), side.total("tensor_core_ns")
+        kernel_ns, unknown_ns = side.total("kernel_ns") + graph_ns, side.total("unknown_ns") + graph_ns
+        is_least |= unknown_ns > 0
+        values.append(tensor_core_ns / kernel_ns if kernel_ns and (tensor_core_ns or not unknown_ns) else None)
+    return Measure("tensor_core_share", values[0], values[1], is_least)
+
+
+def rounded(value: int, divisor: Fraction) -> int:
+    """A sum by unit of comparison, as an integer."""
+    return largest_remainder([value], divisor)[0]

@@ -1,0 +1,35 @@
+"""Names as far as they survive another build, another tile size or another layer number."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_NUMBER = re.compile(r"\d+")
+_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+")
+_SIZE = re.compile(r"_\d+(?:x\d+)*(?=_|\Z)")
+_ANONYMOUS = re.compile(r"<unnamed>|\(anonymous namespace\)|\{anonymous\}")
+_BRACKETS = re.compile(r"[<>()\[\]{}]")
+_OPENING = frozenset("<([{")
+
+
+@lru_cache(maxsize=8_192)
+def normal_kernel_name(name: str) -> str:
+    """A kernel's name without namespaces, template arguments, parameters, and numbers between underscores:
+    ``volta_sgemm_128x64_tn`` becomes ``volta_sgemm_tn``."""
+    depth, kept, place = 0, [], 0
+    text = _ANONYMOUS.sub("", _HEXADECIMAL.sub("", name))
+    for bracket in _BRACKETS.finditer(text):
+        if depth == 0:
+            kept.append(text[place : bracket.start()])
+        depth = depth + 1 if bracket[0] in _OPENING else max(depth - 1, 0)
+        place = bracket.end()
+    if depth == 0:
+        kept.append(text[place:])
+    head = "".join(kept).strip().rpartition("::")[2].rpartition(" ")[2]
+    return _SIZE.sub("", head) or name
+
+
+def without_numbers(path: str) -> str:
+    """A path with ``#`` in place of every number: all layers of a model share it."""
+    return _NUMBER.sub("#", path)

@@ -1,0 +1,86 @@
+"""Which kernels of matched ops took the place of which others."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from tensorboard_plugin_dlprof.comparing.matching import Match
+from tensorboard_plugin_dlprof.comparing.names import normal_kernel_name
+from tensorboard_plugin_dlprof.comparing.recording import Kernel, Op
+
+
+class KernelUse(msgspec.Struct):
+    """The kernels of one side of a replacement; sums over the side's recordings."""
+
+    names: list[str]
+    """The one with the most time first."""
+    launches: int = 0
+    time_ns: int = 0
+    tensor_core_ns: int = 0
+    unknown_ns: int = 0
+    precision: str = ""
+    """Of the kernels with the most time; empty if unknown, like ``family``."""
+    family: str = ""
+
+
+class Replacement(msgspec.Struct):
+    """Kernels of A and the kernels of B in their place, over all ops where exactly these stand against each other."""
+
+    a: KernelUse
+    b: KernelUse
+    ops: int = 0
+    """Rows of matched ops."""
+
+
+def replacements(matches: Iterable[Match]) -> list[Replacement]:
+    """Kernels that only one side of a match launches, by full name and then by normal name, if both sides have some."""
+    found: dict[tuple[tuple[str, ...], tuple[str, ...]], Replacement] = {}
+    for match in matches:
+        if not match.a or not match.b:
+            continue
+        left, right = _by_name(match.a), _by_name(match.b)
+        left, right = _only(left, right, str), _only(right, left, str)
+        left, right = _only(left, right, normal_kernel_name), _only(right, left, normal_kernel_name)
+        if not left or not right:
+            continue
+        names = tuple(_longest_first(left)), tuple(_longest_first(right))
+        one = found.setdefault(names, Replacement(KernelUse(list(names[0])), KernelUse(list(names[1]))))
+        one.ops += 1
+        _add(one.a, left)
+        _add(one.b, right)
+    return sorted(found.values(), key=lambda one: (-max(one.a.time_ns, one.b.time_ns), one.a.names, one.b.names))
+
+
+_Kernels = dict[str, list[Kernel]]
+
+
+def _by_name(ops: Sequence[Op]) -> _Kernels:
+    found: _Kernels = defaultdict(list)
+    for op in ops:
+        for kernel in op.kernels:
+            found[kernel.name].append(kernel)
+    return found
+
+
+def _only(one: _Kernels, other: _Kernels, key: Callable[[str], str]) -> _Kernels:
+    """The kernels of ``one`` whose names are in ``other`` under no form."""
+    taken = {key(name) for name in other}
+    return {name: kernels for name, kernels in one.items() if key(name) not in taken}
+
+
+def _longest_first(kernels: _Kernels) -> list[str]:
+    return sorted(kernels, key=lambda name: (-sum(kernel.time_ns for kernel in kernels[name]), name))
+
+
+def _add(use: KernelUse, kernels: _Kernels) -> None:
+    for name in use.names:
+        for kernel in kernels[name]:
+            use.launches += kernel.launches
+            use.time_ns += kernel.time_ns
+            use.tensor_core_ns += kernel.time_ns if kernel.tensor_core else 0
+            use.unknown_ns += kernel.time_ns if kernel.tensor_core is None else 0
+            use.precision = use.precision or kernel.precision
+            use.family = use.family or kernel.family

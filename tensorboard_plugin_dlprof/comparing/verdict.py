@@ -1,0 +1,229 @@
+"""The verdict of a comparison, in a word and in sentences."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from tensorboard_plugin_dlprof.comparing.attribution import Row
+from tensorboard_plugin_dlprof.comparing.comparability import is_other_device
+from tensorboard_plugin_dlprof.comparing.comparison import Comparison
+from tensorboard_plugin_dlprof.comparing.noise import Estimate
+from tensorboard_plugin_dlprof.comparing.recording import FEWEST_SAMPLES, Op
+from tensorboard_plugin_dlprof.comparing.words import (
+    duration,
+    percent,
+    share,
+    signed_duration,
+    signed_percent,
+    size,
+)
+
+FASTER, SLOWER, NO_CLEAR_CHANGE, CANNOT_TELL = "faster", "slower", "no_clear_change", "cannot_tell"
+
+_LARGE_SHARE = 0.2
+"""Of the change, from which a row is named as its reason."""
+
+_NOT_OF_IT = 1.5
+"""Of the change, from which a row that others make up for is told apart."""
+
+_LITTLE, _MOSTLY = 0.1, 0.5
+
+
+class Verdict(msgspec.Struct):
+    """What changed, in a word and in words."""
+
+    verdict: str
+    """``faster``, ``slower``, ``no_clear_change`` or ``cannot_tell``."""
+    headline: str
+    """The first sentences: the verdict, the times, and the main reason."""
+    details: str
+    """Kernel time, Tensor Cores, utilisation and memory before and after."""
+
+    @property
+    def sentence(self) -> str:
+        """Everything."""
+        return f"{self.headline} {self.details}".strip()
+
+
+def verdict_of(found: Comparison) -> Verdict:
+    """The verdict of a comparison."""
+    if found.is_same:
+        return Verdict(NO_CLEAR_CHANGE, "No change: A and B are the same recording.", "")
+    estimate, details = found.main.estimate, _details(found)
+    if found.per == "capture" or estimate is None or estimate.low is None or estimate.high is None:
+        return Verdict(CANNOT_TELL, _undecided(found), details)
+    if not estimate.is_change(found.floor_of(found.main.name)):
+        return Verdict(NO_CLEAR_CHANGE, _unchanged(found, estimate), details)
+    word = SLOWER if estimate.ratio > 1 else FASTER
+    where = ", on another device" if is_other_device(found.a, found.b) else ""
+    text = (
+        f"B is {percent(abs(estimate.ratio - 1))} {word}{where}: {_times(found)} "
+        f"({_sure(found, estimate)}).{_reason(found)}{_outliers(found, estimate)}"
+    )
+    return Verdict(word, text, details)
+
+
+def _times(found: Comparison) -> str:
+    if found.per == "iteration":
+        return f"an iteration takes {duration(found.b_ns)} instead of {duration(found.a_ns)}"
+    return f"its kernels take {duration(found.b_ns)} instead of {duration(found.a_ns)}"
+
+
+def _sure(found: Comparison, estimate: Estimate) -> str:
+    low, high = sorted((abs((estimate.low or 1) - 1), abs((estimate.high or 1) - 1)))
+    unit = "recordings" if found.is_over_runs else "iterations"
+    within = "" if found.is_over_runs else " within these recordings"
+    samples = f"{estimate.a_samples} against {estimate.b_samples} {unit}"
+    return f"95 % sure{within}: {percent(low)} to {percent(high)}; {samples}"
+
+
+def _bounds(estimate: Estimate) -> str:
+    return f"{signed_percent((estimate.low or 1) - 1)} to {signed_percent((estimate.high or 1) - 1)}"
+
+
+def _undecided(found: Comparison) -> str:
+    main = found.main
+    if found.per == "iteration":
+        count = [side.iterations for side in (found.a, found.b)]
+        change = found.change_ns
+        longer = "longer" if change > 0 else "shorter"
+        same = (
+            "B's iterations take the same time"
+            if not change
+            else (
+                f"B's iterations are {duration(abs(change))} {longer} ({duration(found.b_ns)} instead of "
+                f"{duration(found.a_ns)}){_reason(found, inside=True)}"
+            )
+        )
+        return f"Cannot tell: {count[0]} against {count[1]} iterations are too few to be sure. {same}."
+    unmarked = [name for name, side in (("A", found.a), ("B", found.b)) if not side.marked]
+    names = " and ".join(unmarked)
+    marks = f"{names} {'marks' if len(unmarked) == 1 else 'mark'} no iterations"
+    per_call = _speed_change(found)
+    told = f" Kernel time per call: {signed_percent(per_call)}." if per_call is not None else ""
+    if found.per == "capture":
+        return f"Cannot tell: {marks}, and their calls stand in no one ratio.{told}"
+    few = f"{len(found.a.recordings)} against {len(found.b.recordings)} recordings"
+    times = "" if main.a is None or main.b is None else f" {duration(main.a)} -> {duration(main.b)}."
+    return (
+        f"Cannot tell: {marks}, and {few} are too few to be sure ({FEWEST_SAMPLES} of each are needed).{told}"
+        f"{' Kernels:' + times if times else ''}{_reason(found)}"
+    )
+
+
+def _speed_change(found: Comparison) -> float | None:
+    """By how much a call of the ops that match takes longer, all calls of B weighed alike."""
+    matched = [row for row in found.rows if row.a and row.b and row.work_ns is not None]
+    before = sum(row.a_ns + (row.work_ns or 0) for row in matched)
+    kernels = [row for row in found.rows if row.a or row.b or row.kind == "graphs"]
+    if sum(row.a_ns for row in matched) < _MOSTLY * sum(row.a_ns for row in kernels) or sum(
+        row.b_ns for row in matched
+    ) < _MOSTLY * sum(row.b_ns for row in kernels):
+        return None
+    return sum(row.speed_ns or 0 for row in matched) / before if before > 0 else None
+
+
+def _unchanged(found: Comparison, estimate: Estimate) -> str:
+    what = "an iteration takes" if found.per == "iteration" else "its kernels take"
+    text = f"No clear change: {what} {duration(found.b_ns)} against {duration(found.a_ns)} ({_bounds(estimate)})."
+    changes = _grouped(found)
+    floor = found.floor_of(found.main.name) * max(found.a_ns, 1)
+    less = min(changes, key=lambda change: change[1], default=None)
+    more = max(changes, key=lambda change: change[1], default=None)
+    if less and more and -less[1] >= floor and more[1] >= floor:
+        text += f" Behind it, {less[0]} got {duration(-less[1])} shorter and {more[0]} {duration(more[1])} longer."
+    return text + _outliers(found, estimate)
+
+
+def _outliers(found: Comparison, estimate: Estimate) -> str:
+    """Says so where means and the estimate differ."""
+    if found.per == "capture" or not found.a_ns:
+        return ""
+    mean = found.b_ns / found.a_ns
+    if abs(mean - estimate.ratio) <= found.floor_of(found.main.name):
+        return ""
+    return f" Means, which single slow iterations shift, differ by {signed_percent(mean - 1)}."
+
+
+def _grouped(found: Comparison) -> list[tuple[str, int]]:
+    """The change of each op type, and of each part of the time without kernels (ns)."""
+    sums: dict[str, int] = defaultdict(int)
+    for row in found.rows:
+        if row.kind != "overlap":
+            sums[_group(row)] += row.change_ns
+    return list(sums.items())
+
+
+def _group(row: Row) -> str:
+    if not row.a and not row.b:
+        return _PLACES.get(row.name, f"{row.name[:1].lower()}{row.name[1:]}")
+    op_type = (row.b or row.a)[0].op_type
+    return f"`{row.name if row.kind.startswith('kernel') or not op_type else op_type}`"
+
+
+_PLACES = {"Data loader": "the data loader", "I/O": "I/O", "Work on the CPU": "work on the CPU"}
+"""Names of rows without ops as they stand within a sentence, where they do not just begin with a small letter."""
+
+
+def _reason(found: Comparison, inside: bool = False) -> str:
+    """The op type or part with most of the change."""
+    change = found.change_ns
+    changes = [one for one in _grouped(found) if one[1] * change > 0]
+    if not changes:
+        return ""
+    name, part = max(changes, key=lambda one: abs(one[1]))
+    if abs(part) < _LARGE_SHARE * abs(change):
+        return ""
+    if abs(part) > _NOT_OF_IT * abs(change):
+        text = f"{name} alone takes {duration(abs(part))} {'more' if part > 0 else 'less'}"
+    elif name.startswith("`"):
+        text = f"{duration(abs(part))} of it is {name}"
+    else:
+        text = f"{duration(abs(part))} of it {'' if inside else 'is '}in {name}"
+    if _now_on_tensor_cores(found, name):
+        text += ", which now runs on Tensor Cores"
+    return f", {text}" if inside else f" {text}."
+
+
+def _now_on_tensor_cores(found: Comparison, name: str) -> bool:
+    rows = [row for row in found.rows if _group(row) == name]
+    return _tensor_core_share([op for row in rows for op in row.a]) < _LITTLE and (
+        _tensor_core_share([op for row in rows for op in row.b]) > _MOSTLY
+    )
+
+
+def _tensor_core_share(ops: Sequence[Op]) -> float:
+    kernel_ns = sum(op.kernel_ns for op in ops)
+    return sum(op.tensor_core_ns for op in ops) / kernel_ns if kernel_ns else 0.0
+
+
+def _details(found: Comparison) -> str:
+    told = "; ".join(_measured(found))
+    return f"{told[:1].upper()}{told[1:]}." if told else ""
+
+
+def _measured(found: Comparison) -> Iterator[str]:
+    kernel = found.measures["kernel_time"]
+    if kernel.a and kernel.b is not None and kernel is not found.main:
+        ratio = kernel.b / kernel.a
+        how = "halved" if 0.45 <= ratio <= 0.52 else "doubled" if 1.95 <= ratio <= 2.1 else signed_percent(ratio - 1)
+        unit = " an iteration" if found.per == "iteration" else ""
+        sure = ""
+        if kernel.estimate is not None and kernel.estimate.is_change(found.floor_of("kernel_time")):
+            sure = f", 95 % sure: {_bounds(kernel.estimate)}"
+        yield (
+            f"kernel time {how} ({signed_duration(kernel.b - kernel.a)}{unit}: {duration(kernel.a)} -> "
+            f"{duration(kernel.b)}{sure})"
+        )
+    tensor = found.measures["tensor_core_share"]
+    if tensor.a is not None and tensor.b is not None and (tensor.a or tensor.b):
+        least = "at least " if tensor.is_least else ""
+        yield f"Tensor Cores {least}{share(tensor.a)} -> {share(tensor.b)} of kernel time"
+    for name, label in (("gpu_utilization", "GPU utilisation"), ("memory_peak", "peak memory")):
+        measure = found.measures[name]
+        if measure.a is not None and measure.b is not None:
+            shown = size if name == "memory_peak" else share
+            yield f"{label} {shown(measure.a)} -> {shown(measure.b)}"

@@ -1,0 +1,41 @@
+"""Numbers of a comparison in words."""
+
+from __future__ import annotations
+
+from tensorboard_plugin_dlprof.units import short_duration, three_digits
+
+
+def duration(time_ns: float) -> str:
+    """A duration with three digits."""
+    return ("-" if time_ns < 0 else "") + short_duration(abs(time_ns))
+
+
+def signed_duration(time_ns: float) -> str:
+    """A change of a duration: ``+22.2 ms``."""
+    return ("+" if time_ns > 0 else "") + duration(time_ns)
+
+
+def percent(fraction: float) -> str:
+    """A positive fraction in percent; one decimal below 10 %."""
+    share = 100 * fraction
+    return f"{share:.1f} %" if share < 9.95 else f"{share:,.0f} %"
+
+
+def signed_percent(fraction: float) -> str:
+    """A change in percent: ``+1.2 %``."""
+    if round(abs(1000 * fraction)) == 0:
+        return "0.0 %"
+    return ("+" if fraction > 0 else "-") + percent(abs(fraction))
+
+
+def share(fraction: float | None) -> str:
+    """A share in percent with one decimal."""
+    return "unknown" if fraction is None else f"{100 * fraction:.1f} %" if fraction else "0 %"
+
+
+def size(count: float) -> str:
+    """A size in units of powers of 1024."""
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if abs(count) >= 1 << power:
+            return f"{three_digits(abs(count) / (1 << power))} {unit}"
+    return f"{round(abs(count))} bytes"

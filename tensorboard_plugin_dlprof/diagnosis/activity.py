@@ -1,0 +1,133 @@
+"""Joins the busy time of each GPU with its idle time into one partition of the whole capture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+import numpy as np
+
+from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.diagnosis.calls import is_communication
+from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.diagnosis.segments import (
+    BESIDE_COMMUNICATION,
+    BESIDE_COPY,
+    Activity,
+    Cause,
+    Int64s,
+    Segments,
+)
+from tensorboard_plugin_dlprof.diagnosis.spans import Spans, covered, joined
+from tensorboard_plugin_dlprof.profile.tables import Profile
+
+_TENSOR, _OTHER, _UNKNOWN, _GRAPH, _COMMUNICATION, _COPY = (1 << bit for bit in range(6))
+"""Kinds of work, as bits: what runs at a time is a sum of them."""
+
+
+def with_busy_time(profile: Profile) -> Activity:
+    """The activity with the time in which work runs, which a profile does not store twice.
+
+    Args:
+        profile: its ``activity`` has the idle time; the kernels' use of matrix units is final.
+    """
+    idle = profile.activity
+    causes = {cause: row for row, cause in enumerate(idle.causes)}
+    kinds = _kinds_of_kernels(profile)
+    devices = []
+    for found in idle.devices:
+        start, stop, mask = _busy(_work_of(profile, found.device, kinds))
+        rows = np.zeros(64, np.int32)
+        for number in distinct_values(mask).tolist():
+            rows[number] = causes.setdefault(_cause(number), len(causes))
+        both = np.concatenate((start, found.start_ns))
+        order = np.argsort(both, kind="stable")
+        devices.append(
+            Segments(
+                found.device,
+                both[order],
+                np.concatenate((stop, found.stop_ns))[order],
+                np.concatenate((rows[mask], found.cause))[order],
+            )
+        )
+    return msgspec.structs.replace(idle, causes=list(causes), devices=devices)
+
+
+def communication_names(profile: Profile) -> list[int]:
+    """Ids of the long names of the kernels that communicate."""
+    of_nsight = profile.info.source_format == "nsight_systems"
+    kernels, strings = profile.kernels, profile.strings
+    shown = kernels.name if of_nsight else kernels.long_name
+    names = [text for text in distinct_values(shown).tolist() if is_communication(strings[text])]
+    if not of_nsight or not names:
+        return names
+    chosen = np.zeros(len(strings), np.bool_)
+    chosen[names] = True
+    found: list[int] = distinct_values(kernels.long_name[chosen[kernels.name]]).tolist()
+    return found
+
+
+def _kinds_of_kernels(profile: Profile) -> Int64s:
+    kernels = profile.kernels
+    by_unit = np.zeros(len(MatrixUnit), np.int64)
+    by_unit[MatrixUnit.YES], by_unit[MatrixUnit.NO], by_unit[MatrixUnit.UNKNOWN] = _TENSOR, _OTHER, _UNKNOWN
+    kind = by_unit[kernels.matrix_unit]
+    communicates = np.zeros(len(profile.strings), np.bool_)
+    communicates[communication_names(profile)] = True
+    if communicates.any():
+        kind[communicates[kernels.long_name]] = _COMMUNICATION
+    return kind
+
+
+def _work_of(profile: Profile, device: int, kinds: Int64s) -> Iterator[tuple[int, Spans]]:
+    """The time in which each kind of work runs on a device, disjoint and ascending."""
+    kernels = profile.kernels
+    here = kernels.device == device
+    for kind in distinct_values(kinds[here]).tolist():
+        rows = here & (kinds == kind)
+        yield kind, covered(_real(kernels.gpu_start[rows], kernels.gpu_stop[rows]))
+    for kind, tables in ((_GRAPH, (profile.graphs,)), (_COPY, (profile.memcpys, profile.memsets))):
+        spans = []
+        for table in tables:
+            rows = table.device == device
+            spans.append(_real(table.gpu_start[rows], table.gpu_stop[rows]))
+        yield kind, covered(joined(spans))
+
+
+def _real(start: Int64s, stop: Int64s) -> Spans:
+    return Spans(start, stop, start).some(stop > start)
+
+
+def _busy(work: Iterator[tuple[int, Spans]]) -> tuple[Int64s, Int64s, Int64s]:
+    """Disjoint intervals with what runs in each, as a sum of kinds."""
+    times, changes = [np.zeros(0, np.int64)], [np.zeros(0, np.int8)]
+    for kind, spans in work:
+        times += [spans.start, spans.stop]
+        changes += [np.full(len(spans.start), kind, np.int8), np.full(len(spans.stop), -kind, np.int8)]
+    time, change = np.concatenate(times), np.concatenate(changes)
+    order = np.argsort(time, kind="stable")
+    time, running = time[order], np.cumsum(change[order], dtype=np.int64)
+    last = np.append(time[1:] != time[:-1], True)[: len(time)]
+    time, running = time[last], running[last]
+    heads = np.append(True, running[1:] != running[:-1])[: len(time)]
+    time, running = time[heads], running[heads]
+    rows = np.flatnonzero(running)
+    return time[rows], time[rows + 1] if len(rows) else time[rows], running[rows]
+
+
+def _cause(running: int) -> Cause:
+    beside = BESIDE_COMMUNICATION if running & _COMMUNICATION else 0
+    if running & _COPY:
+        beside |= BESIDE_COPY
+    for kind, part, detail in (
+        (_TENSOR, Part.COMPUTE_TENSOR, ""),
+        (_OTHER, Part.COMPUTE_OTHER, ""),
+        (_UNKNOWN, Part.COMPUTE_UNKNOWN, ""),
+        (_GRAPH, Part.COMPUTE_UNKNOWN, "graph"),
+    ):
+        if running & kind:
+            return Cause(part, detail, beside=beside)
+    if running & _COMMUNICATION:
+        return Cause(Part.COMMUNICATION, beside=beside & BESIDE_COPY)
+    return Cause(Part.COPY)

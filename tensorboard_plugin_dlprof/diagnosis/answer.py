@@ -1,0 +1,473 @@
+"""The diagnosis of a profile as plain data: what every page, report and command says about where the time goes."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from tensorboard_plugin_dlprof.columns.group import numbered
+from tensorboard_plugin_dlprof.diagnosis.clip import Clipped
+from tensorboard_plugin_dlprof.diagnosis.headline import headline
+from tensorboard_plugin_dlprof.diagnosis.parts import HOST, Part
+from tensorboard_plugin_dlprof.diagnosis.queue import Launches, QueueTimes, launches_of, queue_times, ran_ahead
+from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Int64s, Segments
+from tensorboard_plugin_dlprof.diagnosis.windows import Typical, find_typical, said
+from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
+
+SCHEMA: Final = "dlprof-diagnosis-1"
+
+MISSING_FRACTION: Final = 0.05
+"""Share of the time in which work waited for something that was not recorded, from which busy time is a lower bound."""
+
+UNMATCHED_FRACTION: Final = 0.01
+"""Share of launches without work, or of work without a launch, from which the recording lacks some."""
+
+_ROWS = 20
+_MOST_ITERATIONS_WITH_ROWS = 200
+"""Beyond, rows are given for the mean only."""
+
+QUEUED = ("turnaround", "dependency", "graph", "unexplained")
+
+_FORMATS = {"pytorch": "torch", "nsight_systems": "nsight", "xplane": "xplane"}
+
+
+class Row(msgspec.Struct):
+    """One named cause of a part within some windows."""
+
+    cause: Cause
+    count: int
+    time_ns: int
+    worst: int
+    """Position of the window with most of it."""
+    longest: tuple[int, int]
+    """Start and stop of its longest stretch in that window."""
+
+
+class DeviceDiagnosis(msgspec.Struct):
+    """One GPU in all windows."""
+
+    device: int
+    clipped: Clipped
+    parts_ns: Int64s
+    """Shape (n, 14), by ``Part``."""
+    queued_ns: Int64s
+    """Shape (n, 4), by ``QUEUED``."""
+    communication_ns: Int64s
+    copy_ns: Int64s
+    graph_ns: Int64s
+    queue: QueueTimes
+    launches: Launches
+
+
+class Diagnosis(msgspec.Struct):
+    """Where the time of the windows of a profile goes."""
+
+    profile: Profile
+    candidate: IterationCandidate
+    marked: bool
+    labels: list[str]
+    start_ns: Int64s
+    stop_ns: Int64s
+    typical: Typical
+    chosen: list[int]
+    """Positions of the windows that means are made of."""
+    devices: list[DeviceDiagnosis]
+
+    @property
+    def wall_ns(self) -> Int64s:
+        """Length of each window."""
+        wall: Int64s = self.stop_ns - self.start_ns
+        return wall
+
+    @property
+    def mean_wall_ns(self) -> int:
+        """Mean length of the chosen windows."""
+        return int(self.wall_ns[self.chosen].sum()) // max(len(self.chosen), 1)
+
+    def mean(self, values: Int64s) -> Int64s:
+        """Integer means of the chosen rows."""
+        found: Int64s = values[self.chosen].sum(axis=0) // max(len(self.chosen), 1)
+        return found
+
+    def rows(self, device: DeviceDiagnosis) -> list[Row]:
+        """The causes of one GPU in the chosen windows, most time first; times and counts are means per window."""
+        return _rows(device.clipped, self.profile.activity.causes, self.chosen)
+
+    @property
+    def lower_bound(self) -> list[str]:
+        """Why the busy time is only a lower bound; empty if it is not."""
+        return _lower_bound(self)
+
+
+def candidate_of(profile: Profile) -> IterationCandidate:
+    """The iterations to diagnose. Captures with DLProf's markers show the whole capture first, but iterations that the
+    program marked are what its user waits for."""
+    first, *others = profile.iterations
+    if profile.dlprof_markers and first.source == "whole_capture" and others:
+        return others[0] if others[0].source in ("profiler_step", "numbered_range") else first
+    return first
+
+
+def diagnose(profile: Profile, chosen: Sequence[int] | str = "typical") -> Diagnosis:
+    """Clip the activity of a profile to its iterations, or to the time with GPU work if none are marked.
+
+    Args:
+        profile: with the complete activity (``activity.with_busy_time``).
+        chosen: positions of the iterations that means are made of; ``typical`` or ``all``.
+    """
+    candidate, activity = candidate_of(profile), profile.activity
+    marked = candidate.source != "whole_capture"
+    start, stop, labels = candidate.start_ns, candidate.stop_ns, _labels(candidate)
+    busy = [_busy_bounds(activity, device) for device in activity.devices]
+    if not marked and busy:
+        start, stop = np.array([min(bounds[0] for bounds in busy)]), np.array([max(bounds[1] for bounds in busy)])
+        labels = ["From the first to the last GPU work"]
+    if not busy:
+        start, stop, labels = start[:0], stop[:0], []
+    devices = [
+        _of_device(profile, device, start, stop)
+        for device, (first, last) in zip(activity.devices, busy, strict=True)
+        if last > start[0] and first < stop[-1]
+    ]
+    typical = Typical(0, len(start) - 1, (), ())
+    if len(start):
+        work, ahead = np.zeros(len(start), np.bool_), np.zeros(len(start), np.bool_)
+        for found in devices:
+            work |= found.parts_ns[:, : Part.QUEUED].sum(axis=1) > 0
+            ahead |= ran_ahead(found.launches, start, stop)
+        typical = find_typical((stop - start).tolist(), work.tolist(), ahead.tolist())
+    positions = typical.chosen
+    if chosen == "all":
+        positions = list(range(len(start)))
+    elif not isinstance(chosen, str):
+        positions = list(chosen)
+    return Diagnosis(profile, candidate, marked, labels, start, stop, typical, positions, devices)
+
+
+def _labels(candidate: IterationCandidate) -> list[str]:
+    label = candidate.label
+    stem = label.removesuffix("N") if label.endswith(("#N", " N")) else f"{label} "
+    return [f"{stem}{number}" for number in candidate.values.tolist()]
+
+
+def _busy_bounds(activity: Activity, device: Segments) -> tuple[int, int]:
+    """Begin and end of a GPU's work."""
+    is_busy = np.array([cause.part < Part.QUEUED for cause in activity.causes], np.bool_)[device.cause]
+    rows = np.flatnonzero(is_busy)
+    return (int(device.start_ns[rows[0]]), int(device.stop_ns[rows[-1]])) if len(rows) else (0, 0)
+
+
+def _of_device(profile: Profile, device: Segments, start: Int64s, stop: Int64s) -> DeviceDiagnosis:
+    clipped = Clipped(profile.activity, device, start, stop)
+    launches = launches_of(profile, device.device)
+    return DeviceDiagnosis(
+        device=device.device,
+        clipped=clipped,
+        parts_ns=clipped.parts_ns(),
+        queued_ns=np.stack([clipped.queued_ns(detail) for detail in QUEUED], axis=1),
+        communication_ns=clipped.communication_ns(),
+        copy_ns=clipped.copy_ns(),
+        graph_ns=clipped.graph_ns(),
+        queue=queue_times(launches, start, stop),
+        launches=launches,
+    )
+
+
+def _rows(clipped: Clipped, causes: list[Cause], windows: Sequence[int]) -> list[Row]:
+    """The causes of idle time in some windows; times and counts are means per window."""
+    named = np.array([cause.part >= Part.QUEUED for cause in causes] or [False], np.bool_)
+    inside = np.zeros(clipped.windows, np.bool_)
+    inside[list(windows)] = True
+    rows = np.flatnonzero(inside[clipped.window] & named[clipped.cause])
+    if not len(rows):
+        return []
+    length, window = clipped.length_ns[rows], clipped.window[rows]
+    causes, merged = _merged(causes)
+    cause, number = numbered(merged[clipped.cause[rows]])
+    spent = np.bincount(number, weights=length).astype(np.int64)
+    count = np.bincount(number)
+    by_window = np.bincount(number * clipped.windows + window, weights=length, minlength=len(cause) * clipped.windows)
+    worst = by_window.reshape(len(cause), clipped.windows).argmax(axis=1)
+    in_worst = np.flatnonzero(worst[number] == window)
+    order = in_worst[np.lexsort((length[in_worst], number[in_worst]))]
+    last = np.append(np.flatnonzero(number[order][1:] != number[order][:-1]), len(order) - 1)
+    longest = rows[order[last]]
+    means = len(windows)
+    found = [
+        Row(
+            causes[int(cause[row])],
+            max(1, round(int(count[row]) / means)),
+            int(spent[row]) // means,
+            int(worst[row]),
+            (int(clipped.start_ns[longest[row]]), int(clipped.stop_ns[longest[row]])),
+        )
+        for row in range(len(cause))
+    ]
+    return sorted(found, key=lambda row: -row.time_ns)
+
+
+_INDEX = re.compile(r"\[\d+\]")
+
+
+def _merged(causes: list[Cause]) -> tuple[list[Cause], Int64s]:
+    """The causes without what tells repetitions apart, such as the index of a layer, and the row there of each cause.
+
+    An op keeps its id if it is the only one.
+    """
+    found: dict[Cause, int] = {}
+    ops: dict[int, str] = {}
+    rows = np.zeros(len(causes), np.int64)
+    for row, cause in enumerate(causes):
+        path = _INDEX.sub("[]", cause.path) if cause.kind == "op" else cause.path
+        key = msgspec.structs.replace(cause, path=path, op_id="", beside=0)
+        rows[row] = found.setdefault(key, len(found))
+        ops[int(rows[row])] = cause.op_id if ops.get(int(rows[row]), cause.op_id) == cause.op_id else ""
+    return [msgspec.structs.replace(cause, op_id=ops[row]) for cause, row in found.items()], rows
+
+
+def _lower_bound(diagnosis: Diagnosis) -> list[str]:
+    activity, kernels = diagnosis.profile.activity, diagnosis.profile.kernels
+    wall = diagnosis.mean_wall_ns
+    found = []
+    missing = [int(diagnosis.mean(device.queued_ns)[2:].sum()) for device in diagnosis.devices]
+    if any(time and time >= MISSING_FRACTION * wall for time in missing):
+        found.append("missing_work")
+    if activity.launch_calls_without_work > UNMATCHED_FRACTION * max(activity.launch_calls, 1):
+        found.append("launches_without_work")
+    if np.count_nonzero(kernels.launched == 0) > UNMATCHED_FRACTION * max(len(kernels.op), 1):
+        found.append("work_without_launch")
+    if any(device.graph_ns.any() for device in diagnosis.devices):
+        found.append("graphs_whole")
+    return found
+
+
+# ---- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def as_data(diagnosis: Diagnosis, source: str, findings: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+    """The diagnosis as the JSON object of ``dlprof diagnose``; times are relative to ``clock.base_ns``.
+
+    Args:
+        diagnosis: from ``diagnose``.
+        source: name of the file.
+        findings: what the rules say, in their order.
+    """
+    profile, info = diagnosis.profile, diagnosis.profile.info
+    is_nsight = info.source_format == "nsight_systems"
+    shift = info.base_time_ns if is_nsight else 0
+    base = 0 if is_nsight else info.base_time_ns - info.base_offset_ns
+    typical, wall = diagnosis.typical, diagnosis.wall_ns.tolist()
+    numbers = [str(number) for number in range(len(wall))]
+    activity = profile.activity
+    used = {device.device for device in diagnosis.devices}
+    return {
+        "schema": SCHEMA,
+        "source": source,
+        "format": _FORMATS.get(info.source_format, "dlprof"),
+        "marked": diagnosis.marked,
+        "clock": {"unit": "ns", "base_ns": str(base)},
+        "devices": [
+            {
+                "id": str(device.device_id),
+                "name": device.name or None,
+                "process": None,
+                "rank": info.rank if info.rank >= 0 else None,
+            }
+            for device in profile.devices
+            if device.device_id in used
+        ],
+        "lead_in": _lead_in(diagnosis),
+        "typical": {
+            "start": typical.start,
+            "stop": typical.stop,
+            "left_out": list(typical.left_out),
+            "why": list(typical.why),
+            "said": said(typical, wall, numbers),
+            "labels": [diagnosis.labels[typical.start], diagnosis.labels[typical.stop]] if wall else [],
+        },
+        "iterations": [
+            {
+                "index": position,
+                "label": diagnosis.labels[position],
+                "start_ns": int(diagnosis.start_ns[position]) + shift,
+                "stop_ns": int(diagnosis.stop_ns[position]) + shift,
+                "wall_ns": wall[position],
+                "typical": position in set(typical.chosen),
+                "devices": {
+                    str(device.device): _device_data(device, activity, position, len(wall))
+                    for device in diagnosis.devices
+                },
+            }
+            for position in range(len(wall))
+        ],
+        "mean": {
+            "iterations": len(diagnosis.chosen),
+            "chosen": diagnosis.chosen,
+            "wall_ns": diagnosis.mean_wall_ns,
+            "devices": {str(device.device): _mean_data(diagnosis, device) for device in diagnosis.devices},
+        },
+        "lower_bound": diagnosis.lower_bound,
+        "host_bound": host_bound(diagnosis),
+        "headline": headline_of(diagnosis),
+        "findings": list(findings),
+    }
+
+
+def _device_data(device: DeviceDiagnosis, activity: Activity, position: int, count: int) -> dict[str, Any]:
+    rows = _rows(device.clipped, activity.causes, [position]) if count <= _MOST_ITERATIONS_WITH_ROWS else []
+    queue = device.queue
+    wall = int(device.parts_ns[position].sum())
+    return {
+        "parts": _parts(device.parts_ns[position]),
+        "queued": _queued(device.queued_ns[position]),
+        "overlap": {
+            "communication_all_ns": int(device.communication_ns[position]),
+            "copy_all_ns": int(device.copy_ns[position]),
+        },
+        "of_which_graph_ns": int(device.graph_ns[position]),
+        "rows": _row_data(rows),
+        "queue": {
+            "median": _known(queue.median[position]),
+            "empty_share": int(queue.empty_ns[position]) / wall if wall else None,
+            "start_delay_median_ns": _known(queue.delay_ns[position]),
+            "launches": int(queue.launches[position]),
+            "lag_ns": int(queue.lag_ns[position]),
+        },
+    }
+
+
+def _mean_data(diagnosis: Diagnosis, device: DeviceDiagnosis) -> dict[str, Any]:
+    queue, chosen = device.queue, diagnosis.chosen
+    wall = int(diagnosis.wall_ns[chosen].sum())
+    medians, delays = queue.median[chosen], queue.delay_ns[chosen]
+    return {
+        "parts": _parts(diagnosis.mean(device.parts_ns)),
+        "queued": _queued(diagnosis.mean(device.queued_ns)),
+        "overlap": {
+            "communication_all_ns": int(diagnosis.mean(device.communication_ns)),
+            "copy_all_ns": int(diagnosis.mean(device.copy_ns)),
+        },
+        "of_which_graph_ns": int(diagnosis.mean(device.graph_ns)),
+        "rows": _row_data(diagnosis.rows(device)),
+        "queue": {
+            "median": _middle(medians[medians >= 0]),
+            "empty_share": int(queue.empty_ns[chosen].sum()) / wall if wall else None,
+            "start_delay_median_ns": _middle(delays[delays >= 0]),
+            "launches": int(diagnosis.mean(queue.launches)),
+            "lag_ns": int(diagnosis.mean(queue.lag_ns)),
+        },
+    }
+
+
+def _parts(parts_ns: Int64s) -> dict[str, int]:
+    return {part.label: int(parts_ns[part]) for part in Part}
+
+
+def _queued(queued_ns: Int64s) -> dict[str, int]:
+    return dict(zip(QUEUED, queued_ns.tolist(), strict=True))
+
+
+def _known(number: int) -> int | None:
+    return int(number) if number >= 0 else None
+
+
+def _middle(numbers: Int64s) -> int | None:
+    return int(np.sort(numbers)[len(numbers) // 2]) if len(numbers) else None
+
+
+def _row_data(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """At most 20 rows; what is left of each part is one more row."""
+    shown, rest = rows[:_ROWS], rows[_ROWS:]
+    left: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0])
+    for row in rest:
+        left[row.cause.part][0] += row.count
+        left[row.cause.part][1] += row.time_ns
+    found: list[dict[str, Any]] = [
+        {
+            "part": Part(row.cause.part).label,
+            "class": row.cause.detail or None,
+            "call": row.cause.call or None,
+            "path": row.cause.path or None,
+            "kind": row.cause.kind or None,
+            "op": row.cause.op_id or None,
+            "thread": row.cause.thread or None,
+            "count": row.count,
+            "time_ns": row.time_ns,
+        }
+        for row in shown
+    ]
+    found += [
+        {"part": Part(part).label, "class": None, "call": None, "path": "(rest)", "kind": None, "op": None,
+         "thread": None, "count": count, "time_ns": time}
+        for part, (count, time) in left.items()
+    ]  # fmt: skip
+    return found
+
+
+def _lead_in(diagnosis: Diagnosis) -> dict[str, Any]:
+    """What came before the first GPU work, where no iterations are marked."""
+    if diagnosis.marked:
+        return {}
+    profile = diagnosis.profile
+    begun = [profile.instances.cpu_start, profile.calls.api_start, profile.syncs.api_start]
+    begun += [table.api_start for table in (profile.kernels, profile.memcpys, profile.memsets)]
+    first_call = min((int(column.min()) for column in begun if len(column)), default=0)
+    found = {}
+    for device, segments in zip(diagnosis.devices, profile.activity.devices, strict=False):
+        first = int(_busy_bounds(profile.activity, segments)[0])
+        begin = min(first_call, first)
+        returned = int(device.launches.returned_ns.min(initial=np.iinfo(np.int64).max))
+        queued = min(max(first - returned, 0), first - begin)
+        parts = {part.label: 0 for part in Part if part > Part.QUEUED}
+        if begin < first:
+            clipped = Clipped(profile.activity, segments, np.array([begin]), np.array([max(first - queued, begin)]))
+            parts = {part.label: int(clipped.parts_ns()[0, part]) for part in Part if part > Part.QUEUED}
+        found[str(device.device)] = {"wall_ns": first - begin, "queued_ns": queued, "parts": parts}
+    return found
+
+
+# ---- what it means ---------------------------------------------------------------------------------------------------
+
+
+def far_ahead(diagnosis: Diagnosis) -> bool:
+    """Whether the host is far ahead of every GPU, so that nothing it does sooner would help."""
+    chosen = diagnosis.chosen
+    wall = int(diagnosis.wall_ns[chosen].sum())
+    found = []
+    for device in diagnosis.devices:
+        medians = device.queue.median[chosen]
+        median = _middle(medians[medians >= 0])
+        is_never_empty = bool(device.queue.launches[chosen].any()) and device.queue.empty_ns[chosen].sum() < 0.01 * wall
+        found.append((median or 0) > 100 or is_never_empty)
+    return bool(found) and all(found)
+
+
+def host_bound(diagnosis: Diagnosis) -> bool:
+    """Whether most of the idle time, and a fifth of all, is the host's."""
+    for device in diagnosis.devices:
+        parts = diagnosis.mean(device.parts_ns)
+        idle = int(parts[Part.QUEUED :].sum())
+        host = int(sum(parts[part] for part in HOST))
+        if 2 * host > idle and 5 * idle > diagnosis.mean_wall_ns:
+            return True
+    return False
+
+
+def headline_of(diagnosis: Diagnosis) -> str:
+    """One or two sentences: how much of the time is computing, and what takes most of the rest."""
+    if not diagnosis.devices:
+        return "No GPU work was recorded."
+    worst = min(diagnosis.devices, key=lambda device: int(diagnosis.mean(device.parts_ns)[: Part.COMMUNICATION].sum()))
+    parts, queued = diagnosis.mean(worst.parts_ns), diagnosis.mean(worst.queued_ns)
+    return headline(
+        diagnosis.mean_wall_ns,
+        {part: int(parts[part]) for part in Part},
+        missing_ns=int(queued[2:].sum()),
+        is_lower_bound=bool({"missing_work", "launches_without_work"} & set(diagnosis.lower_bound)),
+        one_of=len(diagnosis.devices),
+    )

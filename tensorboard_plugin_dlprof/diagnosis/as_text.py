@@ -1,0 +1,59 @@
+"""The diagnosis in words, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tensorboard_plugin_dlprof.diagnosis.headline import percent
+from tensorboard_plugin_dlprof.units import short_duration
+
+_NAMES = {
+    "compute_tensor": "computing on Tensor Cores",
+    "compute_other": "computing without them",
+    "compute_unknown": "computing, Tensor Core use unknown",
+    "communication": "communication that is not hidden",
+    "copy": "copies that are not hidden",
+    "queued": "idle: work was queued",
+    "blocked": "idle: a call blocks the host",
+    "launching": "idle: launching",
+    "host_op": "idle: the host is in an op",
+    "host_code": "idle: the host is in the program's code",
+    "data_loader": "idle: the data loader",
+    "io": "idle: files and sockets",
+    "unrecorded": "idle: the host does what was not recorded",
+    "launch_unknown": "idle: the launch was not recorded",
+}
+
+_ROWS = 3
+
+
+def text_of(found: Mapping[str, Any]) -> str:
+    """The object of ``answer.as_data`` as text that ends in a newline."""
+    return "".join(f"{line}\n" for line in _lines(found))
+
+
+def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+    yield found["headline"]
+    if found["typical"]["said"]:
+        yield found["typical"]["said"]
+    wall = found["mean"]["wall_ns"]
+    for device, mean in found["mean"]["devices"].items():
+        yield ""
+        yield f"GPU {device}, {'each of these iterations' if found['marked'] else 'all of'} {short_duration(wall)}:"
+        for part, time in sorted(mean["parts"].items(), key=lambda item: -item[1]):
+            if not time:
+                continue
+            yield f"  {short_duration(time):>9}  {percent(time / wall) if wall else '':>6}  {_NAMES[part]}"
+            named = [row for row in mean["rows"] if row["part"] == part and (row["path"] or row["call"])]
+            for row in named[:_ROWS]:
+                place = " in ".join(filter(None, (row["call"], row["path"])))
+                yield f"  {'':>17}  {short_duration(row['time_ns'])} {place}"
+    if found["lower_bound"]:
+        yield ""
+        yield f"The recording is incomplete: {', '.join(found['lower_bound'])}."
+    for number, finding in enumerate(found["findings"], start=1):
+        yield ""
+        yield f"{number}. {finding['title']}"
+        if finding["action"]:
+            yield f"   {finding['action']}"

@@ -1,0 +1,60 @@
+"""The sentence that says how well a GPU is used, and what takes most of the rest of the time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
+from tensorboard_plugin_dlprof.units import short_duration
+
+_CAUSES = {
+    Part.COMMUNICATION: "communication that is not hidden costs",
+    Part.COPY: "copies that are not hidden cost",
+    Part.BLOCKED: "calls that block the host cost",
+    Part.LAUNCHING: "launching costs",
+    Part.HOST_OP: "the host's work in ops costs",
+    Part.HOST_CODE: "the host's own code costs",
+    Part.DATA_LOADER: "the data loader costs",
+    Part.IO: "files and sockets cost",
+    Part.UNRECORDED: "work of the host that was not recorded costs",
+    Part.LAUNCH_UNKNOWN: "gaps whose cause was not recorded cost",
+}
+
+
+def headline(
+    wall_ns: int, parts_ns: Mapping[Part, int], *, missing_ns: int, is_lower_bound: bool, one_of: int = 1
+) -> str:
+    """``Computing 44 % of 160 ms; the data loader costs most of the rest: 36 ms (22 %).``
+
+    Args:
+        wall_ns: mean length of a window.
+        parts_ns: all parts of the GPU that computes least.
+        missing_ns: queued time in which something runs that was not recorded.
+        is_lower_bound: whether work is missing from the recording.
+        one_of: number of GPUs.
+    """
+    if wall_ns <= 0:
+        return "The iterations have no length."
+    compute = sum(parts_ns[part] for part in COMPUTE)
+    least = "at least " if is_lower_bound else ""
+    whose = "" if one_of == 1 else f" on the GPU that computes least of {one_of}"
+    start = f"Computing {least}{percent(compute / wall_ns)} of {short_duration(wall_ns)}{whose}"
+    if not compute and not parts_ns[Part.COMMUNICATION] and parts_ns[Part.COPY]:
+        start = f"Only copies: {percent(parts_ns[Part.COPY] / wall_ns)} of {short_duration(wall_ns)}{whose}"
+        return f"{start}."
+    causes = {words: parts_ns[part] for part, words in _CAUSES.items()}
+    causes["work that was not recorded takes"] = missing_ns
+    causes["short waits between kernels cost"] = parts_ns[Part.QUEUED] - missing_ns
+    words, time = max(causes.items(), key=lambda item: item[1])
+    if time < 0.01 * wall_ns:
+        return f"{start}; nothing else takes more than 1 %."
+    most = "most of the rest" if 2 * time > wall_ns - compute else "the largest part of the rest"
+    return f"{start}; {words} {most}: {short_duration(time)} ({percent(time / wall_ns)})."
+
+
+def percent(fraction: float) -> str:
+    """A share in percent, without decimals from 10 % on."""
+    share = 100 * fraction
+    if 0 < share < 0.05:
+        return "under 0.1 %"
+    return f"{share:.0f} %" if share >= 9.95 or share == 0 else f"{share:.1f} %"

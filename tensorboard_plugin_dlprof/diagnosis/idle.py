@@ -1,0 +1,350 @@
+"""Finds why each GPU was idle, gap by gap.
+
+A gap is a maximal time without work on the GPU. From the earliest return of a call for any work after the gap on, work
+was waiting, so the host is not to blame. Before that, the thread of that call is asked what it was in, then the main
+thread, then the others that launch. Everything is sorting and searching; only gaps with ``LONG_NS`` and more of host
+time are divided by what ops and functions say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.columns.group import distinct_values, rows_by_value
+from tensorboard_plugin_dlprof.diagnosis.calls import blocking_class, class_if_long, is_launch
+from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, DELIVERY_NS, LONG_NS, NEAR_NS, SHORT_NS, Part
+from tensorboard_plugin_dlprof.diagnosis.recording import HostItems, Int32s, Int64s, Recording
+from tensorboard_plugin_dlprof.diagnosis.spans import (
+    Spans,
+    covered,
+    innermost,
+    joined,
+    meeting,
+    no_spans,
+    outermost,
+    split,
+)
+
+_NEVER = np.iinfo(np.int64).max
+_ASKED = 8
+"""How many of the other threads that launch are asked, most launches first."""
+
+_CHUNK = 1 << 20
+"""Gaps that are explained at once, because intermediate results take several times their memory."""
+
+TURNAROUND, DEPENDENCY, GRAPH, UNEXPLAINED = range(4)
+QUEUED_DETAILS = ("turnaround", "dependency", "graph", "unexplained")
+
+_STATES = (Part.DATA_LOADER, Part.BLOCKED, Part.IO)
+"""What answers in gaps of any length, in this order."""
+
+
+class IdlePieces(msgspec.Struct):
+    """The idle time of one GPU, one row per piece: disjoint, ascending."""
+
+    device: int
+    start_ns: Int64s
+    stop_ns: Int64s
+    part: Int32s
+    """``Part``."""
+    item: Int64s
+    """By part: number of ``QUEUED_DETAILS``; row of ``HostCalls`` if blocked; number of the item of the loader, of io,
+    ops or code; -1 where nothing is known. If launching: the call that the GPU waited for, -1 if unknown."""
+    thread: Int32s
+    """The thread that answered, -1 if none."""
+    of_call: npt.NDArray[np.bool_]
+    """Whether ``item`` of a ``HOST_OP`` piece is a row of ``HostCalls``, not the number of an op."""
+
+
+def find_idle(recording: Recording) -> list[IdlePieces]:
+    """The idle time of every GPU with work, by device id."""
+    finder = _Finder(recording)
+    return [finder.of_device(device) for device in distinct_values(recording.work.device).tolist()]
+
+
+def call_classes(recording: Recording) -> tuple[list[str], list[str]]:
+    """The class of each name of a call: however short the call is, and if it takes ``BLOCK_NS`` or longer."""
+    always = [blocking_class(name) for name in recording.call_names]
+    return always, [found or class_if_long(name) for found, name in zip(always, recording.call_names, strict=True)]
+
+
+class _Threads:
+    """What each thread was in, by state, made when it is first asked for."""
+
+    def __init__(self, recording: Recording) -> None:
+        calls = recording.calls
+        always, _ = call_classes(recording)
+        blocks = np.array([bool(found) for found in always], np.bool_)
+        rows = np.arange(len(calls.start_ns))
+        of_class = blocks[calls.name] if len(rows) else np.zeros(0, np.bool_)
+        blocking = of_class | (calls.stop_ns - calls.start_ns >= BLOCK_NS)
+        every = Spans(calls.start_ns, calls.stop_ns, rows)
+        self._items = {
+            "loader": recording.loader,
+            "blocking": HostItems(every.some(blocking), calls.thread[blocking]),
+            "io": recording.io,
+            "ops": recording.ops,
+            "calls": HostItems(every.some(~blocking), calls.thread[~blocking]),
+            "code": recording.code,
+        }
+        self._rows = {
+            name: dict(rows_by_value(items.thread)) if len(items.thread) else {} for name, items in self._items.items()
+        }
+        self._made: dict[tuple[str, int], Spans] = {}
+        self._shields: dict[int, Spans] = {}
+
+    def raw(self, state: str, thread: int) -> Spans:
+        """All items of a state on a thread, which may overlap."""
+        rows = self._rows[state].get(thread)
+        return no_spans() if rows is None else self._items[state].spans.some(rows)
+
+    def own(self, state: str, thread: int) -> Spans:
+        """The items of a state that answer in gaps of any length, disjoint."""
+        key = state, thread
+        if key not in self._made:
+            raw = self.raw(state, thread)
+            self._made[key] = outermost(raw) if state == "loader" else innermost(raw)
+        return self._made[key]
+
+    def shield(self, thread: int) -> Spans:
+        """The time in which a thread was in an op, a short call, a range or a function, so that no other is asked."""
+        if thread not in self._shields:
+            self._shields[thread] = covered(joined([self.raw(state, thread) for state in ("ops", "calls", "code")]))
+        return self._shields[thread]
+
+
+class _Found(msgspec.Struct):
+    """Pieces of gaps; ``spans.row`` is the number of the gap."""
+
+    spans: Spans
+    part: int
+    item: Int64s
+    thread: int
+    of_call: bool = False
+
+
+class _Finder:
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._threads = _Threads(recording)
+
+    @cached_property
+    def _launching_threads(self) -> list[int]:
+        """Threads by number of launches, most first; then by their first launch."""
+        calls, names = self._recording.calls, self._recording.call_names
+        launches = np.array([is_launch(name) for name in names], np.bool_)
+        rows = np.flatnonzero(launches[calls.name]) if len(calls.name) else np.zeros(0, np.int64)
+        thread = calls.thread[rows]
+        found = [(-len(own), int(calls.start_ns[rows[own]].min()), number) for number, own in rows_by_value(thread)]
+        return [number for _, _, number in sorted(found)]
+
+    @cached_property
+    def _is_graph_launch(self) -> npt.NDArray[np.bool_]:
+        return np.array(["Graph" in name for name in self._recording.call_names], np.bool_)
+
+    def of_device(self, device: int) -> IdlePieces:
+        gaps = _Gaps(self._recording, device, self._is_graph_launch)
+        found = [*gaps.queued()]
+        unknown, asked = gaps.host()
+        found.append(_Found(unknown, Part.LAUNCH_UNKNOWN, np.full(len(unknown.start), -1), -1))
+        for begin in range(0, len(asked.start), _CHUNK):
+            found += self._asked(gaps, asked.some(np.arange(begin, min(begin + _CHUNK, len(asked.start)))))
+        found.append(gaps.delivery())
+        return _pieces(device, found, gaps)
+
+    def _asked(self, gaps: _Gaps, asked: Spans) -> Iterator[_Found]:
+        """The host's part of some gaps."""
+        thread = gaps.thread[asked.row]
+        thread = np.where(thread < 0, self._recording.main, thread)
+        for number, rows in rows_by_value(thread):
+            mine = asked.some(rows)
+            order = self._order(number)
+            answers = list(self._answers(mine, order))
+            yield from answers
+            taken = joined([answer.spans for answer in answers])
+            taken = taken.some(np.argsort(taken.start, kind="stable"))
+            _, _, rest = split(mine, taken)
+            place = np.searchsorted(mine.row, rest.row)
+            is_long = np.bincount(place, weights=rest.stop - rest.start, minlength=len(rows)) >= LONG_NS
+            short = rest.some(~is_long[place])
+            yield _Found(short, Part.LAUNCHING, gaps.awaited[short.row], number)
+            if is_long.any():
+                yield from self._long(mine.some(is_long), order)
+
+    def _order(self, thread: int) -> list[int]:
+        """Whom to ask: the responsible thread, the main thread, those that launch most."""
+        process, main = self._recording.process_of_thread, self._recording.main
+        order = [thread] if thread >= 0 else []
+        same = [
+            number for number in self._launching_threads[:_ASKED] if thread < 0 or process[number] == process[thread]
+        ]
+        if main >= 0 and (thread < 0 or self._recording.one_program or process[main] == process[thread]):
+            same.insert(0, main)
+        return list(dict.fromkeys(order + same))
+
+    def _answers(self, left: Spans, order: list[int]) -> Iterator[_Found]:
+        """Pieces in which a thread loads data, is blocked, or reads and writes."""
+        for place, thread in enumerate(order):
+            for state, part in zip(("loader", "blocking", "io"), _STATES, strict=True):
+                inside, item, left = split(left, self._threads.own(state, thread))
+                if len(item):
+                    yield _Found(inside, part, item, thread)
+            later = [
+                self._threads.own(state, other)
+                for other in order[place + 1 :]
+                for state in ("loader", "blocking", "io")
+            ]
+            open_for_others = np.zeros(len(left.start), np.bool_)
+            for items in later:
+                if len(items.start):
+                    open_for_others |= meeting(left, items)
+            left = left.some(open_for_others)
+            if not len(left.start):
+                return
+            _, _, left = split(left, self._threads.shield(thread))
+
+    def _long(self, left: Spans, order: list[int]) -> Iterator[_Found]:
+        """What the host did in gaps with much host time, besides the answers already given."""
+        window = left
+        for thread in order:
+            for state in ("loader", "blocking", "io"):
+                _, _, left = split(left, self._threads.own(state, thread))
+            for state, part in (("ops", Part.HOST_OP), ("calls", Part.HOST_OP), ("code", Part.HOST_CODE)):
+                raw = self._threads.raw(state, thread)
+                near = raw.some(meeting(raw, window))
+                inside, item, left = split(left, outermost(near) if state == "ops" else innermost(near))
+                if len(item):
+                    yield _Found(inside, part, item, thread, state == "calls")
+        yield _Found(left, Part.UNRECORDED, np.full(len(left.start), -1), -1)
+
+
+class _Gaps:
+    """The gaps of one GPU."""
+
+    def __init__(self, recording: Recording, device: int, is_graph_launch: npt.NDArray[np.bool_]) -> None:
+        work, calls = recording.work, recording.calls
+        rows = np.flatnonzero(work.device == device)
+        rows = rows[np.argsort(work.start_ns[rows], kind="stable")]
+        starts, stops, call = work.start_ns[rows], work.stop_ns[rows], work.call[rows]
+        self.start, self.stop = _between(starts, stops, recording)
+        self.count = len(self.start)
+        has_call = call >= 0
+        returned = np.full(len(rows) + 1, _NEVER)
+        returned[:-1][has_call] = calls.stop_ns[call[has_call]]
+        # Of the work from each row on, the one whose call returned first; the last of several.
+        best = np.minimum.accumulate(returned[::-1])
+        is_new = np.append(True, best[1:] < best[:-1])
+        earliest = (len(rows) - np.maximum.accumulate(np.where(is_new, np.arange(len(best)), 0)))[::-1]
+        first = np.searchsorted(starts, self.stop, side="left")
+        waiting = earliest[first]
+        self.returned = returned[waiting]
+        self.awaited = np.where(self.returned < _NEVER, np.append(call, -1)[waiting], -1)
+        """Row of the call whose work was awaited, -1 if none is recorded."""
+        self.late = (self.returned > self.start) & (self.returned < _NEVER)
+        queue_from = np.clip(self.returned, self.start, self.stop)
+        self.queue_from = np.where(self.late, np.minimum(queue_from + DELIVERY_NS, self.stop), queue_from)
+        after = np.searchsorted(starts, self.stop, side="right")
+        self.ends = after > first
+        """Whether work begins at the end of the gap."""
+        calls_before = np.append(0, np.cumsum(has_call))
+        self.ended_by_call = calls_before[after] > calls_before[first]
+        graphs = np.zeros(len(rows), np.bool_)
+        graphs[has_call] = is_graph_launch[calls.name[call[has_call]]]
+        graphs_before = np.append(0, np.cumsum(graphs))
+        self._by_graph = graphs_before[after] > graphs_before[first]
+        self._other_stream = self._changes_stream(work.stream[rows], stops, first)
+        self._after_other_device = _ends_near(work.stop_ns[work.device != device], self.stop)
+        last = call[has_call][-1] if has_call.any() else -1
+        awaited = np.where(self.awaited >= 0, self.awaited, last)
+        self.thread = np.where(awaited >= 0, calls.thread[awaited], -1) if len(calls.thread) else awaited
+
+    def _changes_stream(self, stream: Int64s, stops: Int64s, first: Int64s) -> npt.NDArray[np.bool_]:
+        """Whether the work after each gap is on another stream than the work before it."""
+        if not len(stream):
+            return np.zeros(self.count, np.bool_)
+        by_stop = np.argsort(stops, kind="stable")
+        before = np.minimum(np.searchsorted(stops[by_stop], self.start, side="left"), len(stops) - 1)
+        is_end = stops[by_stop[before]] == self.start
+        differs = stream[by_stop[before]] != stream[np.minimum(first, len(stream) - 1)]
+        found: npt.NDArray[np.bool_] = self.ends & is_end & differs
+        return found
+
+    def queued(self) -> Iterator[_Found]:
+        """The time in which work was waiting, by reason."""
+        waits = np.flatnonzero(self.queue_from < self.stop)
+        spans = Spans(self.queue_from[waits], self.stop[waits], waits)
+        short = spans.stop - spans.start < SHORT_NS
+        detail = np.select(
+            [
+                short & self._other_stream[waits] & ~self.late[waits],
+                short,
+                self._after_other_device[waits],
+                self._by_graph[waits],
+            ],
+            [DEPENDENCY, TURNAROUND, DEPENDENCY, GRAPH],
+            UNEXPLAINED,
+        )
+        yield _Found(spans, Part.QUEUED, detail, -1)
+
+    def host(self) -> tuple[Spans, Spans]:
+        """The time before: of gaps that end with work of unknown calls, and that for which the host is asked."""
+        has_host = self.queue_from > self.start
+        unknown = self.ends & ~self.ended_by_call & (self.returned >= self.stop)
+        rows = np.flatnonzero(has_host & unknown)
+        nobody = Spans(self.start[rows], self.queue_from[rows], rows)
+        rows = np.flatnonzero(has_host & ~unknown)
+        end = np.minimum(self.queue_from[rows], np.where(self.late[rows], self.returned[rows], _NEVER))
+        asked = Spans(self.start[rows], end, rows)
+        return nobody, asked.some(asked.stop > asked.start)
+
+    def delivery(self) -> _Found:
+        """The time from the return of the call to when work usually starts."""
+        rows = np.flatnonzero(self.late & (self.returned < self.queue_from))
+        spans = Spans(self.returned[rows], self.queue_from[rows], rows)
+        return _Found(spans, Part.LAUNCHING, self.awaited[rows], -2)
+
+
+def _between(starts: Int64s, stops: Int64s, recording: Recording) -> tuple[Int64s, Int64s]:
+    """The gaps between work, from the beginning of the capture to its end, cut where that is asked."""
+    real = stops > starts
+    begins, reach = starts[real], np.maximum.accumulate(stops[real]) if real.any() else stops[real]
+    start = np.append(recording.begin_ns, reach)
+    stop = np.append(begins, max(recording.end_ns, int(reach[-1]) if len(reach) else 0))
+    for cut in recording.cuts_ns:
+        inside = np.flatnonzero((start < cut) & (cut < stop))
+        start = np.insert(start, inside + 1, cut)
+        stop = np.insert(stop, inside, cut)
+    is_gap = start < stop
+    return start[is_gap], stop[is_gap]
+
+
+def _ends_near(stops: Int64s, time: Int64s) -> npt.NDArray[np.bool_]:
+    """Whether other work ended shortly before each time."""
+    stops = np.sort(stops)
+    found: npt.NDArray[np.bool_] = np.searchsorted(stops, time, side="right") > np.searchsorted(
+        stops, time - NEAR_NS, side="left"
+    )
+    return found
+
+
+def _pieces(device: int, found: list[_Found], gaps: _Gaps) -> IdlePieces:
+    spans = joined([each.spans for each in found])
+    sizes = [len(each.spans.start) for each in found]
+    thread = np.repeat(np.array([each.thread for each in found], np.int32), sizes)
+    if (delivered := thread == -2).any():
+        thread[delivered] = gaps.thread[spans.row[delivered]]
+    order = np.argsort(spans.start, kind="stable")
+    return IdlePieces(
+        device=device,
+        start_ns=spans.start[order],
+        stop_ns=spans.stop[order],
+        part=np.repeat(np.array([each.part for each in found], np.int32), sizes)[order],
+        item=np.concatenate([each.item for each in found])[order].astype(np.int64),
+        thread=thread[order],
+        of_call=np.repeat(np.array([each.of_call for each in found], np.bool_), sizes)[order],
+    )

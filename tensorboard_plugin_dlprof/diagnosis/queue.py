@@ -1,0 +1,134 @@
+"""How much launched work was waiting: depth of the queue, delay of launches, lag at the end of iterations."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.columns.group import numbered
+from tensorboard_plugin_dlprof.diagnosis.segments import Int64s
+from tensorboard_plugin_dlprof.profile.tables import Profile
+
+
+class Launches(msgspec.Struct):
+    """The calls that gave a GPU work, one row each."""
+
+    begun_ns: Int64s
+    """Start of the call."""
+    returned_ns: Int64s
+    started_ns: Int64s
+    """Start of its first work."""
+
+
+class QueueTimes(msgspec.Struct):
+    """The queue of one GPU in n windows; -1 where nothing is known."""
+
+    median: Int64s
+    """Median of the number of launches begun and not started, by time."""
+    empty_ns: Int64s
+    """Time with none."""
+    delay_ns: Int64s
+    """Median time from the return of a call to the start of its first work."""
+    launches: Int64s
+    """Calls whose first work starts in the window."""
+    lag_ns: Int64s
+    """How long after the end of the window the last work starts that was launched before it."""
+
+
+def launches_of(profile: Profile, device: int) -> Launches:
+    """The calls that gave a GPU work. Calls of graphs recorded as a whole are found by their op's call."""
+    tables: list[tuple[Int64s, ...]] = [
+        (
+            table.api_start[rows],
+            table.api_stop[rows],
+            table.process_id[rows],
+            table.thread_id[rows],
+            table.gpu_start[rows],
+        )
+        for table in (profile.kernels, profile.memcpys, profile.memsets)
+        for rows in [np.flatnonzero((table.device == device) & (table.launched != 0))]
+    ]
+    tables.append(_of_graphs(profile, device))
+    begun, returned, process, thread, started = (np.concatenate(columns) for columns in zip(*tables, strict=True))
+    order = np.lexsort((started, thread, process, begun))
+    begun, returned, process, thread, started = (
+        column[order] for column in (begun, returned, process, thread, started)
+    )
+    same = (begun[1:] == begun[:-1]) & (process[1:] == process[:-1]) & (thread[1:] == thread[:-1])
+    first = np.append(True, ~same)[: len(begun)]
+    return Launches(begun[first], returned[first], started[first])
+
+
+def _of_graphs(profile: Profile, device: int) -> tuple[Int64s, ...]:
+    graphs, calls = profile.graphs, profile.calls
+    rows = np.flatnonzero(graphs.device == device)
+    nothing = np.zeros(0, np.int64)
+    if not len(rows) or not len(calls.op):
+        return (nothing,) * 5
+    of_graph = graphs.op[rows].astype(np.int64) << 32 | graphs.instance[rows]
+    of_call = calls.op.astype(np.int64) << 32 | calls.instance
+    order = np.argsort(of_call, kind="stable")
+    place = np.minimum(np.searchsorted(of_call[order], of_graph), len(order) - 1)
+    found = of_call[order[place]] == of_graph
+    call = order[place[found]]
+    return (
+        calls.api_start[call],
+        calls.api_stop[call],
+        calls.process_id[call],
+        calls.thread_id[call],
+        graphs.gpu_start[rows[found]],
+    )
+
+
+def ran_ahead(launches: Launches, start_ns: Int64s, stop_ns: Int64s) -> npt.NDArray[np.bool_]:
+    """Whether the queue grew in each window by more than a quarter of the launches begun in it."""
+    begun, started = np.sort(launches.begun_ns), np.sort(launches.started_ns)
+
+    def at(ordered: Int64s, time: Int64s) -> Int64s:
+        return np.searchsorted(ordered, time, side="right")
+
+    new = at(begun, stop_ns) - at(begun, start_ns)
+    grown = new - (at(started, stop_ns) - at(started, start_ns))
+    found: npt.NDArray[np.bool_] = (new > 0) & (4 * grown > new)
+    return found
+
+
+def queue_times(launches: Launches, start_ns: Int64s, stop_ns: Int64s) -> QueueTimes:
+    """The queue in each of n disjoint ascending windows."""
+    count = len(start_ns)
+    nothing = np.full(count, -1, np.int64)
+    found = QueueTimes(nothing.copy(), stop_ns - start_ns, nothing.copy(), np.zeros(count, np.int64), nothing * 0)
+    if not len(launches.begun_ns):
+        return found
+    waits = launches.started_ns > launches.begun_ns
+    times = np.concatenate((launches.begun_ns[waits], launches.started_ns[waits], start_ns, stop_ns))
+    change = np.zeros(len(times), np.int64)
+    waiting = int(waits.sum())
+    change[:waiting], change[waiting : 2 * waiting] = 1, -1
+    order = np.argsort(times, kind="stable")
+    times, depth = times[order], np.cumsum(change[order])
+    length = np.diff(times)
+    delay = np.maximum(launches.started_ns - launches.returned_ns, 0)
+    by_start = np.argsort(launches.started_ns, kind="stable")
+    started, delay = launches.started_ns[by_start], delay[by_start]
+    by_begin = np.argsort(launches.begun_ns, kind="stable")
+    begun, latest = launches.begun_ns[by_begin], np.maximum.accumulate(launches.started_ns[by_begin])
+    edges = np.searchsorted(times, np.stack((start_ns, stop_ns)), side="left")
+    own = np.searchsorted(started, np.stack((start_ns, stop_ns)), side="left")
+    before = np.searchsorted(begun, stop_ns, side="left")
+    for window in range(count):
+        here = slice(int(edges[0, window]), int(edges[1, window]))
+        levels, number = numbered(depth[here])
+        spent = np.bincount(number, weights=length[here], minlength=len(levels))
+        whole = spent.sum()
+        if whole:
+            found.median[window] = levels[np.searchsorted(2 * np.cumsum(spent), whole)]
+            found.empty_ns[window] = int(spent[levels == 0].sum())
+        mine = np.sort(delay[own[0, window] : own[1, window]])
+        found.launches[window] = len(mine)
+        if len(mine):
+            found.delay_ns[window] = mine[len(mine) // 2]
+        if before[window]:
+            found.lag_ns[window] = max(int(latest[before[window] - 1] - stop_ns[window]), 0)
+    return found

@@ -1,0 +1,64 @@
+"""The partition of each GPU's time into segments, each with one cause."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+Int64s = npt.NDArray[np.int64]
+Int32s = npt.NDArray[np.int32]
+
+
+BESIDE_COMMUNICATION, BESIDE_COPY = 1, 2
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """What segments have in common. Unknown texts are empty."""
+
+    part: int
+    """``Part``."""
+    detail: str = ""
+    """``turnaround``, ``dependency``, ``graph`` or ``unexplained`` if queued; ``sync``, ``copy``, ``allocation``,
+    ``module``, ``launch`` or ``other`` if blocked; ``graph`` for graphs recorded as a whole; else empty."""
+    call: str = ""
+    """Name of the API or system call."""
+    path: str = ""
+    """Path of the op, or name of the range or Python function, that the host was in."""
+    kind: str = ""
+    """What ``path`` names: ``op``, ``range``, ``frame``."""
+    op_id: str = ""
+    """Id of the op, where it is one of the profile's."""
+    thread: str = ""
+    """Name of the host thread; ``main`` for the one that drives the program."""
+    long: bool = False
+    """Whether the call took ``LONG_NS`` or longer."""
+    beside: int = 0
+    """What runs at the same time and does not count: ``BESIDE_COMMUNICATION``, ``BESIDE_COPY``, their sum, or 0."""
+
+
+class Segments(msgspec.Struct):
+    """The segments of one GPU: disjoint, ascending, in nanoseconds since the start of the capture."""
+
+    device: int
+    start_ns: Int64s
+    stop_ns: Int64s
+    cause: Int32s
+    """Row of ``Activity.causes``."""
+
+
+class Activity(msgspec.Struct):
+    """What each GPU with work did throughout the capture."""
+
+    causes: list[Cause]
+    devices: list[Segments]
+    """By device id."""
+    launch_calls: int = 0
+    """Calls that launch kernels or graphs."""
+    launch_calls_without_work: int = 0
+    """Those of which no device work is recorded."""
+
+
+def no_activity() -> Activity:
+    """The activity of a capture without device work."""
+    return Activity([], [])

@@ -1,0 +1,130 @@
+"""Arithmetic on disjoint intervals that remember where they come from, vectorised: sorting and searching, no loops."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.columns.group import distinct_values
+
+Int64s = npt.NDArray[np.int64]
+
+
+class Spans(NamedTuple):
+    """Intervals ``[start, stop)`` in nanoseconds, with the row of a table or another number for each."""
+
+    start: Int64s
+    stop: Int64s
+    row: Int64s
+
+    def some(self, chosen: npt.NDArray[np.bool_] | Int64s) -> Spans:
+        """The chosen intervals."""
+        return Spans(self.start[chosen], self.stop[chosen], self.row[chosen])
+
+
+def no_spans() -> Spans:
+    """No intervals."""
+    nothing = np.zeros(0, np.int64)
+    return Spans(nothing, nothing, nothing)
+
+
+def joined(parts: list[Spans]) -> Spans:
+    """All intervals of several lists, one list after the other."""
+    if not parts:
+        return no_spans()
+    if len(parts) == 1:
+        return parts[0]
+    return Spans(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def outermost(spans: Spans) -> Spans:
+    """Disjoint intervals, ascending: at each time the one of those that are open that started first."""
+    start, stop, row = _by_start(spans)
+    reach = np.maximum.accumulate(stop) if len(stop) else stop
+    begin = start.copy()
+    np.maximum(start[1:], reach[:-1], out=begin[1:])
+    kept = stop > begin
+    return Spans(begin[kept], stop[kept], row[kept])
+
+
+def innermost(spans: Spans) -> Spans:
+    """Disjoint intervals, ascending: at each time the one of those that are open that started last."""
+    start, stop, row = _by_start(spans)
+    if not len(start) or (start[1:] >= np.maximum.accumulate(stop)[:-1]).all():
+        return Spans(start, stop, row)
+    edges = distinct_values(np.concatenate((start, stop)))
+    inside = np.full(len(edges), -1, np.int64)
+    bounds = zip(np.searchsorted(edges, start).tolist(), np.searchsorted(edges, stop).tolist(), strict=True)
+    for number, (first, last) in enumerate(bounds):
+        inside[first:last] = number  # later ones are painted over earlier ones
+    heads = np.flatnonzero(np.append(True, inside[1:] != inside[:-1]))
+    found, first_edge, last_edge = inside[heads], edges[heads], np.append(edges[heads[1:]], edges[-1])
+    known = found >= 0
+    return Spans(first_edge[known], last_edge[known], row[found[known]])
+
+
+def covered(spans: Spans) -> Spans:
+    """The union, as disjoint ascending intervals; their rows mean nothing."""
+    start, stop = np.sort(spans.start, kind="stable"), np.sort(spans.stop, kind="stable")
+    begins = np.ones(len(start), np.bool_)
+    np.greater(start[1:], stop[:-1], out=begins[1:])
+    ends = np.append(begins[1:], True)[: len(stop)]
+    return Spans(start[begins], stop[ends], np.zeros(int(begins.sum()), np.int64))
+
+
+def meeting(spans: Spans, items: Spans) -> npt.NDArray[np.bool_]:
+    """Which intervals overlap any of the disjoint ascending ``items``."""
+    first = np.searchsorted(items.stop, spans.start, side="right")
+    found: npt.NDArray[np.bool_] = first < np.searchsorted(items.start, spans.stop, side="left")
+    return found
+
+
+def split(spans: Spans, items: Spans) -> tuple[Spans, Int64s, Spans]:
+    """Divide disjoint intervals by disjoint ascending ``items``.
+
+    Returns:
+        The pieces inside items, with the rows of ``spans``; the row of the item of each; and the pieces outside.
+    """
+    if not len(items.start) or not len(spans.start):
+        return no_spans(), np.zeros(0, np.int64), spans
+    first = np.searchsorted(items.stop, spans.start, side="right")
+    count = np.searchsorted(items.start, spans.stop, side="left") - first
+    np.maximum(count, 0, out=count)
+    met = np.flatnonzero(count)
+    if not len(met):
+        return no_spans(), np.zeros(0, np.int64), spans
+    start, stop, row, first, count = spans.start[met], spans.stop[met], spans.row[met], first[met], count[met]
+    end = np.cumsum(count)
+    item = np.arange(int(end[-1])) + np.repeat(first - (end - count), count)
+    inside = Spans(
+        np.maximum(items.start[item], np.repeat(start, count)),
+        np.minimum(items.stop[item], np.repeat(stop, count)),
+        np.repeat(row, count),
+    )
+    # Before each piece there may be one outside, and one after the last of each interval.
+    heads = end - count
+    before = np.append(0, inside.stop[:-1])
+    before[heads] = start
+    outside = Spans(
+        np.concatenate((before, inside.stop[end - 1])),
+        np.concatenate((inside.start, stop)),
+        np.concatenate((inside.row, row)),
+    )
+    outside = outside.some(outside.stop > outside.start)
+    return inside, items.row[item], joined([spans.some(count_is_zero(spans, met)), outside])
+
+
+def count_is_zero(spans: Spans, met: Int64s) -> npt.NDArray[np.bool_]:
+    """Which intervals are not among those with the numbers ``met``."""
+    free = np.ones(len(spans.start), np.bool_)
+    free[met] = False
+    return free
+
+
+def _by_start(spans: Spans) -> Spans:
+    spans = spans.some(spans.stop > spans.start)
+    if (spans.start[1:] > spans.start[:-1]).all():
+        return spans
+    return spans.some(np.lexsort((-spans.stop, spans.start)))

@@ -1,0 +1,194 @@
+"""Finds the iterations that represent the training: without warm-up, without what is slower or faster at the ends."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from tensorboard_plugin_dlprof.units import short_duration
+
+_MOST_PAIRED = 1_000
+"""Iterations whose pairs are compared for a drift; of more, as many evenly spaced ones."""
+
+
+class Typical(msgspec.Struct, frozen=True):
+    """A range of iterations, as positions from 0."""
+
+    start: int
+    stop: int
+    """Inclusive."""
+    left_out: tuple[int, ...]
+    """Single slow iterations within the range that means leave out."""
+    why: tuple[str, ...]
+    """Sorted: ``no_gpu_work``, ``warm_up``, ``ran_up``, ``became_slower``, ``became_faster``, ``slow_end``,
+    ``cut_end``, ``two_kinds``, ``slow_single``, ``drift``."""
+
+    @property
+    def chosen(self) -> list[int]:
+        """The positions that means are made of."""
+        return [position for position in range(self.start, self.stop + 1) if position not in set(self.left_out)]
+
+
+def find_typical(wall_ns: Sequence[int], has_work: Sequence[bool], ran_ahead: Sequence[bool]) -> Typical:
+    """The typical iterations.
+
+    Args:
+        wall_ns: The length of each iteration; at least one.
+        has_work: Whether any GPU did anything in it.
+        ran_ahead: Whether the queue of launched work grew in it by more than a quarter of its launches.
+    """
+    first, last, why = 0, len(wall_ns) - 1, set[str]()
+    if any(has_work):
+        first = next(position for position, found in enumerate(has_work) if found)
+        last = max(position for position, found in enumerate(has_work) if found)
+        if (first, last) != (0, len(wall_ns) - 1):
+            why.add("no_gpu_work")
+    first = _without_beginning(wall_ns, ran_ahead, first, last, why)
+    last = _without_end(wall_ns, first, last, why)
+    left_out: tuple[int, ...] = ()
+    if last - first >= 3:
+        first, last, left_out = _of_one_kind(wall_ns, first, last, why)
+    kept = [wall_ns[position] for position in range(first, last + 1) if position not in set(left_out)]
+    if _drifts(kept):
+        why.add("drift")
+    return Typical(first, last, left_out, tuple(sorted(why)))
+
+
+def _without_beginning(wall_ns: Sequence[int], ran_ahead: Sequence[bool], first: int, last: int, why: set[str]) -> int:
+    later = sorted(wall_ns[first : last + 1])
+    while first < last:
+        wall = wall_ns[first]
+        del later[bisect.bisect_left(later, wall)]
+        slower = wall > _median(later)
+        if not _is_odd(wall, later) or not (slower or last - first >= 3):
+            break
+        why.add("warm_up" if slower else "ran_up" if ran_ahead[first] else "became_slower")
+        first += 1
+    return first
+
+
+def _without_end(wall_ns: Sequence[int], first: int, last: int, why: set[str]) -> int:
+    earlier = sorted(wall_ns[first : last + 1])
+    while last - first >= 3:
+        wall = wall_ns[last]
+        del earlier[bisect.bisect_left(earlier, wall)]
+        if not _is_odd(wall, earlier):
+            break
+        why.add("slow_end" if wall > _median(earlier) else "cut_end")
+        last -= 1
+    return last
+
+
+def _of_one_kind(wall_ns: Sequence[int], first: int, last: int, why: set[str]) -> tuple[int, int, tuple[int, ...]]:
+    """The range without iterations of another kind before it, and the single slow ones within."""
+    ordered = np.array(sorted(wall_ns[first : last + 1]), np.float64)
+    ratio = ordered[1:] / np.maximum(ordered[:-1], 1)
+    cut = int(ratio.argmax())
+    small = int(ordered[cut])
+    fast = [position for position in range(first, last + 1) if wall_ns[position] <= small]
+    slow = [position for position in range(first, last + 1) if wall_ns[position] > small]
+    fewer, count = min(len(fast), len(slow)), last - first + 1
+    if ratio[cut] >= 1.5 and fewer >= 2 and 5 * fewer >= count:
+        if max(fast) < min(slow):
+            why.add("became_slower")
+            return min(slow), last, ()
+        if max(slow) < min(fast):
+            why.add("became_faster")
+            return min(fast), last, ()
+        why.add("two_kinds")
+        return first, last, ()
+    median = _median(sorted(wall_ns[first : last + 1]))
+    single = tuple(position for position in range(first, last + 1) if 2 * wall_ns[position] > 3 * median)
+    if not single or 5 * len(single) >= count:
+        return first, last, ()
+    why.add("slow_single")
+    return first, last, single
+
+
+def _drifts(wall_ns: Sequence[int]) -> bool:
+    """Whether the length changes steadily, by a fifth or more over the whole range."""
+    count = len(wall_ns)
+    if count < 6:
+        return False
+    place = np.linspace(0, count - 1, min(count, _MOST_PAIRED)).astype(np.int64)
+    length = np.array(wall_ns, np.int64)[place]
+    one, other = np.triu_indices(len(place), 1)
+    slopes = (length[other] - length[one]) / (place[other] - place[one])
+    rises = np.count_nonzero(slopes > 0) / len(slopes)
+    slope = abs(_median(sorted(np.trunc(slopes).astype(np.int64).tolist())))
+    return slope * (count - 1) * 5 >= _median(sorted(wall_ns)) and not 0.2 <= rises <= 0.8
+
+
+def _is_odd(wall_ns: int, others: list[int]) -> bool:
+    """Whether an iteration is unlike the others, given in ascending order."""
+    if 2 * others[-1] <= 3 * others[0]:
+        low = high = _median(others)
+    else:
+        tenth = (len(others) - 1) // 10
+        low, high = others[tenth], others[-1 - tenth]
+    return 2 * wall_ns > 3 * high or 3 * wall_ns < 2 * low
+
+
+def _median(ordered: Sequence[int]) -> int:
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) // 2
+
+
+_WORDS = {
+    "warm_up": "warm-up",
+    "ran_up": "the host ran ahead, and the mark ended before the GPU's work",
+    "became_slower": "it became slower",
+    "became_faster": "it became faster",
+    "no_gpu_work": "no GPU work",
+    "slow_end": "a slow end",
+    "cut_end": "cut off",
+}
+
+
+def said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:
+    """What is counted and what not, in one or two sentences; empty if there is one iteration.
+
+    Args:
+        typical: of these iterations.
+        wall_ns: The length of each iteration.
+        names: The number of each, as it is shown.
+    """
+    count = len(wall_ns)
+    if count < 2:
+        return ""
+    chosen = typical.chosen
+    median = max(_median(sorted(wall_ns[position] for position in chosen)), 1)
+
+    def some(first: int, last: int) -> str:
+        return f"Iteration {names[first]}" if first == last else f"Iterations {names[first]} to {names[last]}"
+
+    sentences = [f"{some(typical.start, typical.stop)} of {count}."]
+    for first, last, reasons in (
+        (0, typical.start - 1, ("warm_up", "ran_up", "became_slower", "became_faster", "no_gpu_work")),
+        (typical.stop + 1, count - 1, ("slow_end", "cut_end", "no_gpu_work")),
+    ):
+        if first <= last:
+            walls = [wall_ns[position] for position in range(first, last + 1)]
+            furthest = max(walls, key=lambda wall: max(wall / median, median / max(wall, 1)))
+            times = "" if first == last else "up to " if furthest > median else "as little as "
+            why = ", ".join(_WORDS[reason] for reason in reasons if reason in typical.why)
+            sentences.append(
+                f"{some(first, last)} took {times}{short_duration(furthest)}, {furthest / median:.1f} times the "
+                f"median: {why or 'unlike the others'}."
+            )
+    if typical.left_out:
+        slowest = max(wall_ns[position] for position in typical.left_out)
+        words = "is" if len(typical.left_out) == 1 else "are"
+        listed = ", ".join(names[position] for position in typical.left_out[:5])
+        more = ", ..." if len(typical.left_out) > 5 else ""
+        sentences.append(
+            f"Left out of means {words} {listed}{more}, which took up to {slowest / median:.1f} times the median."
+        )
+    if "two_kinds" in typical.why:
+        sentences.append("There are two kinds of iterations, slow and fast; the mean is of both.")
+    if "drift" in typical.why:
+        sentences.append("Their length drifts.")
+    return " ".join(sentences)

@@ -1,0 +1,390 @@
+"""Finds why each GPU was idle, from everything that a capture recorded, and names the causes (``diagnosis.idle``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+import numpy as np
+
+from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
+from tensorboard_plugin_dlprof.diagnosis.calls import (
+    LIBRARY_DOMAIN,
+    gives_work,
+    is_file_or_network,
+    is_launch,
+    is_loader,
+)
+from tensorboard_plugin_dlprof.diagnosis.idle import QUEUED_DETAILS, IdlePieces, call_classes, find_idle
+from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, LONG_NS, Part
+from tensorboard_plugin_dlprof.diagnosis.recording import HostCalls, HostItems, Recording, Work
+from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Segments
+from tensorboard_plugin_dlprof.diagnosis.spans import Spans
+from tensorboard_plugin_dlprof.events.combining import combine
+from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
+from tensorboard_plugin_dlprof.events.linking import Links
+from tensorboard_plugin_dlprof.events.nesting import Nesting
+from tensorboard_plugin_dlprof.events.op_tables import OpTables
+from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
+from tensorboard_plugin_dlprof.events.trees import Flags, nearest_of
+from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
+
+_NSIGHT = "nsight_systems"
+
+_OP_OF_NVTX = re.compile(r"aten::|\w+Backward\d?\b|autograd::")
+"""Ranges of autograd's NVTX that are ops."""
+
+_STEP = re.compile(r"(?P<base>.*\b(?:step|iter|iteration|batch|epoch)s?)[ _#:=\-]*\d+\Z", re.IGNORECASE)
+"""Ranges that only number iterations, which say nothing about what the host does in them."""
+
+_PUSHED = (
+    RangeKind.OP,
+    RangeKind.MODULE,
+    RangeKind.ANNOTATION,
+    RangeKind.DLPROF_TRACE,
+    RangeKind.DLPROF_OP,
+    RangeKind.DLPROF_CONFIG,
+)
+
+
+class Host(msgspec.Struct):
+    """The tables of a capture that tell what the host did."""
+
+    capture: Capture
+    nesting: Nesting
+    links: Links
+    drafts: Drafts
+    owners: Owners
+    tables: OpTables
+
+
+def find_causes(host: Host, iterations: list[IterationCandidate]) -> Activity:
+    """The idle time of every GPU with work, with its causes; the times with work are left out."""
+    capture = host.capture
+    if not len(capture.work.start_ns):
+        return Activity([], [])
+    recording = recording_of(host, iterations[0])
+    activity = _named(host, recording, find_idle(recording))
+    activity.launch_calls, activity.launch_calls_without_work = _launch_calls(host, recording)
+    return activity
+
+
+def recording_of(host: Host, candidate: IterationCandidate) -> Recording:
+    """The capture as the causes of idle time are found from it."""
+    capture = host.capture
+    calls, work, ranges = capture.calls, capture.work, capture.ranges
+    names, number = numbered(calls.name) if len(calls.name) else (np.zeros(0, np.int64), np.zeros(0, np.int64))
+    call_names = [capture.strings[text] for text in names.tolist()]
+    loader, ops, code = _host_items(capture)
+    is_marked = candidate.source != "whole_capture"
+    bounds = (candidate.start_ns[0], candidate.stop_ns[-1]) if is_marked else (work.start_ns.min(), work.end_ns.max())
+    begin = min(int(table.start_ns.min()) for table in (ranges, calls, work) if len(table.start_ns))
+    process = np.array([thread.process_id for thread in capture.threads], np.int64)
+    host_calls = HostCalls(calls.start_ns, calls.end_ns, calls.thread, number.astype(np.int32))
+    main = _marking_thread(capture, candidate)
+    if main < 0:
+        main = _busiest_thread(capture, code, host_calls, call_names)
+    return Recording(
+        work=Work(work.start_ns, work.end_ns, work.device, work.stream, _launching_call(host, host_calls, call_names)),
+        calls=host_calls,
+        call_names=call_names,
+        loader=loader,
+        io=_io(capture),
+        ops=ops,
+        code=code,
+        process_of_thread=process,
+        main=main,
+        begin_ns=begin,
+        end_ns=capture.info.end_ns,
+        cuts_ns=tuple(map(int, bounds)),
+        one_program=capture.info.source_format != _NSIGHT,
+    )
+
+
+def _host_items(capture: Capture) -> tuple[HostItems, HostItems, HostItems]:
+    """Ranges of the data loader, ops, and users' ranges with Python functions."""
+    ranges, strings = capture.ranges, capture.strings
+    pushed = np.flatnonzero(are_among(ranges.kind, _PUSHED))
+    texts = distinct_values(ranges.name[pushed]).tolist()
+    words = {text: strings[text] for text in texts}
+    is_op = ranges.kind[pushed] == RangeKind.OP
+    if capture.info.source_format == _NSIGHT:
+        library = [
+            text for text in distinct_values(ranges.domain[pushed]).tolist() if LIBRARY_DOMAIN.match(strings[text])
+        ]
+        own = ~are_among(ranges.domain[pushed], library)
+        own &= ~are_among(ranges.name[pushed], [text for text, word in words.items() if word.startswith("nccl")])
+        steps = _step_names(words)
+        own &= ~are_among(ranges.name[pushed], steps)
+        pushed = pushed[own]
+        is_op = are_among(ranges.name[pushed], [text for text, word in words.items() if _OP_OF_NVTX.match(word)])
+        of_code = ~is_op
+    else:
+        of_code = ranges.kind[pushed] == RangeKind.ANNOTATION
+    of_loader = are_among(ranges.name[pushed], [text for text, word in words.items() if is_loader(word)])
+    of_loader &= is_op | of_code
+    loader, ops, code = (_items(capture, pushed[chosen]) for chosen in (of_loader, is_op, of_code))
+    return loader, ops, _with_frames(capture, code)
+
+
+def _items(capture: Capture, rows: Int64s) -> HostItems:
+    ranges = capture.ranges
+    return HostItems(Spans(ranges.start_ns[rows], ranges.end_ns[rows], rows), ranges.thread[rows])
+
+
+def _with_frames(capture: Capture, code: HostItems) -> HostItems:
+    """Users' ranges and Python functions. Numbers of functions follow those of ranges."""
+    frames, after = capture.frames, len(capture.ranges.start_ns)
+    if not len(frames.start_ns):
+        return code
+    rows = np.arange(after, after + len(frames.start_ns))
+    columns = zip(code.spans, (frames.start_ns, frames.end_ns, rows), strict=True)
+    return HostItems(Spans(*(np.concatenate(both) for both in columns)), np.concatenate((code.thread, frames.thread)))
+
+
+def _step_names(words: dict[int, str]) -> list[int]:
+    """Names that number iterations, if any of them is numbered more than once."""
+    found = {text: match["base"] for text, word in words.items() if (match := _STEP.match(word))}
+    bases = list(found.values())
+    return list(found) if len(set(bases)) < len(bases) else []
+
+
+def _io(capture: Capture) -> HostItems:
+    calls = capture.os_calls
+    texts = distinct_values(calls.name).tolist()
+    rows = np.flatnonzero(are_among(calls.name, [text for text in texts if is_file_or_network(capture.strings[text])]))
+    return HostItems(Spans(calls.start_ns[rows], calls.end_ns[rows], rows), calls.thread[rows])
+
+
+def _marking_thread(capture: Capture, candidate: IterationCandidate) -> int:
+    """The thread that marks the iterations; -1 if none does."""
+    ranges = capture.ranges
+    if candidate.source in ("profiler_step", "numbered_range"):
+        rows = np.flatnonzero(ranges.start_ns == candidate.start_ns[0])
+        kinds = (RangeKind.ITERATION, RangeKind.ANNOTATION, RangeKind.SPAN)
+    elif candidate.source == "optimizer_step":
+        rows = np.flatnonzero(ranges.end_ns == candidate.stop_ns[0])
+        kinds = (RangeKind.ANNOTATION, RangeKind.OP, RangeKind.SPAN)
+    else:
+        return -1
+    rows = rows[are_among(ranges.kind[rows], kinds)]
+    return int(ranges.thread[rows[0]]) if len(rows) else -1
+
+
+def _busiest_thread(capture: Capture, code: HostItems, calls: HostCalls, call_names: list[str]) -> int:
+    """The thread with most time in ranges, else with most launches; -1 if there is neither."""
+    of_ranges = code.spans.row < len(capture.ranges.start_ns)
+    thread = code.thread[of_ranges]
+    if len(thread):
+        spent = np.bincount(thread, weights=(code.spans.stop - code.spans.start)[of_ranges])
+        return int(spent.argmax())
+    launches = np.array([is_launch(name) for name in call_names], np.bool_)
+    thread = calls.thread[launches[calls.name]] if len(calls.name) else calls.thread
+    return int(np.bincount(thread).argmax()) if len(thread) else -1
+
+
+def _launching_call(host: Host, calls: HostCalls, call_names: list[str]) -> Int64s:
+    """The call that launched each piece of device work: of several with its correlation, the last that launches, copies
+    or sets. That is the one in the driver inside one of the runtime."""
+    found = host.links.work_call
+    correlation = host.capture.calls.correlation
+    rows = np.flatnonzero(correlation > 0)
+    key = combine(host.links.call_process[rows], correlation[rows]) if len(rows) else rows
+    order = np.argsort(key, kind="stable")
+    same = key[order][1:] == key[order][:-1]
+    if not same.any():
+        return found
+    tied = order[np.append(same, False) | np.insert(same, 0, False)]
+    rows, key = rows[tied], key[tied]
+    gives = np.array([gives_work(name) for name in call_names], np.bool_)[calls.name[rows]]
+    first_stop = calls.stop_ns[rows]
+    order = np.lexsort((first_stop, calls.start_ns[rows], gives, key))
+    rows, key = rows[order], key[order]
+    last = rows[np.append(np.flatnonzero(key[1:] != key[:-1]), len(rows) - 1)]
+    instead = np.arange(len(correlation))
+    instead[rows] = np.repeat(last, np.diff(np.append(np.flatnonzero(np.append(True, key[1:] != key[:-1])), len(key))))
+    return np.where(found >= 0, instead[found], -1)
+
+
+def _launch_calls(host: Host, recording: Recording) -> tuple[int, int]:
+    """How many calls launch kernels or graphs, and of how many no work is recorded. Calls of one
+    correlation count as one."""
+    calls = host.capture.calls
+    launches = np.array([is_launch(name) for name in recording.call_names], np.bool_)
+    if not len(calls.name):
+        return 0, 0
+    rows = np.flatnonzero(launches[recording.calls.name] & (calls.correlation > 0))
+    if not len(rows):
+        return 0, 0
+    found = host.links.work_call
+    linked = np.zeros(len(calls.name), np.bool_)
+    linked[found[found >= 0]] = True
+    distinct, key = numbered(combine(host.links.call_process[rows], calls.correlation[rows]))
+    has_work = np.zeros(len(distinct), np.bool_)
+    has_work[key[linked[rows]]] = True
+    return len(distinct), len(distinct) - int(np.count_nonzero(has_work))
+
+
+# ---- names -----------------------------------------------------------------------------------------------------------
+
+_NOTHING, _OF_OP, _OF_TEXT = range(3)
+
+
+class _Place(msgspec.Struct):
+    """Where the host was, for n pieces: what ``number`` is, and the row of an op or the id of a text."""
+
+    what: Int64s
+    number: Int64s
+    is_frame: Flags
+
+
+class _Namer:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        capture, nesting = host.capture, host.nesting
+        self._associated = np.array(
+            [op.eligibility != Eligibility.UNASSOCIATED for op in host.tables.ops] or [False], np.bool_
+        )
+        kind = capture.ranges.kind[nesting.row]
+        self._named = are_among(kind, (RangeKind.ANNOTATION, RangeKind.MODULE, RangeKind.OP))
+        self._draft_of_place = np.full(len(nesting.row), -1, np.int64)
+        drafts = np.flatnonzero(host.drafts.place >= 0)
+        self._draft_of_place[host.drafts.place[drafts]] = drafts
+        self._place_of_range: Int64s | None = None
+
+    def of_calls(self, calls: Int64s) -> _Place:
+        """The op around each call, else the range around it; nothing for -1."""
+        host = self._host
+        place = _nowhere(len(calls))
+        known = np.flatnonzero(calls >= 0)
+        rows = calls[known]
+        op = host.tables.op_of_draft[host.owners.of_call[rows]].astype(np.int64)
+        in_op = self._associated[op] if len(op) else np.zeros(0, np.bool_)
+        place.what[known[in_op]], place.number[known[in_op]] = _OF_OP, op[in_op]
+        outside, rows = known[~in_op], rows[~in_op]
+        around = nearest_of(host.links.call_place[rows], self._named, host.nesting.parent, host.nesting.stop)
+        inside = around >= 0
+        place.what[outside[inside]] = _OF_TEXT
+        place.number[outside[inside]] = host.capture.ranges.name[host.nesting.row[around[inside]]]
+        return place
+
+    def of_items(self, items: Int64s) -> _Place:
+        """The op that each range is, else its name; the name of each Python function."""
+        host = self._host
+        ranges, frames = host.capture.ranges, host.capture.frames
+        place = _nowhere(len(items))
+        place.what[:] = _OF_TEXT
+        place.is_frame[:] = items >= len(ranges.start_ns)
+        is_range = np.flatnonzero(~place.is_frame)
+        place.number[place.is_frame] = frames.name[items[place.is_frame] - len(ranges.start_ns)]
+        rows = items[is_range]
+        place.number[is_range] = ranges.name[rows]
+        if self._place_of_range is None:
+            self._place_of_range = np.full(len(ranges.start_ns), -1, np.int64)
+            self._place_of_range[host.nesting.row] = np.arange(len(host.nesting.row))
+        nested = self._place_of_range[rows]
+        draft = np.where(nested >= 0, self._draft_of_place[nested], -1) if len(self._draft_of_place) else nested
+        is_draft = draft >= 0
+        op = host.tables.op_of_draft[draft[is_draft]].astype(np.int64)
+        place.what[is_range[is_draft]], place.number[is_range[is_draft]] = _OF_OP, op
+        return place
+
+
+def _nowhere(count: int) -> _Place:
+    return _Place(np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.bool_))
+
+
+def _named(host: Host, recording: Recording, idle: Iterable[IdlePieces]) -> Activity:
+    """The idle time of every GPU, with equal causes only once."""
+    namer, causes = _Namer(host), dict[Cause, int]()
+    devices = [_of_device(host, recording, namer, causes, pieces) for pieces in idle]
+    return Activity(list(causes), devices)
+
+
+def _of_device(
+    host: Host, recording: Recording, namer: _Namer, causes: dict[Cause, int], pieces: IdlePieces
+) -> Segments:
+    part, item = pieces.part, pieces.item
+    count = len(part)
+    place, call = _nowhere(count), np.zeros(count, np.int64)
+    detail, long = np.zeros(count, np.int64), np.zeros(count, np.bool_)
+    queued = part == Part.QUEUED
+    detail[queued] = item[queued]
+    by_call = (part == Part.BLOCKED) | (part == Part.LAUNCHING) | pieces.of_call
+    _fill(place, by_call, namer.of_calls(item[by_call]))
+    known = by_call & (item >= 0)
+    rows = item[known]
+    call[known] = host.capture.calls.name[rows]
+    duration = recording.calls.stop_ns[rows] - recording.calls.start_ns[rows]
+    long[known] = duration >= LONG_NS
+    blocked = (part == Part.BLOCKED)[known]
+    detail[np.flatnonzero(known)[blocked]] = duration[blocked] >= BLOCK_NS
+    by_item = ((part == Part.HOST_OP) & ~pieces.of_call) | (part == Part.HOST_CODE) | (part == Part.DATA_LOADER)
+    _fill(place, by_item, namer.of_items(item[by_item]))
+    io = part == Part.IO
+    call[io] = host.capture.os_calls.name[item[io]]
+    long &= part == Part.BLOCKED
+    thread = pieces.thread.astype(np.int64)
+    key = combine(part, detail, call, place.what, place.number, place.is_frame, thread, long) if count else call
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    number = np.empty(len(first), np.int32)
+    classes = {text: pair for text, *pair in _classes(host, recording)}
+    for index, row in enumerate(first.tolist()):
+        cause = _cause(
+            host,
+            recording,
+            classes,
+            (int(part[row]), int(detail[row]), int(call[row]), bool(long[row]), int(thread[row])),
+            (int(place.what[row]), int(place.number[row]), bool(place.is_frame[row])),
+        )
+        number[index] = causes.setdefault(cause, len(causes))
+    return Segments(pieces.device, pieces.start_ns, pieces.stop_ns, number[inverse.reshape(-1)])
+
+
+def _fill(place: _Place, chosen: Flags, values: _Place) -> None:
+    place.what[chosen], place.number[chosen] = values.what, values.number
+    place.is_frame[chosen] = values.is_frame
+
+
+def _classes(host: Host, recording: Recording) -> Iterable[tuple[int, str, str]]:
+    """Id of the name of each call, its class however short it is, and if it is long."""
+    texts = distinct_values(host.capture.calls.name).tolist()
+    return zip(texts, *call_classes(recording), strict=True)
+
+
+def _cause(
+    host: Host,
+    recording: Recording,
+    classes: dict[int, list[str]],
+    about: tuple[int, int, int, bool, int],
+    where: tuple[int, int, bool],
+) -> Cause:
+    part, detail, call, long, thread = about
+    what, number, is_frame = where
+    strings, ops = host.capture.strings, host.tables.ops
+    word = ""
+    if part == Part.QUEUED:
+        word = QUEUED_DETAILS[detail]
+    elif part == Part.BLOCKED:
+        always, if_long = classes[call]
+        word = if_long if detail else always
+    path = ops[number].name if what == _OF_OP else strings[number] if what == _OF_TEXT else ""
+    return Cause(
+        part=part,
+        detail=word,
+        call=strings[call],
+        path=path,
+        kind="" if what == _NOTHING else "op" if what == _OF_OP else "frame" if is_frame else "range",
+        op_id=ops[number].op_id if what == _OF_OP else "",
+        thread=_thread_name(host.capture, thread, recording.main),
+        long=long,
+    )
+
+
+def _thread_name(capture: Capture, thread: int, main: int) -> str:
+    if thread < 0:
+        return ""
+    found = capture.threads[thread]
+    return "main" if thread == main else found.name or f"thread {found.thread_id}"

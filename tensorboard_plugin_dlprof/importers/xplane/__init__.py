@@ -1,0 +1,329 @@
+"""Reads XPlane profiles (``*.xplane.pb``) of JAX, TensorFlow and PyTorch/XLA into a capture.
+
+The format is that of XLA's profiler (``tsl/profiler/protobuf/xplane.proto``): planes of devices and of the host, with
+lines of events. Times are picoseconds since the start of the session.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
+from tensorboard_plugin_dlprof.events.tables import (
+    Capture,
+    CaptureInfo,
+    Device,
+    ForwardLinks,
+    GraphOp,
+    Int32s,
+    Int64s,
+    RangeKind,
+    Ranges,
+    Strings,
+    Syncs,
+    Thread,
+    valid_text,
+)
+from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
+from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
+from tensorboard_plugin_dlprof.importers.xplane.graph_ops import (
+    Executions,
+    Modules,
+    find_executions,
+    find_launches,
+    graph_ops,
+    iterations,
+)
+from tensorboard_plugin_dlprof.importers.xplane.host import Host, read_host
+from tensorboard_plugin_dlprof.importers.xplane.planes import ABSOLUTE_NS, Plane, Space, Value, read_space
+from tensorboard_plugin_dlprof.importers.xplane.wire import BYTES, Source
+from tensorboard_plugin_dlprof.importers.xplane.work import Work, read_work
+from tensorboard_plugin_dlprof.opening.byte_stream import GZIP_MAGIC, ByteStream
+from tensorboard_plugin_dlprof.opening.regular_file import open_regular, shown
+
+_PLANE_FIELDS = {1: 0, 2: BYTES, 3: BYTES, 4: BYTES, 5: BYTES, 6: BYTES}
+_PLANE_NAMES = (b"/device:", b"/host:", b"Task Environment", b"#Chip", b"/task:", b"Syscalls")
+_SPACE_TAGS = (b"\x0a", b"\x12", b"\x1a", b"\x22")
+_REPLACED = b"\xef\xbf\xbd"
+_GPUS = {
+    (7, 0, 80): "Tesla V100", (7, 5, 40): "Tesla T4", (8, 0, 108): "NVIDIA A100", (9, 0, 132): "NVIDIA H100",
+}  # fmt: skip
+"""GPUs that capability and number of multiprocessors tell; newer collectors write the name."""
+_H200_BYTES = 100 << 30
+_AMD = {(9, 4): "gfx942", (9, 5): "gfx950"}
+
+
+class XPlaneImporter:
+    """XPlane profiles of JAX, TensorFlow and PyTorch/XLA."""
+
+    name = "xplane"
+    title = "XPlane profile (JAX, TensorFlow)"
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Whether the file begins with a plane, or was one before it was converted as text."""
+        if head[:1] != b"\n" or len(head) < 8:
+            return False
+        if path.name.endswith(".xplane.pb") and _was_text(head):
+            return True
+        return _begins_with_plane(path, head)
+
+    def read(self, path: Path, options: ReadOptions, progress: Progress) -> Capture:
+        """The events of the file.
+
+        Raises:
+            BrokenSource: It is damaged, or holds no GPU work; the message says why.
+            UnsafeFile: It is not a regular file, or expands beyond a limit.
+        """
+        with _plain_file(path, options) as file:
+            source = Source(file, shown(path))
+            if _was_text(source.data(0, min(source.size, 1 << 16))):
+                raise BrokenSource(
+                    f"{shown(path)} is damaged: it was converted as text on its way; copy the profile again, as binary."
+                )
+            progress("Reading planes", 0.0)
+            space = read_space(source)
+            return _capture(source, space, path, progress)
+
+
+@contextmanager
+def _plain_file(path: Path, options: ReadOptions) -> Iterator[BinaryIO]:
+    """The file open for random access; a compressed one is expanded into a temporary file."""
+    with ByteStream(path, options.max_expanded_bytes) as stream:
+        folder = options.folder if stream.is_gzip else None
+        with tempfile.TemporaryFile(dir=folder) if stream.is_gzip else open_regular(path) as file:
+            while stream.is_gzip and (chunk := stream.read(1 << 20)):
+                file.write(chunk)
+            yield file
+
+
+def _was_text(head: bytes) -> bool:
+    """Whether bytes that are no UTF-8 became U+FFFD: such a file is UTF-8 throughout, which no profile is."""
+    if head.count(_REPLACED) < 4:
+        return False
+    try:
+        head[: len(head) - 3].decode()
+    except UnicodeDecodeError as error:
+        return error.start > len(head) - 8
+    return True
+
+
+def _varint(head: bytes, at: int) -> tuple[int, int]:
+    """A varint, and the place behind it; -1 if the head ends in it."""
+    value = 0
+    for shift in range(0, 63, 7):
+        if at >= len(head):
+            return -1, at
+        value |= (head[at] & 127) << shift
+        at += 1
+        if head[at - 1] < 128:
+            return value, at
+    return -1, at
+
+
+def _begins_with_plane(path: Path, head: bytes) -> bool:
+    """Whether the file's first field is a plane: with a plane's name, or so long that its name is not in the head."""
+    length, begin = _varint(head, 1)
+    at, end = begin, min(begin + length, len(head))
+    while begin <= at < end:
+        tag = head[at]
+        if _PLANE_FIELDS.get(tag >> 3) != tag & 7:
+            return False
+        value, at = _varint(head, at + 1)
+        if tag == 2 << 3 | BYTES:
+            return head[at : at + value].startswith(_PLANE_NAMES)
+        at += value if tag & 7 == BYTES else 0
+    return length > 0 and at >= len(head) and _is_field_at(path, begin + length)
+
+
+def _is_field_at(path: Path, offset: int) -> bool:
+    """Whether a field of an XSpace, or the end of the file, follows at an offset of a plain file."""
+    try:
+        with open_regular(path) as file:
+            if file.read(2) == GZIP_MAGIC:
+                return False
+            file.seek(offset)
+            return offset <= os.fstat(file.fileno()).st_size and file.read(1) in (b"", *_SPACE_TAGS)
+    except (OSError, ProfileError):
+        return False
+
+
+def _capture(source: Source, space: Space, path: Path, progress: Progress) -> Capture:
+    gpus = [plane for plane in space.planes if plane.gpu >= 0]
+    hosts = [plane for plane in space.planes if plane.is_host and plane.lines]
+    _shift(space.planes)
+    strings, skipped = Strings(), Counter[str]()
+    progress("Reading device work", 0.1)
+    work = read_work(source, gpus, strings, skipped)
+    if not len(work.table.kind):
+        raise BrokenSource(f"{shown(path)} {_why_empty(space, gpus)}")
+    progress("Reading the host's events", 0.4)
+    host = read_host(source, hosts, strings, skipped)
+    _separate_gpus(work, host)
+    progress("Finding ops", 0.8)
+    modules = Modules(source, [plane for plane in space.planes if plane.name == "/host:metadata"])
+    ops = graph_ops(work, modules, strings)
+    launches = find_launches(work, host, strings)
+    executions = find_executions(work, launches, ops, host)
+    if not host.threads:
+        host.threads.append(Thread(0, -2, "not recorded"))
+    ranges, named = _ranges(host, executions, ops, strings)
+    work_range = np.where(executions.of_work >= 0, executions.of_work + len(host.start_ns), -1)
+    session = next((plane.stats for plane in space.planes if plane.name == "Task Environment"), {})
+    return Capture(
+        info=_info(space, session, path, work, host, ops, modules),
+        strings=strings,
+        threads=host.threads,
+        devices=[_device(plane) for plane in _one_each(gpus)],
+        ranges=ranges,
+        calls=host.calls,
+        work=work.table,
+        syncs=_no_syncs(),
+        memory=host.memory,
+        forward_links=_no_links(),
+        frames=host.frames,
+        graph_ops=named,
+        work_range=work_range,
+        iterations=iterations(work, launches, host, strings),
+        skipped={reason: count for reason, count in skipped.items() if count},
+    )
+
+
+def _why_empty(space: Space, gpus: list[Plane]) -> str:
+    if gpus and space.errors:
+        return f"holds no GPU work, the GPU was not recorded: {space.errors[0][:300]}"
+    if gpus:
+        return "holds no GPU work: none was recorded while the profiler ran; profile while the program computes."
+    if any(plane.name.startswith("/device:TPU:") for plane in space.planes):
+        return "holds a TPU profile; GPU SUMMARY shows GPUs only. Open it with xprof."
+    return "holds host events only (JAX on CPU); record it where a GPU computes."
+
+
+def _shift(planes: list[Plane]) -> None:
+    """Make times that count from 1970 count from the first line."""
+    absolute = [line.timestamp_ns for plane in planes for line in plane.lines if line.timestamp_ns > ABSOLUTE_NS]
+    for plane in planes:
+        for line in plane.lines:
+            if line.timestamp_ns > ABSOLUTE_NS:
+                line.timestamp_ns -= min(absolute)
+
+
+def _separate_gpus(work: Work, host: Host) -> None:
+    """Make correlations unique where each GPU counts its own, if the calls say for which GPU they are."""
+    table = work.table
+    linked = table.correlation > 0
+    pairs = np.unique(np.stack((table.correlation[linked], table.device[linked])), axis=1)
+    repeated = len(np.unique(pairs[0])) < pairs.shape[1]
+    if not repeated or not np.isin(np.unique(host.call_device), np.unique(table.device)).all():
+        return
+    for correlation, device in ((table.correlation, table.device), (host.calls.correlation, host.call_device)):
+        np.copyto(correlation, correlation | (device.astype(np.int64) + 1) << 40, where=correlation > 0)
+
+
+def _ranges(
+    host: Host, executions: Executions, ops: list[GraphOp | None], strings: Strings
+) -> tuple[Ranges, dict[int, GraphOp]]:
+    """The ranges of the host, followed by the executions of ops; and the ops by the name (text id) of their ranges."""
+    of_op = {index: op for index, op in enumerate(ops) if op is not None}
+    name_of, shapes_of, dtypes_of, stack_of = (np.zeros(len(ops) + 1, np.int64) for _ in range(4))
+    named: dict[int, GraphOp] = {}
+    for index, op in of_op.items():
+        name_of[index] = strings.intern(f"{op.path}\n{op.key}")
+        named[int(name_of[index])] = op
+        shapes_of[index], dtypes_of[index], stack_of[index] = map(strings.intern, (op.shapes, op.dtypes, op.stack))
+    count, found = len(host.start_ns), len(executions.op)
+    total = count + found
+
+    def after(values: Int64s) -> Int32s:
+        return np.concatenate((np.zeros(count, np.int64), values)).astype(np.int32)
+
+    empty = np.zeros(total, np.int32)
+    ranges = Ranges(
+        start_ns=np.concatenate((host.start_ns, executions.start_ns)),
+        end_ns=np.concatenate((host.end_ns, executions.end_ns)),
+        thread=np.concatenate((host.thread, executions.thread)).astype(np.int32),
+        kind=np.repeat(np.array([RangeKind.ANNOTATION, RangeKind.GRAPH_OP], np.int8), [count, found]),
+        name=np.concatenate((host.name, name_of[executions.op])).astype(np.int32),
+        domain=empty,
+        shapes=after(shapes_of[executions.op]),
+        dtypes=after(dtypes_of[executions.op]),
+        parameters=empty,
+        stack=after(stack_of[executions.op]),
+        group=empty,
+        sequence=np.full(total, -1, np.int64),
+        forward_thread=np.zeros(total, np.int64),
+    )
+    return ranges, named
+
+
+def _info(
+    space: Space,
+    session: dict[str, Value],
+    path: Path,
+    work: Work,
+    host: Host,
+    ops: list[GraphOp | None],
+    modules: Modules,
+) -> CaptureInfo:
+    started = session.get("profile_start_time", -1)
+    recorded = {
+        "ops": any(op is not None for op in ops),
+        "shapes": any(op is not None and op.shapes for op in ops),
+        "stacks": any(op is not None and op.stack for op in ops),
+        "modules": any(op is not None and op.path.count("/") > 1 for op in ops),
+        "memory": bool(len(host.memory.time_ns)),
+        "steps": bool((host.step >= 0).any()),
+    }
+    ends = (work.table.end_ns, host.end_ns, host.calls.end_ns)
+    jax = len(modules) > 0 or any(each["hlo_op"] for each in work.descriptions)
+    return CaptureInfo(
+        source_format=XPlaneImporter.name,
+        end_ns=max(int(column.max(initial=0)) for column in ends),
+        utc_start_ns=started if isinstance(started, int) else -1,
+        framework="JAX" if jax else "TensorFlow",
+        host_name=valid_text(space.hosts[0]) if space.hosts else "",
+        rank=rank_from_name(path),
+        recorded=frozenset(name for name, is_recorded in recorded.items() if is_recorded),
+    )
+
+
+def _one_each(gpus: list[Plane]) -> list[Plane]:
+    return [plane for _, plane in sorted({plane.gpu: plane for plane in gpus}.items())]
+
+
+def _device(plane: Plane) -> Device:
+    def number(name: str) -> int:
+        value = plane.stats.get(name, 0)
+        return value if isinstance(value, int) and 0 <= value < 1 << 62 else 0
+
+    major, minor = number("compute_cap_major"), number("compute_cap_minor")
+    count, memory = number("core_count"), number("memory_size")
+    told = plane.stats.get("gpu_device_name", "")
+    if isinstance(told, str) and told:
+        name = told
+    elif plane.stats.get("device_vendor") == "AMD":
+        # The marketing name does not follow from these numbers.
+        name = f"AMD {_AMD.get((major, minor), 'GPU')}, {count} CUs"
+        major = minor = 0
+    else:
+        name = _GPUS.get((major, minor, count), "")
+        if name == "NVIDIA H100" and memory > _H200_BYTES:
+            name = "NVIDIA H200"
+    return Device(plane.gpu, name, major, minor, count, memory)
+
+
+def _no_syncs() -> Syncs:
+    long, short = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    return Syncs(long, long, short, short, long, long, short, long)
+
+
+def _no_links() -> ForwardLinks:
+    long, short = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    return ForwardLinks(short, long, short, long)

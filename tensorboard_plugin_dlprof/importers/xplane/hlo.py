@@ -1,0 +1,370 @@
+"""Reads the compiled modules (``HloProto``) that a profile carries: what each HLO op is, and its shapes."""
+
+from __future__ import annotations
+
+import json
+import re
+from math import prod
+
+import msgspec
+
+from tensorboard_plugin_dlprof.importers.xplane.wire import BYTES, VARINT, Source
+
+_TYPES = {
+    1: "bool", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "uint8", 7: "uint16", 8: "uint32", 9: "uint64",
+    10: "float16", 11: "float32", 12: "float64", 15: "complex64", 16: "bfloat16", 18: "complex128",
+    19: "float8_e5m2", 20: "float8_e4m3fn", 23: "float8_e4m3fn", 24: "float8_e5m2fnuz", 25: "float8_e4m3fnuz",
+}  # fmt: skip
+"""XLA's ``PrimitiveType`` as PyTorch calls it."""
+
+_MOST_INSTRUCTIONS = 1_000_000
+_MOST_FRAMES = 64
+
+_HEAVY = ("dot", "convolution", "reduce", "scatter", "sort")
+"""Opcodes that a fusion is named after, the first that it contains."""
+
+_GEMM = re.compile(r"__cublas\$|__triton_gemm|cublas.*(?:gemm|matmul)", re.IGNORECASE)
+_CONVOLUTION = re.compile(r"__cudnn\$conv")
+_ATTENTION = re.compile(r"__cudnn\$f(?:mha|usion)|te_\w*attn|flash|fmha", re.IGNORECASE)
+_COLLECTIVE = re.compile(r"(all-reduce|all-gather|reduce-scatter|collective-permute|all-to-all|collective-broadcast)")
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """Type and lengths of an array."""
+
+    data_type: str
+    lengths: tuple[int, ...]
+
+
+class Instruction(msgspec.Struct):
+    """One HLO instruction."""
+
+    name: str = ""
+    opcode: str = ""
+    op_name: str = ""
+    source: str = ""
+    """Python frames, innermost first, ``;`` between."""
+    target: str = ""
+    """Of a custom call."""
+    backend_config: str = ""
+    shapes: tuple[Shape, ...] = ()
+    """Of the result; several of a tuple."""
+    operands: tuple[int, ...] = ()
+    called: tuple[int, ...] = ()
+    id: int = 0
+    fusion_kind: str = ""
+    contracting: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    batch: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    groups: int = 1
+    replica_groups: str = ""
+    kernel_output_feature: int = -1
+    """Dimension of a convolution's kernel that counts output features; -1 if unknown."""
+
+
+class Module(msgspec.Struct):
+    """One compiled module."""
+
+    name: str
+    by_name: dict[str, Instruction]
+    by_id: dict[int, Instruction]
+    computations: dict[int, tuple[list[Instruction], int]]
+    """Instructions, and the id of the root, by id of the computation."""
+
+
+class Product(msgspec.Struct, frozen=True):
+    """A matrix product or convolution with recorded shapes, as PyTorch would record it."""
+
+    function: str
+    """``bmm``, ``mm``, ``convolution``."""
+    shapes: tuple[tuple[int, ...], ...]
+    data_type: str
+
+
+def read_module(source: Source, begin: int, end: int) -> Module:
+    """The module of the HloProto between two offsets. Buffers and literals are passed over."""
+    module = Module("", {}, {}, {})
+    for number, wire, length, stop in source.fields(begin, end):
+        if number == 1 and wire == BYTES:
+            _read_module(source, stop - length, stop, module)
+    return module
+
+
+def _read_module(source: Source, begin: int, end: int, module: Module) -> None:
+    computations = []
+    frames = _Frames(source)
+    for number, wire, length, stop in source.fields(begin, end):
+        if wire != BYTES:
+            continue
+        if number == 1:
+            module.name = source.text(stop - length, stop)
+        elif number == 3:
+            computations.append((stop - length, stop))
+        elif number == 17:
+            frames.read(stop - length, stop)
+    count = 0
+    for first, last in computations:
+        instructions: list[Instruction] = []
+        key = root = 0
+        for number, wire, value, stop in source.fields(first, last):
+            if number == 2 and wire == BYTES:
+                count += 1
+                if count > _MOST_INSTRUCTIONS:
+                    source.damaged(stop)
+                instructions.append(_instruction(source, stop - value, stop, frames))
+            elif number == 5 and wire == VARINT:
+                key = value
+            elif number == 6 and wire == VARINT:
+                root = value
+        module.computations[key] = instructions, root
+        for each in instructions:
+            module.by_name[each.name] = each
+            module.by_id[each.id] = each
+
+
+class _Frames:
+    """The table of Python frames of a module."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._files: list[str] = []
+        self._functions: list[str] = []
+        self._locations: list[tuple[int, int, int]] = []
+        self._frames: list[tuple[int, int]] = []
+
+    def read(self, begin: int, end: int) -> None:
+        """Read the index between two offsets."""
+        for number, wire, length, stop in self._source.fields(begin, end):
+            if wire != BYTES:
+                continue
+            if number in (1, 2):
+                (self._files if number == 1 else self._functions).append(self._source.text(stop - length, stop))
+                continue
+            values = {key: value for key, _, value, _ in self._source.fields(stop - length, stop)}
+            if number == 3:
+                self._locations.append((values.get(1, 0), values.get(2, 0), values.get(3, 0)))
+            elif number == 4:
+                self._frames.append((values.get(1, 0), values.get(2, 0)))
+
+    def stack(self, frame: int) -> str:
+        """A frame and those around it, innermost first."""
+        found: list[str] = []
+        while 0 < frame <= len(self._frames) and len(found) < _MOST_FRAMES:
+            location, frame = self._frames[frame - 1]
+            if 0 < location <= len(self._locations):
+                file, function, line = self._locations[location - 1]
+                found.append(f"{_nth(self._files, file)}({line}): {_nth(self._functions, function)}")
+        return ";".join(found)
+
+
+def _nth(texts: list[str], number: int) -> str:
+    return texts[number - 1] if 0 < number <= len(texts) else ""
+
+
+def _instruction(source: Source, begin: int, end: int, frames: _Frames) -> Instruction:
+    found = Instruction()
+    operands: list[int] = []
+    called: list[int] = []
+    for number, wire, value, stop in source.fields(begin, end):
+        first = stop - value if wire == BYTES else 0
+        if number == 1 and wire == BYTES:
+            found.name = source.text(first, stop)
+        elif number == 2 and wire == BYTES:
+            found.opcode = source.text(first, stop)
+        elif number == 3 and wire == BYTES:
+            found.shapes = _shapes(source, first, stop)
+        elif number == 7 and wire == BYTES:
+            _metadata(source, first, stop, found, frames)
+        elif number == 11 and wire == BYTES:
+            found.fusion_kind = source.text(first, stop)
+        elif number == 16 and wire == BYTES:
+            found.kernel_output_feature = next((v for n, _, v, _ in source.fields(first, stop) if n == 4), 0)
+        elif number == 28 and wire == BYTES:
+            found.target = source.text(first, stop)
+        elif number == 30 and wire == BYTES:
+            _dot_dimensions(source, first, stop, found)
+        elif number == 35:
+            found.id = value
+        elif number == 36:
+            operands += _integers(source, wire, value, stop)
+        elif number == 38:
+            called += _integers(source, wire, value, stop)
+        elif number == 43 and wire == BYTES:
+            found.backend_config = source.text(first, min(stop, first + (1 << 16)))
+        elif number == 49 and wire == BYTES:
+            group = [v for n, w, v, s in source.fields(first, stop) if n == 1 for v in _integers(source, w, v, s)]
+            found.replica_groups += "[" + ",".join(map(str, group[:64])) + "]"
+        elif number == 50:
+            found.groups = max(value, 1)
+    found.operands, found.called = tuple(operands), tuple(called)
+    return found
+
+
+def _integers(source: Source, wire: int, value: int, stop: int) -> list[int]:
+    """The values of a repeated field of integers, packed or not."""
+    if wire == VARINT:
+        return [value]
+    if wire != BYTES:
+        return []
+    found, number, shift = [], 0, 0
+    for octet in source.data(stop - value, stop):
+        number |= (octet & 127) << shift
+        shift += 7
+        if octet < 128:
+            found.append(number)
+            number = shift = 0
+        elif shift > 63:
+            source.damaged(stop - value)
+    return found
+
+
+def _metadata(source: Source, begin: int, end: int, found: Instruction, frames: _Frames) -> None:
+    file, line, frame = "", 0, 0
+    for number, wire, value, stop in source.fields(begin, end):
+        if number == 2 and wire == BYTES:
+            found.op_name = source.text(stop - value, stop)
+        elif number == 3 and wire == BYTES:
+            file = source.text(stop - value, stop)
+        elif number == 4:
+            line = value
+        elif number == 15:
+            frame = value
+    found.source = frames.stack(frame) or (f"{file}({line}): " if file else "")
+
+
+def _dot_dimensions(source: Source, begin: int, end: int, found: Instruction) -> None:
+    lists: dict[int, list[int]] = {1: [], 2: [], 3: [], 4: []}
+    for number, wire, value, stop in source.fields(begin, end):
+        if number in lists:
+            lists[number] += _integers(source, wire, value, stop)
+    found.contracting = tuple(lists[1]), tuple(lists[2])
+    found.batch = tuple(lists[3]), tuple(lists[4])
+
+
+def _shapes(source: Source, begin: int, end: int, depth: int = 0) -> tuple[Shape, ...]:
+    """The arrays of a shape, which may be a tuple of shapes."""
+    kind, lengths = 0, []
+    inner: list[Shape] = []
+    for number, wire, value, stop in source.fields(begin, end):
+        if number == 2 and wire == VARINT:
+            kind = value
+        elif number == 3:
+            lengths += _integers(source, wire, value, stop)
+        elif number == 4 and wire == BYTES and depth < 4 and len(inner) < 256:
+            inner += _shapes(source, stop - value, stop, depth + 1)
+    if inner:
+        return tuple(inner)
+    return (Shape(_TYPES.get(kind, ""), tuple(lengths[:32])),)
+
+
+def op_type(module: Module, instruction: Instruction) -> str:
+    """What kind of op an instruction is, by its opcode, its target or the heaviest instruction that it fuses."""
+    if found := _COLLECTIVE.match(instruction.opcode):
+        return found[1]
+    if instruction.opcode == "custom-call":
+        target = instruction.target
+        if _GEMM.match(target):
+            return "gemm"
+        if _CONVOLUTION.match(target):
+            return "conv"
+        return "attention" if _ATTENTION.search(target) else target or "custom-call"
+    if instruction.opcode == "fusion":
+        inside = _fused(module, instruction)
+        if any(each.opcode == "dot" for each in inside):
+            return "gemm"
+        codes = {each.opcode for each in inside}
+        heavy = next((code for code in _HEAVY if code in codes), "")
+        return "conv" if heavy == "convolution" else heavy or _root(module, instruction) or "fusion"
+    return {"dot": "gemm", "convolution": "conv"}.get(instruction.opcode, instruction.opcode)
+
+
+def is_collective(instruction: Instruction) -> bool:
+    """Whether the instruction communicates."""
+    return _COLLECTIVE.match(instruction.opcode) is not None
+
+
+def products(module: Module, instruction: Instruction) -> list[Product]:
+    """The matrix products and convolutions in an instruction whose shapes are known."""
+    if instruction.opcode == "fusion":
+        return [product for each in _fused(module, instruction) for product in _own_products(module, each)]
+    return _own_products(module, instruction)
+
+
+def _fused(module: Module, instruction: Instruction) -> list[Instruction]:
+    return [each for key in instruction.called for each in module.computations.get(key, ([], 0))[0]]
+
+
+def _root(module: Module, instruction: Instruction) -> str:
+    for key in instruction.called:
+        instructions, root = module.computations.get(key, ([], 0))
+        for each in instructions:
+            if each.id == root:
+                return each.opcode
+    return ""
+
+
+def _own_products(module: Module, instruction: Instruction) -> list[Product]:
+    operands = [module.by_id[each].shapes[0] for each in instruction.operands if _has_shape(module, each)]
+    if len(operands) < 2 or not instruction.shapes:
+        return []
+    left, right, output = operands[0], operands[1], instruction.shapes[0]
+    contracting, batch = instruction.contracting, instruction.batch
+    if instruction.opcode == "custom-call" and _GEMM.match(instruction.target):
+        contracting, batch = _gemm_dimensions(instruction.backend_config)
+    elif instruction.opcode == "convolution" or _CONVOLUTION.match(instruction.target):
+        return _convolution(instruction, left, right, output)
+    elif instruction.opcode != "dot":
+        return []
+    if not contracting[0] or max(contracting[0] + batch[0], default=0) >= len(left.lengths):
+        return []
+    if max(contracting[1] + batch[1], default=0) >= len(right.lengths):
+        return []
+    size = prod(left.lengths[each] for each in batch[0])
+    k = prod(left.lengths[each] for each in contracting[0])
+    m = prod(each for index, each in enumerate(left.lengths) if index not in contracting[0] + batch[0])
+    n = prod(each for index, each in enumerate(right.lengths) if index not in contracting[1] + batch[1])
+    return [Product("bmm", ((size, m, k), (size, k, n)), left.data_type)]
+
+
+def _has_shape(module: Module, key: int) -> bool:
+    return key in module.by_id and bool(module.by_id[key].shapes)
+
+
+def _gemm_dimensions(
+    config: str,
+) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Contracting and batch dimensions of both operands, from a custom call's configuration."""
+    nothing: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    try:
+        found = json.loads(config)
+        found = found.get("gemm_backend_config", found)
+        numbers = found["dot_dimension_numbers"]
+        lists = [
+            tuple(int(each) for each in numbers.get(key, ()))
+            for key in (
+                *("lhs_contracting_dimensions", "rhs_contracting_dimensions"),
+                *("lhs_batch_dimensions", "rhs_batch_dimensions"),
+            )
+        ]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return nothing, nothing
+    if any(each < 0 for each in sum(lists, ())):
+        return nothing, nothing
+    return (lists[0], lists[1]), (lists[2], lists[3])
+
+
+def _convolution(instruction: Instruction, first: Shape, second: Shape, result: Shape) -> list[Product]:
+    """A convolution as the matrix product it is: output positions x the kernel's reach x output features.
+
+    Its gradients take as many operations; their operands and results are the same three arrays in other places.
+    """
+    output, kernel = result, second
+    if instruction.target.endswith("BackwardInput"):
+        output = first
+    elif instruction.target.endswith("BackwardFilter"):
+        output, kernel = second, result
+    axis = instruction.kernel_output_feature
+    features = kernel.lengths[axis] if 0 <= axis < len(kernel.lengths) else 0
+    if not features or prod(output.lengths) % features:
+        return []
+    positions, reach = prod(output.lengths) // features, prod(kernel.lengths) // features
+    return [Product("bmm", ((1, positions, reach), (1, reach, features)), first.data_type)]

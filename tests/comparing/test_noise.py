@@ -1,0 +1,79 @@
+"""The Hodges-Lehmann ratio and its interval, against brute force and on real recordings."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tensorboard_plugin_dlprof.comparing import noise
+from tensorboard_plugin_dlprof.comparing.noise import Estimate, estimate
+
+SAMPLES = st.lists(st.integers(1, 10**12), min_size=1, max_size=12)
+
+
+def found(a: list[float], b: list[float]) -> Estimate:
+    """The estimate, which exists."""
+    one = estimate(a, b)
+    assert one is not None
+    return one
+
+
+@pytest.mark.parametrize(("left", "right"), [(2, 3), (4, 4), (3, 6)])
+def test_the_distribution_of_u_is_that_of_all_orders(left: int, right: int) -> None:
+    """Counted over all ways to choose the places of one side."""
+    counts = [0] * (left * right + 1)
+    for places in itertools.combinations(range(left + right), left):
+        counts[sum(places) - left * (left - 1) // 2] += 1
+    assert list(noise._counts(left, right)) == counts
+
+
+def test_four_against_four_can_just_be_told_apart() -> None:
+    """p = 2 / 70: all of one side below all of the other."""
+    assert found([1, 2, 3, 4], [5, 6, 7, 8]).is_sure()
+    assert not found([1, 2, 3, 5], [4, 6, 7, 8]).is_sure()
+
+
+def test_below_four_there_is_no_interval() -> None:
+    """An estimate, but no bounds."""
+    one = found([1, 1, 1], [2, 2, 2, 2])
+    assert (one.ratio, one.low, one.high) == (2, None, None)
+    assert estimate([], [1]) is None
+    assert estimate([0], [1]) is None
+
+
+@given(SAMPLES, SAMPLES)
+def test_the_ratio_is_the_middle_of_all_ratios_and_swaps_to_its_inverse(a: list[float], b: list[float]) -> None:
+    """The bounds swap too."""
+    one, swapped = found(a, b), found(b, a)
+    ratios = sorted(y / x for x in a for y in b)
+    assert ratios[(len(ratios) - 1) // 2] <= one.ratio * (1 + 1e-9)
+    assert one.ratio <= ratios[len(ratios) // 2] * (1 + 1e-9)
+    assert one.ratio * swapped.ratio == pytest.approx(1)
+    if one.low is not None and one.high is not None and swapped.high is not None:
+        assert one.low * swapped.high == pytest.approx(1)
+        assert one.low <= one.ratio <= one.high
+
+
+def test_few_false_alarms_and_most_true_changes_of_three_percent() -> None:
+    """Windows of five against five of times that vary by 1 %, as those of real kernels do."""
+    chance = random.Random(7)
+    alarms, told = [], []
+    for _ in range(400):
+        a, b = ([chance.gauss(1, 0.01) for _ in range(5)] for _ in range(2))
+        alarms.append(found(a, b).is_change(0.01))
+        told.append(found(a, [1.03 * value for value in b]).is_change(0.01))
+    assert statistics.mean(alarms) <= 0.05
+    assert statistics.mean(told) >= 0.8
+
+
+def test_many_samples_are_thinned_and_ties_count() -> None:
+    """10,000 a side, of few distinct times."""
+    a, b = [100 + place % 3 for place in range(10_000)], [103 + place % 3 for place in range(10_000)]
+    one = found(list(map(float, a)), list(map(float, b)))
+    assert one.a_samples == 2_000
+    assert one.is_change(0.02)

@@ -1,0 +1,139 @@
+"""Real pairs of profiles read as the facts about their raw files say."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from tensorboard_plugin_dlprof.comparing import baseline
+from tensorboard_plugin_dlprof.comparing.as_json import as_json
+from tensorboard_plugin_dlprof.comparing.comparison import Comparison, compare
+from tensorboard_plugin_dlprof.comparing.limits import judge
+from tensorboard_plugin_dlprof.comparing.verdict import verdict_of
+from tests.comparing.real import recording_of, series
+from tests.comparing.test_attribution import check
+
+PHASES = "compare/a100_transformer_phases"
+PAIRS = {
+    "t4": ("torch/t4_fp32", "torch/t4_amp"),
+    "two_gpus": ("nsight/h100_2gpu_torchrun_nccl/mfu_2gpu_before.sqlite", "compare/h100_2gpu_mfu"),
+    "bert": ("torch/h100_bert_small", "compare/mi300x_bert_small"),
+    "qwen": ("torch/h100_qwen_bf16", "compare/mi300x_qwen_bf16"),
+    "nvtx": ("compare/a100_2.7b_no_nvtx", "nsight/a100_transformer_2.7b_nvtx"),
+    "graphs": ("compare/a100_2.7b_no_nvtx", "nsight/a100_cuda_graphs/result_2_7B_compile_ro.sqlite"),
+    "backward": (f"{PHASES}/small_fwd_A100.sqlite", f"{PHASES}/small_bwd_A100.sqlite"),
+    "ranks": ("torch/v100_megatron_tp2_rank0", "torch/v100_megatron_tp2_rank1"),
+    "batch": ("compare/a100_batch_series/batch_size_002", "compare/a100_batch_series/batch_size_128"),
+    "dlprof": ("torch/t4_fp32", "dlprof-golden/dlprof_dldb.sqlite"),
+}
+
+
+def compared(name: str) -> Comparison:
+    """A pair."""
+    a, b = PAIRS[name]
+    return compare([recording_of(a)], [recording_of(b)])
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_rows_add_up_both_ways(name: str) -> None:
+    """In integers, whatever the sides are."""
+    found = compared(name)
+    check(found)
+    a, b = PAIRS[name]
+    swapped = compare([recording_of(b)], [recording_of(a)])
+    check(swapped)
+    assert swapped.change_ns == -found.change_ns
+    assert verdict_of(found).verdict == "cannot_tell"
+
+
+@pytest.mark.parametrize(("name", "change_ns"), [("nvtx", 19_312_376), ("backward", 92_551_372)])
+def test_kernel_time_changes_as_in_the_raw_files(name: str, change_ns: int) -> None:
+    """Where no iterations are marked and all calls match one to one."""
+    found = compared(name)
+    assert (found.per, found.change_ns) == ("call", change_ns)
+
+
+def test_fp32_against_amp_on_a_t4() -> None:
+    """Kernel time halves, but the data loader makes the iterations longer; three are too few to be sure."""
+    found = compared("t4")
+    rows = {row.name: row for row in found.rows}
+    assert found.per == "iteration"
+    assert found.change_ns == 22_230_539
+    assert rows["Data loader"].change_ns == 24_300_061
+    kernel = found.measures["kernel_time"]
+    assert kernel.change == pytest.approx(-2_706_470, abs=1)
+    tensor = found.measures["tensor_core_share"]
+    assert tensor.a == 0
+    assert tensor.b == pytest.approx(0.2886, abs=1e-3)
+    sentence = verdict_of(found).sentence
+    for words in ("too few to be sure", "22.2 ms longer", "24.3 ms of it in the data loader", "Kernel time halved"):
+        assert words in sentence
+    (replaced,) = [one for one in found.replacements if one.a.names == ["volta_sgemm_128x64_nt"]]
+    assert replaced.b.names[0].startswith("turing_fp16_s1688gemm_fp16_128x128")
+
+
+def test_another_maker_has_the_same_ops_and_other_kernels() -> None:
+    """All ops of BERT match by path and shape; attention is another kernel."""
+    found = compared("bert")
+    assert {row.matched_by for row in found.rows} == {"path and shape", ""}
+    assert ["attn_fwd"] in [one.b.names for one in found.replacements]
+    assert "NVIDIA H100" in found.comparability[0]
+
+
+def test_what_is_new_is_told_from_what_is_unchanged() -> None:
+    """The forward pass is in both programs, the backward pass only in B."""
+    found = compared("backward")
+    new = sum(row.b_ns for row in found.rows if row.kind == "new")
+    assert not any(row.kind == "gone" for row in found.rows)
+    assert new / found.b_ns == pytest.approx(0.68, abs=0.01)
+
+
+def test_graphs_recorded_as_a_whole_have_a_row_of_their_own() -> None:
+    """7.81 s of B are in them."""
+    found = compared("graphs")
+    (row,) = (row for row in found.rows if row.kind == "graphs")
+    assert (found.per, row.b_ns) == ("capture", 7_811_141_695)
+
+
+def test_the_same_recording_twice() -> None:
+    """No change, and no limit broken."""
+    one = recording_of("torch/t4_fp32")
+    found = compare([one], [one])
+    assert (found.change_ns, verdict_of(found).verdict) == (0, "no_clear_change")
+    assert judge(found, "x", "kernel_time", ">+", 0.0, "fraction").broken is False
+
+
+def test_windows_of_one_program_rarely_claim_a_change(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """All windows of four batches against the other four; a true change of 40 % is told in each. A stored baseline is
+    as good as a profile."""
+    batches = series()
+    alarms = told = 0
+    windows = list(itertools.combinations(range(8), 4))[:35]  # the others are these with A and B swapped
+    stored = tmp_path_factory.mktemp("baseline") / "slower.json"
+    baseline.save(stored, batches)
+    slower = baseline.load(stored)
+    for one in slower:
+        for changed in one.ops:
+            changed.kernel_ns = changed.kernel_ns * 7 // 5
+    for window in windows:
+        a, b = [batches[place] for place in window], [place for place in range(8) if place not in window]
+        alarms += verdict_of(compare(a, [batches[place] for place in b])).verdict != "no_clear_change"
+        told += verdict_of(compare(a, [slower[place] for place in b])).verdict == "slower"
+    assert alarms / len(windows) <= 0.05
+    assert told == len(windows)
+
+
+def test_iterations_decide_limits() -> None:
+    """ResNet-50 under two profiler versions: 12 % slower, sure of 5 to 22 %."""
+    found = compare([recording_of("torch/v100_resnet50_oldest")], [recording_of("torch/v100_resnet50_memory")])
+    assert verdict_of(found).verdict == "slower"
+    assert judge(found, "", "iteration_time", ">+", 0.1, "fraction").broken is True
+    assert judge(found, "", "iteration_time", ">", 0.1, "fraction").broken is True
+    assert judge(found, "", "iteration_time", ">+", 0.2, "fraction").broken is False
+    assert judge(found, "", "iteration_time", ">", 150e6, "ns").broken is True
+    assert judge(found, "", "gpu_utilization", "<", 0.6, "fraction").broken is True
+    assert judge(found, "", "kernels", ">+", 0, "number").broken is False
+    assert judge(found, "", "memory_peak", ">+", 1e9, "bytes").broken is None
+    assert judge(found, "", "op:/nothing", ">+", 0, "fraction").broken is None
+    assert as_json(found)["interval"] == pytest.approx([1.052, 1.221], abs=1e-3)

@@ -1,0 +1,45 @@
+"""The typical iterations."""
+
+from __future__ import annotations
+
+import pytest
+
+from tensorboard_plugin_dlprof.diagnosis.windows import find_typical, said
+
+
+@pytest.mark.parametrize(
+    ("wall", "want"),
+    [
+        ((2100, 90, 85, 88, 110, 87), (1, 5, (), ("warm_up",))),
+        ((700, 210, 230, 212, 215), (1, 4, (), ("warm_up",))),
+        ((60, 59, 500, 520, 530), (2, 4, (), ("became_slower",))),
+        ((22, 22, 51), (0, 2, (), ())),
+        ((100, 300, 100, 310, 105, 290, 100), (0, 6, (), ("two_kinds",))),
+        ((900, 900, 100, 100, 100), (2, 4, (), ("became_faster",))),
+        ((100, 101, 99, 100, 40), (0, 3, (), ("cut_end",))),
+        ((500,), (0, 0, (), ())),
+        ((300, 100), (1, 1, (), ("warm_up",))),
+        ((100,) * 9 + (250,) + (100,) * 9, (0, 18, (9,), ("slow_single",))),
+        (tuple(range(100, 140, 4)), (0, 9, (), ("drift",))),
+    ],
+)
+def test_typical_iterations(wall: tuple[int, ...], want: tuple[int, int, tuple[int, ...], tuple[str, ...]]) -> None:
+    """Warm-up is left out, two kinds and a drift are kept, single slow ones are left out of means."""
+    found = find_typical(wall, [True] * len(wall), [False] * len(wall))
+    assert (found.start, found.stop, found.left_out, found.why) == want
+
+
+def test_iterations_without_work_and_those_in_which_the_host_ran_ahead_go() -> None:
+    """The first two have no work; the third ended before its work."""
+    wall = (50, 50, 40, 100, 100, 100, 100)
+    found = find_typical(wall, [False, False, *[True] * 5], [False, False, True, *[False] * 4])
+    assert (found.start, found.stop, found.why) == (3, 6, ("no_gpu_work", "ran_up"))
+
+
+def test_what_is_left_out_is_said() -> None:
+    """With its length, and why."""
+    wall = (3_860_000, 1_480_000, 1_500_000, 1_490_000, 1_470_000)
+    found = find_typical(wall, [True] * 5, [False] * 5)
+    assert said(found, wall, list("01234")) == (
+        "Iterations 1 to 4 of 5. Iteration 0 took 3.86 ms, 2.6 times the median: warm-up."
+    )
