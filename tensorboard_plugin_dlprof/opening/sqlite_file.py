@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.one_job import end_if_told
-from tensorboard_plugin_dlprof.opening import sqlite_header
+from tensorboard_plugin_dlprof.opening import sqlite_header, sqlite_trees
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular, resolved, shown, unmoved
 
 LONGEST_VALUE_BYTES = 16_000_000
@@ -134,6 +134,7 @@ def _open_checked(path: Path, real: Path, refusal: type[ProfileError]) -> Untrus
         con = _connect(path, real, refusal)
         is_same = False
         try:
+            _check_trees(con, file, path, refusal)
             is_same = _identity(unmoved(path, real).lstat()) == checked
         except OSError:
             pass  # The file is gone; the next attempt reports that.
@@ -173,6 +174,15 @@ def _check_content(file: BinaryIO, path: Path, refusal: type[ProfileError]) -> N
         raise refusal(f"{shown(path)} {reason}.") from None
     except OSError:
         raise refusal(f"{shown(path)} cannot be read; check its storage.") from None
+
+
+def _check_trees(con: UntrustedConnection, file: BinaryIO, path: Path, refusal: type[ProfileError]) -> None:
+    with reading(shown(path), refusal):
+        rows = con.execute("SELECT rootpage FROM main.sqlite_master WHERE rootpage > 0").fetchall()
+    try:
+        sqlite_trees.check_trees(file.fileno(), [int(page) for (page,) in rows if isinstance(page, int)])
+    except sqlite_header.BadHeader as reason:
+        raise refusal(f"{shown(path)} {reason}.") from None
 
 
 def _refuse_unfinished_transaction(path: Path, real: Path, refusal: type[ProfileError]) -> None:
