@@ -17,14 +17,30 @@ MASK = "***"
 _DEEPEST = 8
 """Levels of command lines within command lines; text nested deeper is masked."""
 
-_SECRET_NAME = Expression(r"key|token|secret|passw|passphrase|credential|authorization", re.IGNORECASE)
+_SECRET_NAME = Expression(
+    r"key|token|secret|passw|passphrase|credential|authorization|bearer|signature|cookie|private"
+    r"|(?:^|[_\W])(?:(?:pg|db|my|user)?(?:pwd|pass|pw)|auth|pat|sig|sas)(?:$|[_\W])",
+    re.IGNORECASE,
+)
+"""Parts of names of secrets, and whole words in names. When in doubt, a value is masked."""
 
-_HARMLESS_NAMES = frozenset({"key-op", "key_op", "key-node", "key_node"})
+_HARMLESS_NAMES = frozenset({"key-op", "key_op", "key-node", "key_node", "--key_op", "--key-op"})
 """Options of our own whose names look like those of secrets."""
 
 _ASSIGNMENT = Expression(r"""(?P<name>["']?-{0,2}[\w.-]+)(?P<sign>=|:\s*)(?P<value>.*)""", re.DOTALL, frozenset("=:"))
+_NAME = re.compile(r"""([\w.-]+)["']?\s*[=:](?!//)\s*""")
+_VALUE = re.compile(r"""(["'])(?:\\.|(?!\1)[^\\])*\1|[^\s&;,"'}\]]+""")
+"""A name and its value anywhere in a word: parameters of an address, ``--env=NAME=...``, members of a JSON object."""
 _OPTION = Expression(r"-{1,2}[\w.-]+", words=frozenset("-"))
+_USER_OPTIONS = frozenset({"-u", "--user", "--proxy-user"})
+"""Options whose value may be ``user:password``."""
 _URL_CREDENTIALS = Expression(r"(?<=://)[^/@\s]+@", words=frozenset(("://",)))
+_KNOWN_TOKEN = re.compile(
+    r"\b(?:gh[pousr]_\w{8,}|github_pat_\w{8,}|glpat-[\w-]{8,}|sk-[\w-]{8,}|hf_\w{8,}|xox[abeprs]-[\w-]{8,}"
+    r"|(?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[\w-]{20,}|ya29\.[\w.-]{8,}|npm_\w{20,}|pypi-[\w-]{20,}|wandb_\w{8,}"
+    r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"
+)
+"""Shapes of tokens of known issuers, wherever they stand."""
 _WORD = Expression(r"""\s+|(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\]|["'\\])+""", re.DOTALL)
 
 
@@ -48,14 +64,15 @@ def _mask_text(text: str, depth: int) -> str:
 
 def _masked(words: list[str], depth: int = 0) -> list[str]:
     masked: list[str] = []
-    value_is_secret = False
+    option = ""
     for word in words:
-        if value_is_secret and not word.startswith("-"):
+        if option and _names_secret(option) and not word.startswith("-"):
             masked.append(MASK)
-            value_is_secret = False
-            continue
-        masked.append(_masked_word(word, depth))
-        value_is_secret = _OPTION.fullmatch(word) is not None and _names_secret(word)
+        elif option in _USER_OPTIONS and ":" in word:
+            masked.append(word.partition(":")[0] + f":{MASK}")
+        else:
+            masked.append(_masked_word(word, depth))
+        option = word if _OPTION.fullmatch(word) is not None else ""
     return masked
 
 
@@ -67,10 +84,23 @@ def _masked_word(word: str, depth: int) -> str:
     inner = word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'" else word
     if any(letter.isspace() for letter in inner):
         # A command line within the command line: sh -c "...".
-        return word.replace(inner, _mask_text(inner, depth + 1))
-    return _URL_CREDENTIALS.sub(f"{MASK}@", word)
+        inner_masked = _mask_text(_masked_parts(inner), depth + 1)
+        return word.replace(inner, inner_masked)
+    return _masked_parts(word)
+
+
+def _masked_parts(word: str) -> str:
+    """A word without the secrets that stand inside it."""
+    word = _URL_CREDENTIALS.sub(f"{MASK}@", word)
+    parts, at = [], 0
+    for name in _NAME.finditer(word):
+        value = _VALUE.match(word, name.end()) if name.start() >= at and _names_secret(name[1]) else None
+        if value is not None:
+            parts += [word[at : value.start()], MASK]
+            at = value.end()
+    return _KNOWN_TOKEN.sub(MASK, "".join(parts) + word[at:])
 
 
 def _names_secret(name: str) -> bool:
-    bare = name.strip("\"'-").lower()
+    bare = name.strip("\"'-=: ").lower()
     return bare not in _HARMLESS_NAMES and _SECRET_NAME.search(bare) is not None

@@ -25,7 +25,7 @@ MAX_EXPANDED_BYTES = 32 << 30
 MAX_EXPANSION = 200
 """Limit of expanded bytes per compressed byte; a gzip bomb reaches 1029, a trace 21."""
 
-EXPANSION_CHECKED_FROM_BYTES = 64 << 20
+EXPANSION_CHECKED_FROM_BYTES = 4 << 20
 """Expanded size from which on ``MAX_EXPANSION`` applies."""
 
 

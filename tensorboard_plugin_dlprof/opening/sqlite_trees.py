@@ -1,7 +1,7 @@
 """Walks the B-trees of an SQLite file: a page that two pages claim as a child would be read twice.
 
-Pages that share children make half a megabyte count as 10^20 rows, over which no statement ends. SQLite does not notice.
-A tree whose pages are each met once has no more rows than its pages hold.
+Pages that share children make half a megabyte count as 10^20 rows, over which no statement ends. SQLite does not
+notice. A tree whose pages are each met once has no more rows than its pages hold.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DAMAGED = "is damaged: two of its pages lead to the same page; copy it again, o
 Identity = tuple[int, int, int, int, int]
 
 _known: dict[Identity, None] = {}
-"""Files whose trees were walked, the latest last. Their times of change cannot be set, so a rewritten file is another."""
+"""Files whose trees were walked, the latest last. Nobody can set their times of change: a rewritten file is another."""
 
 
 def check_trees(descriptor: int, roots: Iterable[int]) -> None:
