@@ -40,6 +40,7 @@ COMMANDS = {
     "summary": "summary",
     "compare": "compare",
     "reports": "reports",
+    "trace": "trace",
     "run": "run",
     "check": "check",
     "classify": "classify",

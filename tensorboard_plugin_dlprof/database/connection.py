@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.database.overlay import MEASURED_TABLES, lay_over
+from tensorboard_plugin_dlprof.database.overlay import MEASURED_TABLES, TRACK_TABLES, lay_over
 from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.database.sql_files import NEW_TABLE, statements
 from tensorboard_plugin_dlprof.errors import NotADatabase, ProfileError, TooNew, TooOld, UnfitDatabase
@@ -36,7 +36,9 @@ _MOST_TABLES = 200
 """A limit for hostile files; our own databases have about 70 tables."""
 
 
-def open_database(path: Path, follow_links: bool = True, measured: Path | None = None) -> UntrustedConnection:
+def open_database(
+    path: Path, follow_links: bool = True, measured: Path | None = None, tracks: Path | None = None
+) -> UntrustedConnection:
     """Open a DLProf database for reading.
 
     The 23 ``view_*`` of the connection are ours, never the file's. A table or column that a version before
@@ -48,6 +50,7 @@ def open_database(path: Path, follow_links: bool = True, measured: Path | None =
         follow_links: false if the caller has resolved and checked the path, so that no link may be in it any more.
         measured: file with the efficiency that was computed for a database without our tables (``measured.py``). Its
             tables can then be read as if they were part of the database.
+        tracks: likewise, file with the tracks of the timeline (``track_rows.write_track_file``).
 
     Raises:
         NotFound: there is no such file, or the path has a link that may not be followed.
@@ -64,8 +67,9 @@ def open_database(path: Path, follow_links: bool = True, measured: Path | None =
             _check_extensions(con)
             for statement in statements("views"):
                 con.execute(statement.replace("CREATE VIEW", "CREATE TEMP VIEW", 1))
-            if measured is not None:
-                lay_over(con, measured, {table: layout_of("extensions")[table] for table in MEASURED_TABLES})
+            for beside, schema, tables in ((measured, "measured", MEASURED_TABLES), (tracks, "tracks", TRACK_TABLES)):
+                if beside is not None:
+                    lay_over(con, beside, {table: layout_of("extensions")[table] for table in tables}, schema)
             con.create_function("path_pattern", 2, path_pattern, deterministic=True)
             seal(con, {"path_pattern"})
     except BaseException:

@@ -6,7 +6,7 @@ import sqlite3
 from functools import cache
 from pathlib import Path
 
-CAPABILITIES = {"extensions": ("diagnosis", "ranks")}
+CAPABILITIES = {"extensions": ("diagnosis", "ranks", "timeline")}
 """Scripts with more tables of ours, one for each capability; they count as parts of ``extensions.sql``."""
 
 

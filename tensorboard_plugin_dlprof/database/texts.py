@@ -84,7 +84,9 @@ def number_texts(profile: Profile, dictionary: Dictionary) -> Int64s:
     numbered = np.zeros(len(strings), np.int64)
     numbered[string_of_use] = ids
     # DLProf has none of these: ids of what it has stay the same.
-    for column in (profile.idle_frames.function, profile.idle_frames.innermost):
+    more = [profile.idle_frames.function, profile.idle_frames.innermost, profile.host_ranges.name]
+    more += [] if profile.kernels.call_name is None else [profile.kernels.call_name]
+    for column in more:
         for string in distinct_values(column).tolist():
             numbered[string] = dictionary.id(strings[string])
     return numbered

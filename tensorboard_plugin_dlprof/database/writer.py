@@ -35,9 +35,11 @@ from tensorboard_plugin_dlprof.database.raw_rows import write_raw_tables
 from tensorboard_plugin_dlprof.database.row_counts import count_rows_of_new
 from tensorboard_plugin_dlprof.database.sql_files import statements
 from tensorboard_plugin_dlprof.database.texts import Dictionary, number_texts
+from tensorboard_plugin_dlprof.database.track_rows import ids_of_ours, write_tracks
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import DEFAULT_DOMAIN
 from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.timeline.build import build_tracks
 
 
 class Judgement(msgspec.Struct, frozen=True):
@@ -97,6 +99,7 @@ def write_database(
         text = number_texts(profile, dictionary)
         write_raw_tables(con, profile, dictionary, text, profile_name, original_command)
         launches = write_raw_extensions(con, profile, identity, text, profile_name)
+        write_tracks(con, build_tracks(profile), ids_of_ours(profile, launches, text))
         found = results()
         _write_aggregations(con, profile, found.aggregations, dictionary, text, launches)
         _write_judgement(con, profile, found, text)

@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.events.cleaning import cleaned
 from tensorboard_plugin_dlprof.events.draft_texts import Stacks, described_texts
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
 from tensorboard_plugin_dlprof.events.framework_ops import find_ops
+from tensorboard_plugin_dlprof.events.host_ranges import find_host_ranges
 from tensorboard_plugin_dlprof.events.identity import MAX_OPS, join_calls
 from tensorboard_plugin_dlprof.events.idle_causes import Host, find_causes
 from tensorboard_plugin_dlprof.events.idle_frames import find_idle_frames
@@ -102,10 +103,11 @@ def build_profile(
         one_op=simple,
         idle_frames=no_idle_frames() if simple else find_idle_frames(capture, links),
         activity=find_causes(Host(capture, nesting, links, drafts, owners, tables), iterations),
+        host_ranges=find_host_ranges(capture, nesting),
         sub_ops=no_sub_ops() if marked or simple else find_sub_ops(capture, nesting, links, drafts, owners, tables),
     )
     check(capture, profile)
-    keep(profile.memcpys, profile.memsets, profile.sub_ops)
+    keep(profile.memcpys, profile.memsets, profile.sub_ops, profile.host_ranges)
     progress("Filling tables", 1.0)
     return profile
 

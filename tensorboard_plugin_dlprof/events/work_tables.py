@@ -102,6 +102,7 @@ def kernels(placed: Placed, classifier: Classifier, one_long_name: bool) -> tupl
     unit = np.zeros(len(strings), np.int8)
     unit[list(classes)] = [found.matrix_unit for found in classes.values()]
     api_start, api_stop, process, thread = placed.api(rows)
+    call = placed.links.work_call[rows]
     return Kernels(
         op=placed.op(drafts),
         instance=placed.instance(drafts),
@@ -122,7 +123,10 @@ def kernels(placed: Placed, classifier: Classifier, one_long_name: bool) -> tupl
         static_shared_bytes=work.static_shared_bytes[rows],
         dynamic_shared_bytes=work.dynamic_shared_bytes[rows],
         occupancy_percent=work.occupancy_percent[rows],
-        launched=(placed.links.work_call[rows] >= 0).astype(np.int8),
+        launched=(call >= 0).astype(np.int8),
+        call_name=np.where(call >= 0, placed.capture.calls.name[call], 0).astype(np.int32)
+        if (call >= 0).any()
+        else None,
     ), classes
 
 

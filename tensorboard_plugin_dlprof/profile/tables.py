@@ -119,6 +119,9 @@ class Kernels(msgspec.Struct):
     """Achieved occupancy as the profiler estimated it."""
     launched: Int8s
     """1 if the host call was recorded, else 0."""
+    call_name: Int32s | None = None
+    """Name of the call that launched each kernel, 0 where it is not recorded; None if the profile is from a
+    database."""
 
     def override_units(self, units: Mapping[int, MatrixUnit]) -> None:
         """Set ``matrix_unit`` of all kernels with a given long name; ``units`` is by text id."""
@@ -233,6 +236,25 @@ def no_idle_frames() -> IdleFrames:
     return IdleFrames(no_times, no_times, no_texts, no_texts)
 
 
+class HostRanges(msgspec.Struct):
+    """Ranges and modules that the user's program named, down to the third within each other. They are not read back
+    from a database: copies of it take over the tracks made of them as they are."""
+
+    start_ns: Int64s
+    stop_ns: Int64s
+    process_id: Int64s
+    thread_id: Int64s
+    level: Int8s
+    """Number of such ranges around it: 0, 1 or 2."""
+    name: Int32s
+
+
+def no_host_ranges() -> HostRanges:
+    """A table of host ranges without rows."""
+    no_numbers = np.zeros(0, np.int64)
+    return HostRanges(no_numbers, no_numbers, no_numbers, no_numbers, np.zeros(0, np.int8), np.zeros(0, np.int32))
+
+
 class IterationCandidate(msgspec.Struct):
     """One way to divide the capture into iterations (event model, section 6)."""
 
@@ -319,3 +341,4 @@ class Profile(msgspec.Struct):
     """What each GPU did at every moment, and why it was idle; without the busy time until ``with_busy_time``."""
     ranks: list[RankTables] = msgspec.field(default_factory=list)
     """One for every process that ran kernels; they are not read back from a database, like ``counters``."""
+    host_ranges: HostRanges = msgspec.field(default_factory=no_host_ranges)

@@ -1,0 +1,54 @@
+"""Finds the ranges and modules that the user's program named: what the timeline shows above the ops."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
+from tensorboard_plugin_dlprof.events.nesting import Nesting
+from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
+from tensorboard_plugin_dlprof.profile.tables import HostRanges
+
+LEVELS = 3
+
+_LIBRARIES = ("NCCL", "CCCL", "CUB", "cuBLAS", "cuDNN", "cuFFT", "cuSPARSE", "cuSOLVER", "NVSHMEM", "UCX")
+"""NVTX domains of libraries, whose ranges are not the user's."""
+
+
+def find_host_ranges(capture: Capture, nesting: Nesting) -> HostRanges:
+    """Users' ranges and modules with at most two of their kind around them, by thread and start."""
+    ranges = capture.ranges
+    kind = ranges.kind[nesting.row]
+    own = (kind == RangeKind.MODULE) | (kind == RangeKind.ANNOTATION)
+    if own.any():
+        libraries = {name.lower() for name in _LIBRARIES}
+        domains = [
+            text for text in distinct_values(ranges.domain).tolist() if capture.strings[text].lower() in libraries
+        ]
+        own &= ~are_among(ranges.domain[nesting.row], domains)
+    places, levels = list[Int64s](), list[Int64s]()
+    for level in range(LEVELS):
+        if not own.any():
+            break
+        # Those with none of their kind around them; the next level is found without them.
+        around = nesting.above(nesting.inherit(own))
+        outermost = np.flatnonzero(own & (around < 0))
+        places.append(outermost)
+        levels.append(np.full(len(outermost), level))
+        own = own.copy()
+        own[outermost] = False
+    place, level_of = (np.concatenate([np.zeros(0, np.int64), *found]) for found in (places, levels))
+    order = np.argsort(place, kind="stable")
+    place, level_of = place[order], level_of[order]
+    row = nesting.row[place]
+    thread = ranges.thread[row]
+    process_ids = np.array([one.process_id for one in capture.threads], np.int64)
+    thread_ids = np.array([one.thread_id for one in capture.threads], np.int64)
+    return HostRanges(
+        start_ns=nesting.start_ns[place],
+        stop_ns=nesting.end_ns[place],
+        process_id=process_ids[thread] if len(thread) else np.zeros(0, np.int64),
+        thread_id=thread_ids[thread] if len(thread) else np.zeros(0, np.int64),
+        level=level_of.astype(np.int8),
+        name=ranges.name[row],
+    )

@@ -1,0 +1,76 @@
+"""What is known of the GPU work on the timeline besides its name and times."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from typing import Any
+
+from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.tracks import Int64s, TrackRow
+from tensorboard_plugin_dlprof.timeline.tables import COPY, GRAPH, SET, STREAM
+
+_AT_ONCE = 500
+_NOT_RECORDED = -1
+
+_DIMENSIONS = (
+    "JOIN read_only_grid_block AS grid ON grid.id = work.grid_id "
+    "JOIN read_only_grid_block AS block ON block.id = work.block_id"
+)
+_OP = "LEFT JOIN read_only_ops AS op ON op.id = work.read_only_ops_id"
+_SQL = {
+    "launch": "SELECT work.id, op.op_name, op.op_id, long.string, grid.x, grid.y, grid.z, block.x, block.y, block.z, "
+    "work.registers, CASE WHEN work.static_shared_bytes < 0 THEN -1 ELSE work.static_shared_bytes + "
+    f"work.dynamic_shared_bytes END FROM ext_launches AS work {_OP} {_DIMENSIONS} "
+    "JOIN dictionary AS long ON long.id = work.long_name_id WHERE work.id IN ({})",
+    "kernel": "SELECT work.id, op.op_name, op.op_id, long.string, grid.x, grid.y, grid.z, block.x, block.y, block.z, "
+    f"-1, -1 FROM read_only_kernels AS work {_OP} {_DIMENSIONS} "
+    "JOIN dictionary AS long ON long.id = work.long_name_id WHERE work.id IN ({})",
+    "memcpy": f"SELECT work.id, op.op_name, op.op_id, work.num_bytes FROM read_only_memcpys AS work {_OP} "
+    "WHERE work.id IN ({})",
+    "memset": f"SELECT work.id, op.op_name, op.op_id, work.num_bytes FROM read_only_memsets AS work {_OP} "
+    "WHERE work.id IN ({})",
+    "graph": f"SELECT work.id, op.op_name, op.op_id FROM ext_graph_launches AS work {_OP} WHERE work.id IN ({{}})",
+}
+
+
+class Facts:
+    """Facts about work, by what its items are; unknown ones are left out. Keys are those of PyTorch's traces."""
+
+    def __init__(self, con: sqlite3.Connection) -> None:
+        self._con = con
+        self._kernels = "launch" if "ext_launches" in extension_tables(con) else "kernel"
+        self._known: dict[tuple[str, int], dict[str, Any]] = {}
+
+    def of(self, track: TrackRow, work_class: Int64s, ref: Int64s) -> list[dict[str, Any]]:
+        """The facts about each of some items of a stream."""
+        if track.kind != STREAM:
+            return [{} for _ in ref]
+        tables = {COPY: "memcpy", SET: "memset", GRAPH: "graph"}
+        keys = [
+            (tables.get(number, self._kernels), one)
+            for number, one in zip(work_class.tolist(), ref.tolist(), strict=True)
+        ]
+        for table in {table for table, _ in keys}:
+            self._fetch(table, {one for of_table, one in keys if of_table == table and (table, one) not in self._known})
+        return [self._known[key] for key in keys]
+
+    def _fetch(self, table: str, refs: Iterable[int]) -> None:
+        wanted = sorted(refs)
+        for begin in range(0, len(wanted), _AT_ONCE):
+            some = wanted[begin : begin + _AT_ONCE]
+            self._known |= {(table, one): {} for one in some}
+            for number, *values in self._con.execute(_SQL[table].format(",".join("?" * len(some))), some):
+                self._known[table, number] = _facts(values)
+
+
+def _facts(values: list[Any]) -> dict[str, Any]:
+    op, op_id, *rest = values
+    facts: dict[str, Any] = {"op": op, "op_id": op_id}
+    if len(rest) == 1:
+        facts["bytes"] = rest[0]
+    elif len(rest) > 1:
+        long_name, *numbers = rest
+        facts |= {"long_name": long_name, "grid": numbers[:3], "block": numbers[3:6]}
+        facts |= {"registers per thread": numbers[6], "shared memory": numbers[7]}
+    return {key: value for key, value in facts.items() if value not in (None, "", _NOT_RECORDED)}

@@ -1,0 +1,225 @@
+"""Reads the tracks of the timeline: their items in a window, and what those are."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.errors import UnfitDatabase
+from tensorboard_plugin_dlprof.packing import unpack
+from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.timeline.tables import (
+    CALL,
+    CLASSES,
+    COPY,
+    GRAPH,
+    NO_CALL,
+    OP,
+    PART,
+    RANGE,
+    SET,
+    STREAM,
+)
+
+Int64s = npt.NDArray[np.int64]
+
+MAX_TRACKS = 10_000
+"""A limit for hostile files."""
+
+_COLUMNS = (
+    "id, kind, device_id, stream, process_id, thread_id, level, first_item, items, launches, sum_ns, first_ns, last_ns"
+)
+_AT_ONCE = 500
+
+
+class TrackRow(msgspec.Struct, frozen=True):
+    """A row of ``ext_tracks``."""
+
+    id: int
+    kind: str
+    device: int
+    stream: int
+    process: int
+    thread: int
+    level: int
+    first_item: int
+    items: int
+    launches: int
+    sum_ns: int
+    first_ns: int
+    last_ns: int
+
+    @property
+    def name(self) -> str:
+        """What is told of the track: ``stream 7``, ``ops``."""
+        if self.kind == STREAM:
+            return f"stream {self.stream}" if self.stream >= 0 else "work"
+        if self.kind == RANGE:
+            return f"ranges {self.level + 1}"
+        return {OP: "ops", CALL: "API calls", "device": "GPU", "queue": "queue length"}.get(self.kind, self.kind)
+
+
+class Items(msgspec.Struct):
+    """Some items of a track, by start; times are ns since the start of the capture."""
+
+    number: Int64s
+    start: Int64s
+    stop: Int64s
+    work_class: Int64s
+    ref: Int64s
+    """As in ``ext_track_items``."""
+    call: Int64s
+    """Number of the call that launched each; -1 where it is not recorded, or the track is not a stream."""
+
+    def chosen(self, rows: npt.NDArray[np.bool_] | Int64s) -> Items:
+        """Some of the rows."""
+        return Items(*(getattr(self, name)[rows] for name in self.__struct_fields__))
+
+
+def has_tracks(con: sqlite3.Connection) -> bool:
+    """Whether the database, or the file beside it, holds tracks."""
+    if "ext_tracks" in extension_tables(con):
+        return True
+    (found,) = con.execute("SELECT count(*) FROM sqlite_temp_master WHERE name = 'ext_tracks'").fetchone()
+    return bool(found)
+
+
+def all_tracks(con: sqlite3.Connection) -> list[TrackRow]:
+    """All tracks, by id.
+
+    Raises:
+        UnfitDatabase: there are more than any program has.
+    """
+    rows = con.execute(f"SELECT {_COLUMNS} FROM ext_tracks ORDER BY id").fetchmany(MAX_TRACKS + 1)
+    if len(rows) > MAX_TRACKS:
+        raise UnfitDatabase("The database holds too many tracks; import its source again.")
+    return [TrackRow(row[0], str(row[1]), *map(int, row[2:])) for row in rows]
+
+
+def parts_in(con: sqlite3.Connection, track: TrackRow, start_ns: int, stop_ns: int) -> list[tuple[int, int]]:
+    """The parts of a track that may have items in the window: row id, and items."""
+    return con.execute(
+        "SELECT id, items FROM ext_track_items WHERE track_id = ? AND start_ns < ? AND stop_ns >= ? "
+        "ORDER BY first_item",
+        (track.id, stop_ns, start_ns),
+    ).fetchall()
+
+
+def items_of_part(con: sqlite3.Connection, track: TrackRow, part: int) -> Items:
+    """All items of one part.
+
+    Raises:
+        UnfitDatabase: it is damaged.
+    """
+    row = con.execute(
+        "SELECT first_item, start_ns, first_call, data FROM ext_track_items WHERE id = ?", (part,)
+    ).fetchone()
+    try:
+        first, start_ns, first_call, data = row
+        columns = unpack(data, 5 if track.kind == STREAM else 4)
+    except (TypeError, ValueError):
+        raise UnfitDatabase("The tracks of this database are damaged; import its source again.") from None
+    start = np.cumsum(columns[0]) + int(start_ns)
+    none = np.full(len(start), -1)
+    classes = columns[2]
+    call = np.where(classes < NO_CALL, np.cumsum(columns[4]) + int(first_call), -1) if track.kind == STREAM else none
+    return Items(
+        np.arange(len(start)) + int(first),
+        start,
+        start + columns[1],
+        np.clip(classes % NO_CALL, 0, len(CLASSES[track.kind]) - 1),
+        columns[3],
+        call,
+    )
+
+
+def items_in(con: sqlite3.Connection, track: TrackRow, start_ns: int, stop_ns: int) -> Items:
+    """The items of a track that overlap the window; those of zero length count if they lie in it."""
+    return joined(list(items_by_part(con, track, start_ns, stop_ns)))
+
+
+def items_by_part(con: sqlite3.Connection, track: TrackRow, start_ns: int, stop_ns: int) -> Iterator[Items]:
+    """As ``items_in``, part by part."""
+    for part, _ in parts_in(con, track, start_ns, stop_ns):
+        items = items_of_part(con, track, part)
+        inside = (items.start < stop_ns) & ((items.stop > start_ns) | (items.start >= start_ns))
+        yield items if inside.all() else items.chosen(inside)
+
+
+def items_numbered(con: sqlite3.Connection, track: TrackRow, numbers: Int64s) -> Items:
+    """The items of a track with these numbers, ascending; numbers of other tracks are left out."""
+    numbers = numbers[(numbers >= track.first_item) & (numbers < track.first_item + track.items)]
+    found = []
+    for index in distinct_values((numbers - track.first_item) // PART).tolist():
+        first = track.first_item + index * PART
+        row = con.execute(
+            "SELECT id FROM ext_track_items WHERE track_id = ? AND first_item = ?", (track.id, first)
+        ).fetchone()
+        if row is not None:
+            items = items_of_part(con, track, row[0])
+            place = numbers[(numbers >= first) & (numbers < first + len(items.number))] - first
+            found.append(items.chosen(place))
+    return joined(found)
+
+
+def joined(parts: list[Items]) -> Items:
+    """Several tables of items, one after the other."""
+    if not parts:
+        return Items(*(np.zeros(0, np.int64) for _ in Items.__struct_fields__))
+    return Items(*(np.concatenate([getattr(part, name) for part in parts]) for name in Items.__struct_fields__))
+
+
+class Names:
+    """The names of items: of kernels the short name, of ops the path, of calls and ranges their own."""
+
+    def __init__(self, con: sqlite3.Connection) -> None:
+        self._con = con
+        self._launches = "ext_launches" in extension_tables(con)
+        self._known: dict[tuple[str, int], str] = {}
+
+    def of(self, track: TrackRow, work_class: Int64s, ref: Int64s) -> list[str]:
+        """The name of each of some items of a track; empty where it is not recorded."""
+        tables = [self._table(track.kind, number) for number in range(len(CLASSES[track.kind]))]
+        keys = [(tables[number], one) for number, one in zip(work_class.tolist(), ref.tolist(), strict=True)]
+        for table in set(tables):
+            self._fetch(table, {one for of_table, one in keys if of_table == table and (table, one) not in self._known})
+        return [self._known[key] for key in keys]
+
+    def _table(self, kind: str, number: int) -> str:
+        if kind == STREAM:
+            kernel = "launch" if self._launches else "kernel"
+            return {COPY: "memcpy", SET: "memset", GRAPH: "graph"}.get(number, kernel)
+        return "op" if kind == OP else "text"
+
+    def _fetch(self, table: str, refs: Iterable[int]) -> None:
+        wanted = sorted(refs)
+        for begin in range(0, len(wanted), _AT_ONCE):
+            some = wanted[begin : begin + _AT_ONCE]
+            self._known |= dict.fromkeys(((table, one) for one in some), "")
+            if table == "graph":
+                self._known |= {(table, one): "CUDA graph" for one in some}
+                continue
+            marks = ",".join("?" * len(some))
+            for number, name in self._con.execute(_NAMES[table].format(marks), some):
+                self._known[table, number] = str(name or "")
+
+
+_KERNEL_NAME = (
+    "SELECT work.id, name.string FROM {} AS work JOIN dictionary AS name ON name.id = work.name_id "
+    "WHERE work.id IN ({{}})"
+)
+_KINDS = "CASE copy_kind WHEN 1 THEN ' HtoD' WHEN 2 THEN ' DtoH' WHEN 8 THEN ' DtoD' WHEN 10 THEN ' PtoP' ELSE '' END"
+_NAMES = {
+    "launch": _KERNEL_NAME.format("ext_launches"),
+    "kernel": _KERNEL_NAME.format("read_only_kernels"),
+    "memcpy": f"SELECT id, 'Memcpy' || {_KINDS} FROM read_only_memcpys WHERE id IN ({{}})",
+    "memset": "SELECT id, 'Memset' FROM read_only_memsets WHERE id IN ({})",
+    "op": "SELECT id, op_name FROM read_only_ops WHERE id IN ({})",
+    "text": "SELECT id, string FROM dictionary WHERE id IN ({})",
+}
+"""The name of each row of a table, by id."""

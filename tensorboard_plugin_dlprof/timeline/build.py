@@ -1,0 +1,274 @@
+"""Makes the tracks of a profile: first the calls of each host thread, then its ops and ranges, then streams and
+devices.
+
+Of calls that launch nothing and synchronise nothing, only those of 10 microseconds or more are kept: programs ask for
+the current device millions of times, and nobody can see it. Kernels of one graph launch share their call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
+from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s
+from tensorboard_plugin_dlprof.expressions import Expression
+from tensorboard_plugin_dlprof.profile.tables import Copies, GraphLaunches, Kernels, Profile
+from tensorboard_plugin_dlprof.timeline.tables import (
+    ALLOCATION_CALL,
+    CALL,
+    COMMUNICATION,
+    COPY,
+    COPY_CALL,
+    DEVICE,
+    GRAPH,
+    LAUNCH_CALL,
+    OP,
+    OTHER_CALL,
+    OTHER_KERNEL,
+    QUEUE,
+    RANGE,
+    SET,
+    STREAM,
+    SYNC_CALL,
+    TENSOR_CORE,
+    UNKNOWN_KERNEL,
+    Track,
+)
+
+SHORTEST_OTHER_CALL_NS = 10_000
+"""Shorter calls that neither launch nor synchronise are left out."""
+
+_SYNC = Expression(r"(?:cuda|hip|cu)(?:Stream|Device|Event|Ctx)Synchronize")
+_ALLOCATION = Expression(
+    r"(?:cuda|hip|cu)(?!\w*Async)(?:Malloc|Free|HostAlloc|HostRegister|HostUnregister|Mem(?:Alloc|Free|Create|Release|Map|"
+    r"Unmap|SetAccess|AddressReserve|AddressFree))"
+)
+_COPY = Expression(r"(?:cuda|hip|cu)Mem(?:cpy|set)")
+_LAUNCH = Expression(r"(?:cuda|hip|cu)\w*Launch")
+
+_UNIT_CLASS = {MatrixUnit.YES: TENSOR_CORE, MatrixUnit.NO: OTHER_KERNEL, MatrixUnit.UNKNOWN: UNKNOWN_KERNEL}
+
+
+def call_class(name: str) -> int:
+    """The class of an API call by its name (``CALL_CLASSES``)."""
+    for pattern, found in (
+        (_LAUNCH, LAUNCH_CALL),
+        (_COPY, COPY_CALL),
+        (_SYNC, SYNC_CALL),
+        (_ALLOCATION, ALLOCATION_CALL),
+    ):
+        if pattern.match(name):
+            return found
+    return OTHER_CALL
+
+
+def build_tracks(profile: Profile) -> Iterator[Track]:
+    """The tracks of a profile, one at a time, calls first."""
+    calls = _Calls(profile)
+    yield from calls.tracks()
+    yield from _op_tracks(profile)
+    yield from _range_tracks(profile)
+    yield from _work_tracks(profile, calls)
+    yield from _device_tracks(profile)
+
+
+class _Calls:
+    """The calls of all threads, ordered by thread, start and stop."""
+
+    def __init__(self, profile: Profile) -> None:
+        tables: list[tuple[Kernels | Copies, Int64s]] = [
+            (table, np.flatnonzero(table.launched)) for table in (profile.kernels, profile.memcpys, profile.memsets)
+        ]
+        other = _shown_calls(profile)
+        threads = [(profile.syncs.process_id, profile.syncs.thread_id)]
+        threads += [(table.process_id[rows], table.thread_id[rows]) for table, rows in tables]
+        threads += [(profile.calls.process_id[other], profile.calls.thread_id[other])]
+        process, thread = (np.concatenate(column) for column in zip(*threads, strict=True))
+        start = np.concatenate(
+            [
+                profile.syncs.api_start,
+                *(table.api_start[rows] for table, rows in tables),
+                profile.calls.api_start[other],
+            ]
+        )
+        stop = np.concatenate(
+            [profile.syncs.api_stop, *(table.api_stop[rows] for table, rows in tables), profile.calls.api_stop[other]]
+        )
+        names = [profile.syncs.name, _launch_names(profile)[tables[0][1]]]
+        names += [table.name[rows] for table, rows in tables[1:]] + [profile.calls.name[other]]
+        name = np.concatenate(names)
+        self.threads, number = _numbered_pairs(process, thread)
+        order = np.lexsort((stop, start, number))
+        # Kernels of one graph launch have the same call.
+        is_new = np.ones(len(order), np.bool_)
+        is_new[1:] = (np.diff(start[order]) != 0) | (np.diff(stop[order]) != 0) | (np.diff(number[order]) != 0)
+        of_row = np.empty(len(order), np.int64)
+        of_row[order] = np.cumsum(is_new) - 1
+        ends = np.cumsum([len(profile.syncs.op), *(len(rows) for _, rows in tables)])
+        self._of_work = []
+        for (table, rows), begin, end in zip(tables, ends, ends[1:], strict=False):
+            call = np.full(len(table.launched), -1, np.int64)
+            call[rows] = of_row[begin:end]
+            self._of_work.append(call)
+        first = order[is_new]
+        self.thread, self.start, self.stop, self.name = number[first], start[first], stop[first], name[first]
+        classes = np.zeros(len(profile.strings), np.int8)
+        for text in distinct_values(self.name).tolist():
+            classes[text] = call_class(profile.strings[text]) if text else LAUNCH_CALL
+        self.work_class: Int8s = classes[self.name]
+
+    def of(self, table: int) -> Int64s:
+        """The call of each row of kernels (0), copies (1) or sets (2); -1 where it is not recorded."""
+        return self._of_work[table]
+
+    def tracks(self) -> Iterator[Track]:
+        bounds = np.searchsorted(self.thread, np.arange(len(self.threads) + 1)).tolist()
+        for (process, thread), begin, end in zip(self.threads, bounds, bounds[1:], strict=False):
+            some = slice(begin, end)
+            yield Track(
+                CALL,
+                self.start[some],
+                self.stop[some],
+                process=process,
+                thread=thread,
+                work_class=self.work_class[some],
+                ref=self.name[some].astype(np.int64),
+            )
+
+
+def _launch_names(profile: Profile) -> Int32s:
+    """The text id of the call that launched each kernel; 0 where its name is not known."""
+    names = profile.kernels.call_name
+    return np.zeros(len(profile.kernels.op), np.int32) if names is None else names
+
+
+def _shown_calls(profile: Profile) -> Int64s:
+    """Rows of ``Profile.calls`` that get an item."""
+    calls, strings = profile.calls, profile.strings
+    named = [
+        text for text in distinct_values(calls.name).tolist() if call_class(strings[text]) in (LAUNCH_CALL, SYNC_CALL)
+    ]
+    return np.flatnonzero((calls.api_stop - calls.api_start >= SHORTEST_OTHER_CALL_NS) | are_among(calls.name, named))
+
+
+def _numbered_pairs(process: Int64s, thread: Int64s) -> tuple[list[tuple[int, int]], Int64s]:
+    """The distinct pairs in ascending order, and the number of each row's pair."""
+    processes, process_number = numbered(process)
+    threads, thread_number = numbered(thread)
+    keys, number = numbered(process_number.astype(np.int64) * max(len(threads), 1) + thread_number)
+    pairs = [(int(processes[key // len(threads)]), int(threads[key % len(threads)])) for key in keys.tolist()]
+    return pairs, number.astype(np.int64)
+
+
+def _op_tracks(profile: Profile) -> Iterator[Track]:
+    instances = profile.instances
+    named = np.array([op.eligibility != Eligibility.UNASSOCIATED for op in profile.ops], np.bool_)
+    if not len(named):
+        return
+    rows = np.flatnonzero(named[instances.op] & (instances.cpu_stop > instances.cpu_start))
+    threads, number = _numbered_pairs(instances.process_id[rows], instances.thread_id[rows])
+    for index, (process, thread) in enumerate(threads):
+        some = rows[number == index]
+        order = some[np.lexsort((-instances.cpu_stop[some], instances.cpu_start[some]))]
+        yield Track(
+            OP,
+            instances.cpu_start[order],
+            instances.cpu_stop[order],
+            process=process,
+            thread=thread,
+            ref=instances.op[order].astype(np.int64),
+        )
+
+
+def _range_tracks(profile: Profile) -> Iterator[Track]:
+    ranges = profile.host_ranges
+    threads, number = _numbered_pairs(ranges.process_id, ranges.thread_id)
+    for index, (process, thread) in enumerate(threads):
+        for level in range(int(ranges.level.max()) + 1):
+            some = np.flatnonzero((number == index) & (ranges.level == level))
+            if not len(some):
+                continue
+            some = some[np.argsort(ranges.start_ns[some], kind="stable")]
+            yield Track(
+                RANGE,
+                ranges.start_ns[some],
+                ranges.stop_ns[some],
+                process=process,
+                thread=thread,
+                level=level,
+                ref=ranges.name[some].astype(np.int64),
+            )
+
+
+class _Work:
+    """All GPU work of one device, unordered."""
+
+    def __init__(self, profile: Profile, calls: _Calls, device: int) -> None:
+        kernels = profile.kernels
+        collectives = [text for text, found in profile.kernel_classes.items() if found.family == "collective"]
+        of_unit = np.array([_UNIT_CLASS[MatrixUnit(unit)] for unit in range(len(MatrixUnit))], np.int8)
+        self.columns: list[tuple[npt.NDArray[np.integer], ...]] = []
+        tables: list[Kernels | Copies | GraphLaunches] = [kernels, profile.memcpys, profile.memsets, profile.graphs]
+        for number, table in enumerate(tables):
+            rows = np.flatnonzero(table.device == device)
+            if number == 0:
+                of_class = of_unit[kernels.matrix_unit[rows]]
+                of_class[are_among(kernels.long_name[rows], collectives)] = COMMUNICATION
+            else:
+                of_class = np.full(len(rows), (COPY, SET, GRAPH)[number - 1], np.int8)
+            call = calls.of(number)[rows] if number < 3 else np.full(len(rows), -1, np.int64)
+            self.columns.append((table.gpu_start[rows], table.gpu_stop[rows], of_class, rows, call, table.stream[rows]))
+        self.start, self.stop, self.work_class, self.ref, self.call, self.stream = (
+            np.concatenate(column) for column in zip(*self.columns, strict=True)
+        )
+
+
+def _work_tracks(profile: Profile, calls: _Calls) -> Iterator[Track]:
+    for device in _devices(profile):
+        work = _Work(profile, calls, device)
+        for stream in distinct_values(work.stream).tolist():
+            some = np.flatnonzero(work.stream == stream)
+            some = some[np.lexsort((work.stop[some], work.start[some]))]
+            yield Track(
+                STREAM,
+                work.start[some],
+                work.stop[some],
+                device=device,
+                stream=stream,
+                work_class=work.work_class[some].astype(np.int8),
+                ref=work.ref[some].astype(np.int64),
+                call=work.call[some].astype(np.int64),
+            )
+        yield _queue_track(work, calls, device)
+
+
+def _devices(profile: Profile) -> list[int]:
+    tables: list[Kernels | Copies | GraphLaunches] = [profile.kernels, profile.memcpys, profile.memsets, profile.graphs]
+    return sorted({int(device) for table in tables for device in distinct_values(table.device)})
+
+
+def _device_tracks(profile: Profile) -> Iterator[Track]:
+    """What each device did at every moment, and why it was idle."""
+    part = np.array([cause.part for cause in profile.activity.causes], np.int8)
+    for segments in profile.activity.devices:
+        yield Track(
+            DEVICE, segments.start_ns, segments.stop_ns, device=segments.device, work_class=part[segments.cause]
+        )
+
+
+def _queue_track(work: _Work, calls: _Calls, device: int) -> Track:
+    """The time that each launch waits: from the begin of its call to the begin of its first work. As many launches wait
+    at an instant as items cover it."""
+    rows = np.flatnonzero(work.call >= 0)
+    order = np.lexsort((work.start[rows], work.call[rows]))
+    call, begins = work.call[rows][order], work.start[rows][order]
+    first = np.ones(len(call), np.bool_)
+    first[1:] = call[1:] != call[:-1]
+    start, stop = calls.start[call[first]], begins[first]
+    waits = np.flatnonzero(stop > start)
+    waits = waits[np.argsort(start[waits], kind="stable")]
+    return Track(QUEUE, start[waits], stop[waits], device=device)

@@ -1,0 +1,1 @@
+"""Tests of the timeline: tracks, their windows and traces."""
