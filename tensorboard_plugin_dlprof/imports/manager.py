@@ -19,9 +19,6 @@ from tensorboard_plugin_dlprof.imports.child import Child, Outcome
 _LOG = logging.getLogger(__name__)
 
 MAX_QUEUE = 100
-ATTEMPTS = 2
-"""A process that died is started once more, because another program may have used up the memory."""
-
 WORK_NAME = "the cache folder of the server"
 """Stands in messages for the path of an unfinished database, which users of the page must not see."""
 
@@ -198,11 +195,8 @@ class ImportManager:
         """Import a source into the cache. Returns the error message, empty for none."""
         work = self.cache.make_work_folder()
         try:
-            outcome = Outcome(False)
-            for _ in range(ATTEMPTS):
-                outcome = self._attempt(job, work)
-                if not outcome.crash or job.cancelled:
-                    break
+            outcome = self._attempt(job, work)
+            if outcome.crash and not job.cancelled:
                 _LOG.warning("%s while it read %s.", outcome.crash, ascii(job.source.shown_name))
             if job.cancelled:
                 return ""
@@ -245,7 +239,7 @@ class ImportManager:
     def _sentence(self, job: _Job, outcome: Outcome, work: Path) -> str:
         if outcome.crash:
             return (
-                f"{outcome.crash}, {ATTEMPTS} times in a row. Profile fewer steps, "
+                f"{outcome.crash}. Profile fewer steps, "
                 "raise --dlprof_memory_limit, or import it with the command dlprof import."
             )
         error = outcome.error.replace(os.fspath(work / _DATABASE), WORK_NAME).replace(os.fspath(work), WORK_NAME)

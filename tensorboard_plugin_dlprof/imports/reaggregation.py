@@ -26,9 +26,6 @@ KEPT_SECONDS = 3_600.0
 """Ended jobs are listed this long, so that users can still see the result after a break."""
 
 MAX_KEPT = 200
-ATTEMPTS = 2
-"""A process that died is started once more, because another program may have used up the memory."""
-
 RACES = 3
 """Attempts at a job. If another server with the same cache changes the copy meanwhile, the job is repeated on the
 changed copy."""
@@ -222,24 +219,21 @@ class ReaggregationManager:
             shutil.rmtree(work, ignore_errors=True)
 
     def _outcome(self, job: _Running, source: Path, work: Path) -> Outcome:
-        outcome = Outcome(False)
-        for _ in range(ATTEMPTS):
-            (work / _COPY).unlink(missing_ok=True)
-            with self._lock:
-                if job.cancelled:
-                    return outcome
-                order = {
-                    "source": os.path.realpath(source),
-                    "database": os.fspath(work / _COPY),
-                    "memory_bytes": self._memory_bytes,
-                    **msgspec.structs.asdict(job.request),
-                }
-                job.child = child = Child(order, work)
-            outcome = child.listen(lambda stage, fraction: self._progress(job, stage, fraction))
-            with self._lock:
-                job.child = None
-            if not outcome.crash or job.cancelled:
-                break
+        (work / _COPY).unlink(missing_ok=True)
+        with self._lock:
+            if job.cancelled:
+                return Outcome(False)
+            order = {
+                "source": os.path.realpath(source),
+                "database": os.fspath(work / _COPY),
+                "memory_bytes": self._memory_bytes,
+                **msgspec.structs.asdict(job.request),
+            }
+            job.child = child = Child(order, work)
+        outcome = child.listen(lambda stage, fraction: self._progress(job, stage, fraction))
+        with self._lock:
+            job.child = None
+        if outcome.crash and not job.cancelled:
             _LOG.warning("%s while it aggregated %s.", outcome.crash, ascii(job.subject.shown_name))
         return outcome
 
@@ -252,10 +246,7 @@ class ReaggregationManager:
             name, details = ascii(job.subject.shown_name), ascii(outcome.details[-4_000:])
             _LOG.warning("The aggregation of %s wrote: %s", name, details)
         if outcome.crash:
-            return (
-                f"{outcome.crash}, {ATTEMPTS} times in a row. Raise --dlprof_memory_limit, "
-                "or use the command dlprof aggregate."
-            )
+            return f"{outcome.crash}. Raise --dlprof_memory_limit, or use the command dlprof aggregate."
         error = outcome.error.replace(os.fspath(work / _COPY), WORK_NAME).replace(os.fspath(work), WORK_NAME)
         for path in (self._cache.newest(job.subject.database), self._cache.folder):
             for spelling in (os.path.realpath(path), os.fspath(path)):

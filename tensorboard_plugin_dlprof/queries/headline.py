@@ -11,6 +11,9 @@ from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, performan
 from tensorboard_plugin_dlprof.queries.system import gpu_names
 from tensorboard_plugin_dlprof.units import NS_PER_S
 
+_MOST_LETTERS = 255
+"""As many as the name of a file may have."""
+
 
 class Headline(TypedDict):
     """Key numbers of the first aggregation."""
@@ -58,8 +61,8 @@ def source_facts(connection: sqlite3.Connection) -> SourceFacts:
     facts = info(connection) if is_ours(connection) else {}
     utc_start_ns = _number(facts.get("utc_start_ns"))
     return SourceFacts(
-        source_name=facts.get("source_name", ""),
-        format=facts.get("format", "dlprof"),
+        source_name=facts.get("source_name", "")[:_MOST_LETTERS],
+        format=facts.get("format", "dlprof")[:_MOST_LETTERS],
         rank=_number(facts.get("rank")),
         world_size=_number(facts.get("world_size")),
         captured_at=utc_start_ns / NS_PER_S if utc_start_ns else None,

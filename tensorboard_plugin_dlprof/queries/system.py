@@ -66,11 +66,17 @@ def profile_title(connection: sqlite3.Connection) -> str:
     return str(row[0]) if row and isinstance(row[0], str) else ""
 
 
+MOST_GPUS = 64
+MOST_NAME_LETTERS = 200
+
+
 def gpu_names(connection: sqlite3.Connection) -> list[str]:
-    """The name of each GPU, sorted; GPUs without a name are left out."""
-    return [
-        str(row[0]) for row in connection.execute("SELECT gpu_name FROM view_gpu_names").fetchmany(10_000) if row[0]
-    ]
+    """The name of each GPU, sorted; GPUs without a name are left out.
+
+    A machine has at most 16 GPUs. More, and longer names, are cut, because the list of profiles holds them all.
+    """
+    rows = connection.execute("SELECT gpu_name FROM view_gpu_names").fetchmany(MOST_GPUS)
+    return [str(row[0])[:MOST_NAME_LETTERS] for row in rows if row[0]]
 
 
 def matrix_unit(connection: sqlite3.Connection) -> str:

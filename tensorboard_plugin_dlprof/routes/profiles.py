@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +10,26 @@ from tensorboard_plugin_dlprof.imports.manager import ImportManager, Source
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.queries.headline import SourceFacts
+from tensorboard_plugin_dlprof.routes.responses import MAX_ANSWER_BYTES, to_json
 from tensorboard_plugin_dlprof.runs.catalog import Snapshot
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
+
+_MOST_LIST_BYTES = MAX_ANSWER_BYTES - (1 << 20)
+_MOST_LETTERS = 2_000
 
 
 def profile_list(
     snapshot: Snapshot, imports: ImportManager, import_mode: str, remote: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The body of ``./profiles``."""
+    """The body of ``./profiles``. What is beyond the size of an answer is left out of it, and told as truncated."""
+    entries, left_out = _within(_MOST_LIST_BYTES, (entry(profile, imports) for profile in snapshot.profiles))
     return {
-        "profiles": [entry(profile, imports) for profile in snapshot.profiles],
+        "profiles": entries,
         "scan": {
             "state": "done" if snapshot.finished_at else "scanning",
             "directories": snapshot.directories,
             "finished_at": snapshot.finished_at or None,
-            "truncated": snapshot.truncated,
+            "truncated": snapshot.truncated or left_out,
             "refused": [{"run": _text(seen.run), "name": _text(seen.name)} for seen in snapshot.refused],
             "reports": [{"run": _text(seen.run), "name": _text(seen.name)} for seen in snapshot.reports],
             "remote": list(remote),
@@ -32,6 +37,18 @@ def profile_list(
         "import_mode": import_mode,
         "version": VERSION,
     }
+
+
+def _within(most_bytes: int, entries: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
+    """The first entries that fit, and whether there were more. No profile can keep the others from being listed."""
+    kept: list[dict[str, Any]] = []
+    size = 0
+    for each in entries:
+        size += len(to_json(each)) + 1
+        if size > most_bytes:
+            return kept, True
+        kept.append(each)
+    return kept, False
 
 
 def entry(profile: FoundProfile, imports: ImportManager) -> dict[str, Any]:
@@ -49,7 +66,7 @@ def entry(profile: FoundProfile, imports: ImportManager) -> dict[str, Any]:
         "size_bytes": profile.file.size_bytes if profile.file else None,
         "state": state,
         "code": _code(profile, imports) if state == "failed" else "",
-        "message": message,
+        "message": message[:_MOST_LETTERS],
         "progress": progress,
         "headline": profile.headline,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -30,6 +31,15 @@ class Hint(msgspec.Struct, frozen=True):
     headline: Headline | None
 
 
+MOST_OF_RUN = 4_096
+MOST_HINTS = 20_000
+"""Most metadata that is listed, of one run and in all. A job has as many as it has ranks."""
+
+_MOST_LETTERS = 255
+"""As many as the name of a file may have. Whoever can write an event file could write any text into the list."""
+
+_MOST_GPUS = 64
+
 HintReader = Callable[[], list[Hint]]
 
 
@@ -48,9 +58,9 @@ def hint_reader(data_provider: Any) -> HintReader:
         except Exception:  # noqa: BLE001 - any error of any provider; the list does without hints
             _LOG.debug("The metadata of event files cannot be listed.", exc_info=True)
             return []
-        found = []
+        found: list[Hint] = []
         for run, tags in runs.items():
-            for series in tags.values():
+            for series in islice(tags.values(), min(MOST_OF_RUN, MOST_HINTS - len(found))):
                 hint = parse_hint(run, series.plugin_content)
                 if hint is not None:
                     found.append(hint)
@@ -73,9 +83,9 @@ def parse_hint(run: str, content: bytes) -> Hint | None:
         return None
     return Hint(
         run=run,
-        database_name=message.database_name,
-        source_name=message.source_name,
-        format=message.source_format or "dlprof",
+        database_name=message.database_name[:_MOST_LETTERS],
+        source_name=message.source_name[:_MOST_LETTERS],
+        format=message.source_format[:_MOST_LETTERS] or "dlprof",
         rank=message.rank if message.HasField("rank") else None,
         world_size=message.world_size if message.HasField("world_size") else None,
         captured_at=message.captured_at_ns / NS_PER_S if message.HasField("captured_at_ns") else None,
@@ -91,7 +101,7 @@ def _headline(message: Any) -> Headline:
 
     average_ns = known("average_iteration_ns")
     return {
-        "gpu_names": list(message.gpu_names),
+        "gpu_names": [name[:_MOST_LETTERS] for name in islice(message.gpu_names, _MOST_GPUS)],
         "wall_time_ns": known("wall_time_ns"),
         "iterations": known("iterations"),
         "average_iteration_ns": None if average_ns is None else round(average_ns),

@@ -171,30 +171,13 @@ def test_what_waits_can_be_cancelled(tmp_path: Path) -> None:
 
 
 @posix
-def test_a_killed_process_is_started_once_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another program may have taken the memory: the second attempt succeeds."""
-    source = source_of(write_trace(tmp_path / "a.json"))
-    held = hold_workers(monkeypatch, tmp_path / "held")
-    manager = ImportManager(Cache(tmp_path / "cache"))
-    manager.start(source)
-    os.kill(running(manager), signal.SIGKILL)
-    held.release()
-    wait_for(lambda: is_settled(manager))
-    assert manager.status("p") is None
-    assert cached(manager, source) is not None
-
-
-@posix
-def test_a_process_that_dies_twice_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the reason in a sentence, and nothing half-made in the cache."""
+def test_a_process_that_is_killed_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the reason in a sentence, and nothing half-made in the cache. It would take as much memory again."""
     source = source_of(write_trace(tmp_path / "a.json"))
     hold_workers(monkeypatch, tmp_path / "held")
     manager = ImportManager(Cache(tmp_path / "cache"))
     manager.start(source)
-    first = running(manager)
-    os.kill(first, signal.SIGKILL)
-    second = wait_for(lambda: (found := manager.process_id()) != first and found)
-    os.kill(second, signal.SIGKILL)
+    os.kill(running(manager), signal.SIGKILL)
     status = failed(manager)
     assert status.state == "failed"
     assert not status.of_source

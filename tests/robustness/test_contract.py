@@ -22,6 +22,10 @@ SQLITE = {
         "opening/test_sqlite_contents.py::test_refuses_with_a_sentence_that_names_the_file",
         "faults/test_storage.py::test_a_source_that_is_still_growing",
     ),
+    "pages that share children, a page that is its own child": (
+        "opening/test_sqlite_trees.py::test_pages_that_share_a_child_are_refused_before_any_row_is_read",
+        "opening/test_sqlite_trees.py::test_a_page_that_is_its_own_child_is_refused",
+    ),
     "journal or write-ahead log beside it": (
         "opening/test_sqlite_contents.py::test_refuses_with_a_sentence_that_names_the_file",
         "opening/test_sqlite_paths.py::test_a_link_inside_the_folder_works_and_its_targets_journal_counts",
@@ -168,10 +172,10 @@ SERVER = {
 FAULTS = {
     "kill -9 during an import": (
         "faults/test_killed.py::test_an_import_that_is_killed",
-        "imports/test_manager.py::test_a_killed_process_is_started_once_more",
-        "imports/test_manager.py::test_a_process_that_dies_twice_has_failed",
+        "imports/test_manager.py::test_a_process_that_is_killed_has_failed",
         "imports/test_cache.py::test_what_a_killed_server_left_is_swept_at_once",
     ),
+    "a folder that another process locks": ("opening/test_locking.py::test_who_only_holds_a_lock_hangs_nobody",),
     "kill -9 during a re-aggregation": ("faults/test_killed.py::test_a_new_aggregation_that_is_killed",),
     "told to end by a batch system, the end of a terminal, or Ctrl-C": (
         "faults/test_killed.py::test_an_import_that_is_told_to_end",
