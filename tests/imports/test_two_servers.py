@@ -20,7 +20,7 @@ from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.opening.locking import exclusive
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.imports.traces import write_trace
-from tests.waiting import PATIENCE_S, wait_for
+from tests.waiting import PATIENCE_S
 
 SERVER = """
 import sys, threading, time
