@@ -42,6 +42,45 @@ def op_evidence(signals: Signals, rows: Sequence[int] | Int64s, times: Int64s | 
     )
 
 
+def work_evidence(signals: Signals, chosen: Bools) -> tuple[Evidence, ...]:
+    """The ops that launched the chosen aggregated kernels, with the kernel, most time first.
+
+    Rows of one path, type and kernel are one, whatever the index of the layer; it opens the op with the most time.
+    Kernels of no op stand for themselves.
+    """
+    kernels, ops, strings = signals.profile.kernels, signals.profile.ops, signals.profile.strings
+    rows, duration = signals.kernel[chosen], signals.duration[chosen]
+    pairs, number = numbered(kernels.op[rows].astype(np.int64) << 32 | kernels.name[rows])
+    times = np.bincount(number, weights=duration).astype(np.int64).tolist()
+    counts = np.bincount(number).tolist()
+    found: dict[tuple[str, str, int], list[int]] = {}
+    for pair, time, count in zip(pairs.tolist(), times, counts, strict=True):
+        op, name = pair >> 32, pair & 0xFFFFFFFF
+        known = signals.associated[op]
+        texts = (_INDEX.sub("", ops[op].name), _INDEX.sub("", ops[op].op_type)) if known else ("", "")
+        merged = found.setdefault((*texts, name), [0, 0, -1, 0])
+        merged[0] += time
+        merged[1] += count
+        if known and time >= merged[3]:
+            merged[2:] = op, time
+    row_of_op = {op: row for row, op in enumerate(signals.aggregation.op_nodes.op.tolist())}
+    shown = sorted(found.items(), key=lambda item: -item[1][0])[: thresholds.EVIDENCE_ROWS]
+    return tuple(
+        Evidence("kernel", strings[name], time, count)
+        if op < 0
+        else Evidence("op", ops[op].op_id, time, count, _size(signals, row_of_op.get(op)), call=strings[name])
+        for (_, _, name), (time, count, op, _) in shown
+    )
+
+
+_INDEX: Final = re.compile(r"(?<=[./_\[])\d+(?=[./_\]]|\Z)|\d+(?=/)")
+"""Numbers in a path that tell repetitions apart, such as the index of a layer."""
+
+
+def _size(signals: Signals, row: int | None) -> str:
+    return "" if row is None else _detail(signals, row)
+
+
 def kernel_evidence(signals: Signals, chosen: Bools) -> tuple[Evidence, ...]:
     """The kernel names with the most time among the chosen aggregated kernels."""
     names, number = np.unique(signals.profile.kernels.name[signals.kernel[chosen]], return_inverse=True)

@@ -9,12 +9,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
+from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Finding, Gain, Pool
+from tensorboard_plugin_dlprof.analysis.thresholds import MIN_GAIN_FRACTION
 from tensorboard_plugin_dlprof.analysis.wording import percentage
+from tensorboard_plugin_dlprof.units import short_duration
 
 _IDLE = frozenset((Pool.DATA_LOADER, Pool.IO, Pool.SETUP, Pool.SYNC, Pool.LAUNCH, Pool.HOST, Pool.UNRECORDED))
+
+MOST_TIMES: Final = 3
+"""A gain whose upper end is more than this many times its lower end says too little to be shown."""
 
 Claims = Mapping[Pool, tuple[float, float]]
 """The least and the most nanoseconds saved in all iterations, by pool."""
@@ -25,32 +32,58 @@ def wall_gain(signals: Signals, claims: Claims, reasoning: str) -> Gain:
     return _gain(signals, {pool: claim for pool, claim in claims.items() if claim[1] > 0}, reasoning)
 
 
-def kernel_gain(signals: Signals, claims: Claims, reasoning: str) -> Gain:
-    """The gain from saving kernel time (plain sums over all GPUs), as far as shorter kernels shorten an iteration.
+def about_kernels(
+    signals: Signals, chosen: Bools, saved: Claims | None, reasoning: str, cannot_tell: str = ""
+) -> dict[str, Any]:
+    """The fields of a finding about kernels: part, time, and gain, or why that cannot be told.
 
-    If a GPU is often idle, shorter kernels may only make it idle for longer, so the lower end is reduced. Kernels that
-    run during collectives are assumed to gain nothing, because the collectives take their time all the same.
+    The gain is that of the GPU with most of the time, and never more than this time. Kernels that run during
+    collectives are assumed to gain nothing, because the collectives take their time all the same.
+
+    Args:
+        signals: Remembers of which kernels was spoken.
+        chosen: The aggregated kernels that the finding is about.
+        saved: The least and the most kernel time (ns) saved, over all GPUs and iterations; None if it is unknown.
+        reasoning: How these were found.
+        cannot_tell: Why ``saved`` is unknown, and what to record.
     """
-    low_share = share = 1.0
-    busy = signals.busy_while_active_fraction
-    if busy < 0.9:
-        when = "" if signals.marked else " from the first to the last"
-        reasoning += (
-            f" A kernel runs in {percentage(busy)} of the time{when}; of shorter kernels at least that share is taken "
-            "to shorten the iteration."
-        )
-        low_share = busy
+    signals.told[chosen] = True
+    time_ns, total = signals.kernel_time(chosen), signals.time(chosen)
+    fields: dict[str, Any] = {"part": "compute", "time_ns": time_ns}
+    if saved is None or not total:
+        return {**fields, "cannot_tell": cannot_tell}
+    share = time_ns * signals.iterations / total
     if signals.beside_collectives_fraction >= 0.02:
-        share = 1 - signals.beside_collectives_fraction
+        share *= 1 - signals.beside_collectives_fraction
         reasoning += (
-            f" {percentage(1 - share)} of the kernels' time is beside collectives, where shorter kernels are taken to "
-            "gain nothing."
+            f" {percentage(signals.beside_collectives_fraction)} of the kernels' time is beside collectives, where "
+            "shorter kernels are taken to gain nothing."
         )
-    claims = {
-        pool: (signals.on_gpu(low) * low_share * share, signals.on_gpu(high) * share)
-        for pool, (low, high) in claims.items()
-    }
-    return wall_gain(signals, claims, reasoning)
+    if signals.busy_while_active_fraction < 0.9:
+        reasoning += (
+            f" A kernel runs in {percentage(signals.busy_while_active_fraction)} of the time: as long as the host is "
+            "the limit, part of what kernels save becomes idle time."
+        )
+    gain = wall_gain(signals, {pool: (low * share, high * share) for pool, (low, high) in saved.items()}, reasoning)
+    if MIN_GAIN_FRACTION * signals.iteration_ns <= gain.high_ns and gain.high_ns > MOST_TIMES * gain.low_ns:
+        ends = f"between {short_duration(gain.low_ns)} and {short_duration(gain.high_ns)}"
+        return {**fields, "cannot_tell": cannot_tell or f"It is {ends}, which is too wide a range to be of use."}
+    return {**fields, "gain": gain}
+
+
+def about_span(signals: Signals, chosen: Bools, span_ns: float, saved: Claims, reasoning: str) -> dict[str, Any]:
+    """``about_kernels`` where the gaps between kernels count, too.
+
+    Args:
+        signals: The measurements.
+        chosen: The aggregated kernels.
+        span_ns: From the first to the last of them without other kernels, summed over the iterations.
+        saved: The least and the most wall time (ns) saved in all iterations.
+        reasoning: How these were found.
+    """
+    signals.told[chosen] = True
+    gain = wall_gain(signals, saved, reasoning)
+    return {"part": "compute", "time_ns": signals.per_iteration(span_ns), "gain": gain}
 
 
 def is_of_idle_time(gain: Gain | None) -> bool:

@@ -1,66 +1,87 @@
-"""Estimates what a narrower type would gain: the model behind the rules about AMP, TF32 and FP8.
+"""Estimates what another type would gain: the model behind the rules about AMP, TF32, FP8 and attention.
 
-A product takes the longer of computing and moving data. The device's published rates for the narrower type give the
-least time of each, but real kernels reach only a part of these rates. The range of that part (``REACHED``) is what T4
-to H100 reach on products of sizes common in models, measured on public profiles. So the estimate is a range, too.
+A product takes the longer of computing and moving data, and never less than the GPU needs to launch it. Real kernels
+reach between a third and three quarters of the published dense rate of matrix units, and four fifths of the memory's.
+Without shapes, the kernels themselves bound the work: no more than the peak of the unit that they run on now.
 """
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
+import numpy as np
 
+from tensorboard_plugin_dlprof.aggregation.tables import Bools
+from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.efficiency.peaks import Peaks
-from tensorboard_plugin_dlprof.efficiency.tables import OpEfficiency
 
-REACHED = (0.2, 0.6)
+REACHED: Final = (0.35, 0.75)
 """Part of the matrix units' rate that products reach, in bad and good cases."""
 
-MOVED = (0.5, 0.85)
-"""Part of the memory's rate that products reach, likewise."""
+MOVED: Final = 0.8
+"""Part of the memory's rate that they reach."""
 
-CAST = 1.125
-"""The most bytes that autocast moves for an op, relative to its FP32 tensors: the operands, at most three quarters of
-these, are read once more, and written at half the size."""
+LAUNCH_NS: Final = 2_000
+"""No kernel takes less."""
 
-WITHOUT_SHAPES = (0.3, 0.7)
-"""Share of the time saved if shapes or rates are unknown: a speed-up of 1.4 to 3.3, as AMP yields for most models."""
+MOST_TIMES_FASTER: Final = (3.0, 8.0)
+"""Without shapes, products become at least and at most this many times as fast where the rates would allow more: then
+the memory is the limit."""
 
 
 class Saving(msgspec.Struct, frozen=True):
-    """Saved kernel time."""
+    """Saved kernel time, in plain sums over all iterations and GPUs."""
 
     low_ns: float
     high_ns: float
     modelled: bool
-    """Whether it is computed from shapes and rates, not only from experience."""
+    """Whether it is computed from shapes, not only from the rates of the units."""
 
 
-def saving(
-    ops: OpEfficiency, row: int, product_ns: float, peaks: Peaks | None, precision: str, byte_factor: float
-) -> Saving:
-    """The kernel time that an op would save by computing in another precision on matrix units.
+def narrower(signals: Signals, chosen: Bools, precision: str, byte_factor: float) -> Saving | None:
+    """What products would save by computing in another precision on matrix units; None if the GPU's rates are unknown.
 
     Args:
-        ops: The table of ops.
-        row: Its row.
-        product_ns: Time of its kernels that multiply. Others (in a range around several ops) save nothing.
-        peaks: Rates of the device.
-        precision: The narrower one.
-        byte_factor: Bytes it would move, of those it moves now; below 1 the operands have to be cast first.
+        signals: The measurements.
+        chosen: The aggregated kernels.
+        precision: The other one.
+        byte_factor: Bytes that it moves, of those that are moved now.
     """
-    now = product_ns
-    rate = peaks.flops_per_second(precision, True) if peaks else None
-    flops, measured = int(ops.product_flops[row]), int(ops.measured_ns[row])
-    if not rate or peaks is None or flops <= 0 or measured <= 0:
-        return Saving(WITHOUT_SHAPES[0] * now, WITHOUT_SHAPES[1] * now, False)
-    moved = max(int(ops.min_bytes[row]), 0) * byte_factor
-    # The part of the op's time that is measured stands for the whole.
-    scale = float(ops.kernel_ns[row]) / measured
-    spent = [
-        scale * max(flops / (rate * compute), moved / (peaks.bytes_per_second * memory)) * 1e9
-        for compute, memory in zip(REACHED, MOVED, strict=True)
-    ]
-    casting = 0.0
-    if byte_factor < 1:
-        casting = scale * CAST * max(int(ops.min_bytes[row]), 0) / (peaks.bytes_per_second * MOVED[0]) * 1e9
-    return Saving(max(now - spent[0] - casting, 0.0), max(now - spent[1], 0.0), True)
+    peaks, ops = signals.peaks, signals.efficiency.ops
+    then = peaks.flops_per_second(precision, True) if peaks is not None else None
+    if peaks is None or not then:
+        return None
+    facts, kernels = signals.efficiency.facts, signals.profile.kernels
+    kernel, duration = signals.kernel[chosen], signals.duration[chosen]
+    now = np.array([_rate_now(peaks, each, on) or np.nan for each in facts.precisions for on in (False, True)])
+    unit = facts.precision[kernel].astype(np.int64) * 2 + (kernels.matrix_unit[kernel] == MatrixUnit.YES)
+    row_of_op = np.full(len(signals.profile.ops), -1, np.int64)
+    row_of_op[ops.op] = np.arange(len(ops.op))
+    row = row_of_op[kernels.op[kernel]]
+    groups, number = numbered(row * len(now) + unit)
+    time = np.bincount(number, weights=duration)
+    count = np.bincount(number)
+    row, unit = groups // len(now), groups % len(now)
+    # Of the work of an op, each of its products gets the share of its time.
+    whole = np.bincount(kernels.op[signals.kernel[signals.products]], signals.duration[signals.products],
+                        len(signals.profile.ops))[ops.op[row]]  # fmt: skip
+    part = time / np.maximum(whole, time) * ops.kernel_ns[row] / np.maximum(ops.measured_ns[row], 1)
+    flops, moved = ops.product_flops[row] * part, np.maximum(ops.min_bytes[row], 0) * part * byte_factor
+    known = (row >= 0) & (ops.product_flops[row] > 0) & (ops.measured_ns[row] > 0)
+    times_faster = then / now[unit]
+    if np.isnan(times_faster[~known]).any():
+        return None
+    after = []
+    for reached, most in zip(REACHED, MOST_TIMES_FASTER, strict=True):
+        modelled = np.maximum(flops / (then * reached), moved / (peaks.bytes_per_second * MOVED)) * 1e9
+        told = np.where(known, modelled, time / np.clip(times_faster * reached, 1.0, most))
+        after.append(np.maximum(told, LAUNCH_NS * count))
+    low, high = (float(np.maximum(time - each, 0).sum()) for each in after)
+    return Saving(low, high, bool(known.all()))
+
+
+def _rate_now(peaks: Peaks, precision: str, on_matrix_unit: bool) -> float | None:
+    return peaks.flops_per_second(precision, on_matrix_unit or precision == "tf32")

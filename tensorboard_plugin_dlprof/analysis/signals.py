@@ -17,7 +17,7 @@ from tensorboard_plugin_dlprof.analysis.origin import Framework, framework_of, u
 from tensorboard_plugin_dlprof.analysis.tables import Pool
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
-from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.efficiency.op_rates import TRANSPOSES
 from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency, Int16s
@@ -69,18 +69,38 @@ class Signals:
         return self.aggregation.busy_ns / self.wall_ns if self.wall_ns else 0.0
 
     @cached_property
-    def busy_while_active_fraction(self) -> float:
-        """``busy_fraction``; without marked iterations, the share of the time from the first to the last kernel.
-
-        Copies before the first kernel set the model up, which happens once.
-        """
+    def active_ns(self) -> int:
+        """Length of the iterations; without marked ones, from the first to the last kernel, because what comes before,
+        such as copies that set the model up, happens once."""
         if self.marked:
-            return self.busy_fraction
+            return self.wall_ns
         tables = (self.profile.kernels, self.profile.graphs)
         starts = [int(table.gpu_start.min()) for table in tables if len(table.gpu_start)]
         stops = [int(table.gpu_stop.max()) for table in tables if len(table.gpu_stop)]
-        active = min(max(stops, default=0) - min(starts, default=0), self.wall_ns)
-        return min(self.aggregation.busy_ns / active, 1.0) if active > 0 else 0.0
+        return min(max(stops, default=0) - min(starts, default=0), self.wall_ns)
+
+    @cached_property
+    def busy_while_active_fraction(self) -> float:
+        """Share of ``active_ns`` with a kernel running."""
+        return min(self.aggregation.busy_ns / self.active_ns, 1.0) if self.active_ns > 0 else 0.0
+
+    @cached_property
+    def _device_number(self) -> Int64s:
+        """A number of the GPU of each aggregated kernel."""
+        return numbered(self.profile.kernels.device[self.kernel])[1]
+
+    def most_on_a_gpu(self, weights: Int64s) -> int:
+        """The largest sum of one GPU, per iteration, of a number for each aggregated kernel."""
+        return self.per_iteration(float(np.bincount(self._device_number, weights=weights).max(initial=0)))
+
+    def kernel_time(self, chosen: Bools) -> int:
+        """Time (ns) of the chosen aggregated kernels in an iteration, on the GPU with most of it."""
+        return self.most_on_a_gpu(np.where(chosen, self.duration, 0))
+
+    @cached_property
+    def told(self) -> Bools:
+        """Which aggregated kernels a finding has spoken of (``gains.about_kernels``)."""
+        return np.zeros(len(self.kernel), np.bool_)
 
     @cached_property
     def idle(self) -> Idle:
@@ -128,7 +148,15 @@ class Signals:
         told = set(map(int, _MADE_FOR.findall(names)))
         if _MADE_FOR_HOPPER.search(names):
             told.add(_HOPPER)
+        made_for = {each.architecture for each in self.profile.kernel_classes.values()}
+        told |= {int(each[3:]) for each in made_for if each.startswith("sm_")}
         return max(told, default=0) // 10
+
+    @cached_property
+    def uses_tf32(self) -> bool:
+        """Whether any kernel of the profile multiplies in TF32, in the iterations or not."""
+        facts = self.efficiency.facts
+        return "tf32" in facts.precisions and bool((facts.precision == facts.precisions.index("tf32")).any())
 
     @cached_property
     def is_amd(self) -> bool:
@@ -171,7 +199,7 @@ class Signals:
 
         It is longer if the host ran ahead and the GPU works on after the iterations, or if kernels run in parallel.
         """
-        whole_ns = max(self.wall_ns, self.on_gpu(int(self.duration.sum())))
+        whole_ns = max(self.active_ns, self.on_gpu(int(self.duration.sum())))
         return self.on_gpu(time_ns) / whole_ns if whole_ns else 0.0
 
     def part(self, part: Part) -> int:
@@ -320,20 +348,6 @@ class Signals:
     def products(self) -> Bools:
         """Which aggregated kernels multiply matrices."""
         return self.of_family(*PRODUCT_FAMILIES) & ~self.transposing
-
-    def product_ns(self, *precisions: str) -> Int64s:
-        """Time (ns) of the kernels that multiply matrices in these precisions, by row of ``OpNodes``.
-
-        Kernels whose precision is unknown count with that of their op. If the program uses a framework, the user's own
-        kernels are left out, because no option of the framework changes them.
-        """
-        chosen = self.products & self.of_precision("", *precisions)
-        if self.framework is not Framework.UNKNOWN:
-            chosen &= ~self.of_library("custom")
-        ops = self.profile.kernels.op[self.kernel[chosen]]
-        of_op = np.bincount(ops, weights=self.duration[chosen], minlength=len(self.profile.ops))
-        time: Int64s = of_op.astype(np.int64)[self.aggregation.op_nodes.op]
-        return time
 
     @cached_property
     def pools(self) -> dict[Pool, float]:

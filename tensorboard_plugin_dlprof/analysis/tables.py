@@ -51,6 +51,8 @@ class Evidence(msgspec.Struct, frozen=True):
     detail: str = ""
     fraction: float | None = None
     """Share of the time that the finding is about."""
+    call: str = ""
+    """Kernel that an op launched, where the row is about one."""
 
 
 class Pool(enum.Enum):
@@ -107,6 +109,12 @@ class Finding(msgspec.Struct, frozen=True):
     link: str = ""
     action: str = ""
     """Name of the view in DLProf's viewer that lists the ops."""
+    part: str = ""
+    """Part of the wall time that it is about (``compute``); empty if it is about none."""
+    time_ns: int | None = None
+    """Its time in an iteration, on the GPU with most of it; a gain is never more."""
+    cannot_tell: str = ""
+    """Why there is no gain although time could be saved."""
 
     def problem_text(self) -> str:
         """The problem, with its numbers."""

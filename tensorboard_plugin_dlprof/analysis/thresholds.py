@@ -62,6 +62,12 @@ SHAPE_FRACTION = 0.02
 FP64_FRACTION = 0.02
 """Share of the time in kernels that compute in double precision, which is rarely intended in models."""
 
+DOMINANT_FRACTION = 0.5
+"""Share of the computing time in kernels of one name above which that kernel is what to look at first."""
+
+DOMINANT_TIME_FRACTION = 0.1
+"""Share of the time below which even the longest kernel matters little."""
+
 PRODUCT_FRACTION = 0.03
 """Share of the time in products of FP32 above which a narrower type is worth trying."""
 
@@ -95,7 +101,7 @@ PAGEABLE_FRACTION = 0.012
 PROFILER_LAUNCH_FRACTION = 0.2
 """Share of time waiting for the host above which recording stacks, which slows the host, distorts the profile."""
 
-GRAPH_FRACTION = 0.1
+GRAPH_FRACTION = 0.05
 """Share of the kernel time in CUDA graphs whose kernels were not recorded; below this, little is missed."""
 
 FUNCTION_FRACTION = 0.01

@@ -13,6 +13,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
 from tensorboard_plugin_dlprof.analysis.engine import judge
+from tensorboard_plugin_dlprof.analysis.rules import RULES
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Finding, Verdict
 from tensorboard_plugin_dlprof.efficiency.measure import measure
@@ -91,7 +92,8 @@ def signals(profile: Profile) -> Signals:
 def verdict(profile: Profile, selection: Selection = Selection()) -> Verdict:  # noqa: B008 (frozen)
     """What all rules say of some iterations."""
     aggregation = aggregate(profile, selection)
-    return judge(profile, aggregation, efficiency(profile, measure(profile), aggregation))
+    rules = [(name, rule) for name, rule in RULES if name != "dominant_kernel"]  # the good product is
+    return judge(profile, aggregation, efficiency(profile, measure(profile), aggregation), rules)
 
 
 def found(profile: Profile) -> list[str]:

@@ -114,7 +114,7 @@ def test_kernels_behind_a_collective_gain_nothing_by_being_shorter() -> None:
         assert found.gain is not None
         return found.gain.high_ns
 
-    assert gain(0.5) == pytest.approx(gain(0) / 2)
+    assert gain(0.5) == pytest.approx(gain(0) / 2, abs=1)
     assert gain(1) == 0
 
 
@@ -136,7 +136,7 @@ def test_a_capture_without_iterations_is_not_called_one() -> None:
     """Its findings speak of the capture."""
     profile = scene(lambda step: step.op("aten::mm", "volta_sgemm_128x64_nn", 0, STEP_NS), device=T4, marked=False)
     first = verdict(profile).findings[0]
-    assert "of the capture (100 %)" in first.problem_text()
+    assert "of the capture (100 %;" in first.problem_text()
     rows = feedback(verdict(profile))
     assert " of the capture (" in rows[0].recommendation
     assert not any("each iteration" in row.problem + row.recommendation for row in rows[:1])

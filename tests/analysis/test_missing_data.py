@@ -25,7 +25,10 @@ def test_graphs_recorded_as_a_whole_hide_their_kernels() -> None:
     assert finding.problem_text().startswith("1 launch of CUDA graphs, 600 µs or 60 % of the kernel time, was recorded")
     assert "Tensor Cores" in finding.problem_text()
     assert "--cuda-graph-trace=node" in finding.recommendation_text()
-    assert [(row.kind, row.key) for row in finding.evidence] == [("op", profile.ops[0].op_id)]
+    assert [(row.kind, row.key) for row in finding.evidence] == [
+        ("call", "cudaGraphLaunch"),
+        ("op", profile.ops[0].op_id),
+    ]
     assert finding.severity == Severity.WARNING
 
 

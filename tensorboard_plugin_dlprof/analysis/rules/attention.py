@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
-from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, op_evidence
-from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
-from tensorboard_plugin_dlprof.analysis.rules.fusing import op_rows
+from tensorboard_plugin_dlprof.analysis.attention_pattern import WrittenOut, written_out
+from tensorboard_plugin_dlprof.analysis.evidence import work_evidence
+from tensorboard_plugin_dlprof.analysis.gains import about_kernels
 from tensorboard_plugin_dlprof.analysis.signals import CUDNN_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
@@ -22,9 +23,16 @@ they are found at once."""
 _WITH_OWN_KERNELS = (9, 10)
 """Major capabilities of Hopper and of data centre Blackwell, for which cuDNN, FlashAttention 3 and 4 have kernels."""
 
-_FASTER = (0.15, 0.5)
+_FASTER = (0.17, 0.5)
 """Share of the time that kernels of the GPU's own save (Shah et al., FlashAttention-3, figures 5 and 6, on an H100):
 1.2 times as fast for heads of 64 and short sequences, 2.1 times for heads of 256 and long ones."""
+
+
+_FUSED_RATE = (0.25, 0.5)
+"""Part of the dense 16-bit rate that fused attention reaches: 200 to 400 TFLOP/s on an H100 (FlashAttention)."""
+
+_LEFT = 0.7
+"""Share of the kernels between the products that goes at least, where shapes are missing."""
 
 
 def written(signals: Signals) -> Finding | Lacks | None:
@@ -32,19 +40,21 @@ def written(signals: Signals) -> Finding | Lacks | None:
     found = written_out(signals)
     if found is None:
         return None
-    kernels = signals.of_ops(found.between)
-    time = signals.time(kernels)
+    between = signals.of_ops(found.between)
+    time = signals.time(between)
     if signals.kernel_share(time) < thresholds.ATTENTION_FRACTION:
         return None
-    products = signals.time(signals.of_ops(found.products))
+    products = signals.of_ops(found.products) & ~between
+    chosen = between | products
+    saved, reasoning = _fused(signals, between, products, found)
     return Finding(
         "attention_detector",
         Severity.WARNING,
         Confidence.MEDIUM,
         "elementwise",
         "Attention is written out as products with a softmax between them: {calls} {calls:time|times} in each "
-        "iteration the scores go through memory. The kernels between the products take {between_ns} "
-        "({share_fraction} of the time).",
+        "iteration the scores go through memory. It takes {attention_ns} ({share_fraction} of the time), of which "
+        "{between_ns} in the kernels between the products.",
         signals.advice(
             "Call torch.nn.functional.scaled_dot_product_attention, which keeps the scores on the chip (FlashAttention "
             'for 16 bits); in Transformers: attn_implementation="sdpa".',
@@ -55,23 +65,40 @@ def written(signals: Signals) -> Finding | Lacks | None:
         ),
         {
             "calls": signals.per_iteration(found.calls),
-            "between_ns": signals.per_gpu(time),
-            "products_ns": signals.per_gpu(products),
-            "share_fraction": signals.kernel_share(time),
+            "attention_ns": signals.kernel_time(chosen),
+            "between_ns": signals.kernel_time(between),
+            "products_ns": signals.kernel_time(products),
+            "share_fraction": signals.kernel_share(signals.time(chosen)),
         },
-        op_evidence(signals, op_rows(signals, found.between | found.products)),
-        kernel_gain(
-            signals, {Pool.OTHER_KERNELS: (0.5 * time, time), Pool.PRODUCTS: (0, 0.3 * products)},
-            "The kernels between the products go, at best with the part of the products that moves the scores; in FP32 "
-            "the fused kernel saves less.",
-        ),
-        signals.advice(
+        work_evidence(signals, chosen),
+        link=signals.advice(
             "https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
             tensorflow="https://www.tensorflow.org/xla",
             tensorrt=TENSORRT_LINK,
             cuda=CUDNN_LINK,
         ),
+        **about_kernels(signals, chosen, saved, reasoning),
     )  # fmt: skip
+
+
+def _fused(
+    signals: Signals, between: Bools, products: Bools, found: WrittenOut
+) -> tuple[dict[Pool, tuple[float, float]], str]:
+    """The kernel time that one kernel for all saves, and how it was found."""
+    now, ops, peaks = signals.time(between | products), signals.efficiency.ops, signals.peaks
+    rows = found.products[ops.op] & (ops.kernel_ns > 0)
+    rate = peaks.best_half() if peaks is not None else None
+    if rate and rows.any() and (ops.product_flops[rows] > 0).all():
+        flops = float(ops.product_flops[rows].sum())
+        low, high = (max(now - flops / (rate * reached) * 1e9, 0.0) for reached in _FUSED_RATE)
+        return {Pool.OTHER_KERNELS: (low, high)}, (
+            "The products alone, at a quarter to half of the dense 16-bit rate, as FlashAttention reaches; what is "
+            "between them goes."
+        )
+    time = signals.time(between)
+    return {Pool.OTHER_KERNELS: (_LEFT * time, time)}, (
+        "The kernels between the products go; what the products gain is not known without shapes and the GPU's rates."
+    )
 
 
 def older_kernels(signals: Signals) -> Finding | Lacks | None:
@@ -101,24 +128,24 @@ def older_kernels(signals: Signals) -> Finding | Lacks | None:
         ),
         {
             "gpu": "Hopper" if hopper else "Blackwell",
-            "kernels": signals.per_gpu(int(chosen.sum())),
-            "kernels_ns": signals.per_gpu(time),
+            "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
+            "kernels_ns": signals.kernel_time(chosen),
             "share_fraction": share,
             "package": "FlashAttention 4" if not hopper else "FlashAttention 3" + signals.advice(
                 ' (in Transformers: attn_implementation="flash_attention_3")', tensorflow="", tensorrt="", cuda=""
             ),
         },
-        kernel_evidence(signals, chosen),
-        kernel_gain(
-            signals, {Pool.PRODUCTS: (_FASTER[0] * time, _FASTER[1] * time)},
-            "Such kernels are 1.2 to 2.1 times as fast on an H100 in the paper about FlashAttention 3: least for "
-            "heads of 64 and short sequences, most for heads of 256 and long ones.",
-        ),
-        signals.advice(
+        work_evidence(signals, chosen),
+        link=signals.advice(
             "https://pytorch.org/blog/flashattention-3/",
             tensorflow=CUDNN_LINK,
             tensorrt=TENSORRT_LINK,
             cuda=CUDNN_LINK,
+        ),
+        **about_kernels(
+            signals, chosen, {Pool.PRODUCTS: (_FASTER[0] * time, _FASTER[1] * time)},
+            "Such kernels are 1.2 to 2.1 times as fast on an H100 in the paper about FlashAttention 3: least for "
+            "heads of 64 and short sequences, most for heads of 256 and long ones.",
         ),
     )  # fmt: skip
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, op_evidence
-from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
+from tensorboard_plugin_dlprof.analysis.evidence import op_evidence, work_evidence
+from tensorboard_plugin_dlprof.analysis.gains import about_kernels
 from tensorboard_plugin_dlprof.analysis.signals import CUDNN_LINK, NO_SHAPES, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -36,21 +36,20 @@ def layout(signals: Signals) -> Finding | Lacks | None:
             cuda="Keep tensors and filters in NHWC throughout, which Tensor Cores want with 16 bits.",
         ),
         {
-            "kernels": signals.per_gpu(int(chosen.sum())),
-            "transposes_ns": signals.per_gpu(time),
+            "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
+            "transposes_ns": signals.kernel_time(chosen),
             "share_fraction": signals.kernel_share(time),
         },
-        kernel_evidence(signals, chosen),
-        kernel_gain(
-            signals, {Pool.LAYOUT: (0.5 * time, time), Pool.OTHER_KERNELS: (0, 0.2 * time)},
-            "The kernels themselves; some may stay at the edges of the network, while normalisations in NHWC are "
-            "faster.",
-        ),
-        signals.advice(
+        work_evidence(signals, chosen),
+        link=signals.advice(
             "https://pytorch.org/tutorials/intermediate/memory_format_tutorial.html",
             tensorflow="https://www.tensorflow.org/guide/graph_optimization",
             tensorrt=TENSORRT_LINK,
             cuda=CUDNN_LINK,
+        ),
+        **about_kernels(
+            signals, chosen, {Pool.LAYOUT: (0.5 * time, time)},
+            "The kernels themselves; some may stay at the edges of the network.",
         ),
     )  # fmt: skip
 
@@ -78,10 +77,11 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
     reached = ops.product_flops[known] / (ops.measured_ns[known] * 1e-9 * ops.peak_flops[known])
     memory_bound = ops.min_bytes[known] / ops.peak_bytes[known] > ops.product_flops[known] / ops.peak_flops[known]
     slow = known[(reached < thresholds.SLOW_CONVOLUTION_RATE) & ~memory_bound]
-    time = int(ops.kernel_ns[slow].sum())
-    if signals.kernel_share(time) < thresholds.SLOW_CONVOLUTION_FRACTION:
+    are_slow = np.zeros(len(signals.profile.ops), np.bool_)
+    are_slow[ops.op[slow]] = True
+    chosen = signals.of_ops(are_slow) & signals.products
+    if signals.kernel_share(signals.time(chosen)) < thresholds.SLOW_CONVOLUTION_FRACTION:
         return None
-    ideal = float((ops.product_flops[slow] / ops.peak_flops[slow]).sum() * 1e9)
     return Finding(
         "cudnn_benchmark_detector",
         Severity.ADVICE,
@@ -96,18 +96,16 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
             tensorrt=": build the engine with more time to choose (--builderOptimizationLevel=5, a larger workspace).",
             cuda=": once for each shape, by cudnnFindConvolutionForwardAlgorithm or each plan of a cuDNN graph timed.",
         ),
-        {"ops": len(slow), "convolutions_ns": signals.per_gpu(time)},
-        op_evidence(signals, slow),
-        kernel_gain(
-            signals, {Pool.PRODUCTS: (0, min(max(time - ideal / 0.6, 0.0), 0.5 * time))},
-            "At best these convolutions take half the time, and reach no more than 60 % of the rate; the search may "
-            "also find nothing.",
-        ),
-        signals.advice(
+        {"ops": len(slow), "convolutions_ns": signals.kernel_time(chosen)},
+        work_evidence(signals, chosen),
+        link=signals.advice(
             "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#enable-cudnn-auto-tuner",
             tensorflow="",
             tensorrt=TENSORRT_LINK,
             cuda=CUDNN_LINK,
+        ),
+        **about_kernels(
+            signals, chosen, None, "", "Only the search itself shows whether there is a faster algorithm; try it."
         ),
     )  # fmt: skip
 

@@ -9,15 +9,15 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.intervals import length, subtract, union
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, op_evidence
-from tensorboard_plugin_dlprof.analysis.gains import kernel_gain, wall_gain
+from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
+from tensorboard_plugin_dlprof.analysis.evidence import work_evidence
+from tensorboard_plugin_dlprof.analysis.gains import about_kernels, about_span
 from tensorboard_plugin_dlprof.analysis.origin import Framework
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
-from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
 
-FUSED = (0.2, 0.85)
+FUSED = (0.3, 0.85)
 """Share of the time of elementwise kernels that a compiler saves: with few chains, and in a transformer (measured)."""
 
 _ZERO = Expression(r"zero_grad", re.IGNORECASE)
@@ -46,7 +46,6 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
             )
         return None
     kernels = signals.of_ops(chosen)
-    count = int(kernels.sum())
     span, time = _span(signals, kernels), signals.on_gpu(signals.time(kernels))
     waiting = max(span - time, 0)
     if signals.share(span) < thresholds.OPTIMIZER_FRACTION or not signals.optimizer_is_slow:
@@ -61,20 +60,20 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
         "first to its last the step takes {span_ns} ({share_fraction} of the time), of which {kernel_ns} in kernels.",
         _at_once(name),
         {
-            "kernels": signals.per_gpu(count),
+            "kernels": signals.most_on_a_gpu(kernels.astype(np.int64)),
             "span_ns": signals.per_iteration(span),
             "share_fraction": signals.share(span),
-            "kernel_ns": signals.per_iteration(time),
+            "kernel_ns": signals.kernel_time(kernels),
             "name": name,
         },
-        op_evidence(signals, op_rows(signals, chosen)),
-        wall_gain(
-            signals,
-            {Pool.LAUNCH: (0.7 * waiting, waiting), Pool.OTHER_KERNELS: (0, 0.65 * min(time, span))},
-            "A fused step needs about ten launches, so that the gaps between kernels go; at best it also reads and "
-            "writes each tensor once, which takes about a third of the kernels' time.",
+        work_evidence(signals, kernels),
+        link="https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html",
+        **about_span(
+            signals, kernels, span,
+            {Pool.LAUNCH: (0.5 * waiting, 0.9 * waiting), Pool.OTHER_KERNELS: (0.3 * time, 0.65 * time)},
+            "A fused step needs about ten launches, so that the gaps between kernels go; it also reads and writes each "
+            "tensor once, which takes a third to two thirds of the kernels' time.",
         ),
-        "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html",
     )  # fmt: skip
 
 
@@ -86,22 +85,31 @@ def zero_grad(signals: Signals) -> Finding | Lacks | None:
     span, time = _span(signals, kernels), signals.on_gpu(signals.time(kernels))
     if signals.per_gpu(count) < thresholds.ZERO_GRAD_KERNELS or signals.share(span) < thresholds.MIN_GAIN_FRACTION:
         return None
+    waiting = max(span - time, 0)
+    starved = waiting > time
     return Finding(
         "zero_grad_detector",
         Severity.ADVICE,
         Confidence.HIGH,
         "zero_grad",
-        "Gradients are set to zero by {kernels} {kernels:kernel|kernels} in each iteration, which {kernels:takes|take} "
-        "{span_ns}.",
-        "Drop them instead: optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0.",
-        {"kernels": signals.per_gpu(count), "span_ns": signals.per_iteration(span)},
-        op_evidence(signals, op_rows(signals, chosen)),
-        wall_gain(
-            signals,
-            {Pool.LAUNCH: (0, max(span - time, 0)), Pool.OTHER_KERNELS: (0.9 * time, time)},
-            "Nothing is launched any more: their kernels' time, at best with the gaps between.",
+        "The GPU waits {waiting_ns} of each iteration for zero_grad to launch its {kernels} {kernels:kernel|kernels}."
+        if starved
+        else "zero_grad sets gradients to zero by {kernels} {kernels:kernel|kernels} in each iteration, which take "
+        "{kernel_ns}.",
+        "Leave them out: optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0.",
+        {
+            "kernels": signals.most_on_a_gpu(kernels.astype(np.int64)),
+            "kernel_ns": signals.kernel_time(kernels),
+            "waiting_ns": signals.per_iteration(waiting),
+            "span_ns": signals.per_iteration(span),
+        },
+        work_evidence(signals, kernels),
+        link="https://pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html",
+        **about_span(
+            signals, kernels, span,
+            {Pool.LAUNCH: (0.5 * waiting, 0.9 * waiting), Pool.OTHER_KERNELS: (0.9 * time, time)},
+            "Nothing is launched any more: its kernels' time, and half to 90 % of the gaps between them.",
         ),
-        "https://pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html",
     )  # fmt: skip
 
 
@@ -109,8 +117,14 @@ def fusible(signals: Signals) -> Bools:
     """Aggregated kernels that each read and write whole tensors, and that no compiler made."""
     chosen = signals.of_family("elementwise", "normalisation", "softmax", "copy", "reduction", "random")
     # What changes layouts has a finding of its own.
-    chosen &= ~signals.of_library(*_COMPILERS) & ~signals.transposing
+    chosen &= ~signals.of_library(*_COMPILERS) & ~signals.transposing & ~_of_attention(signals)
     return chosen & ~signals.of_ops(signals.optimizer | signals.ops_where(_ZERO))
+
+
+def _of_attention(signals: Signals) -> Bools:
+    """Aggregated kernels of which ``attention_detector`` speaks."""
+    found = written_out(signals)
+    return np.zeros(len(signals.kernel), np.bool_) if found is None else signals.of_ops(found.between)
 
 
 def elementwise(signals: Signals) -> Finding | Lacks | None:
@@ -190,24 +204,17 @@ def _unfused(signals: Signals, detector: str, problem: str, recommendation: str,
         problem,
         recommendation,
         {
-            "kernels": signals.per_gpu(int(chosen.sum())),
-            "kernels_ns": signals.per_gpu(time),
+            "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
+            "kernels_ns": signals.kernel_time(chosen),
             "share_fraction": share,
         },
-        kernel_evidence(signals, chosen),
-        kernel_gain(
-            signals, {Pool.OTHER_KERNELS: (FUSED[0] * time, FUSED[1] * time)},
+        work_evidence(signals, chosen),
+        link=link,
+        **about_kernels(
+            signals, chosen, {Pool.OTHER_KERNELS: (FUSED[0] * time, FUSED[1] * time)},
             "Two neighbours in one kernel move half of what they moved; compilers fuse a third to nearly all of them.",
         ),
-        link,
     )  # fmt: skip
-
-
-def op_rows(signals: Signals, chosen: Bools) -> Int64s:
-    """Rows of ``OpNodes`` of the chosen ops that have kernels."""
-    nodes = signals.aggregation.op_nodes
-    rows: Int64s = np.flatnonzero(chosen[nodes.op] & (signals.efficiency.ops.kernel_ns > 0))
-    return rows
 
 
 def _span(signals: Signals, kernels: Bools) -> int:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence, op_evidence
-from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
+from tensorboard_plugin_dlprof.analysis.evidence import work_evidence
+from tensorboard_plugin_dlprof.analysis.gains import about_kernels
 from tensorboard_plugin_dlprof.analysis.origin import Framework
-from tensorboard_plugin_dlprof.analysis.precision_gain import Saving, saving
+from tensorboard_plugin_dlprof.analysis.precision_gain import Saving, narrower
 from tensorboard_plugin_dlprof.analysis.signals import CUBLAS_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.analysis.wording import Number
+from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.efficiency.tables import Cause
-from tensorboard_plugin_dlprof.events.tables import Int64s
 
 _AMP_LINK = "https://pytorch.org/docs/stable/amp.html"
 _TF32_LINK = "https://pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices"
@@ -23,41 +24,42 @@ _DOUBLE_IN_PYTHON = (
     "cast them to float32 where they are made."
 )
 
-_BANDWIDTH = ("elementwise", "normalisation", "softmax", "copy", "reduction")
+_VOLTA, _AMPERE = 7, 8
+"""Major capabilities of the first GPUs with Tensor Cores and with TF32."""
+
+_FP8_SAVES = (0.12, 0.35)
+"""Share of the time of large products that FP8 saves."""
 
 
 def mixed_precision(signals: Signals) -> Finding | Lacks | None:
     """Products in FP32 or TF32 that 16 bits would make faster."""
-    ops = signals.efficiency.ops
-    product_ns = signals.product_ns("fp32", "tf32")
-    rows = _products(signals, product_ns, "fp32", "tf32")
-    time = int(product_ns[rows].sum())
-    if signals.kernel_share(time) < thresholds.PRODUCT_FRACTION:
+    chosen = _products(signals, "fp32", "tf32")
+    time = signals.time(chosen)
+    share = signals.kernel_share(time)
+    if share < thresholds.PRODUCT_FRACTION:
         return None
-    if signals.device is None or not (signals.device.name or signals.device.capability_major):
+    if not signals.capability_major and (signals.device is None or not signals.device.name):
         return Lacks("the name of the GPU", "PyTorch's profiler records it since 1.9.")
     if not _has_matrix_units(signals):
         return None
-    savings = [_saving(signals, row, product_ns, _half(signals), 0.5) for row in rows.tolist()]
-    low, high = sum(s.low_ns for s in savings), sum(s.high_ns for s in savings)
-    others = _fp32_bandwidth_ns(signals)
-    modelled = all(s.modelled for s in savings)
+    half = _half(signals)
+    saved = narrower(signals, chosen, half, 0.5)
     numbers: dict[str, Number] = {
-        "ops": len(rows),
-        "now": " and ".join(sorted({ops.precision[row].upper() for row in rows.tolist()})),
-        "products_ns": signals.per_gpu(time),
-        "share_fraction": signals.kernel_share(time),
-        "type": "bfloat16" if _half(signals) == "bf16" else "float16",
+        "now": _types(signals, chosen),
+        "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
+        "products_ns": signals.kernel_time(chosen),
+        "share_fraction": share,
+        "type": "bfloat16" if half == "bf16" else "float16",
         "unit": "Matrix Cores" if signals.is_amd else "Tensor Cores",
-        "scaler": "" if _half(signals) == "bf16" else " and torch.amp.GradScaler" if signals.backward else "",
+        "scaler": "" if half == "bf16" else " and torch.amp.GradScaler" if signals.backward else "",
     }
     return Finding(
         "amp_detector",
         Severity.WARNING,
-        Confidence.MEDIUM if modelled else Confidence.LOW,
+        Confidence.MEDIUM,
         "products",
-        "{ops} {ops:op multiplies|ops multiply} matrices in {now} where {unit} could do it in 16 bits; {ops:its|their} "
-        "kernels take {products_ns} of each iteration ({share_fraction}).",
+        "Matrix multiplications in {now} take {products_ns} of each iteration ({share_fraction}; {kernels} "
+        "{kernels:kernel|kernels}); {unit} could do them in 16 bits.",
         signals.advice(
             'Use automatic mixed precision: torch.autocast("cuda", dtype=torch.{type}){scaler}, or a model in {type}.',
             tensorflow='Use mixed precision: tf.keras.mixed_precision.set_global_policy("mixed_{type}"), with a '
@@ -68,69 +70,63 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
             "(CUBLAS_COMPUTE_32F).",
         ),
         numbers,
-        op_evidence(signals, rows),
-        kernel_gain(
-            signals, {Pool.PRODUCTS: (low, high), Pool.OTHER_KERNELS: (0, 0.4 * others)},
-            ("Each product from its FLOPs, bytes and the device's published rates, of which kernels reach 20 to 60 %, "
-             "less the time to cast its operands at worst"
-             if modelled else "Products become 1.4 to 3.3 times as fast with AMP on most models")
-            + "; at best, other ops on FP32 tensors save 40 % by moving half the bytes.",
-        ),
-        signals.advice(
+        work_evidence(signals, chosen),
+        link=signals.advice(
             _AMP_LINK,
             tensorflow="https://www.tensorflow.org/guide/mixed_precision",
             tensorrt=TENSORRT_LINK,
             cuda=CUBLAS_LINK,
         ),
-        "ShowBadDataTypeOps",
-    )  # fmt: skip
+        action="ShowBadDataTypeOps",
+        **about_kernels(signals, chosen, _claimed(saved), _how(saved, "16-bit"), _unknown_rates(signals)),
+    )
 
 
 def tf32(signals: Signals) -> Finding | Lacks | None:
     """Products in FP32 on a device that could compute them as TF32, which is a switch."""
-    ops = signals.efficiency.ops
-    product_ns = signals.product_ns("fp32")
-    is_off = np.array([cause is Cause.TF32_OFF for cause in ops.cause], np.bool_)
-    rows = np.flatnonzero(is_off & (product_ns > 0))
-    time = int(product_ns[rows].sum())
-    if signals.kernel_share(time) < thresholds.PRODUCT_FRACTION:
+    if signals.is_amd or signals.capability_major < _AMPERE:
         return None
-    savings = [_saving(signals, row, product_ns, "tf32", 1.0) for row in rows.tolist()]
-    low, high = sum(s.low_ns for s in savings), sum(s.high_ns for s in savings)
-    modelled = all(s.modelled for s in savings)
+    chosen = _products(signals, "fp32") & (signals.profile.kernels.matrix_unit[signals.kernel] == MatrixUnit.NO)
+    time = signals.time(chosen)
+    share = signals.kernel_share(time)
+    if share < thresholds.PRODUCT_FRACTION:
+        return None
+    saved = narrower(signals, chosen, "tf32", 1.0)
+    elsewhere = signals.uses_tf32
     return Finding(
         "tf32_detector",
         Severity.WARNING,
-        Confidence.MEDIUM if modelled else Confidence.LOW,
+        Confidence.MEDIUM,
         "products",
-        "{ops} {ops:op multiplies|ops multiply} matrices in full FP32 on a GPU that could use TF32; {ops:its|their} "
-        "kernels take {products_ns} of each iteration ({share_fraction}).",
+        "Matrix multiplications in full FP32 take {products_ns} of each iteration ({share_fraction}; {kernels} "
+        "{kernels:kernel|kernels}) on a GPU that could use TF32"
+        + (", as other kernels of this program do." if elsewhere else "; no kernel uses it."),
         signals.advice(
-            'Allow TF32: torch.set_float32_matmul_precision("high") and torch.backends.cudnn.allow_tf32 = True.',
+            'Allow TF32: torch.set_float32_matmul_precision("high")'
+            + (
+                " (torch.backends.cudnn.allow_tf32 is a switch of its own, for convolutions)."
+                if elsewhere
+                else " and torch.backends.cudnn.allow_tf32 = True."
+            ),
             tensorflow="Allow TF32: tf.config.experimental.enable_tensor_float_32_execution(True).",
             tensorrt="Allow TF32: build the engine without --noTF32.",
             cuda="Allow TF32: cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH), and in cuDNN no CUDNN_FMA_MATH.",
         )
         + " Sums stay in FP32, operands keep 10 bits of mantissa.",
         {
-            "ops": len(rows),
-            "products_ns": signals.per_gpu(time),
-            "share_fraction": signals.kernel_share(time),
+            "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
+            "products_ns": signals.kernel_time(chosen),
+            "share_fraction": share,
         },
-        op_evidence(signals, rows),
-        kernel_gain(
-            signals, {Pool.PRODUCTS: (low, high)},
-            "Each product from its FLOPs, bytes and the device's published TF32 rate, of which kernels reach 20 to "
-            "60 %." if modelled else
-            "Products become 1.4 to 3.3 times as fast on most models; their sizes are not recorded.",
-        ),
-        signals.advice(
+        work_evidence(signals, chosen),
+        link=signals.advice(
             _TF32_LINK,
             tensorflow="https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_tensor_float_32_execution",
             tensorrt=TENSORRT_LINK,
             cuda=CUBLAS_LINK,
         ),
-    )  # fmt: skip
+        **about_kernels(signals, chosen, _claimed(saved), _how(saved, "TF32"), _unknown_rates(signals)),
+    )
 
 
 def double_precision(signals: Signals) -> Finding | Lacks | None:
@@ -152,10 +148,11 @@ def double_precision(signals: Signals) -> Finding | Lacks | None:
             cuda="Where single precision is enough, keep to it: float in place of double, and no constants such as "
             "1.0, which make whole expressions double.",
         ),
-        {"kernels_ns": signals.per_gpu(time), "share_fraction": signals.kernel_share(time)},
-        kernel_evidence(signals, chosen),
-        kernel_gain(
+        {"kernels_ns": signals.kernel_time(chosen), "share_fraction": signals.kernel_share(time)},
+        work_evidence(signals, chosen),
+        **about_kernels(
             signals,
+            chosen,
             {
                 Pool.PRODUCTS: (0.3 * products, 0.7 * products),
                 Pool.OTHER_KERNELS: (0.3 * (time - products), 0.7 * (time - products)),
@@ -178,7 +175,10 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
         ],
         np.int64,
     )
-    time = int(ops.kernel_ns[rows].sum())
+    are_large = np.zeros(len(signals.profile.ops), np.bool_)
+    are_large[ops.op[rows]] = True
+    chosen = signals.of_ops(are_large) & signals.products
+    time = signals.time(chosen)
     if signals.kernel_share(time) < thresholds.FP8_FRACTION:
         return None
     return Finding(
@@ -197,52 +197,76 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
         ),
         {
             "ops": len(rows),
-            "products_ns": signals.per_gpu(time),
+            "products_ns": signals.kernel_time(chosen),
             "share_fraction": signals.kernel_share(time),
         },
-        op_evidence(signals, rows),
-        kernel_gain(
-            signals, {Pool.PRODUCTS: (0.1 * time, 0.35 * time)},
+        work_evidence(signals, chosen),
+        link="https://docs.nvidia.com/deeplearning/transformer-engine/user-guide/examples/fp8_primer.html",
+        **about_kernels(
+            signals, chosen, {Pool.PRODUCTS: (_FP8_SAVES[0] * time, _FP8_SAVES[1] * time)},
             "Twice the rate, less what casting and scaling cost: reports of training give 1.1 to 1.5 times.",
         ),
-        "https://docs.nvidia.com/deeplearning/transformer-engine/user-guide/examples/fp8_primer.html",
     )  # fmt: skip
 
 
-def _products(signals: Signals, product_ns: Int64s, *precisions: str) -> Int64s:
-    ops = signals.efficiency.ops
-    chosen = [
-        row
-        for row in np.flatnonzero(product_ns).tolist()
-        if ops.precision[row] in precisions and ops.cause[row] is not Cause.TOO_SMALL
-    ]
-    return np.array(chosen, np.int64)
+def _products(signals: Signals, *precisions: str) -> Bools:
+    """The aggregated kernels that multiply matrices in these precisions and that are worth it.
+
+    Kernels of unknown precision count with their op. A framework's options do not change kernels of the user's own.
+    """
+    facts, ops = signals.efficiency.facts, signals.efficiency.ops
+    chosen = signals.products & signals.of_precision("", *precisions)
+    if signals.framework is not Framework.UNKNOWN:
+        chosen &= ~signals.of_library("custom")
+    fits = np.zeros(len(signals.profile.ops), np.bool_)
+    small = fits.copy()
+    fits[ops.op] = [precision in precisions for precision in ops.precision]
+    small[ops.op] = [cause is Cause.TOO_SMALL for cause in ops.cause]
+    unknown = np.array([not precision for precision in facts.precisions], np.bool_)[facts.precision[signals.kernel]]
+    return chosen & ~signals.of_ops(small) & (~unknown | signals.of_ops(fits))
 
 
-def _saving(signals: Signals, row: int, product_ns: Int64s, precision: str, byte_factor: float) -> Saving:
-    return saving(signals.efficiency.ops, row, float(product_ns[row]), signals.peaks, precision, byte_factor)
+def _types(signals: Signals, chosen: Bools) -> str:
+    return " and ".join(
+        precision.upper() for precision in ("fp32", "tf32") if (chosen & signals.of_precision(precision)).any()
+    )  # fmt: skip
+
+
+def _claimed(saved: Saving | None) -> dict[Pool, tuple[float, float]] | None:
+    return None if saved is None else {Pool.PRODUCTS: (saved.low_ns, saved.high_ns)}
+
+
+def _how(saved: Saving | None, rate: str) -> str:
+    if saved is not None and saved.modelled:
+        return (
+            f"Each multiplication from its FLOPs and bytes: 35 to 75 % of the GPU's {rate} rate, 80 % of the memory's."
+        )
+    return (
+        f"The GPU's {rate} rate over that of the unit used now, of which kernels reach 35 to 75 %; without shapes, at "
+        "most 3 times (low) and 8 times (high) as fast."
+    )
+
+
+def _unknown_rates(signals: Signals) -> str:
+    if signals.peaks is not None:
+        return ""
+    if signals.device is not None and signals.device.name:
+        return f"The peak rates of the {signals.device.name} are not known to this program."
+    return "The recording does not name the GPU, so its rates are unknown; newer profilers name it."
 
 
 def _half(signals: Signals) -> str:
     """The 16-bit type to recommend: BF16 if the device's matrix units support it, else FP16."""
-    peaks, device = signals.peaks, signals.device
+    peaks = signals.peaks
     if peaks is not None:
         return "bf16" if "bf16" in peaks.matrix_flops else "fp16"
-    return "bf16" if device is not None and device.capability_major >= 8 else "fp16"
+    return "bf16" if signals.capability_major >= _AMPERE else "fp16"
 
 
 def _has_matrix_units(signals: Signals) -> bool:
-    peaks, device = signals.peaks, signals.device
-    if peaks is not None:
-        return bool(peaks.matrix_flops)
-    return device is not None and not signals.is_amd and device.capability_major >= 7
-
-
-def _fp32_bandwidth_ns(signals: Signals) -> int:
-    """Time (ns) of memory-bound ops on FP32 activations, without the optimizer's, whose weights stay in FP32."""
-    chosen = signals.of_family(*_BANDWIDTH) & signals.of_precision("fp32")
-    directed = np.array([bool(op.direction) for op in signals.profile.ops], np.bool_)
-    return signals.time(chosen & signals.of_ops(directed))
+    if signals.peaks is not None:
+        return bool(signals.peaks.matrix_flops)
+    return not signals.is_amd and signals.capability_major >= _VOLTA
 
 
 def _is_large(signals: Signals, row: int) -> bool:

@@ -125,9 +125,12 @@ def graphs_as_a_whole(signals: Signals) -> Finding | Lacks | None:
             "graph_ns": launches.graph_ns,
             "graph_fraction": launches.graph_ns / total,
         },
-        op_evidence(signals, launching, nodes.times.gpu.sum[launching]),
+        (Evidence("call", "cudaGraphLaunch", launches.graph_ns, launches.graphs),
+         *op_evidence(signals, launching, nodes.times.gpu.sum[launching])),
+        part="compute",
+        time_ns=signals.per_gpu(launches.graph_ns),
         link="https://docs.nvidia.com/nsight-systems/UserGuide/index.html#cuda-graph-trace",
-    )
+    )  # fmt: skip
 
 
 def recorded_ops(signals: Signals) -> Finding | Lacks | None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.evidence import op_evidence
-from tensorboard_plugin_dlprof.analysis.gains import kernel_gain
+from tensorboard_plugin_dlprof.analysis.evidence import work_evidence
+from tensorboard_plugin_dlprof.analysis.gains import about_kernels
 from tensorboard_plugin_dlprof.analysis.signals import NO_SHAPES, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
+from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
 
 _NARROW = ("fp16", "bf16", "fp8", "int8", "fp4")
@@ -46,40 +48,62 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
         ],
         np.int64,
     )
-    time = int(ops.kernel_ns[rows].sum())
+    rows = rows[~_is_near_peak(signals, rows)]
+    chosen, lost = (_kernels(signals, some) for some in (rows, rows[ops.matrix_unit[rows] == MatrixUnit.NO]))
+    time, lost_ns = signals.time(chosen), signals.time(lost)
     if signals.kernel_share(time) < thresholds.SHAPE_FRACTION:
         return None
-    without = ops.matrix_unit[rows] == MatrixUnit.NO
-    lost = int(ops.kernel_ns[rows[without]].sum())
     first = ops.misaligned[int(rows[np.argmax(ops.kernel_ns[rows])])]
     assert first is not None
     return Finding(
         "shape_detector",
         Severity.ADVICE,
-        Confidence.MEDIUM if lost else Confidence.LOW,
+        Confidence.MEDIUM if lost_ns else Confidence.LOW,
         "shapes",
-        "{ops} {ops:product has|products have} a length that does not fit the {unit}; {ops:its|their} kernels take "
-        "{products_ns} of each iteration. The longest has {dimension} = {length}.",
+        "Matrix multiplications with a length that does not fit the {unit} take {products_ns} of each iteration ({ops} "
+        "{ops:op|ops}). The longest has {dimension} = {length}.",
         "Pad such lengths to a multiple of 8 (16 for FP8 and INT8): {dimension} {length} to {padded}. Vocabulary, "
         "classes, channels, sequence and batch are the usual ones.",
         {
             "ops": len(rows),
-            "products_ns": signals.per_gpu(time),
+            "products_ns": signals.kernel_time(chosen),
             "dimension": first.dimension,
             "length": first.length,
             "padded": first.padded,
             "unit": "Matrix Cores" if signals.is_amd else "Tensor Cores",
         },
-        op_evidence(signals, rows),
-        kernel_gain(
+        work_evidence(signals, chosen),
+        link="https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html",
+        **about_kernels(
             signals,
-            {Pool.PRODUCTS: (0.05 * (time - lost) + 0.5 * lost, 0.4 * (time - lost) + 0.85 * lost)},
-            "Products that miss the units entirely gain a half to 85 %, those that use them with unaligned loads 5 to "
-            "40 %, by the alignment chart of NVIDIA's guide.",
+            chosen,
+            {Pool.PRODUCTS: (0.15 * (time - lost_ns) + 0.5 * lost_ns, 0.4 * (time - lost_ns) + 0.85 * lost_ns)},
+            "Multiplications that miss the units entirely gain a half to 85 %, those that use them with unaligned "
+            "loads 15 to 40 %, by the alignment chart of NVIDIA's guide.",
         ),
-        "https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html",
-    )  # fmt: skip
+    )
 
+
+def _kernels(signals: Signals, rows: Int64s) -> Bools:
+    """The aggregated kernels that multiply in these ops."""
+    chosen = np.zeros(len(signals.profile.ops), np.bool_)
+    chosen[signals.efficiency.ops.op[rows]] = True
+    return signals.of_ops(chosen) & signals.products
+
+
+def _is_near_peak(signals: Signals, rows: Int64s) -> Bools:
+    """Whether ops reach so much of the peak of the unit that they should use that padding has little to give."""
+    ops, peaks = signals.efficiency.ops, signals.peaks
+    rate = peaks.best_half() if peaks is not None else None
+    if not rate:
+        return np.zeros(len(rows), np.bool_)
+    reached = ops.product_flops[rows] / (rate * np.maximum(ops.measured_ns[rows], 1) * 1e-9)
+    # More than the peak is a mistake in the recorded shapes, and says nothing.
+    return (ops.product_flops[rows] > 0) & (ops.measured_ns[rows] > 0) & (reached >= _NEAR_PEAK) & (reached <= 1)
+
+
+_NEAR_PEAK = 0.6
+"""Share of the 16-bit peak from which padding is not advised: well-shaped products reach 60 to 75 %."""
 
 _ALIGN = Expression(r"align(?:1|2|4)(?!\d)")
 

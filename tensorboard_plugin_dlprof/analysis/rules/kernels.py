@@ -1,0 +1,81 @@
+"""Rules about single kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.tables import Bools
+from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.evidence import work_evidence
+from tensorboard_plugin_dlprof.analysis.gains import about_kernels
+from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
+from tensorboard_plugin_dlprof.columns.group import numbered
+
+_MOST_LETTERS = 80
+"""Of a kernel's name in a sentence."""
+
+_NEAR_ROOF = 0.6
+"""Share of the roof from which only less work helps."""
+
+
+def dominant(signals: Signals) -> Finding | Lacks | None:
+    """One kernel that takes most of the computing time, if no other rule speaks of it. The last rule about kernels."""
+    computing = ~signals.of_family("collective")
+    names, number = numbered(signals.profile.kernels.long_name[signals.kernel])
+    if not len(names):
+        return None
+    by_name = np.bincount(number, weights=np.where(computing, signals.duration, 0))
+    first = int(by_name.argmax())
+    chosen = computing & (number == first)
+    share = float(by_name[first]) / max(signals.time(computing) + signals.aggregation.launches.graph_ns, 1)
+    time = signals.time(chosen)
+    if share < thresholds.DOMINANT_FRACTION or 2 * signals.time(chosen & signals.told) >= time:
+        return None
+    if signals.kernel_share(time) < thresholds.DOMINANT_TIME_FRACTION:
+        return None
+    reached = _reached(signals, chosen)
+    near = reached is not None and reached >= _NEAR_ROOF
+    return Finding(
+        "dominant_kernel",
+        Severity.ADVICE,
+        Confidence.HIGH,
+        "dominant kernel",
+        "One kernel takes {computing_fraction} of the computing time: {kernel}, {kernels_ns} of each iteration in "
+        "{kernels} {kernels:launch|launches}" + ("." if reached is None else ", at {reached_fraction} of its roof."),
+        "It runs near what the GPU can do: only less work makes it faster (a smaller problem, a narrower type, another "
+        "algorithm)."
+        if near
+        else "Find out what limits it: ncu --set full -k {function} -c 5 PROGRAM.",
+        {
+            "kernel": _cut(signals.profile.strings[int(names[first])]),
+            "function": signals.profile.strings[int(signals.profile.kernels.name[signals.kernel[chosen][0]])],
+            "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
+            "kernels_ns": signals.kernel_time(chosen),
+            "computing_fraction": share,
+            "reached_fraction": reached if reached is not None else 0.0,
+        },
+        work_evidence(signals, chosen),
+        **about_kernels(
+            signals, chosen, None, "",
+            "It runs near its roof." if near else
+            "What limits the kernel is not recorded; hardware counters (--counters) would show it.",
+        ),
+    )  # fmt: skip
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def _reached(signals: Signals, chosen: Bools) -> float | None:
+    """Share of their roofs that the ops of these kernels reach; None if most of their time has none."""
+    ops = signals.efficiency.ops
+    mine = np.zeros(len(signals.profile.ops), np.bool_)
+    mine[signals.profile.kernels.op[signals.kernel[chosen]]] = True
+    rows = np.flatnonzero(mine[ops.op] & (ops.kernel_ns > 0))
+    known = rows[~np.isnan(ops.ideal_ns[rows])]
+    measured = int(ops.measured_ns[known].sum())
+    if not measured or 2 * measured < int(ops.kernel_ns[rows].sum()):
+        return None
+    return float(ops.ideal_ns[known].sum()) / measured

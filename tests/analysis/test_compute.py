@@ -1,0 +1,180 @@
+"""Findings about kernels: whose time, which gain, and that each kernel is told of once."""
+
+from __future__ import annotations
+
+import pytest
+
+from tensorboard_plugin_dlprof.aggregation import aggregate
+from tensorboard_plugin_dlprof.analysis.engine import judge
+from tensorboard_plugin_dlprof.analysis.precision_gain import narrower
+from tensorboard_plugin_dlprof.analysis.tables import Finding, Verdict
+from tensorboard_plugin_dlprof.efficiency.measure import measure
+from tensorboard_plugin_dlprof.efficiency.rates import efficiency
+from tensorboard_plugin_dlprof.events.build import build_profile
+from tensorboard_plugin_dlprof.events.tables import Device
+from tensorboard_plugin_dlprof.importers import find_importer
+from tensorboard_plugin_dlprof.importers.importer import ReadOptions
+from tensorboard_plugin_dlprof.profile.tables import Profile
+from tests.analysis.cases import ADD, CASES, SGEMM, attention, many, well_over
+from tests.analysis.scenes import A100, GOOD, STEP_NS, T4, Step, said_by, scene, signals, verdict
+from tests.shared_data import shared_data
+
+COMPUTE = (
+    "amp_detector", "tf32_detector", "fp8_detector", "fp64_detector", "shape_detector", "layout_detector",
+    "cudnn_benchmark_detector", "optimizer_detector", "zero_grad_detector", "fusion_detector", "xla_detector",
+    "attention_detector", "older_attention_detector",
+)  # fmt: skip
+TF32_GEMM = "ampere_sgemm_tf32_s1688gemm_128x128_ldg8_f2f_stages_32x3_tn"
+
+
+def _all_rules(profile: Profile) -> Verdict:
+    aggregation = aggregate(profile)
+    return judge(profile, aggregation, efficiency(profile, measure(profile), aggregation))
+
+
+@pytest.mark.parametrize("detector", COMPUTE)
+def test_a_finding_about_kernels_names_part_time_and_evidence(detector: str) -> None:
+    """A gain is no wider than three times, and never more than the time that it is taken from."""
+    case = CASES[detector]
+    told = said_by(detector, case.make(well_over(case)))
+    assert told.part == "compute"
+    assert told.time_ns is not None
+    assert 0 < told.time_ns <= 20 * STEP_NS
+    assert told.evidence
+    assert all(row.time_ns and row.count and (row.call or row.kind == "kernel") for row in told.evidence)
+    assert (told.gain is None) == bool(told.cannot_tell)
+    if told.gain is not None:
+        assert told.gain.low_ns <= told.gain.high_ns <= min(3 * told.gain.low_ns, told.time_ns)
+
+
+def _half_a_step(kernel: str, device: Device = A100) -> Profile:
+    def body(step: Step) -> None:
+        step.op("aten::mm", kernel, 0, STEP_NS / 2)
+        step.good(STEP_NS / 2, STEP_NS)
+
+    return scene(body, device=device)
+
+
+@pytest.mark.parametrize(
+    ("detector", "low", "high"),
+    [
+        # 156 and 312 of the narrower type over 19.5 TFLOP/s: times .35, at most 3; times .75, at most 8.
+        ("tf32_detector", 156 / 19.5 * 0.35, 156 / 19.5 * 0.75),
+        ("amp_detector", 3, 8),
+    ],
+)
+def test_rates_of_the_units_tell_the_gain_without_shapes(detector: str, low: float, high: float) -> None:
+    """Of FP32 on an A100."""
+    gain = said_by(detector, _half_a_step(SGEMM)).gain
+    assert gain is not None
+    assert gain.low_ns == pytest.approx(STEP_NS / 2 * (1 - 1 / low), abs=1)
+    assert gain.high_ns == pytest.approx(STEP_NS / 2 * (1 - 1 / high), abs=1)
+
+
+def test_no_kernel_takes_less_than_its_launch() -> None:
+    """Kernels of 4 microseconds gain half at most."""
+
+    def body(step: Step) -> None:
+        for number in range(100):
+            step.op("aten::mm", SGEMM, number * 5_000, number * 5_000 + 4_000)
+        step.good(STEP_NS / 2, STEP_NS)
+
+    measured = signals(scene(body))
+    saved = narrower(measured, measured.of_precision("fp32"), "tf32", 1.0)
+    assert saved is not None
+    assert saved.high_ns == 3 * 100 * 2_000
+
+
+def test_an_unknown_gpu_leaves_the_gain_untold() -> None:
+    """What is missing is said."""
+    told = said_by("amp_detector", _half_a_step("volta_sgemm_128x64_nn", Device(0, "", 0, 0, 0, 0)))
+    assert told.gain is None
+    assert "does not name the GPU" in told.cannot_tell
+    told = said_by("amp_detector", _half_a_step("volta_sgemm_128x64_nn", Device(0, "Tesla X9", 7, 0, 80, 0)))
+    assert "Tesla X9" in told.cannot_tell
+
+
+def test_tf32_is_told_where_the_gpu_has_it_and_no_kernel_uses_it() -> None:
+    """Of ops or not; beside kernels that use it, it is not called off."""
+
+    def body(step: Step) -> None:
+        step.op("aten::mm", SGEMM, 0, STEP_NS / 2)
+        step.op("aten::cudnn_convolution", TF32_GEMM, STEP_NS / 2, STEP_NS)
+
+    assert "no kernel uses it" in said_by("tf32_detector", _half_a_step(SGEMM)).problem_text()
+    assert "as other kernels of this program do" in said_by("tf32_detector", scene(body)).problem_text()
+    assert "tf32_detector" not in [each.detector for each in verdict(_half_a_step(SGEMM, T4)).findings]
+
+
+def test_rows_of_layers_are_merged() -> None:
+    """One row for a path without its indices, an op and a kernel; it opens the op with the most time."""
+
+    def body(step: Step) -> None:
+        for layer in range(4):
+            step.line("main", "op", 100 + layer * 1_000, 900 + layer * 1_000, f"layers.{layer}")
+            start = layer * STEP_NS / 4
+            step.op("aten::mm", SGEMM, start, start + 1_000 * (layer + 200), at=200 + layer * 1_000)
+
+    profile = scene(body)
+    (row,) = said_by("amp_detector", profile).evidence
+    assert (row.count, row.call) == (12, SGEMM)
+    assert row.time_ns == 3 * sum(1_000 * (layer + 200) for layer in range(4))
+    longest = next(op for op in profile.ops if op.op_id == row.key)
+    assert "layers.3" in longest.name
+
+
+def test_what_attention_counts_is_not_told_to_fuse() -> None:
+    """Softmax, scale and mask between the products."""
+    measured = signals(attention(0.5))
+    from tensorboard_plugin_dlprof.analysis.rules.fusing import fusible
+
+    assert not fusible(measured).any()
+
+
+def test_zero_grad_is_told_by_what_it_costs() -> None:
+    """The GPU's waiting where that is more, else its kernels."""
+
+    def body(step: Step) -> None:
+        step.line("main", "op", 100, 90_000, "Optimizer.zero_grad#SGD.zero_grad")
+        for number in range(30):
+            step.op("aten::zero_", ADD, number * 10_000, number * 10_000 + 1_000, at=200 + number * 1_000)
+        step.good(300_000, STEP_NS, at=100_000)
+
+    assert "The GPU waits 261" in said_by("zero_grad_detector", scene(body)).problem_text()
+    busy = many(ADD, "aten::zero_", 30, around="Optimizer.zero_grad#SGD.zero_grad")(0.5)
+    assert "which take 500 µs" in said_by("zero_grad_detector", busy).problem_text()
+
+
+def _dominant(said: Verdict) -> Finding | None:
+    return next((each for each in said.findings if each.detector == "dominant_kernel"), None)
+
+
+def test_the_kernel_that_takes_most_is_told_if_nothing_else_is() -> None:
+    """Half of the computing time and no other rule about it; collectives do not count as computing."""
+
+    def body(share: float, kernel: str = GOOD) -> Profile:
+        def step(step: Step) -> None:
+            step.op("aten::mm", kernel, 0, share * STEP_NS)
+            step.op("aten::mm", kernel.replace("128x128", "64x64"), share * STEP_NS, STEP_NS)
+
+        return scene(step)
+
+    told = _dominant(_all_rules(body(0.6)))
+    assert told is not None
+    assert told.numbers["computing_fraction"] == pytest.approx(0.6)
+    assert told.time_ns == 0.6 * STEP_NS
+    assert [row.call for row in told.evidence] == [GOOD]
+    assert told.cannot_tell
+    assert _dominant(_all_rules(body(0.45))) is not None  # the other one has more
+    assert _dominant(_all_rules(body(0.6, SGEMM))) is None  # amp_detector speaks of it
+
+
+def test_the_gain_of_a_real_transformer_is_that_of_its_gpu() -> None:
+    """3.11 s of FP32 products on an A100 without shapes: TF32 saves 2.0 to 2.6 s."""
+    path = shared_data() / "nsight/a100_transformer_2.7b_nvtx/result_2_7B_nvtx.sqlite"
+    capture = find_importer(path).read(path, ReadOptions(), lambda *_: None)
+    told = {each.detector: each for each in _all_rules(build_profile(capture)).findings}
+    tf32, amp = told["tf32_detector"], told["amp_detector"]
+    assert tf32.time_ns == amp.time_ns == 3_114_184_256
+    assert tf32.gain is not None
+    assert (round(tf32.gain.low_ns / 1e9, 1), round(tf32.gain.high_ns / 1e9, 1)) == (2.0, 2.6)
