@@ -68,7 +68,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "checking": {"database", "importers", "opening", "pipeline", "queries"},
     "imports": {"classify", "opening", "pipeline"},
     "runs": {"database", "importers", "opening", "queries", "run_metadata"},
-    "routes": {"database", "exports", "imports", "opening", "queries", "reports", "runs"},
+    "routes": {"comparing", "database", "exports", "imports", "opening", "queries", "reports", "runs"},
     "services": {"classify", "imports", "routes", "runs"},
     "plugin": {"imports", "routes", "runs", "services"},
     "viewer": {"opening", "routes", "runs", "services"},

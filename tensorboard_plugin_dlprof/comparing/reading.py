@@ -21,8 +21,11 @@ from tensorboard_plugin_dlprof.comparing.recording import (
     Op,
     Recording,
 )
+from tensorboard_plugin_dlprof.diagnosis.clip import Clipped
+from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.diagnosis.stored import read_activity
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
-from tensorboard_plugin_dlprof.packing import Part
+from tensorboard_plugin_dlprof.packing import unpack
 from tensorboard_plugin_dlprof.queries.extension import extension_tables, info, is_extended, recorded
 from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.numbers import whole
@@ -99,7 +102,7 @@ def _recording(connection: sqlite3.Connection, name: str, scope: Scope) -> Recor
         last_iteration=last,
         iterations=iterations,
         devices_in_use=len(devices),
-        parts=_parts(connection, scope, len(devices)),
+        parts=_parts(connection, scope, len(devices), ours),
         ops=ops,
         ops_beyond=beyond,
         kernel_launches=sum(kernel.launches for op in ops for kernel in op.kernels),
@@ -117,9 +120,33 @@ def _recording(connection: sqlite3.Connection, name: str, scope: Scope) -> Recor
     )
 
 
-def _parts(connection: sqlite3.Connection, scope: Scope, devices: int) -> dict[str, int]:
-    """The exclusive parts of the wall time, summed over the GPUs in use."""
+def _parts(connection: sqlite3.Connection, scope: Scope, devices: int, ours: bool) -> dict[str, int]:
+    """The exclusive parts of the wall time, summed over the GPUs in use: those of the diagnosis, which tells why each
+    was idle, or of NVIDIA's databases DLProf's."""
+    told = _diagnosed(connection, scope, devices) if ours else None
+    if told is not None:
+        return told
     return {part: (time_ns or 0) * devices for part, time_ns in resource_times(connection, scope).items()}
+
+
+def _diagnosed(connection: sqlite3.Connection, scope: Scope, devices: int) -> dict[str, int] | None:
+    """The parts of the diagnosis; None without GPU work."""
+    windows = np.array(
+        connection.execute(
+            "SELECT iteration.start_time, iteration.stop_time FROM iteration_list AS iteration "
+            "JOIN iteration_aggregation_list AS part ON part.aggr_id = iteration.aggr_id "
+            "AND part.iter_value = iteration.iter_value WHERE iteration.aggr_id = ? ORDER BY 1",
+            (scope.aggregation,),
+        ).fetchall(),
+        np.int64,
+    ).reshape(-1, 2)
+    if not len(windows):
+        return None
+    start, stop = windows.T.copy()
+    activity = read_activity(connection, int(start[0]), int(stop.max()))
+    sums = [Clipped(activity, device, start, stop).parts_ns().sum(0) for device in activity.devices]
+    found = {part.label: int(sum(one[part] for one in sums)) for part in Part}
+    return found if sum(found.values()) == devices * int((stop - start).sum()) else None
 
 
 def _devices(connection: sqlite3.Connection, scope: Scope) -> list[str]:
@@ -392,11 +419,10 @@ def _add_samples(connection: sqlite3.Connection, scope: Scope, ops: Mapping[int,
     for (data,) in connection.execute(
         "SELECT data FROM ext_iteration_ops WHERE aggr_id = ? ORDER BY last_op_id, id", (scope.aggregation,)
     ):
-        part = Part(data, _COLUMNS_OF_ITERATION_OPS)
-        cells += part.count
+        iteration, op, *_, kernel_ns, _ = unpack(data, _COLUMNS_OF_ITERATION_OPS)
+        cells += len(op)
         if cells > _MOST_CELLS:
             break
-        iteration, op, *_, kernel_ns, _ = part.rows()
         place = np.searchsorted(values, iteration).clip(max=len(values) - 1)
         chosen = np.flatnonzero(values[place] == iteration)
         columns = op[chosen].tolist(), place[chosen].tolist(), kernel_ns[chosen].tolist()

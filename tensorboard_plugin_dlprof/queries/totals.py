@@ -22,13 +22,18 @@ _SUMMED = frozenset(
         "kernels_of_group",
         "kernels_of_op",
         "efficiency",
+        "compare",
+        "compare_types",
     }
 )
 """Tables whose rows do not contain each other, and are few enough to be summed for each page."""
 
 _ADDITIVE = frozenset(
     {
+        "a_ns",
+        "b_ns",
         "calls",
+        "change_ns",
         "cpu_overhead_ns",
         "cpu_time_ns",
         "eligible_ops",

@@ -20,6 +20,7 @@ from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.scope import aggregations as known_aggregations
 from tensorboard_plugin_dlprof.routes import aggregations, measuring, responses, static_files, views
+from tensorboard_plugin_dlprof.routes.comparisons import TABLES, Kept
 from tensorboard_plugin_dlprof.routes.dashboard import dashboard
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
 from tensorboard_plugin_dlprof.routes.hosts import Hosts
@@ -34,7 +35,7 @@ from tensorboard_plugin_dlprof.routes.requests import (
     changing_body,
     checked_profile_id,
 )
-from tensorboard_plugin_dlprof.routes.table import table
+from tensorboard_plugin_dlprof.routes.table import compared, table
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
 
@@ -79,6 +80,8 @@ class App:
         return {
             "/profiles": self._application(self._profiles, _READS),
             "/dashboard": self._application(self._dashboard, _READS),
+            "/compare": self._application(self._compare, _READS),
+            "/compare_row": self._application(self._compare_row, _READS),
             "/table": self._application(self._table, _READS),
             "/groups": self._application(self._scoped(views.groups, measuring.if_known), _READS),
             "/op": self._application(self._scoped(views.op), _READS),
@@ -144,7 +147,23 @@ class App:
 
         return self._questions.answer(request, body)
 
+    def _compare(self, request: Request) -> Response:
+        from tensorboard_plugin_dlprof.comparing.page import page
+
+        return self._questions.compare(request, lambda kept, _parameters: page(kept.found))
+
+    def _compare_row(self, request: Request) -> Response:
+        from tensorboard_plugin_dlprof.comparing.page import row_detail
+
+        def body(kept: Kept, parameters: Parameters) -> Any:
+            return row_detail(kept.found, parameters.integer("row", 0, 0, 2**31) or 0)
+
+        return self._questions.compare(request, body)
+
     def _table(self, request: Request) -> Response:
+        if request.args.get("table") in TABLES:
+            return self._questions.compare(request, compared)
+
         def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
             scope = asked_scope(borrowed.connection, parameters)
             return table(borrowed, scope, parameters)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
@@ -23,10 +23,13 @@ from tensorboard_plugin_dlprof.queries.pages import count, stream
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.system import profile_title
 from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
+from tensorboard_plugin_dlprof.queries.table_query import CountKey
 from tensorboard_plugin_dlprof.routes.requests import Parameters, TooLarge
 from tensorboard_plugin_dlprof.routes.table import asked
 
 if TYPE_CHECKING:
+    from sqlite3 import Connection
+
     from werkzeug.wrappers import Response
 
     from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -70,17 +73,31 @@ def export(borrowed: Borrowed, scope: Scope, parameters: Parameters, profile_nam
         TooLarge: There are too many rows for a workbook or a PDF.
     """
     table, request = asked(borrowed.connection, parameters)
+    name = profile_title(borrowed.connection) or profile_name
+    return file_of(borrowed.connection, table, scope, request, parameters, name, resources, borrowed.counts)
+
+
+def file_of(
+    connection: Connection,
+    table: Table,
+    scope: Scope,
+    request: Request,
+    parameters: Parameters,
+    name: str,
+    resources: ExitStack,
+    counts: MutableMapping[CountKey, int],
+) -> Export:
+    """Convert the rows of a table that pass to a file; arguments and errors are as for ``export``."""
     kind = parameters.text("format", "csv")
     if kind not in _CONTENT_TYPES:
         raise BadRequest(f"format={kind[:40]!r} is not known; write csv, json, pdf or xlsx.")
     columns = _columns(table, parameters)
-    name = profile_title(borrowed.connection) or profile_name
     heading = f"{name}: {_subject(table, request)}"
     title = "" if parameters.text("heading", "yes") in ("no", "0") else heading
     noun, most = {"xlsx": ("workbook", MAX_XLSX_ROWS), "pdf": ("PDF", MAX_PDF_ROWS)}.get(kind, ("", None))
-    if most is not None and count(borrowed.connection, table, scope, request, borrowed.counts) > most:
+    if most is not None and count(connection, table, scope, request, counts) > most:
         raise TooLarge(f"A {noun} cannot have more than {most:,} rows; filter the table or take CSV.")
-    rows = stream(borrowed.connection, table, scope, request)
+    rows = stream(connection, table, scope, request)
     if kind == "xlsx":
         pieces = _workbook(title, table, columns, rows, resources)
     elif kind == "pdf":

@@ -18,16 +18,20 @@ from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.routes import export, measuring, responses
 from tensorboard_plugin_dlprof.routes.answers import Answers
+from tensorboard_plugin_dlprof.routes.comparisons import SCOPE, TABLES, Comparisons, Kept, Key, copy_of
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, identity
 from tensorboard_plugin_dlprof.routes.measuring import Measures, unmeasured
 from tensorboard_plugin_dlprof.routes.profiles import database_path
-from tensorboard_plugin_dlprof.routes.requests import Parameters, asked_scope
+from tensorboard_plugin_dlprof.routes.requests import Parameters, asked_scope, checked_profile_id
+from tensorboard_plugin_dlprof.routes.table import asked_of_comparison
 from tensorboard_plugin_dlprof.routes.turns import Turns, TurnsByQuestion
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
 
 if TYPE_CHECKING:
     from werkzeug.wrappers import Request, Response
+
+    from tensorboard_plugin_dlprof.comparing.recording import Recording
 
 HEAVY_AT_ONCE = 4
 """Most requests that query databases at once."""
@@ -67,6 +71,7 @@ class Questions:
         self._catalog, self._imports = catalog, imports
         self._databases = Databases(on_gone=catalog.rescan)
         self._answers = Answers()
+        self._comparisons = Comparisons()
         self._heavy = Turns(HEAVY_AT_ONCE, HEAVY_WAIT_SECONDS)
         self._turns = Turns(TURNS, TURN_SECONDS)
         self._alike = TurnsByQuestion(SAME_SECONDS)
@@ -155,9 +160,51 @@ class Questions:
             self._imports.cache.touch(path)
         return responses.keep(request, answer, tag, self._answers)
 
+    def compare(self, request: Request, body: Callable[[Kept, Parameters], Any]) -> Response:
+        """Respond about the change from the profile ``base`` to the profile ``profile``; the response is cached until
+        either database changes."""
+        parameters = Parameters(request)
+        key, read = self._pair(parameters)
+        tag = f"{VERSION}\0{key}\0{request.path}\0{request.query_string.decode('latin-1')}"
+        known = responses.kept(request, tag, self._answers)
+        if known is not None:
+            return known
+        with self._alike.turn(repr(key)):
+            known = responses.kept(request, tag, self._answers)
+            if known is not None:
+                return known
+            with self._heavy_place():
+                answer = body(self._comparisons.get(key, read), parameters)
+        return responses.keep(request, answer, tag, self._answers)
+
+    def _pair(self, parameters: Parameters) -> tuple[Key, Callable[[], tuple[Recording, Recording]]]:
+        """The state of both profiles of a comparison, and how to read them."""
+        base = checked_profile_id(parameters.required("base"))
+        numbers = [parameters.integer(name, None, 0, 2**31) for name in ("base_aggregation", "aggregation")]
+        profiles = [self._catalog.find(profile) for profile in (base, parameters.profile())]
+        try:
+            before = self.newest_path(profiles[0])
+        except responses.NotReady:
+            raise responses.NotReady("The baseline is not imported yet; open it once, or choose another.") from None
+        paths = [before, self.newest_path(profiles[1])]
+
+        def read() -> tuple[Recording, Recording]:
+            from tensorboard_plugin_dlprof.comparing.reading import read_recording
+
+            found = []
+            for profile, path, number in zip(profiles, paths, numbers, strict=True):
+                name = shown(Path(profile.name))
+                with self._databases.borrow(path, name) as borrowed:
+                    found.append(read_recording(borrowed.connection, name, number))
+            return found[0], found[1]
+
+        return (*map(identity, paths), *numbers), read
+
     def download(self, request: Request) -> Response:
         """Respond with a download. Only its start takes a turn, because the rest is sent at the browser's pace."""
         parameters = Parameters(request)
+        if parameters.text("table") in TABLES:
+            return self._compared_download(parameters)
         profile = self._catalog.find(parameters.profile())
         path = self.newest_path(profile)
         name = shown(Path(profile.name))
@@ -170,6 +217,18 @@ class Questions:
                 scope = asked_scope(borrowed.connection, parameters)
                 label = name if profile.run == "." else f"{shown(Path(profile.run))} {name}"
                 found = export.export(borrowed, scope, parameters, label, resources)
+            return export.streamed(found, resources.pop_all())
+
+    def _compared_download(self, parameters: Parameters) -> Response:
+        key, read = self._pair(parameters)
+        with ExitStack() as resources:
+            with self._heavy_place():
+                kept = self._comparisons.get(key, read)
+                # Few rows in memory: a connection of its own, so that others need not wait for the browser.
+                connection = resources.enter_context(copy_of(kept))
+                table, asked = asked_of_comparison(parameters)
+                name = f"{kept.found.a.name} - {kept.found.b.name}"
+                found = export.file_of(connection, table, SCOPE, asked, parameters, name, resources, {})
             return export.streamed(found, resources.pop_all())
 
     @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import MutableMapping
 from functools import cache
 from typing import Any
 
@@ -10,8 +11,10 @@ from tensorboard_plugin_dlprof.queries.iteration_tables import ITERATION_LINK
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
+from tensorboard_plugin_dlprof.queries.table_query import CountKey
 from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.queries.totals import totals
+from tensorboard_plugin_dlprof.routes.comparisons import SCOPE, Kept, tables_of
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
 from tensorboard_plugin_dlprof.routes.requests import LARGEST_ITERATION, Parameters
 
@@ -22,7 +25,21 @@ MAX_OFFSET = 10**12
 def table(borrowed: Borrowed, scope: Scope, parameters: Parameters) -> dict[str, Any]:
     """The body of ``./table``."""
     found, request = asked(borrowed.connection, parameters)
-    answer = page(borrowed.connection, found, scope, request, borrowed.counts)
+    return page_of(borrowed.connection, found, scope, request, borrowed.counts)
+
+
+def compared(kept: Kept, parameters: Parameters) -> dict[str, Any]:
+    """The body of ``./table`` for a table of a comparison."""
+    found, request = asked_of_comparison(parameters)
+    with tables_of(kept) as connection:
+        return page_of(connection, found, SCOPE, request, kept.counts)
+
+
+def page_of(
+    connection: sqlite3.Connection, found: Table, scope: Scope, request: Request, counts: MutableMapping[CountKey, int]
+) -> dict[str, Any]:
+    """One page with its columns and totals."""
+    answer = page(connection, found, scope, request, counts)
     return {
         "table": found.name,
         "columns": _columns(found.columns),
@@ -32,7 +49,7 @@ def table(borrowed: Borrowed, scope: Scope, parameters: Parameters) -> dict[str,
         "total": answer.total,
         "filtered": answer.filtered,
         "sort": answer.sort,
-        "totals": totals(borrowed.connection, found, scope, request),
+        "totals": totals(connection, found, scope, request),
     }
 
 
@@ -63,9 +80,21 @@ def asked(connection: sqlite3.Connection, parameters: Parameters) -> tuple[Table
         NotFound: There is no such table.
     """
     found = table_of(connection, parameters.required("table"))
+    return found, _request(found, parameters)
+
+
+def asked_of_comparison(parameters: Parameters) -> tuple[Table, Request]:
+    """As ``asked``, for the tables of a comparison."""
+    from tensorboard_plugin_dlprof.comparing.tables import TABLES
+
+    found = TABLES[parameters.required("table")]
+    return found, _request(found, parameters)
+
+
+def _request(found: Table, parameters: Parameters) -> Request:
     if ITERATION_LINK in found.links:
         parameters.integer(ITERATION_LINK, None, -LARGEST_ITERATION, LARGEST_ITERATION)
-    request = Request(
+    return Request(
         offset=parameters.integer("offset", 0, 0, MAX_OFFSET) or 0,
         limit=_limit(parameters),
         sort=parameters.text("sort"),
@@ -73,7 +102,6 @@ def asked(connection: sqlite3.Connection, parameters: Parameters) -> tuple[Table
         filters=parameters.where(),
         links=parameters.named(found.links),
     )
-    return found, request
 
 
 def _limit(parameters: Parameters) -> int:

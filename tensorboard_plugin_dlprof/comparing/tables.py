@@ -1,0 +1,203 @@
+"""The tables of a comparison: what their columns mean, and their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tensorboard_plugin_dlprof.comparing.as_json import is_changed, replacement_json, row_json
+from tensorboard_plugin_dlprof.comparing.attribution import Row
+from tensorboard_plugin_dlprof.comparing.comparison import Comparison
+from tensorboard_plugin_dlprof.queries.filters import ColumnType
+from tensorboard_plugin_dlprof.queries.table import Column, Table
+
+Value = str | int | float | None
+
+_Described = tuple[str, str, ColumnType, str]
+
+_A: _Described = ("a_ns", "A", "duration_ns", "Time of the baseline, by unit of comparison.")
+_B: _Described = ("b_ns", "B", "duration_ns", "Time of the candidate, by unit of comparison.")
+_CHANGE: _Described = (
+    "change_ns",
+    "Change",
+    "duration_ns",
+    "B less A: above 0 is more time. All rows add up to the whole change.",
+)
+_PERCENT: _Described = ("change_fraction", "Change %", "fraction", "Change as a share of A; unknown where A is 0.")
+_ROWS: _Described = ("rows", "No. Rows", "integer", "How many rows of ops are summed here.")
+
+
+def _column(described: _Described, searchable: bool = False, hidden: bool = False, tier: int = 0) -> Column:
+    key, label, kind, description = described
+    return Column(
+        key, label, kind, description, f"found.{key}", nullable=True, searchable=searchable, hidden=hidden, tier=tier
+    )
+
+
+def _table(name: str, key: str, *columns: Column) -> Table:
+    return Table(
+        name=name,
+        key=key,
+        base=f"{name} AS found",
+        row_id="found.rowid",
+        where="1",
+        default_sort="-size_ns",
+        columns=(
+            *columns,
+            _column(("size_ns", "Size of Change", "duration_ns", "The change without its sign."), hidden=True),
+        ),
+    )
+
+
+COMPARE = _table(
+    "compare",
+    "row",
+    _column(("name", "What", "path", "Path of the op, or a part of the time without kernels."), searchable=True),
+    _column(_CHANGE),
+    _column(_PERCENT),
+    _column(_A),
+    _column(_B),
+    _column(("told", "More than Noise", "text", "Whether the change is more than noise: yes, no, or not tested.")),
+    _column(("matched_by", "Matched by", "text", "What the ops of A and B have in common."), tier=1),
+    _column(("a_calls", "Calls A", "number", "Calls of A, by unit of comparison."), tier=1),
+    _column(("b_calls", "Calls B", "number", "Calls of B, by unit of comparison."), tier=1),
+    _column(("work_ns", "Work", "duration_ns", "Part of the change from more or fewer calls."), tier=2),
+    _column(("speed_ns", "Speed", "duration_ns", "Part of the change from faster or slower calls."), tier=2),
+    _column(("a_kernel", "Kernel A", "kernel_name", "The kernel of A with the most time."), True, tier=2),
+    _column(("b_kernel", "Kernel B", "kernel_name", "The kernel of B with the most time."), True, tier=2),
+    _column(("a_tensor_core_fraction", "TC A", "fraction", "Share of A's kernel time on Tensor Cores."), tier=2),
+    _column(("b_tensor_core_fraction", "TC B", "fraction", "Share of B's kernel time on Tensor Cores."), tier=2),
+    _column(("a_precision", "Precision A", "text", "Of the kernel of A with the most time."), tier=3),
+    _column(("b_precision", "Precision B", "text", "Of the kernel of B with the most time."), tier=3),
+    _column(("low_ratio", "Low", "number", "Lower 95 % bound of the ratio of B to A."), hidden=True),
+    _column(("high_ratio", "High", "number", "Upper 95 % bound of the ratio of B to A."), hidden=True),
+    _column(("op_type", "Op Type", "text", "What the op does."), True, hidden=True),
+    _column(("direction", "Direction", "text", "fprop, bprop or empty."), hidden=True),
+    _column(
+        ("kind", "Kind", "text", "op, ops (several), gone, new, kernel, kernels, graphs, overlap or part."), hidden=True
+    ),
+    _column(("position", "Position", "integer", "Number in the order of the program."), hidden=True),
+    _column(("row", "Row", "integer", "Number of the row."), hidden=True),
+)
+
+KERNELS = _table(
+    "compare_kernels",
+    "row",
+    _column(("a", "Kernels of A", "kernel_name", "The one with the most time first."), searchable=True),
+    _column(("b", "Kernels of B", "kernel_name", "Those in their place, the one with the most time first."), True),
+    _column(_CHANGE),
+    _column(_PERCENT),
+    _column(_A),
+    _column(_B),
+    _column(_ROWS),
+    _column(("a_launches", "Launches A", "number", "Launches of A, by unit of comparison."), tier=1),
+    _column(("b_launches", "Launches B", "number", "Launches of B, by unit of comparison."), tier=1),
+    _column(
+        ("a_tensor_core_fraction", "TC A", "fraction", "Share of the time of A's kernels on Tensor Cores."), tier=1
+    ),
+    _column(
+        ("b_tensor_core_fraction", "TC B", "fraction", "Share of the time of B's kernels on Tensor Cores."), tier=1
+    ),
+    _column(("a_precision", "Precision A", "text", "Of the kernel of A with the most time."), tier=2),
+    _column(("b_precision", "Precision B", "text", "Of the kernel of B with the most time."), tier=2),
+    _column(("row", "Row", "integer", "Number of the row."), hidden=True),
+)
+
+MODULES = _table(
+    "compare_modules",
+    "path",
+    _column(("path", "Module", "path", "A module or range; its ops and those of all below it are summed."), True),
+    _column(_CHANGE),
+    _column(_PERCENT),
+    _column(_A),
+    _column(_B),
+    _column(_ROWS),
+    _column(("level", "Level", "integer", "Depth in the tree; 1 is the top."), tier=1),
+)
+
+TYPES = _table(
+    "compare_types",
+    "op_type",
+    _column(("op_type", "Op Type", "text", "What the ops do."), True),
+    _column(_CHANGE),
+    _column(_PERCENT),
+    _column(_A),
+    _column(_B),
+    _column(_ROWS),
+)
+
+TABLES: Mapping[str, Table] = {table.name: table for table in (COMPARE, KERNELS, MODULES, TYPES)}
+"""The tables of a comparison by name."""
+
+_MOST_LEVELS = 64
+
+
+def rows_of_tables(found: Comparison) -> dict[str, tuple[list[str], Iterator[Sequence[Value]]]]:
+    """The columns and rows of each of ``TABLES``."""
+    return {
+        name: ([column.key for column in TABLES[name].columns], _values(TABLES[name], rows))
+        for name, rows in (
+            ("compare", (_row(found, row, number) for number, row in enumerate(found.rows))),
+            ("compare_kernels", (_kernels(found, number) for number in range(len(found.replacements)))),
+            ("compare_modules", modules(found.rows)),
+            ("compare_types", _types(found.rows)),
+        )
+    }
+
+
+def _values(table: Table, rows: Iterable[dict[str, Any]]) -> Iterator[Sequence[Value]]:
+    keys = [column.key for column in table.columns]
+    for row in rows:
+        row["change_ns"] = row["b_ns"] - row["a_ns"]
+        row["size_ns"] = abs(row["change_ns"])
+        row["change_fraction"] = row["change_ns"] / row["a_ns"] if row["a_ns"] > 0 else None
+        yield [row[key] for key in keys]
+
+
+def _row(found: Comparison, row: Row, number: int) -> dict[str, Any]:
+    low, high = row_json(row)["interval"] or (None, None)
+    told = "not tested" if row.estimate is None else "yes" if is_changed(found, row) else "no"
+    return {**row_json(row), "row": number, "told": told, "low_ratio": low, "high_ratio": high}
+
+
+def _kernels(found: Comparison, number: int) -> dict[str, Any]:
+    one = replacement_json(found, found.replacements[number])
+    return {
+        **one,
+        "row": number,
+        "a": ", ".join(one["a"]),
+        "b": ", ".join(one["b"]),
+        "a_ns": one["a_time_ns"],
+        "b_ns": one["b_time_ns"],
+    }
+
+
+def modules(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """The sums of the rows of ops below each module or range, by path."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        if not row.a and not row.b:
+            continue
+        words = (row.b or row.a)[0].path.split("/", _MOST_LEVELS)
+        for level in range(1, len(words) - 1):
+            path = "/".join(words[: level + 1])
+            _add(found.setdefault(path, {"path": path, "level": level, **_NOTHING}), row)
+    return list(found.values())
+
+
+def _types(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        if row.a or row.b:
+            op_type = (row.b or row.a)[0].op_type
+            _add(found.setdefault(op_type, {"op_type": op_type, **_NOTHING}), row)
+    return list(found.values())
+
+
+_NOTHING = {"a_ns": 0, "b_ns": 0, "rows": 0}
+
+
+def _add(sums: dict[str, Any], row: Row) -> None:
+    sums["a_ns"] += row.a_ns
+    sums["b_ns"] += row.b_ns
+    sums["rows"] += 1

@@ -1,0 +1,79 @@
+"""Routes about the change from one profile to another."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.comparing.tables import TABLES
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.routes import comparisons
+from tests.imports.traces import write_trace
+from tests.routes.serving import Server
+from tests.routes.test_documentation import example, same_shape
+
+
+@pytest.fixture
+def asked(server: Server, logdir: Path) -> str:
+    """Parameters that name two imported profiles: ``made``, and one whose kernels take half as long again."""
+    source = write_trace(logdir.parent / "slower.json")
+    trace = json.loads(source.read_text())
+    for event in trace["traceEvents"]:
+        if event["cat"] == "kernel":
+            event["dur"] *= 1.5
+    source.write_text(json.dumps(trace))
+    database = logdir / "run" / "a" / "slower.dlprof_dldb.sqlite"
+    import_source(source, database, ImportOptions(), lambda _stage, _fraction: None)
+    names = ("slower.dlprof_dldb.sqlite", "made.dlprof_dldb.sqlite")
+    profile, base = (server.profile(name)["id"] for name in names)
+    return f"profile={profile}&base={base}"
+
+
+def test_the_head_is_as_documented_and_adds_up(server: Server, asked: str) -> None:
+    """Bars, rows and parts all add up to the change."""
+    found = server.get(f"/compare?{asked}").json
+    same_shape(example("## GET ./compare?"), found, "compare")
+    order = found["order"]
+    assert sum(order["b_ns"]) - sum(order["a_ns"]) == found["change_ns"]
+    assert sum(part["change_ns"] for part in found["parts"]) == found["change_ns"]
+    assert found["measures"]["kernel_time"]["ratio"] == pytest.approx(1.5, rel=0.01)
+    row = server.get(f"/compare_row?{asked}&row=0").json
+    same_shape(example("## GET ./compare_row"), row, "row")
+    assert server.get(f"/compare_row?{asked}&row=999").status_code == 404
+
+
+def test_tables_are_paged_sorted_filtered_and_exported_like_others(server: Server, asked: str) -> None:
+    """All rows in memory; the sums of all rows are the change."""
+    assert set(TABLES) == comparisons.TABLES
+    head = server.get(f"/compare?{asked}").json
+    for name in TABLES:
+        found = server.get(f"/table?{asked}&table={name}&limit=1").json
+        assert len(found["rows"]) == min(found["total"], 1)
+    whole = server.get(f"/table?{asked}&table=compare").json
+    assert whole["totals"]["change_ns"] == head["change_ns"]
+    grown = server.get(f"/table?{asked}&table=compare&where.change_ns=>0&sort=name").json
+    assert 0 < grown["filtered"] < grown["total"]
+    assert all(row["change_ns"] > 0 for row in grown["rows"])
+    text = server.get(f"/export?{asked}&table=compare&format=csv&columns=name,change_ns").text
+    assert text.count("\n") >= whole["total"]
+    assert server.get(f"/table?{asked}&table=compare&sort=nothing").status_code == 400
+
+
+def test_a_profile_against_itself_and_wrong_questions(server: Server, asked: str, logdir: Path) -> None:
+    """No change; sentences for what cannot be asked; a replaced database is compared anew."""
+    profile, base = (part.split("=")[1] for part in asked.split("&"))
+    same = server.get(f"/compare?profile={base}&base={base}").json
+    assert (same["verdict"], same["change_ns"]) == ("no_clear_change", 0)
+    assert server.get(f"/compare?profile={base}").status_code == 400
+    assert server.get(f"/compare?profile={base}&base=0123456789abcdef").status_code == 404
+    assert server.get(f"/compare?{asked}&base_aggregation=9").status_code == 404
+    source = server.profile("rank0.pt.trace.json")["id"]
+    assert server.get(f"/compare?profile={profile}&base={source}").json["error"]["code"] == "not_ready"
+    assert server.get(f"/compare?{asked}").json["change_ns"] is not None
+    folder = logdir / "run" / "a"
+    shutil.copy(folder / "made.dlprof_dldb.sqlite", folder / "copy")
+    (folder / "copy").replace(folder / "slower.dlprof_dldb.sqlite")
+    assert server.get(f"/compare?{asked}").json["measures"]["kernel_time"]["ratio"] == 1
