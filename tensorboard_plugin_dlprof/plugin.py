@@ -25,6 +25,7 @@ ROUTES = (
     "/groups",
     "/op",
     "/iterations",
+    "/diagnosis",
     "/findings",
     "/efficiency",
     "/export",

@@ -35,8 +35,8 @@ KEPT = 64
 
 _MADE = "made.sqlite"
 
-Key = tuple[str, int, int, int]
-"""Path, modification time and size of a database, and the id of an aggregation."""
+Key = tuple[str, int, int, str]
+"""Path, modification time and size of a database, and what of it was worked out."""
 
 
 class Advisor:
@@ -90,19 +90,35 @@ class Advisor:
         Raises:
             QueueFull: Too many requests are waiting.
         """
+        job = {"kind": "judge", "iter_start": iter_start, "iter_stop": iter_stop, "key_op": key_op}
+        return self._kept_in_memory(database, f"verdict {aggregation}", job)
+
+    def diagnosis(self, database: Path, chosen: tuple[int, int] | None) -> dict[str, Any] | None:
+        """Where the time goes, as ``pipeline.diagnose_source`` returns it; None after a failure.
+
+        Args:
+            database: The database.
+            chosen: First and last position of the iterations that means are of; None for the typical ones.
+
+        Raises:
+            QueueFull: Too many requests are waiting.
+        """
+        return self._kept_in_memory(database, f"diagnosis {chosen}", {"kind": "diagnose", "chosen": chosen})
+
+    def _kept_in_memory(self, database: Path, what: str, job: dict[str, Any]) -> dict[str, Any] | None:
+        """The result of a job, from memory if it is known."""
         try:
             status = database.stat()
         except OSError:
             return None
-        key = (os.fspath(database), status.st_mtime_ns, status.st_size, aggregation)
+        key = (os.fspath(database), status.st_mtime_ns, status.st_size, what)
         if (known := self._remembered(key)) is not None:
             return known
         if self._failures.is_paused(key):
             return None
-        with self._turn("The rules are already being run on several profiles; try again in a moment."):
+        with self._turn("Several profiles are being looked into already; try again in a moment."):
             if (known := self._remembered(key)) is not None or self._failures.is_paused(key):
                 return known
-            job = {"kind": "judge", "iter_start": iter_start, "iter_stop": iter_stop, "key_op": key_op}
             found = self._tried(key, database, job)
             if found is not None:
                 self._remember(key, found)

@@ -125,12 +125,20 @@ def _measure(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return {}
 
 
+def _diagnose(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
+
+    chosen = "typical" if job["chosen"] is None else (job["chosen"][0], job["chosen"][1])
+    return diagnose_source(_source(job), chosen, ImportOptions(), progress)
+
+
 _DO: dict[str, Callable[[dict[str, Any], Progress], dict[str, Any]]] = {
     "import": _import,
     "aggregate": _aggregate,
     "delete": _delete,
     "judge": _judge,
     "measure": _measure,
+    "diagnose": _diagnose,
 }
 
 

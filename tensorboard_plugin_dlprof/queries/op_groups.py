@@ -31,8 +31,11 @@ def _summed(own_name: int, extended: bool) -> str:
     Columns without an aggregate are those of the op with the most GPU time, which SQLite promises for a query with a
     single ``max``.
     """
-    rates = "rate.bound AS bound, rate.cause AS cause, sum(rate.measured_ns - rate.best_ns) AS gain_ns, "
-    nothing = "NULL AS bound, NULL AS cause, NULL AS gain_ns, "
+    rates = (
+        "rate.bound AS bound, rate.cause AS cause, rate.family AS family, "
+        "sum(rate.measured_ns - rate.best_ns) AS gain_ns, "
+    )
+    nothing = "NULL AS bound, NULL AS cause, NULL AS family, NULL AS gain_ns, "
     return (
         f"SELECT node.id AS id, path_pattern(op.op_name, {own_name}) AS pattern, op.direction_id AS direction_id, "
         "op.op_type_id AS op_type_id, op.op_id AS op_id, count(*) AS ops, sum(node.num_calls) AS calls, "
@@ -80,6 +83,8 @@ _COLUMNS = (
            "Kernel time less the time that it would take at the GPU's published rates.", "ops.gain_ns", nullable=True),
     Column("cause", "Cause", "text", "Why the eligible op that takes the most time does not use Tensor Cores well.",
            f"CASE ops.cause WHEN '' THEN NULL {_CAUSE} ELSE ops.cause END", nullable=True, tier=1),
+    Column("family", "Family", "text", "What the op that takes the most time mostly is: gemm, collective, ...",
+           "nullif(ops.family, '')", nullable=True, hidden=True, tier=2),
     Column("op_type", "Op Type", "text", "What the op that takes the most time does.", "op_type.string",
            ("op_type",), searchable=True, hidden=True, tier=1),
     Column("cpu_time_ns", "CPU Time", "duration_ns", "Time of the ops on the host.", "ops.cpu_ns", hidden=True,
@@ -110,7 +115,7 @@ def _table(name: str, own_name: int, extended: bool) -> Table:
         ),
         columns=(
             _NAME[own_name],
-            *(column for column in _COLUMNS if extended or column.key not in ("bound", "gain_ns", "cause")),
+            *(column for column in _COLUMNS if extended or column.key not in ("bound", "gain_ns", "cause", "family")),
             Column("key", "Row", "text", "Identifies the row.",
                    "ops.pattern || ' ' || ifnull(direction.string, '')", ("direction",), hidden=True, tier=2),
         ),

@@ -86,6 +86,7 @@ class App:
             "/groups": self._application(self._scoped(views.groups, measuring.if_known), _READS),
             "/op": self._application(self._scoped(views.op), _READS),
             "/iterations": self._application(self._scoped(views.iterations), _READS),
+            "/diagnosis": self._application(self._diagnosis, _READS),
             "/findings": self._application(self._findings, _READS),
             "/efficiency": self._application(self._scoped(views.efficiency, measuring.always), _READS),
             "/export": self._application(self._questions.download, _READS),
@@ -194,6 +195,18 @@ class App:
                 return answer
             verdict = self._questions.advisor.findings(path, number, *iterations)
             return responses.ForNow(answer) if verdict is None else with_verdict(answer, verdict)
+
+        return self._questions.answer(request, body, worked_out)
+
+    def _diagnosis(self, request: Request) -> Response:
+        """Responds with where the time of a typical iteration goes, or of the iterations of an added aggregation."""
+
+        def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
+            return views.diagnosed(borrowed.connection, asked_scope(borrowed.connection, parameters))
+
+        def worked_out(path: Path, chosen: Any) -> Any:
+            found = self._questions.advisor.diagnosis(path, chosen)
+            return responses.ForNow({**views.NO_DIAGNOSIS, "source": path.name}) if found is None else found
 
         return self._questions.answer(request, body, worked_out)
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from tensorboard_plugin_dlprof.queries.efficiency import efficiency as efficiency_summary
+from tensorboard_plugin_dlprof.queries.findings import aggregated
 from tensorboard_plugin_dlprof.queries.findings import findings as all_findings
 from tensorboard_plugin_dlprof.queries.group_tree import DEFAULT_LIMIT, MAX_LIMIT, group_tree
 from tensorboard_plugin_dlprof.queries.iteration_bins import DEFAULT_BINS, MAX_BINS, iteration_bars
+from tensorboard_plugin_dlprof.queries.iterations import iteration_rows
 from tensorboard_plugin_dlprof.queries.op_detail import op_detail
-from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations
 from tensorboard_plugin_dlprof.routes.requests import LARGEST_ITERATION, Parameters
 
 
@@ -28,6 +32,36 @@ def op(connection: sqlite3.Connection, scope: Scope, parameters: Parameters) -> 
 def findings(connection: sqlite3.Connection, scope: Scope) -> Any:
     """The body of ``./findings``, as far as the database contains it."""
     return all_findings(connection, scope)
+
+
+def diagnosed(connection: sqlite3.Connection, scope: Scope) -> tuple[int, int] | None:
+    """First and last position of the iterations that the diagnosis is of; None for the typical ones.
+
+    The first aggregation stands for the typical iterations. Others were added by users for the sake of their
+    iterations, unless these were found in another way.
+    """
+    if scope.aggregation == aggregations(connection)[0]["id"]:
+        return None
+    rows, is_binned = iteration_rows(connection, scope)
+    positions = [position for position, row in enumerate(rows) if row["profiled"]]
+    start, _, key_op = aggregated(connection, scope)
+    return None if is_binned or start is None or key_op or not positions else (positions[0], positions[-1])
+
+
+NO_DIAGNOSIS: Mapping[str, Any] = MappingProxyType(
+    {
+        "schema": "dlprof-diagnosis-1",
+        "marked": False,
+        "devices": [],
+        "typical": {"start": 0, "stop": -1, "left_out": [], "why": [], "said": ""},
+        "iterations": [],
+        "mean": {"iterations": 0, "wall_ns": 0, "devices": {}},
+        "lower_bound": [],
+        "headline": "",
+        "findings": [],
+    }
+)
+"""The body of ``./diagnosis`` if it could not be worked out."""
 
 
 def efficiency(connection: sqlite3.Connection, scope: Scope, _parameters: Parameters) -> Any:

@@ -109,18 +109,7 @@ def check_dashboard(page: Page, data: dict[str, Any]) -> None:
             time_ns = data["kernel_time"][key]["time_ns"]
             assert time_ns in (0, None) or exact(time_ns) in tip_of(entry)
 
-    rows = panel(page, "Top 10 GPU Ops").locator("tbody tr")
-    expect(rows).to_have_count(len(data["top_ops"]))
-    for i, op in enumerate(data["top_ops"]):
-        assert exact(op["gpu_time_ns"]) in tip_of(rows.nth(i).locator("td").first)
-        expect(rows.nth(i).locator(".op-path")).to_have_attribute("data-tip", op["name"])
-
-    if any(row["parts"] for row in data["iterations"]["rows"]):
-        iterations = panel(page, "Iteration Summary")
-        iterations.get_by_text("Show as a table").click()
-        shown = iterations.locator("tbody tr")
-        expect(shown).to_have_count(min(len(data["iterations"]["rows"]), 200))
-        expect(shown.first.locator("th")).to_have_text(str(data["iterations"]["rows"][0]["iteration"]))
+    page.get_by_text("System, guidance, and what this recording holds").click()
     for entry in data["system"]:
         expect(panel(page, "System Configuration").get_by_text(entry["value"], exact=True).first).to_be_visible()
     for note in data["coverage"]["notes"]:
@@ -160,40 +149,86 @@ def test_kernel_details_open_and_close(page: Page, tensorboard: TensorBoard) -> 
     expect(pane).to_have_count(0)
 
 
-def test_a_pane_beside_it_makes_the_dashboard_narrower(page: Page, tensorboard: TensorBoard) -> None:
-    """It is then laid out for the room that is left, not for that of the window: nothing is cut or scrolls."""
-    page.set_viewport_size({"width": 1280, "height": 900})
-    page.goto(tensorboard.page(run="amp", details="kernels"))
-    expect(page.locator(".top-ops tbody tr").first).to_be_visible()
-    page.wait_for_function(
-        "[...document.querySelectorAll('.top-ops-scroll, .details-pane')].every(e => e.scrollWidth <= e.clientWidth)"
-    )
+def diagnosis(tensorboard: TensorBoard, run: str) -> dict[str, Any]:
+    """Where the time of a step goes, as ``dlprof diagnose`` tells it."""
+    return dict(tensorboard.get("diagnosis", profile=tensorboard.profile(run)["id"]))
 
 
-@pytest.mark.parametrize("width", [480, 800, 1280])
-def test_the_longest_ops_show_what_is_unknown_in_full(page: Page, tensorboard: TensorBoard, width: int) -> None:
-    """The word has room in its columns at every width; a type that has none tells itself in a tooltip."""
-    page.set_viewport_size({"width": width, "height": 900})
+def plain(text: str) -> str:
+    """The text with one kind of space."""
+    return " ".join(text.split())
+
+
+def test_the_answer_stands_on_the_first_screen(page: Page, tensorboard: TensorBoard) -> None:
+    """At 1280 by 800: the sentence, what was left out, the bar of the step, and the first finding with its gain."""
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(tensorboard.page(run="amp"))
-    cells = page.locator(".top-ops td.middle")
-    expect(cells.first).to_be_visible()
-    cells.evaluate_all("cells => cells.forEach(cell => { cell.innerHTML = '<span class=unknown>unknown</span>' })")
-    assert cells.evaluate_all("cells => cells.every(cell => cell.scrollWidth <= cell.clientWidth)")
-    types = page.locator(".top-ops tbody tr td.beside[data-tip]")
-    assert types.evaluate_all("cells => cells.every(cell => cell.dataset.tip === cell.textContent)")
-
-
-def test_what_to_change_first_is_said_first(page: Page, tensorboard: TensorBoard) -> None:
-    """The first finding and its gain stand in the headline, which leads to the recommendations."""
-    found = tensorboard.get("findings", profile=tensorboard.dashboard("amp")["profile"]["id"])["findings"][0]
-    page.goto(tensorboard.page(run="amp"))
-    first = page.locator(".headline").get_by_text("To change first:").locator("..")
-    said = " ".join(found["problem"].split())
-    expect(first).to_contain_text(re.compile(re.escape(said).replace("\\ ", r"\s")))
-    expect(first).to_contain_text("Could gain")
-    first.get_by_role("link", name="What to do").click()
-    expect(page.get_by_role("main")).to_contain_text(re.compile(re.escape(said).replace("\\ ", r"\s")))
+    found = diagnosis(tensorboard, "amp")
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_contain_text("Computing")
+    assert plain(heading.inner_text()).startswith(plain(found["headline"]))
+    expect(page.locator(".headline")).to_contain_text(found["typical"]["said"])
+    (device,) = found["mean"]["devices"].values()
+    bar = page.locator(".headline .stacked-bar")
+    large = [part for part, ns in device["parts"].items() if ns >= found["mean"]["wall_ns"] / 100]
+    expect(bar.locator("a.segment")).to_have_count(len(large))
+    for segment in bar.locator("a.segment").all():
+        assert re.search(r"\d+ ns", tip_of(segment))
+    first = panel(page, "What to Change First").get_by_role("listitem").first
+    assert plain(found["findings"][0]["title"])[:60] in plain(first.inner_text())
+    for seen in (heading, bar, first, panel(page, "Iteration Summary").locator("svg").last):
+        expect(seen).to_be_in_viewport(ratio=0.9)
+    first.get_by_role("link").first.click()
     expect(page.get_by_role("link", name="Recommendations")).to_have_attribute("aria-current", "page")
+
+
+def test_a_bar_opens_its_iteration(page: Page, tensorboard: TensorBoard) -> None:
+    """By keyboard as by mouse; what means leave out says so; Back returns."""
+    page.goto(tensorboard.page(run="amp"))
+    numbers = [row["iteration"] for row in tensorboard.dashboard("amp")["iterations"]["rows"]]
+    bars = panel(page, "Iteration Summary").locator("a.step-bar")
+    expect(bars).to_have_count(len(numbers))
+    assert "left out of means" in tip_of(bars.first)
+    bars.nth(1).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name=f"Kernels in Iteration {numbers[1]}")).to_be_visible()
+    page.go_back()
+    expect(panel(page, "Performance Summary")).to_be_visible()
+
+
+@pytest.mark.parametrize(("run", "sort"), [("amp", "-gpu_time_ns"), ("cpu", "-cpu_time_ns")])
+def test_where_time_goes(page: Page, tensorboard: TensorBoard, run: str, sort: str) -> None:
+    """The ten largest groups, by CPU time without a GPU; other groupings; a row opens its group."""
+    profile, time = tensorboard.profile(run)["id"], sort.removeprefix("-")
+    page.goto(tensorboard.page(run=run))
+    where = page.get_by_role("region", name=re.compile("^Where .PU Time Goes$"))
+    for button, table, name in (("Module path", "op_paths", "name"), ("Type", "op_types", "op_type")):
+        where.get_by_role("button", name=button).click()
+        rows = tensorboard.get("table", profile=profile, table=table, sort=sort, limit="10")["rows"]
+        rows = [row for row in rows if row[time] > 0]
+        shown = where.locator("tbody tr")
+        expect(shown).to_have_count(len(rows))
+        expect(shown.first.locator(".op-path")).to_have_attribute("data-tip", rows[0][name])
+        assert exact(rows[0][time]) in tip_of(shown.first.locator("td.share"))
+    where.get_by_role("link", name=rows[1]["op_type"]).click()
+    selected = page.get_by_role("grid", name="Op Type Summary").locator('tr[aria-selected="true"]')
+    expect(selected.locator("td").first).to_have_text(rows[1]["op_type"])
+
+
+def test_a_chart_is_copied_as_a_picture(page: Page, tensorboard: TensorBoard) -> None:
+    """As SVG, with its colours in it."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(tensorboard.page(run="amp"))
+    page.get_by_role("button", name="Picture of Iteration Summary").click()
+    page.get_by_role("button", name="Copy as SVG").click()
+    expect(page.get_by_text("Copied as SVG")).to_be_attached()
+    svg = page.evaluate("navigator.clipboard.readText()")
+    assert svg.startswith("<svg")
+    assert "rgb(" in svg
+    assert "var(" not in svg
+    page.get_by_role("button", name="Picture of Iteration Summary").click()
+    page.get_by_role("button", name="Copy as PNG").click()
+    expect(page.get_by_text("Copied as PNG")).to_be_attached()
 
 
 def test_legend_hides_and_shows(page: Page, tensorboard: TensorBoard) -> None:
@@ -230,53 +265,6 @@ def test_slices_show_their_values(page: Page, tensorboard: TensorBoard) -> None:
     expect(tooltip).to_contain_text("wall clock time")
 
 
-def test_iterations_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
-    """The arrow keys walk over the bars; a card shows all parts and a live region reads them."""
-    page.goto(tensorboard.page(run="amp"))
-    rows = tensorboard.dashboard("amp")["iterations"]["rows"]
-    page.get_by_role("group", name=re.compile("^Duration of")).focus()
-    page.keyboard.press("ArrowRight")
-    card = page.locator(".hover-card")
-    expect(card).to_contain_text(f"Iteration {rows[0]['iteration']}")
-    page.keyboard.press("End")
-    expect(card).to_contain_text(f"Iteration {rows[-1]['iteration']}")
-    page.keyboard.press("Escape")
-    expect(card).to_have_count(0)
-
-
-@pytest.mark.parametrize("by", ["click", "Enter"])
-def test_a_bar_opens_its_iteration(page: Page, tensorboard: TensorBoard, by: str) -> None:
-    """An iteration of the chart opens with its kernels; Back returns."""
-    page.goto(tensorboard.page(run="amp"))
-    second = tensorboard.dashboard("amp")["iterations"]["rows"][1]["iteration"]
-    chart = page.get_by_role("group", name=re.compile("^Duration of"))
-    chart.focus()
-    page.keyboard.press("Home")
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".hover-card")).to_contain_text(f"Iteration {second}")
-    if by == "click":
-        box = page.locator(".bar-highlight").bounding_box()
-        assert box is not None
-        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    else:
-        page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name=f"Kernels in Iteration {second}")).to_be_visible()
-    page.go_back()
-    expect(panel(page, "Performance Summary")).to_be_visible()
-
-
-def test_a_top_op_opens_its_kernels(page: Page, tensorboard: TensorBoard) -> None:
-    """A row of the Top 10 leads to Ops and Kernels with that op selected; Back returns."""
-    page.goto(tensorboard.page(run="amp"))
-    op = tensorboard.dashboard("amp")["top_ops"][2]
-    panel(page, "Top 10 GPU Ops").locator("tbody tr").nth(2).click()
-    selected = page.get_by_role("grid", name="Ops", exact=True).locator('tr[aria-selected="true"]')
-    expect(selected.locator(".op-path")).to_have_attribute("data-tip", op["name"])
-    expect(page.get_by_role("heading", name=f"Kernels of {op['op_id']}")).to_be_visible()
-    page.go_back()
-    expect(panel(page, "Performance Summary")).to_be_visible()
-
-
 def test_cpu_only_says_so(page: Page, tensorboard: TensorBoard) -> None:
     """A profile without GPU work says that, and shows no utilization of nothing."""
     page.goto(tensorboard.page(run="cpu"))
@@ -297,22 +285,6 @@ def test_a_file_cut_short_before_its_gpu_work(page: Page, tmp_path: Path) -> Non
         expect(headline).not_to_contain_text("ProfilerActivity")
 
 
-def test_cpu_only_lists_the_longest_ops_on_the_cpu(page: Page, tensorboard: TensorBoard) -> None:
-    """In the place of the ten with the most GPU time stand those with the most CPU time, and lead to their op."""
-    page.goto(tensorboard.page(run="cpu"))
-    ops = tensorboard.get(
-        "table", profile=tensorboard.profile("cpu")["id"], table="ops", sort="-cpu_time_ns", limit="10"
-    )["rows"]
-    rows = panel(page, "Top 10 CPU Ops").locator("tbody tr")
-    expect(rows).to_have_count(10)
-    for i, op in enumerate(ops):
-        expect(rows.nth(i).locator(".op-path")).to_have_attribute("data-tip", op["name"])
-        assert exact(op["cpu_time_ns"]) in tip_of(rows.nth(i).locator("td").first)
-    rows.nth(3).get_by_role("link").click()
-    selected = page.get_by_role("grid", name="Ops", exact=True).locator('tr[aria-selected="true"]')
-    expect(selected.locator(".op-path")).to_have_attribute("data-tip", ops[3]["name"])
-
-
 @pytest.mark.parametrize("real_run", ["mi300x"], indirect=True)
 def test_amd_has_matrix_cores(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
     """On AMD GPUs the unit is called Matrix Core, on all panels."""
@@ -325,7 +297,7 @@ def test_a_narrow_dashboard_scrolls_down_only(page: Page, tensorboard: TensorBoa
     """Its wide tables scroll by themselves, with what only screen readers are told in them."""
     page.set_viewport_size({"width": 400, "height": 900})
     page.goto(tensorboard.page(run="amp"))
-    expect(page.get_by_role("region", name="Top 10 GPU Ops").locator("tbody tr").first).to_be_visible()
+    expect(page.get_by_role("region", name="Where GPU Time Goes").locator("tbody tr").first).to_be_visible()
     widths = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
     assert widths[0] == widths[1]
 
@@ -340,6 +312,7 @@ def test_guidance_is_for_the_framework(
     if not (logdir / run).exists():
         pytest.skip("real profiles are not part of the repository; set DLPROF_TEST_DATA to a folder that holds them")
     page.goto(tensorboard.page(run=run))
+    page.get_by_text("System, guidance, and what this recording holds").click()
     guidance = page.get_by_role("region", name="Guidance")
     expect(guidance).to_contain_text(said)
     expect(guidance).not_to_contain_text(unsaid)
@@ -347,7 +320,7 @@ def test_guidance_is_for_the_framework(
 
 def heights_of_heads(page: Page) -> set[int]:
     """Of the four charts of the Dashboard."""
-    heads = page.locator(".dashboard > .panel:has(.donut) .panel-head")
+    heads = page.locator(".dashboard .panel:has(.donut) .panel-head")
     expect(heads).to_have_count(4)
     return {int(height) for height in heads.evaluate_all("heads => heads.map(head => head.offsetHeight)")}
 
@@ -358,20 +331,6 @@ def test_titles_stand_in_one_line_with_their_tools(page: Page, tensorboard: Tens
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(tensorboard.page(run="amp"))
     assert heights_of_heads(page) == {40}
-
-
-@pytest.mark.parametrize("width", [320, 390, 480])
-def test_the_longest_ops_can_be_told_apart_on_a_telephone(page: Page, tensorboard: TensorBoard, width: int) -> None:
-    """Their names have a third of the table, which needs no scrolling."""
-    page.set_viewport_size({"width": width, "height": 900})
-    page.goto(tensorboard.page(run="amp"))
-    table = page.locator(".top-ops")
-    name = table.locator("tbody tr").first.locator("td").nth(1).bounding_box()
-    whole = table.bounding_box()
-    assert name is not None
-    assert whole is not None
-    assert name["width"] > whole["width"] / 3
-    assert whole["width"] <= width
 
 
 @pytest.mark.parametrize("real_run", ["nsight"], indirect=True)

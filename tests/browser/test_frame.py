@@ -265,9 +265,9 @@ def test_a_link_has_what_was_moved_just_now(page: Page, tensorboard: TensorBoard
 @pytest.mark.parametrize(
     ("view", "jump", "heading"),
     [
-        ("dashboard", ".headline a", "Recommendations"),
+        ("dashboard", ".changes a", "Recommendations"),
         ("dashboard", ".more-menu a", "Ops"),
-        ("dashboard", ".top-ops a", "Ops"),
+        ("dashboard", ".top-groups a", "Ops"),
         ("dashboard", "a.more-button:has-text('Iterations')", "Iterations"),
         ("recommendations", "a.evidence-key", "Iterations"),
     ],

@@ -2,6 +2,7 @@
 import type {
   AggregateRequest,
   DashboardResponse,
+  Diagnosis,
   EfficiencyResponse,
   ErrorBody,
   FindingsResponse,
@@ -186,6 +187,10 @@ export async function fetchIterations(
 
 export async function fetchFindings(scope: ProfileScope, signal: AbortSignal): Promise<FindingsResponse> {
   return (await get(`./findings?${scopeQuery(scope).toString()}`, signal)) as FindingsResponse;
+}
+
+export async function fetchDiagnosis(scope: ProfileScope, signal: AbortSignal): Promise<Diagnosis> {
+  return (await get(`./diagnosis?${scopeQuery(scope).toString()}`, signal)) as Diagnosis;
 }
 
 export async function fetchEfficiency(scope: ProfileScope, signal: AbortSignal): Promise<EfficiencyResponse> {

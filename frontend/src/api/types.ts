@@ -459,6 +459,88 @@ export interface EfficiencyResponse {
   missing: { what: string; hint: string }[];
 }
 
+/** The exclusive parts of a step on one GPU, as `dlprof diagnose` tells them. */
+export type DiagnosedPart =
+  | "compute_tensor"
+  | "compute_other"
+  | "compute_unknown"
+  | "communication"
+  | "copy"
+  | "queued"
+  | "blocked"
+  | "launching"
+  | "host_op"
+  | "host_code"
+  | "data_loader"
+  | "io"
+  | "unrecorded"
+  | "launch_unknown";
+
+/** One GPU in one window; in a mean, times and counts are those of a typical iteration. */
+export interface DiagnosedDevice {
+  parts: Partial<Record<DiagnosedPart, number>>;
+  overlap?: { communication_all_ns: number; copy_all_ns: number };
+  /** The named causes of idle time, at most 20; the rest has the path `(rest)`. */
+  rows: { part: DiagnosedPart; call: string | null; path: string; count: number; time_ns: number }[];
+}
+
+export interface DiagnosedIteration {
+  index: number;
+  label: string;
+  start_ns: number;
+  stop_ns: number;
+  wall_ns: number;
+  typical: boolean;
+  devices: Record<string, DiagnosedDevice>;
+}
+
+export interface DiagnosedEvidence {
+  path: string;
+  call: string | null;
+  kind: string;
+  device: string | null;
+  count: number | null;
+  time_ns: number | null;
+  /** The worst one, and its longest stretch. */
+  iteration: number | null;
+  from_ns: number | null;
+  to_ns: number | null;
+}
+
+export interface DiagnosedFinding {
+  rule: string;
+  cause: string;
+  title: string;
+  action: string;
+  severity: FindingSeverity;
+  confidence: "low" | "medium" | "high";
+  part: DiagnosedPart | null;
+  time_ns: number | null;
+  share: number | null;
+  gain: {
+    low_ns: number | null;
+    high_ns: number | null;
+    share_low: number | null;
+    share_high: number | null;
+    how: string;
+    cannot_tell: string | null;
+  } | null;
+  evidence: DiagnosedEvidence[];
+  overlaps_with: string[];
+}
+
+/** `dlprof diagnose --format json`. */
+export interface Diagnosis {
+  marked: boolean;
+  devices: { id: string; name: string | null }[];
+  typical: { start: number; stop: number; left_out: number[]; why: string[]; said: string };
+  iterations: DiagnosedIteration[];
+  mean: { iterations: number; wall_ns: number; devices: Record<string, DiagnosedDevice> };
+  lower_bound: string[];
+  headline: string;
+  findings: DiagnosedFinding[];
+}
+
 export interface ErrorBody {
   error: { code: string; message: string; hint: string };
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
+import { PictureMenu } from "./charts/picture_menu";
 import { Info } from "./tooltip";
 
 interface PanelProps {
@@ -11,18 +12,25 @@ interface PanelProps {
   class?: string;
   /** Buttons and badges to the right of the title. */
   tools?: ComponentChildren;
+  /** Whether its chart, an `svg.picture`, can be copied. */
+  picture?: boolean;
   children: ComponentChildren;
 }
 
 /** A titled card. */
-export function Panel({ title, about, tools, children, class: place = "" }: PanelProps) {
+export function Panel({ title, about, tools, picture = false, children, class: place = "" }: PanelProps) {
   const id = useId();
   return (
     <section class={`panel ${place}`} aria-labelledby={id}>
       <header class="panel-head">
         <h2 id={id}>{title}</h2>
         {about !== undefined && <Info term={title} text={about} />}
-        {tools !== undefined && tools !== false && <div class="panel-tools">{tools}</div>}
+        {((tools !== undefined && tools !== false) || picture) && (
+          <div class="panel-tools">
+            {tools}
+            {picture && <PictureMenu title={title} />}
+          </div>
+        )}
       </header>
       <div class="panel-body">{children}</div>
     </section>

@@ -22,9 +22,8 @@ const opensElsewhere = (event: MouseEvent): boolean => event.ctrlKey || event.me
 export function ViewLink({ to, class: className, label, tip, current = false, onFollow, children }: ViewLinkProps) {
   const changes = arriving(useUrl(), to);
   // What is still being moved is not in the URL when the link is drawn; it is once the link is pressed.
-  const refresh = ({ currentTarget }: { currentTarget: HTMLAnchorElement }): void => {
-    currentTarget.href = newestAddressOf(changes);
-  };
+  const refresh = ({ currentTarget }: { currentTarget: Element }): void =>
+    currentTarget.setAttribute("href", newestAddressOf(changes));
   return (
     <a
       class={className}

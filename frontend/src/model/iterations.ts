@@ -101,7 +101,7 @@ export function medianIteration(rows: readonly IterationRow[]): string {
   return median === undefined ? "" : String(median.iteration);
 }
 
-export const isResource = (key: ColourClass): key is Resource => key !== "outside";
+export const isResource = (key: ColourClass): key is Resource => key !== "outside" && key !== "communication";
 
 /** `4` or `4 to 9`: iterations that follow one another. */
 export function rangeText(first: number, last: number): string {

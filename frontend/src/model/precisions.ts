@@ -13,7 +13,7 @@ export const PRECISION_COLOURS = {
   fp16: COLOURS.other_kernel,
   bf16: COLOURS.memory,
   fp8: COLOURS.tensor_core,
-  fp4: COLOURS.other,
+  fp4: COLOURS.communication,
   int8: COLOURS.unknown_kernel,
   mixed: { light: "#3d3d3d", dark: "#e4e4e4" },
   unknown: COLOURS.outside,

@@ -1,14 +1,14 @@
 /**
  * The classes that time is split into, and the one colour each has on every page.
  *
- * The hues are DLProf Viewer's: dark green, light green, blue, orange, pink, grey. The exact colours were searched for, so that
- * every one has a contrast of at least 3 to 1 to both themes' panels, and no two look alike to people with protanopia,
- * deuteranopia or tritanopia; `resources.test.ts` checks both.
+ * The hues are DLProf Viewer's: dark green, light green, blue, orange, grey; its pink is communication's, as what is none of all that
+ * must not be the loudest. The exact colours were searched for, so that every one but that quiet one has a contrast of at least 3 to 1
+ * to both themes' panels, and no two look alike to people with protanopia, deuteranopia or tritanopia; `resources.test.ts` checks both.
  */
 import type { Resource } from "../api/types";
 
-/** Every colour class: the resources, and what is shown in grey because it is outside the aggregation or idle. */
-export type ColourClass = Resource | "outside";
+/** Every colour class: the resources, communication, and what is shown in grey because it is outside the aggregation or idle. */
+export type ColourClass = Resource | "communication" | "outside";
 
 export interface Colours {
   readonly light: string;
@@ -23,7 +23,8 @@ export const COLOURS: Readonly<Record<ColourClass, Colours>> = {
   data_loader: { light: "#695ba2", dark: "#b262d9" },
   io: { light: "#3c7981", dark: "#6edae7" },
   cpu: { light: "#e4741c", dark: "#f0ae4e" },
-  other: { light: "#cb3872", dark: "#ef73cc" },
+  communication: { light: "#cb3872", dark: "#ef73cc" },
+  other: { light: "#c6c9d0", dark: "#5d6068" },
   outside: { light: "#939393", dark: "#929192" },
 };
 

@@ -1,44 +1,74 @@
-/** The Dashboard: where the time of the aggregated iterations went, at a glance. */
-import { fetchFindings } from "../../api/client";
-import type { DashboardResponse, FindingsResponse } from "../../api/types";
-import { scopeKey, useScope } from "../../frame/scope";
-import { useQuery } from "../../frame/use_query";
+/** The Dashboard: why a step takes as long as it does and what to change first; below, where GPU time goes, and DLProf's panels. */
+import { useMemo } from "preact/hooks";
+
+import type { DashboardResponse } from "../../api/types";
+import { useDiagnosis } from "../../frame/use_diagnosis";
+import { stepOf, stepWithout } from "../../model/step";
+import { AnswerBand } from "./answer_band";
 import { Coverage } from "./coverage";
+import { FirstChanges } from "./first_changes";
 import { Guidance } from "./guidance";
-import { HeadlineBand } from "./headline_band";
-import { IterationSummary } from "./iteration_summary";
 import { KernelTimePanel } from "./kernel_time_panel";
 import { PerformanceSummary } from "./performance_summary";
 import { PrecisionPanel } from "./precision_panel";
-import { Recommendations } from "./recommendations";
 import { ResourceBreakdown } from "./resource_breakdown";
+import { StepsPanel } from "./steps_panel";
 import { SystemConfiguration } from "./system_configuration";
 import { TensorCoreEfficiency } from "./tensor_core_efficiency";
-import { TopOps } from "./top_ops";
+import { Tiles } from "./tiles";
 import { Utilization } from "./utilization";
+import { WhereTimeGoes } from "./where_time_goes";
 
 export function Dashboard({ data }: { data: DashboardResponse }) {
-  const scope = useScope();
-  const findings = useQuery<FindingsResponse>(scopeKey(scope), (signal) => fetchFindings(scope, signal)).data;
+  const { data: found, loading } = useDiagnosis();
+  const diagnosis = found === null || found.devices.length === 0 ? null : found;
+  const step = useMemo(() => (diagnosis === null ? stepWithout(data) : stepOf(diagnosis, data)), [diagnosis, data]);
+  const open = data.coverage.notes.some(({ severity }) => severity === "error");
   return (
     <div class="dashboard">
-      <HeadlineBand data={data} findings={findings} />
+      {found === null && loading ? (
+        <AnswerToCome />
+      ) : (
+        <>
+          <AnswerBand data={data} diagnosis={diagnosis} step={step} />
+          <Tiles data={data} diagnosis={diagnosis} step={step} />
+          <div class="answer-row">
+            <FirstChanges data={data} diagnosis={diagnosis} />
+            <StepsPanel data={data} step={step} />
+          </div>
+        </>
+      )}
+      <WhereTimeGoes data={data} />
+      <div class="panel-row">
+        <Utilization data={data} />
+        <ResourceBreakdown data={data} />
+        <KernelTimePanel data={data} />
+        <TensorCoreEfficiency data={data} />
+      </div>
       <PerformanceSummary data={data} />
-      <Utilization data={data} />
-      <ResourceBreakdown data={data} />
-      <KernelTimePanel data={data} />
-      <TensorCoreEfficiency data={data} />
-      <div class="main-column span-two-thirds">
-        <IterationSummary data={data} />
-        <TopOps data={data} />
-      </div>
-      <div class="side-column">
-        <SystemConfiguration data={data} />
-        <Guidance data={data} />
-        <Coverage data={data} />
-      </div>
       <PrecisionPanel data={data} />
-      <Recommendations data={data} findings={findings} />
+      <details class="footer" open={open}>
+        <summary>System, guidance, and what this recording holds</summary>
+        <div class="panel-row">
+          <SystemConfiguration data={data} />
+          <Guidance data={data} />
+          <Coverage data={data} />
+        </div>
+      </details>
+    </div>
+  );
+}
+
+/** As high as the answer, so that nothing below it moves when it is there. */
+function AnswerToCome() {
+  return (
+    <div role="status">
+      <span class="visually-hidden">Working out where the time of a step goes</span>
+      <div class="skeleton answer-skeleton" />
+      <div class="answer-row">
+        <div class="skeleton steps-skeleton" />
+        <div class="skeleton steps-skeleton" />
+      </div>
     </div>
   );
 }

@@ -1,0 +1,128 @@
+/** Iterations as stacked bars of the parts of a step, with the line of their median; what is far above it is cut, and says how long it is. */
+import { formatCount } from "../../format/number";
+import { axisUnit, formatDuration, readableAndExact } from "../../format/time";
+import { labelStep, rectangle, ticks } from "../../model/chart";
+import { barLayout } from "../../model/iterations";
+import type { StepIteration } from "../../model/step";
+import type { Changes } from "../../model/url_state";
+import { DurationAxis } from "../iteration_parts";
+import { useWidth } from "../use_width";
+import { ViewLink } from "../view_link";
+
+interface StepChartProps {
+  iterations: readonly StepIteration[];
+  /** What a bar opens. */
+  to: (iteration: StepIteration) => Changes;
+  height?: number;
+}
+
+const LEFT = 46;
+const RIGHT = 52;
+const TOP = 16;
+const BOTTOM = 22;
+/** Of the longest typical one: what is longer is cut. */
+const MOST_TIMES = 1.5;
+
+export function StepChart({ iterations, to, height = 200 }: StepChartProps) {
+  const [measure, width] = useWidth(560);
+  const plotWidth = Math.max(width - LEFT - RIGHT, 60);
+  const plotHeight = height - TOP - BOTTOM;
+  const walls = iterations.filter(({ typical }) => typical).map(({ wall_ns: wall }) => wall);
+  const all = iterations.map(({ wall_ns: wall }) => wall);
+  const shown = walls.length > 0 ? walls : all;
+  const median = [...shown].sort((a, b) => a - b)[Math.floor((shown.length - 1) / 2)] ?? 0;
+  const limit = Math.max(...shown, 1) * MOST_TIMES;
+  const highest = Math.max(...all.map((wall) => Math.min(wall, limit)), 1);
+  const unit = axisUnit(highest);
+  const marks = ticks(highest / unit.ns, 4);
+  const top = Math.max((marks.at(-1) ?? 1) * unit.ns, 1);
+  const layout = barLayout(iterations.length, plotWidth);
+  const step = labelStep(iterations.length, plotWidth / 44);
+  const y = (ns: number): number => plotHeight - (Math.min(ns, top) / top) * plotHeight;
+  return (
+    <div class="step-chart" ref={measure}>
+      <svg
+        class="picture"
+        width={width}
+        height={height}
+        role="group"
+        aria-label={`Duration of ${formatCount(iterations.length)} iterations, median ${formatDuration(median)}`}
+      >
+        <g transform={`translate(${LEFT} ${TOP})`}>
+          <DurationAxis marks={marks} unit={unit} topNs={top} plotWidth={plotWidth} plotHeight={plotHeight} />
+          <text class="axis-text" x={-8} y={-6} text-anchor="end">
+            {unit.name}
+          </text>
+          {iterations.map((each, i) => {
+            const x = i * layout.pitch + layout.offset;
+            const cut = each.wall_ns > top;
+            const tip = tipOf(each);
+            return (
+              <ViewLink key={each.number} to={to(each)} tip={tip} label={tip.replaceAll("\n", ", ")} class="step-bar">
+                <rect class="hit" x={i * layout.pitch} y={0} width={layout.pitch} height={plotHeight} />
+                <Stack iteration={each} x={x} width={layout.width} y={y} />
+                {cut && <Break x={x} width={layout.width} y={plotHeight * 0.12} />}
+                {cut && (
+                  <text class="axis-text" x={x + layout.width / 2} y={-4} text-anchor="middle">
+                    {formatDuration(each.wall_ns)}
+                  </text>
+                )}
+                {i % step === 0 && (
+                  <text class="axis-text" x={x + layout.width / 2} y={plotHeight + 15} text-anchor="middle">
+                    {formatCount(each.number)}
+                  </text>
+                )}
+              </ViewLink>
+            );
+          })}
+          <line class="median-line" x1={0} x2={plotWidth} y1={y(median)} y2={y(median)} />
+          <text class="axis-text" x={plotWidth + 4} y={y(median) + 4}>
+            median
+          </text>
+        </g>
+      </svg>
+    </div>
+  );
+}
+
+const tipOf = (each: StepIteration): string =>
+  [
+    `Iteration ${formatCount(each.number)}: ${readableAndExact(each.wall_ns)}`,
+    ...(each.typical ? [] : ["left out of means"]),
+    ...each.segments.filter(({ ns }) => ns > 0).map(({ label, ns }) => `${label} ${formatDuration(ns)}`),
+  ].join("\n");
+
+interface StackProps {
+  iteration: StepIteration;
+  x: number;
+  width: number;
+  y: (ns: number) => number;
+}
+
+/** From the bottom up; what is left out of means is one grey bar. */
+function Stack({ iteration, x, width, y }: StackProps) {
+  if (!iteration.typical || iteration.segments.length === 0)
+    return <path class="left-out" d={rectangle(x, y(iteration.wall_ns), width, y(0) - y(iteration.wall_ns))} />;
+  let below = 0;
+  return (
+    <>
+      {iteration.segments.map(({ key, ns, colour }) => {
+        const bottom = y(below);
+        below += ns;
+        return (
+          <path
+            key={key}
+            d={rectangle(x, y(below), width, bottom - y(below))}
+            fill={colour}
+            shape-rendering="crispEdges"
+          />
+        );
+      })}
+    </>
+  );
+}
+
+/** Two slanted lines through a bar that goes on beyond the axis. */
+function Break({ x, width, y }: { x: number; width: number; y: number }) {
+  return <path class="axis-break" d={`M${x - 2} ${y + 5}L${x + width + 2} ${y - 5}`} />;
+}

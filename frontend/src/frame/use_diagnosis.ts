@@ -1,0 +1,10 @@
+/** Where the time of a step goes, as `dlprof diagnose` tells it. */
+import { fetchDiagnosis } from "../api/client";
+import type { Diagnosis } from "../api/types";
+import { scopeKey, useScope } from "./scope";
+import { useQuery, type Query } from "./use_query";
+
+export function useDiagnosis(): Query<Diagnosis> {
+  const scope = useScope();
+  return useQuery<Diagnosis>(scopeKey(scope, "diagnosis"), (signal) => fetchDiagnosis(scope, signal));
+}

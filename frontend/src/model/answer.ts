@@ -1,0 +1,45 @@
+/** The sentence that the Dashboard begins with: how much of a step is computing, and what costs most of the rest. */
+import type { Diagnosis, DiagnosedPart } from "../api/types";
+import { culpritOf, mainDevice } from "./parts";
+
+export interface Answer {
+  /** The sentence in pieces; numbers stand out. */
+  pieces: readonly { text: string; strong: boolean }[];
+  /** Path and call of the longest cause of what costs most; empty where it has no name. */
+  culprit: string;
+  /** Which iterations it is about, and what was left out. */
+  said: string;
+}
+
+const NUMBER = /((?:at least )?\d[\d.,]*\u00a0?\s?(?:%|ns|µs|ms|s|min)(?![A-Za-z]))/;
+
+/** Parts in which the GPU waits for something that has a name. */
+const NAMED: readonly DiagnosedPart[] = [
+  "communication",
+  "copy",
+  "queued",
+  "blocked",
+  "launching",
+  "host_op",
+  "host_code",
+  "data_loader",
+  "io",
+];
+
+/** What must be of a step for its cause to be named in the sentence. */
+const LEAST_SHARE = 0.01;
+
+export function answerOf(diagnosis: Diagnosis): Answer {
+  const pieces = diagnosis.headline
+    .split(NUMBER)
+    .filter((text) => text !== "")
+    .map((text) => ({ text, strong: NUMBER.test(text) }));
+  const main = mainDevice(diagnosis)?.[1];
+  const [largest] = NAMED.map((part) => ({ part, ns: main?.parts[part] ?? 0 })).sort((a, b) => b.ns - a.ns);
+  const named = main !== undefined && largest !== undefined && largest.ns >= diagnosis.mean.wall_ns * LEAST_SHARE;
+  return {
+    pieces,
+    culprit: named ? culpritOf(main, largest.part) : "",
+    said: diagnosis.typical.said,
+  };
+}

@@ -1,0 +1,167 @@
+/** The parts of a step's time as `dlprof diagnose` tells them: their names, colours, and the pages that show them. */
+import type { Diagnosis, DiagnosedDevice, DiagnosedPart } from "../api/types";
+import { colourOf } from "./resources";
+import type { Changes } from "./url_state";
+
+export interface PartKind {
+  key: DiagnosedPart;
+  label: string;
+  colour: string;
+  /** Whether the text on it is white. */
+  dark: boolean;
+  about: string;
+  /** What opens when it is clicked. */
+  to: Changes;
+}
+
+const kind = (
+  key: DiagnosedPart,
+  label: string,
+  colour: string,
+  about: string,
+  to: Changes,
+  dark = true,
+): PartKind => ({
+  key,
+  label,
+  colour,
+  dark,
+  about,
+  to,
+});
+
+const OPS: Changes = { view: "ops" };
+const FINDINGS: Changes = { view: "recommendations" };
+
+/** In order of precedence, `unit` is `Tensor Core` or `Matrix Core`. */
+export const partKinds = (unit: string): readonly PartKind[] => [
+  kind("compute_tensor", `${unit}s`, colourOf("tensor_core"), `A kernel ran that uses ${unit}s.`, OPS),
+  kind("compute_other", "Other kernels", colourOf("other_kernel"), `Kernels ran, none of them on ${unit}s.`, OPS),
+  kind(
+    "compute_unknown",
+    "Unknown kernels",
+    colourOf("unknown_kernel"),
+    `Kernels ran of which it is not known whether they use ${unit}s, or a CUDA graph that was recorded as a whole.`,
+    OPS,
+  ),
+  kind(
+    "communication",
+    "Communication, exposed",
+    colourOf("communication"),
+    "Collectives or transfers between GPUs ran, and nothing was computed meanwhile.",
+    FINDINGS,
+  ),
+  kind(
+    "copy",
+    "Copies, exposed",
+    colourOf("memory"),
+    "Copies or sets ran, and neither kernels nor communication.",
+    FINDINGS,
+  ),
+  kind(
+    "data_loader",
+    "Data loader",
+    colourOf("data_loader"),
+    "The GPU was idle while the program waited for the next batch.",
+    FINDINGS,
+  ),
+  kind(
+    "blocked",
+    "Blocked calls",
+    "var(--c-blocked)",
+    "The GPU was idle while a call of the CUDA API kept the program waiting: a synchronisation, an allocation, loading code.",
+    FINDINGS,
+  ),
+  kind(
+    "launching",
+    "Launching",
+    "var(--c-launching)",
+    "The GPU was idle while work for it was being launched.",
+    FINDINGS,
+    false,
+  ),
+  kind("host_op", "Ops on the CPU", colourOf("cpu"), "The GPU was idle while an op ran on the CPU.", FINDINGS),
+  kind(
+    "host_code",
+    "Other code on the CPU",
+    "var(--c-host-code)",
+    "The GPU was idle while the program was in none of the recorded ops and calls, but in a range or function.",
+    FINDINGS,
+    false,
+  ),
+  kind(
+    "io",
+    "Reading and writing",
+    colourOf("io"),
+    "The GPU was idle while files or sockets were read or written.",
+    FINDINGS,
+  ),
+  kind(
+    "queued",
+    "Queued",
+    "var(--c-queued)",
+    "The GPU was idle though work for it had been launched: between kernels, or work that was not recorded ran.",
+    FINDINGS,
+    false,
+  ),
+  kind(
+    "unrecorded",
+    "Not recorded",
+    colourOf("other"),
+    "The GPU was idle, and nothing of the program was recorded.",
+    FINDINGS,
+    false,
+  ),
+  kind(
+    "launch_unknown",
+    "Launch not recorded",
+    colourOf("other"),
+    "The GPU was idle, and the call that launched what ran next was not recorded.",
+    FINDINGS,
+    false,
+  ),
+];
+
+export const COMPUTE: readonly DiagnosedPart[] = ["compute_tensor", "compute_other", "compute_unknown"];
+
+export const computeOf = (parts: Partial<Record<DiagnosedPart, number>>): number =>
+  COMPUTE.reduce((sum, key) => sum + (parts[key] ?? 0), 0);
+
+/** The GPU that the headline is about: the one that computes least; null where none did any work. */
+export function mainDevice({ mean }: Pick<Diagnosis, "mean">): [id: string, device: DiagnosedDevice] | null {
+  const devices = Object.entries(mean.devices);
+  const least = [...devices].sort(([, a], [, b]) => computeOf(a.parts) - computeOf(b.parts))[0];
+  return least ?? null;
+}
+
+export interface Share {
+  kind: PartKind;
+  ns: number;
+}
+
+/** A part has a segment of its own from this share of the step on; smaller ones are told together. */
+const LEAST_SHARE = 0.01;
+
+/** The parts in order, and what is left of small ones, which are named in the tooltip of the rest. */
+export function shownParts(
+  parts: Partial<Record<DiagnosedPart, number>>,
+  wall: number,
+  unit: string,
+): { shown: Share[]; rest: Share[] } {
+  const all = partKinds(unit).flatMap((each) => {
+    const ns = parts[each.key] ?? 0;
+    return ns > 0 ? [{ kind: each, ns }] : [];
+  });
+  const isLarge = ({ ns }: Share): boolean => ns >= wall * LEAST_SHARE;
+  return { shown: all.filter(isLarge), rest: all.filter((share) => !isLarge(share)) };
+}
+
+/** The longest cause of a part: path and call. */
+export function culpritOf(device: DiagnosedDevice, part: DiagnosedPart): string {
+  const [row] = device.rows
+    .filter((each) => each.part === part && each.path !== "(rest)")
+    .sort((a, b) => b.time_ns - a.time_ns);
+  if (row === undefined) return "";
+  const path = row.path === "" || row.path === "/" ? "" : row.path;
+  return [path, row.call].filter(Boolean).join(" · ");
+}

@@ -1,0 +1,116 @@
+/** What the Dashboard's bar and chart of iterations show: a step by its parts, from the diagnosis or, without one, from DLProf's numbers. */
+import type { DashboardResponse, Diagnosis, DiagnosedPart, Resource } from "../api/types";
+import { mainDevice, shownParts, type Share } from "./parts";
+
+/** A part of a bar in the words and colours of the screen. */
+export interface StepSegment {
+  key: string;
+  label: string;
+  ns: number;
+  colour: string;
+  dark: boolean;
+  about: string;
+  to: Share["kind"]["to"] | null;
+}
+
+export interface StepIteration {
+  /** As tables name it. */
+  number: number;
+  wall_ns: number;
+  /** Whether means include it. */
+  typical: boolean;
+  segments: StepSegment[];
+}
+
+export interface Step {
+  wall_ns: number;
+  segments: StepSegment[];
+  iterations: StepIteration[];
+}
+
+type Parts = Partial<Record<DiagnosedPart, number>>;
+
+/** DLProf's classes as parts: what it cannot tell apart stands for the most likely. */
+const PART_OF: Readonly<Record<Resource, DiagnosedPart>> = {
+  tensor_core: "compute_tensor",
+  other_kernel: "compute_other",
+  unknown_kernel: "compute_unknown",
+  memory: "copy",
+  data_loader: "data_loader",
+  io: "io",
+  cpu: "host_op",
+  other: "unrecorded",
+};
+
+function partsOf(resources: readonly (readonly [Resource, number | null | undefined])[]): Parts {
+  return Object.fromEntries(resources.map(([resource, ns]) => [PART_OF[resource], ns ?? 0]));
+}
+
+/** The segments of a bar; parts of less than a hundredth of it are one, whose explanation names them. */
+export function segmentsOf(parts: Parts, wall: number, unit: string): StepSegment[] {
+  const { shown, rest } = shownParts(parts, wall, unit);
+  const segments = shown.map(({ kind, ns }) => ({ ...kind, ns }));
+  const ns = rest.reduce((sum, share) => sum + share.ns, 0);
+  if (ns === 0) return segments;
+  return [
+    ...segments,
+    {
+      key: "rest",
+      label: "Rest",
+      ns,
+      colour: "var(--c-outside)",
+      dark: false,
+      about: rest.map(({ kind, ns: time }) => `${kind.label} ${(time / 1e6).toFixed(3)} ms`).join(", "),
+      to: null,
+    },
+  ];
+}
+
+/** By the diagnosis: of the GPU that computes least. Null where no GPU did any work. */
+export function stepOf(diagnosis: Diagnosis, data: DashboardResponse): Step | null {
+  const main = mainDevice(diagnosis);
+  if (main === null) return null;
+  const [id, device] = main;
+  const unit = data.matrix_unit;
+  const numbers = data.iterations.binned ? [] : data.iterations.rows.map(({ iteration }) => iteration);
+  return {
+    wall_ns: diagnosis.mean.wall_ns,
+    segments: segmentsOf(device.parts, diagnosis.mean.wall_ns, unit),
+    iterations: diagnosis.iterations.map((each) => ({
+      number: numbers.length === diagnosis.iterations.length ? (numbers[each.index] ?? each.index) : each.index,
+      wall_ns: each.wall_ns,
+      typical: each.typical,
+      segments: segmentsOf(each.devices[id]?.parts ?? {}, each.wall_ns, unit),
+    })),
+  };
+}
+
+/** By DLProf's resource usage, for databases that cannot be diagnosed. */
+export function stepWithout(data: DashboardResponse): Step | null {
+  const { average_iteration_ns: mean, profiled_iterations: count, wall_clock_ns: wall } = data.performance;
+  const step = mean ?? wall;
+  if (step === null) return null;
+  const unit = data.matrix_unit;
+  const all = partsOf(
+    data.resource_breakdown.map(({ resource, time_ns: ns }) => [resource, (ns ?? 0) / Math.max(count ?? 1, 1)]),
+  );
+  return {
+    wall_ns: step,
+    segments: segmentsOf(all, step, unit),
+    iterations: data.iterations.rows.map((row) => ({
+      number: row.iteration,
+      wall_ns: row.duration_ns / Math.max(row.count, 1),
+      typical: row.profiled,
+      segments: segmentsOf(
+        partsOf(
+          Object.entries(row.parts ?? {}).map(([resource, ns]) => [
+            resource as Resource,
+            (ns ?? 0) / Math.max(row.count, 1),
+          ]),
+        ),
+        row.duration_ns / Math.max(row.count, 1),
+        unit,
+      ),
+    })),
+  };
+}

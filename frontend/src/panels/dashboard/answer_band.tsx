@@ -1,0 +1,106 @@
+/** The answer: one sentence, and the step as one bar of 100 %. */
+import type { DashboardResponse, Diagnosis } from "../../api/types";
+import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
+import { Icon } from "../../components/icon";
+import { ViewLink } from "../../components/view_link";
+import { formatCounted } from "../../format/number";
+import { unbroken } from "../../format/sentence";
+import { formatDuration } from "../../format/time";
+import { answerOf } from "../../model/answer";
+import {
+  hasGpuWork,
+  matrixSentence,
+  modelLine,
+  utilizationSentence,
+  whyNoGpuWork,
+  type Phrase,
+} from "../../model/headline";
+import type { Step } from "../../model/step";
+
+interface AnswerBandProps {
+  data: DashboardResponse;
+  diagnosis: Diagnosis | null;
+  step: Step | null;
+}
+
+export function AnswerBand({ data, diagnosis, step }: AnswerBandProps) {
+  const answer = diagnosis === null || step === null ? null : answerOf(diagnosis);
+  const phrases: readonly Phrase[] =
+    answer === null ? [...utilizationSentence(data), { text: " " }, ...matrixSentence(data)] : answer.pieces;
+  const serious = data.coverage.notes.filter(({ severity }) => severity !== "info").length;
+  const leftOut = diagnosis !== null && diagnosis.typical.why.length > 0;
+  return (
+    <header class="headline">
+      <h1>
+        {phrases.map(({ text, strong }, i) =>
+          strong === true ? <strong key={i}>{unbroken(text)}</strong> : unbroken(text),
+        )}{" "}
+        {answer !== null && answer.culprit !== "" && (
+          <>
+            Mostly in <code>{answer.culprit}</code>.
+          </>
+        )}
+      </h1>
+      <p class="model-line">
+        {answer === null ? (hasGpuWork(data) ? modelLine(data) : `${modelLine(data)}.`) : answer.said}
+        {leftOut && (
+          <ViewLink class="link-button" to={{ view: "iterations" }}>
+            Include what was left out
+          </ViewLink>
+        )}
+        {!hasGpuWork(data) && <WhyNothing data={data} />}
+        {serious > 0 && <Limits count={serious} />}
+      </p>
+      {step !== null && step.segments.length > 0 && (
+        <>
+          <StackedBar
+            segments={step.segments}
+            whole_ns={step.wall_ns}
+            label={`Where the ${formatDuration(step.wall_ns)} of a step go`}
+          />
+          <BarLegend segments={step.segments} whole_ns={step.wall_ns} />
+        </>
+      )}
+    </header>
+  );
+}
+
+function Limits({ count }: { count: number }) {
+  return (
+    <button
+      type="button"
+      class="badge badge-warning"
+      onClick={() => {
+        const notes = document.getElementById("coverage");
+        notes?.closest("details")?.setAttribute("open", "");
+        notes?.scrollIntoView({ block: "center" });
+        notes?.focus({ preventScroll: true });
+      }}
+    >
+      <Icon name="warning" /> {formatCounted(count, "limit")} of this recording
+    </button>
+  );
+}
+
+/** Why there is no GPU work, or with which option the kernels would be in the recording. */
+function WhyNothing({ data }: { data: DashboardResponse }) {
+  const why = whyNoGpuWork(data);
+  if (why !== null) return <span>{unbroken(why)}</span>;
+  const torch = <code>ProfilerActivity.CUDA</code>;
+  const nsight = <code>-t cuda,nvtx</code>;
+  return (
+    <span>
+      To see kernels, record with{" "}
+      {data.profile.format === "pytorch" ? (
+        torch
+      ) : data.profile.format === "nsight_systems" ? (
+        nsight
+      ) : (
+        <>
+          {torch} (PyTorch) or {nsight} (Nsight Systems)
+        </>
+      )}
+      .
+    </span>
+  );
+}

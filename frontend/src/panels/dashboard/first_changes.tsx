@@ -1,0 +1,80 @@
+/** The three findings that gain most, on a common scale of the step. */
+import type { DashboardResponse, Diagnosis, DiagnosedFinding } from "../../api/types";
+import { WhiskerBar } from "../../components/charts/whisker_bar";
+import { Linked } from "../../components/external_link";
+import { Icon } from "../../components/icon";
+import { Panel } from "../../components/panel";
+import { ViewLink } from "../../components/view_link";
+import { unbroken } from "../../format/sentence";
+import { formatShare } from "../../format/share";
+import { gainTime, rangeText } from "../../model/findings";
+
+const SHOWN = 3;
+
+export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; diagnosis: Diagnosis | null }) {
+  const findings = diagnosis?.findings ?? [];
+  const said = data.recommendations;
+  const count = diagnosis === null ? said.length : findings.length;
+  return (
+    <Panel
+      title="What to Change First"
+      about="DLProf's Recommendations. The bar is what a step could become shorter by, on the scale of the whole step: at least its dark part, at most all of it."
+      tools={
+        count > 0 && (
+          <ViewLink class="more-button" to={{ view: "recommendations" }}>
+            All {count} <Icon name="right" />
+          </ViewLink>
+        )
+      }
+    >
+      {count === 0 ? (
+        <p class="nothing">Nothing was found; no rule saw time that could be gained.</p>
+      ) : (
+        <ol class="changes">
+          {diagnosis === null
+            ? said.slice(0, SHOWN).map(({ problem, recommendation }) => (
+                <li key={problem} class="without-gain">
+                  <span>
+                    <strong>{unbroken(problem)}</strong>
+                    <span class="change-action">
+                      <Linked text={unbroken(recommendation)} />
+                    </span>
+                  </span>
+                </li>
+              ))
+            : findings
+                .slice(0, SHOWN)
+                .map((finding) => <Change key={finding.rule + finding.title} finding={finding} />)}
+        </ol>
+      )}
+    </Panel>
+  );
+}
+
+function Change({ finding }: { finding: DiagnosedFinding }) {
+  const { gain, title, action } = finding;
+  const low = gain?.low_ns ?? null;
+  const high = gain?.high_ns ?? null;
+  const text =
+    gain !== null && low !== null && high !== null
+      ? `${gainTime({ low_ns: low, high_ns: high })} · ${rangeText(formatShare(gain.share_low), formatShare(gain.share_high))}`
+      : gain === null
+        ? "no gain in time"
+        : "gain not known";
+  return (
+    <li>
+      <span class="change-gain">
+        <WhiskerBar low={gain?.share_low ?? 0} high={gain?.share_high ?? 0} label={`Could gain: ${text}`} />
+        <small class="muted">{unbroken(text)}</small>
+      </span>
+      <span>
+        <ViewLink class="change-title" to={{ view: "recommendations", "findings.open": finding.rule }}>
+          {unbroken(title)}
+        </ViewLink>
+        <span class="change-action">
+          <Linked text={unbroken(action)} />
+        </span>
+      </span>
+    </li>
+  );
+}

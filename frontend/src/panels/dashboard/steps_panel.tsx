@@ -1,0 +1,61 @@
+/** The iterations beside the answer: as bars of the parts of a step where they are few, else as DLProf's chart of means. */
+import type { DashboardResponse } from "../../api/types";
+import { StackedBar } from "../../components/charts/stacked_bar";
+import { StepChart } from "../../components/charts/step_chart";
+import { IterationChart } from "../../components/iteration_chart";
+import { classLabel } from "../../components/iteration_parts";
+import { Icon } from "../../components/icon";
+import { Panel } from "../../components/panel";
+import { ViewLink } from "../../components/view_link";
+import { formatCount } from "../../format/number";
+import { formatDuration } from "../../format/time";
+import type { Step } from "../../model/step";
+
+/** More bars are too thin to be told apart here. */
+const MOST_BARS = 64;
+
+export function StepsPanel({ data, step }: { data: DashboardResponse; step: Step | null }) {
+  const { total_iterations: total, profiled_iterations: profiled } = data.performance;
+  const { rows, unit } = data.iterations;
+  const [only, ...others] = step?.iterations ?? [];
+  return (
+    <Panel
+      title="Iteration Summary"
+      about="Each bar is one iteration, split like the bar above. What means leave out is grey. A click opens the iteration."
+      picture
+      tools={
+        <>
+          <ul class="badges">
+            <li class="badge">Total {formatCount(total)}</li>
+            <li class="badge">Profiled {formatCount(profiled)}</li>
+          </ul>
+          <ViewLink class="more-button" to={{ view: "iterations" }}>
+            Iterations <Icon name="right" />
+          </ViewLink>
+        </>
+      }
+    >
+      {only === undefined ? (
+        <p class="nothing">
+          No iteration was found. For PyTorch call <code>profiler.step()</code> after each iteration; for Nsight Systems
+          put an NVTX range around it.
+        </p>
+      ) : others.length === 0 ? (
+        <div class="only-step">
+          <p>
+            One iteration of {formatDuration(only.wall_ns)}. Call <code>profiler.step()</code> after each one, or put an
+            NVTX range around it, to see whether they are alike.
+          </p>
+          <StackedBar segments={only.segments} whole_ns={only.wall_ns} label="The only iteration" height={40} />
+        </div>
+      ) : others.length < MOST_BARS ? (
+        <StepChart
+          iterations={[only, ...others]}
+          to={({ number }) => ({ view: "iterations", "iters.row": String(number) })}
+        />
+      ) : (
+        <IterationChart rows={rows} label={classLabel(data)} unit={unit} />
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,113 @@
+/** The numbers that people compare between runs, each with what it is a share of. */
+import type { ComponentChildren } from "preact";
+
+import type { DashboardResponse, Diagnosis } from "../../api/types";
+import { Sparkline } from "../../components/charts/sparkline";
+import { significant } from "../../format/number";
+import { formatShare, shareOf } from "../../format/share";
+import { formatDuration, readableAndExact } from "../../format/time";
+import { hasKernels } from "../../model/headline";
+import { computeOf, mainDevice } from "../../model/parts";
+import type { Step } from "../../model/step";
+
+interface TilesProps {
+  data: DashboardResponse;
+  diagnosis: Diagnosis | null;
+  step: Step | null;
+}
+
+interface Tile {
+  value: string;
+  unit: string;
+  about: ComponentChildren;
+  tip: string;
+}
+
+/** `182 ms` in two: the number is large, its unit is not. */
+function inTwo(text: string): Pick<Tile, "value" | "unit"> {
+  const at = text.lastIndexOf(" ");
+  return at < 0 ? { value: text, unit: "" } : { value: text.slice(0, at), unit: text.slice(at + 1) };
+}
+
+const MOST_POINTS = 60;
+
+function stepTile(step: Step, marked: boolean): Tile {
+  const walls = step.iterations.filter(({ typical }) => typical).map(({ wall_ns: wall }) => wall);
+  const mean = walls.reduce((sum, wall) => sum + wall, 0) / Math.max(walls.length, 1);
+  const spread = Math.sqrt(walls.reduce((sum, wall) => sum + (wall - mean) ** 2, 0) / Math.max(walls.length, 1));
+  const { value, unit } = inTwo(formatDuration(step.wall_ns));
+  return {
+    value,
+    unit: walls.length > 1 ? `${unit} ± ${formatDuration(spread)}` : unit,
+    about: (
+      <>
+        {marked ? "step" : "recorded"}{" "}
+        {walls.length > 2 && <Sparkline values={walls.slice(0, MOST_POINTS)} label={`${walls.length} steps`} />}
+      </>
+    ),
+    tip: `Mean duration: ${readableAndExact(step.wall_ns)}. Lower is better.`,
+  };
+}
+
+function tilesOf({ data, diagnosis, step }: TilesProps): Tile[] {
+  const main = diagnosis === null ? null : mainDevice(diagnosis);
+  if (diagnosis === null || main === null || step === null) return [];
+  const [, { parts, overlap }] = main;
+  const wall = diagnosis.mean.wall_ns;
+  const unit = data.matrix_unit;
+  const { fraction, tensor_core_ns: used, kernel_ns: all, unknown_ns: untold } = data.tensor_core_efficiency;
+  const tiles: Tile[] = [stepTile(step, diagnosis.marked)];
+  if (diagnosis.marked)
+    tiles.push({
+      value: significant(1e9 / wall),
+      unit: "steps/s",
+      about: "throughput",
+      tip: "Steps a second, from their mean duration. Higher is better.",
+    });
+  tiles.push({
+    ...inTwo(formatShare(shareOf(computeOf(parts), wall))),
+    about: `computing${diagnosis.lower_bound.length > 0 ? ", at least" : ""}`,
+    tip: `A kernel ran that is neither a collective nor a copy: ${readableAndExact(computeOf(parts))} of ${readableAndExact(wall)}. Higher is better.`,
+  });
+  if (hasKernels(data))
+    tiles.push({
+      ...(fraction === null ? { value: "–", unit: "" } : inTwo(formatShare(fraction))),
+      about:
+        fraction === null
+          ? `on ${unit}s: not known`
+          : `of eligible kernel time on ${unit}s${(untold ?? 0) > 0 ? ", at least" : ""}`,
+      tip: `${readableAndExact(used)} in ${unit} kernels, of ${readableAndExact(all)} in all kernels of ops that could use them. Higher is better.`,
+    });
+  const communication = overlap?.communication_all_ns ?? 0;
+  const exposed = parts.communication ?? 0;
+  if (communication > 0)
+    tiles.push({
+      ...inTwo(formatShare(shareOf(exposed, wall))),
+      about: `communication exposed, ${formatShare(shareOf(communication - exposed, communication))} of it hidden`,
+      tip: `${readableAndExact(exposed)} of ${readableAndExact(communication)} communication ran while nothing was computed. Lower is better.`,
+    });
+  else if ((parts.copy ?? 0) > 0)
+    tiles.push({
+      ...inTwo(formatShare(shareOf(parts.copy, wall))),
+      about: `copies exposed, ${formatShare(shareOf((overlap?.copy_all_ns ?? 0) - (parts.copy ?? 0), overlap?.copy_all_ns))} hidden`,
+      tip: `${readableAndExact(parts.copy)} of ${readableAndExact(overlap?.copy_all_ns)} copies and sets ran while nothing was computed. Lower is better.`,
+    });
+  return tiles;
+}
+
+export function Tiles(props: TilesProps) {
+  const tiles = tilesOf(props);
+  if (tiles.length === 0) return null;
+  return (
+    <ul class="tiles" aria-label="Key numbers">
+      {tiles.map(({ value, unit, about, tip }) => (
+        <li key={tip} class="panel" data-tip={tip}>
+          <span class="tile-value number">
+            {value} <small>{unit}</small>
+          </span>
+          <span class="muted">{about}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,247 @@
+/** The ten groups of ops that take the most GPU time; of a recording without GPU work the most CPU time. DLProf's Top 10 GPU Ops. */
+import { fetchTable } from "../../api/client";
+import type { DashboardResponse, Row, TableResponse } from "../../api/types";
+import { Choice, chosenOf } from "../../components/choice";
+import { Icon } from "../../components/icon";
+import { Loading } from "../../components/message";
+import { Panel } from "../../components/panel";
+import { OpPath } from "../../components/value";
+import { ViewLink } from "../../components/view_link";
+import { formatCount } from "../../format/number";
+import { formatShare, shareOf } from "../../format/share";
+import { columnUnit, inUnit, readableAndExact } from "../../format/time";
+import { scopeKey, useScope } from "../../frame/scope";
+import { numberOf, textOf } from "../../frame/use_op_rates";
+import { navigate, useUrl } from "../../frame/url";
+import { useQuery } from "../../frame/use_query";
+import { hasGpuWork } from "../../model/headline";
+import { shortKernelName } from "../../model/kernel_name";
+import { shortUnit } from "../../model/resources";
+import { showingOp, type Changes } from "../../model/url_state";
+
+const BY = [
+  ["path", "Module path", "Ops of modules that are alike are one row"],
+  ["op", "Op", "Ops of one name are one row"],
+  ["type", "Type", "Op types"],
+  ["kernel", "Kernel", "Kernels of one name are one row"],
+  ["none", "Single ops", "Top 10 GPU Ops, one by one"],
+] as const;
+
+type By = (typeof BY)[number][0];
+
+interface Source {
+  table: string;
+  /** The column that names a row. */
+  name: string;
+  links?: Record<string, string>;
+  opens: (row: Row) => Changes;
+}
+
+const keyed =
+  (by: string | null, table: string, key: string) =>
+  (row: Row): Changes => ({
+    view: "ops",
+    "ops.by": by,
+    [`${table}.row`]: textOf(row, key),
+  });
+
+const SOURCES: Readonly<Record<By, Source>> = {
+  path: { table: "op_paths", name: "name", opens: keyed(null, "paths", "key") },
+  op: { table: "op_names", name: "name", opens: keyed("op", "names", "key") },
+  type: { table: "op_types", name: "op_type", opens: keyed("type", "types", "op_type") },
+  kernel: {
+    table: "kernels_of_group",
+    name: "name",
+    links: { group: "/" },
+    opens: (row) => ({ view: "ops", "ops.by": "kernel", "allkernels.search": textOf(row, "name") }),
+  },
+  none: { table: "ops", name: "name", opens: (row) => showingOp("ops", textOf(row, "op_id")) },
+};
+
+export function WhereTimeGoes({ data }: { data: DashboardResponse }) {
+  const scope = useScope();
+  const onGpu = hasGpuWork(data);
+  const by = chosenOf(onGpu ? BY : BY.filter(([id]) => id !== "kernel"), useUrl()["top.by"]);
+  const { table, links = {} } = SOURCES[by];
+  const time = onGpu ? "gpu_time_ns" : "cpu_time_ns";
+  const asked = { ...scope, table, links, offset: 0, limit: 10, sort: `-${time}`, search: "", where: {} };
+  const query = useQuery<TableResponse>(scopeKey(scope, "top", table, time), (signal) => fetchTable(asked, signal));
+  const found = query.data?.table === table ? query.data : null;
+  return (
+    <Panel
+      title={onGpu ? "Where GPU Time Goes" : "Where CPU Time Goes"}
+      about={`The ten largest of these groups, over all GPUs and calls. A row opens the group with its ops and kernels. ${onGpu ? "DLProf: Top 10 GPU Ops." : "No GPU work was recorded."}`}
+      class="span-all"
+      tools={
+        <>
+          <Choice
+            label="Group by"
+            options={onGpu ? BY : BY.filter(([id]) => id !== "kernel")}
+            value={by}
+            to={(id) => ({ "top.by": id === "path" ? null : id })}
+          />
+          <ViewLink class="more-button" to={{ view: "ops", "ops.by": by === "path" ? null : by }}>
+            {found === null ? "All" : `All ${formatCount(found.total)}`} <Icon name="right" />
+          </ViewLink>
+        </>
+      }
+    >
+      {found === null ? (
+        query.error === null ? (
+          <Loading what="ops" />
+        ) : (
+          <p class="nothing">{query.error.message}</p>
+        )
+      ) : (
+        <TopTable
+          found={found}
+          source={SOURCES[by]}
+          time={time}
+          matrixUnit={data.matrix_unit}
+          kernels={by === "kernel"}
+        />
+      )}
+    </Panel>
+  );
+}
+
+interface TopTableProps {
+  found: TableResponse;
+  source: Source;
+  time: "gpu_time_ns" | "cpu_time_ns";
+  matrixUnit: string;
+  kernels: boolean;
+}
+
+function TopTable({ found, source, time, matrixUnit, kernels }: TopTableProps) {
+  const rows = found.rows.filter((row) => (numberOf(row, time) ?? 0) > 0);
+  if (rows.length === 0)
+    return <p class="nothing">Nothing here has any {time === "gpu_time_ns" ? "GPU" : "CPU"} time.</p>;
+  const has = (key: string): boolean =>
+    found.columns.some((column) => column.key === key) && rows.some((row) => row[key] !== null && row[key] !== "");
+  const total = found.totals[time] ?? null;
+  const shareOfRow = (row: Row): number | null => shareOf(numberOf(row, time), total);
+  const most = Math.max(...rows.map((row) => shareOfRow(row) ?? 0), 1e-9);
+  const unit = columnUnit(Math.max(...rows.map((row) => numberOf(row, time) ?? 0)));
+  const gainUnit = columnUnit(Math.max(...rows.map((row) => numberOf(row, "gain_ns") ?? 0)));
+  const core = shortUnit(matrixUnit);
+  return (
+    <div class="top-scroll" tabIndex={0} role="region" aria-label="The ten largest groups">
+      <table class="plain-table top-groups">
+        <thead>
+          <tr>
+            <th scope="col">{kernels ? "Kernel" : "Group"}</th>
+            {has("ops") && (
+              <th scope="col" class="right narrow lesser">
+                Ops
+              </th>
+            )}
+            <th scope="col" class="right narrow lesser">
+              Calls
+            </th>
+            <th scope="col" class="right time">
+              {time === "gpu_time_ns" ? "GPU" : "CPU"} Time ({unit.name})
+            </th>
+            <th scope="col" class="share">
+              Share
+            </th>
+            {has("tensor_core_fraction") && (
+              <th scope="col" class="right narrow" data-tip={`Share of the kernel time on ${matrixUnit}s`}>
+                On {core}
+              </th>
+            )}
+            {has("using_tensor_cores") && (
+              <th scope="col" class="right narrow" data-tip={`Whether ${matrixUnit}s are used`}>
+                On {core}
+              </th>
+            )}
+            {has("bound") && (
+              <th scope="col" class="bound lesser">
+                Bound by
+              </th>
+            )}
+            {has("gain_ns") && (
+              <th
+                scope="col"
+                class="right time"
+                data-tip="Kernel time less the time that it would take at the GPU's published rates"
+              >
+                Could Gain ({gainUnit.name})
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => {
+            const ns = numberOf(row, time) ?? 0;
+            const share = shareOfRow(row);
+            const gain = numberOf(row, "gain_ns");
+            const using = row.using_tensor_cores;
+            const collective = textOf(row, "family") === "collective";
+            const onCores = numberOf(row, "tensor_core_fraction") ?? (using === true ? 1 : 0);
+            const to = source.opens(row);
+            const name = textOf(row, source.name);
+            const direction = textOf(row, "direction");
+            return (
+              <tr
+                key={textOf(row, found.key)}
+                onClick={(event) => {
+                  // The link in it has opened the row already, here or elsewhere.
+                  if (event.target instanceof Element && event.target.closest("a") !== null) return;
+                  navigate(to, true);
+                }}
+              >
+                <td>
+                  <span class="group-name">
+                    <ViewLink class="row-link" to={to}>
+                      {kernels ? (
+                        <span class="clip kernel-name" data-tip={name}>
+                          {shortKernelName(name)}
+                        </span>
+                      ) : (
+                        <OpPath path={name} />
+                      )}
+                    </ViewLink>
+                    {direction !== "" && <span class="muted direction">{DIRECTIONS[direction] ?? direction}</span>}
+                  </span>
+                </td>
+                {has("ops") && <td class="right number lesser">×{formatCount(numberOf(row, "ops"))}</td>}
+                <td class="right number lesser">{formatCount(numberOf(row, "calls"))}</td>
+                <td class="right number" data-tip={readableAndExact(ns)}>
+                  {inUnit(ns, unit)}
+                </td>
+                <td class="share" data-tip={`${readableAndExact(ns)} of ${readableAndExact(total)}`}>
+                  <span class="share-bar" aria-hidden="true">
+                    <span
+                      class={collective ? "of-communication" : ""}
+                      style={{ width: `${((share ?? 0) / most) * 100}%` }}
+                    >
+                      <span style={{ width: `${onCores * 100}%` }} />
+                    </span>
+                  </span>
+                  <span class="number">{formatShare(share)}</span>
+                </td>
+                {has("tensor_core_fraction") && (
+                  <td class="right number">{percentOrDash(numberOf(row, "tensor_core_fraction"))}</td>
+                )}
+                {has("using_tensor_cores") && (
+                  <td class="right">{using === true ? "yes" : using === false ? "–" : "unknown"}</td>
+                )}
+                {has("bound") && <td class="bound lesser">{textOf(row, "bound") || "–"}</td>}
+                {has("gain_ns") && (
+                  <td class="right number" data-tip={gain === null ? undefined : readableAndExact(Math.round(gain))}>
+                    {gain === null || gain <= 0 ? "–" : inUnit(gain, gainUnit)}
+                  </td>
+                )}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const DIRECTIONS: Readonly<Record<string, string>> = { fprop: "forward", bprop: "backward" };
+
+const percentOrDash = (share: number | null): string => (share === null || share === 0 ? "–" : formatShare(share));

@@ -1,0 +1,36 @@
+"""``./diagnosis`` answers what ``dlprof diagnose`` prints, and has a body without numbers where that fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tensorboard_plugin_dlprof import samples
+from tensorboard_plugin_dlprof.pipeline import Choice, ImportOptions, aggregate_database, diagnose_source, import_source
+from tests.routes.serving import Server
+
+
+def nothing(_stage: str, _fraction: float) -> None:
+    """Nobody watches."""
+
+
+def test_it_is_of_the_typical_iterations_or_of_those_that_were_chosen(logdir: Path, server: Server) -> None:
+    """The first aggregation stands for the typical iterations; an added one is diagnosed as it is."""
+    source = next(samples.DATA.rglob("generated-resnet50-amp.pt.trace.json.gz"))
+    whole, added = logdir / "run" / "whole.dlprof_dldb.sqlite", logdir / "run" / "amp.dlprof_dldb.sqlite"
+    import_source(source, whole, ImportOptions(), nothing)
+    number = aggregate_database(whole, added, Choice(2, 3, None), nothing).aggregation
+    profile = server.profile(added.name)["id"]
+    typical = server.get(f"/diagnosis?profile={profile}").json
+    assert typical["headline"] == diagnose_source(source, "typical", ImportOptions(), nothing)["headline"]
+    assert typical["mean"]["iterations"] == 4
+    chosen = server.get(f"/diagnosis?profile={profile}&aggregation={number}").json
+    assert chosen["mean"] == diagnose_source(source, (1, 2), ImportOptions(), nothing)["mean"]
+
+
+def test_a_failure_has_a_body(server: Server) -> None:
+    """Without a GPU and without numbers, so that the page falls back on what the database says."""
+    server.app._questions.advisor._seconds = 0.0
+    answer = server.get(f"/diagnosis?profile={server.profile('made.dlprof_dldb.sqlite')['id']}")
+    assert answer.status_code == 200
+    assert answer.json["devices"] == []
+    assert answer.json["mean"]["devices"] == {}
