@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, ColumnType
-from tensorboard_plugin_dlprof.queries.pages import stream
+from tensorboard_plugin_dlprof.queries.pages import all_rows
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Request, Table
 
@@ -52,7 +52,7 @@ def frame(
     # Ten million rows have few distinct texts, so equal texts share one object.
     texts: dict[str, str] = {}
     appends = [values.append for values in cells.values()]
-    for row in stream(connection, table, scope, Request(links=links or {})):
+    for row in all_rows(connection, table, scope, Request(links=links or {})):
         for append, value in zip(appends, row.values(), strict=True):
             append(texts.setdefault(value, value) if isinstance(value, str) else value)
     return _framed(table.columns, cells)

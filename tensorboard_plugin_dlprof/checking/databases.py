@@ -11,6 +11,7 @@ from tensorboard_plugin_dlprof.checking.invariants import INVARIANTS
 from tensorboard_plugin_dlprof.database.connection import has_extensions, layout_of, open_database
 from tensorboard_plugin_dlprof.database.coverage import NO_GPU_WORK
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, is_intact
+from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS
 from tensorboard_plugin_dlprof.errors import ProfileError, UnfitDatabase
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.opening.sqlite_file import (
@@ -107,7 +108,7 @@ def _check_row_counts(con: UntrustedConnection, ours: bool, report: Report) -> N
     if not ours:
         report.note("Row counts", skipped="the database has none")
         return
-    known = {*layout_of("schema"), *layout_of("extensions")}
+    known = layout_of(*TABLE_SCRIPTS)
 
     def compare() -> None:
         wrong = []

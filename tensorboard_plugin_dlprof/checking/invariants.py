@@ -139,8 +139,8 @@ INVARIANTS: tuple[Invariant, ...] = (
     ),
     Invariant(
         "Every kernel is in an iteration or counted as outside",
-        "SELECT count(*) FROM ext_aggregations AS whole WHERE (SELECT count(*) FROM kernel_iteration_node AS node "
-        "WHERE node.aggr_id = whole.aggr_id) + outside_kernels <> (SELECT count(*) FROM read_only_kernels)",
+        "SELECT count(*) FROM ext_aggregations AS whole WHERE (SELECT count(*) FROM iteration_kernels AS node "
+        "WHERE node.aggr_id = whole.aggr_id) + outside_kernels <> (SELECT count(*) FROM kernels)",
         ours=True,
     ),
     Invariant(
@@ -172,11 +172,11 @@ INVARIANTS: tuple[Invariant, ...] = (
         ours=True,
     ),
     Invariant(
-        "Every kernel has its further facts",
-        "SELECT (SELECT count(*) FROM ext_kernels WHERE launch_id NOT IN (SELECT id FROM ext_launches)) + "
-        "(SELECT count(*) FROM ext_kernels WHERE kernel_id NOT IN (SELECT id FROM read_only_kernels)) + "
-        "(SELECT coalesce(min(id), 0) <> 0 FROM read_only_kernels "
-        "WHERE id < (SELECT coalesce(min(kernel_id), 1 << 62) FROM ext_kernels))",
+        "Every kernel has a launch, and every row of an iteration the launch of its kernel",
+        "SELECT (SELECT count(*) FROM kernels WHERE launch_id NOT IN (SELECT id FROM launches)) + "
+        "(SELECT count(*) FROM iteration_kernels AS node LEFT JOIN kernels AS kernel ON kernel.id = node.kernel_id "
+        "WHERE node.launch_id IS NOT kernel.launch_id OR node.start_ns IS NOT kernel.start_ns "
+        "OR node.duration_ns IS NOT kernel.duration_ns)",
         ours=True,
     ),
 )

@@ -25,7 +25,6 @@ from tensorboard_plugin_dlprof.diagnosis.clip import Clipped
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.stored import read_activity
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
-from tensorboard_plugin_dlprof.packing import unpack
 from tensorboard_plugin_dlprof.queries.extension import extension_tables, info, is_extended, recorded
 from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.numbers import whole
@@ -41,9 +40,6 @@ from tensorboard_plugin_dlprof.units import NS_PER_S
 
 _MOST_LETTERS = 2_000
 """Of a path or name; longer ones are cut."""
-
-_MOST_CELLS = 8_000_000
-"""Rows of ops by iteration that are read for samples; a profile with more has none for its ops."""
 
 _COMPARED_FACTS = ("framework", "cuda_version", "driver_version", "cudnn_version")
 
@@ -334,9 +330,7 @@ def _long_names(connection: sqlite3.Connection) -> dict[tuple[int, int], _LongNa
         )
     }
     found: dict[tuple[int, int], _LongName] = {}
-    for op, short, long in connection.execute(
-        "SELECT DISTINCT read_only_ops_id, name_id, long_name_id FROM ext_launches"
-    ):
+    for op, short, long in connection.execute("SELECT DISTINCT read_only_ops_id, name_id, long_name_id FROM launches"):
         name, unit, precision, family = classes.get(long, ("", 0, "", ""))
         before = found.get((op, short))
         if before is None:
@@ -400,9 +394,6 @@ def _add_calls(connection: sqlite3.Connection, ops: Mapping[int, Op], ours: bool
             ops[number].start_ns, ops[number].shapes = int(start_ns), "" if text in ("null", "[]") else text
 
 
-_COLUMNS_OF_ITERATION_OPS = 9
-
-
 def _add_samples(connection: sqlite3.Connection, scope: Scope, ops: Mapping[int, Op]) -> None:
     """The kernel time of each op in up to ``MOST_OP_SAMPLES`` iterations, evenly spaced, if there are four or more."""
     values = np.array(
@@ -415,22 +406,12 @@ def _add_samples(connection: sqlite3.Connection, scope: Scope, ops: Mapping[int,
     if len(values) < FEWEST_SAMPLES:
         return
     values = values[_evenly(len(values), MOST_OP_SAMPLES)]
-    cells = 0
-    for (data,) in connection.execute(
-        "SELECT data FROM ext_iteration_ops WHERE aggr_id = ? ORDER BY last_op_id, id", (scope.aggregation,)
-    ):
-        iteration, op, *_, kernel_ns, _ = unpack(data, _COLUMNS_OF_ITERATION_OPS)
-        cells += len(op)
-        if cells > _MOST_CELLS:
-            break
-        place = np.searchsorted(values, iteration).clip(max=len(values) - 1)
-        chosen = np.flatnonzero(values[place] == iteration)
-        columns = op[chosen].tolist(), place[chosen].tolist(), kernel_ns[chosen].tolist()
-        for number, sample, time_ns in zip(*columns, strict=True):
+    for sample, iteration in enumerate(values.tolist()):
+        for number, time_ns in connection.execute(
+            "SELECT read_only_ops_id, kernel_ns FROM iteration_ops WHERE aggr_id = ? AND iteration = ?",
+            (scope.aggregation, iteration),
+        ):
             if number in ops:
                 op_ = ops[number]
                 op_.samples = op_.samples or [0] * len(values)
-                op_.samples[sample] = time_ns
-    if cells > _MOST_CELLS:
-        for op_ in ops.values():
-            op_.samples = []
+                op_.samples[sample] = whole(time_ns) or 0

@@ -17,7 +17,7 @@ from tensorboard_plugin_dlprof.database.connection import has_extensions, opened
 from tensorboard_plugin_dlprof.database.copying import copied
 from tensorboard_plugin_dlprof.database.coverage import broken_rows
 from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_extensions
-from tensorboard_plugin_dlprof.database.kernel_orders import write_kernel_orders
+from tensorboard_plugin_dlprof.database.kernel_rows import stored_launches, write_iteration_kernels
 from tensorboard_plugin_dlprof.database.lookups import ids_of, integers
 from tensorboard_plugin_dlprof.database.row_counts import count_added_rows, count_rows, last_id, last_ids
 from tensorboard_plugin_dlprof.database.texts import Dictionary
@@ -106,12 +106,14 @@ def add_aggregation(
         insert_rows(new, "dictionary", ("id", "string"), dictionary.rows())
         if has_extensions(new):
             write_aggregated_extensions(new, aggr_id, aggregation)
-            write_kernel_orders(new, aggr_id, profile, aggregation)
+            write_iteration_kernels(new, aggr_id, profile.kernels, aggregation, stored_launches(new))
             broken = broken_rows(profile.coverage.broken_rules)
             new.executemany("INSERT OR IGNORE INTO ext_coverage (key, value, message) VALUES (?, ?, ?)", broken)
             if advice is not None:
                 write_advice(new, aggr_id, profile, aggregation, advice, text)
             count_added_rows(new, last)
+        else:
+            writer.write_kernel_iteration_node(aggr_id, aggregation)
     return aggr_id
 
 
@@ -147,7 +149,7 @@ def _numbering(con: UntrustedConnection, new: sqlite3.Connection, profile: Profi
 
     return Numbering(
         ops=ids_of(new, "read_only_ops", len(profile.ops)),
-        kernels=ids_of(new, "read_only_kernels", len(profile.kernels.op)),
+        kernels=ids_of(new, "kernels" if has_extensions(new) else "read_only_kernels", len(profile.kernels.op)),
         gpus=integers(new, "SELECT id FROM read_only_gpu_infos ORDER BY id", 1)[0],
         domain=int(domains[0]),
         metrics=last_id(new, "metric"),

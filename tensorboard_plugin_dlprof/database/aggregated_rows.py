@@ -11,7 +11,6 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Categories, Part, TimeMetrics
 from tensorboard_plugin_dlprof.columns.rows import insert_integers, insert_rows, storable
-from tensorboard_plugin_dlprof.database.iteration_rows import order_of_rows
 from tensorboard_plugin_dlprof.database.metrics import MetricTable, time_columns
 from tensorboard_plugin_dlprof.database.raw_rows import DOMAIN
 from tensorboard_plugin_dlprof.database.texts import Dictionary
@@ -273,25 +272,27 @@ class AggregationWriter:
             },
             len(summaries.op),
         )
+
+    def write_kernel_iteration_node(self, aggr_id: int, aggregation: Aggregation) -> None:
+        """Store DLProf's row for every kernel, for a database that has DLProf's tables of kernels."""
         kernels, ops = aggregation.iteration_kernels, aggregation.iteration_ops
-        order = order_of_rows(aggregation)
-        for begin in range(0, len(order), _KERNELS_AT_ONCE):
-            some = order[begin : begin + _KERNELS_AT_ONCE]
-            row = kernels.iteration_op[some]
+        for begin in range(0, len(kernels.kernel), _KERNELS_AT_ONCE):
+            row = kernels.iteration_op[begin : begin + _KERNELS_AT_ONCE]
             insert_integers(
                 self._con,
                 "kernel_iteration_node",
                 {
-                    **same,
+                    "aggr_id": aggr_id,
+                    "domain_id": self._ids.domain,
                     "read_only_ops_id": self._ids.ops[ops.op[row]],
-                    "read_only_kernel_id": self._ids.kernels[kernels.kernel[some]],
+                    "read_only_kernel_id": self._ids.kernels[kernels.kernel[begin : begin + _KERNELS_AT_ONCE]],
                     "iter_value": ops.iter_value[row],
                     "total_count": ops.kernels[row],
                     "uses_tc_count": ops.tc_kernels[row],
                     "total_gpu_time": ops.kernel_ns[row],
                     "tc_gpu_time": ops.tc_kernel_ns[row],
                 },
-                len(some),
+                len(row),
             )
 
     def _write_op_types(self, same: dict[str, int], aggregation: Aggregation) -> None:

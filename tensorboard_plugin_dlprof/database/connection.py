@@ -7,11 +7,18 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.database.overlay import MEASURED_TABLES, TRACK_TABLES, lay_over
 from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
-from tensorboard_plugin_dlprof.database.sql_files import NEW_TABLE, statements
+from tensorboard_plugin_dlprof.database.sql_files import (
+    DLPROF_SCRIPTS,
+    NEW_TABLE,
+    TABLE_SCRIPTS,
+    VIEW_SCRIPTS,
+    statements,
+)
 from tensorboard_plugin_dlprof.errors import NotADatabase, ProfileError, TooNew, TooOld, UnfitDatabase
 from tensorboard_plugin_dlprof.metadata import DATABASE_TABLES, DLPROF_VERSION, EXTENSION_VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular
@@ -63,10 +70,18 @@ def open_database(
     con = _open_sqlite(path, follow_links)
     try:
         with reading(con.shown_name, UnfitDatabase):
-            _make_tables_fit(con, _checked_minor_version(con))
-            _check_extensions(con)
-            for statement in statements("views"):
-                con.execute(statement.replace("CREATE VIEW", "CREATE TEMP VIEW", 1))
+            minor = _checked_minor_version(con)
+            if _has_info(con):
+                require_tables(con, {"ext_info": ("key", "value")})
+            if has_extensions(con):
+                _require_tables_of_ours(con)
+                views = VIEW_SCRIPTS
+            else:
+                _make_tables_fit(con, minor)
+                views = ("kernels_of_others", "views")
+            for script in views:
+                for statement in statements(script):
+                    con.execute(statement.replace("CREATE VIEW", "CREATE TEMP VIEW", 1))
             for beside, schema, tables in ((measured, "measured", MEASURED_TABLES), (tracks, "tracks", TRACK_TABLES)):
                 if beside is not None:
                     lay_over(con, beside, {table: layout_of("extensions")[table] for table in tables}, schema)
@@ -179,10 +194,9 @@ def _checked_minor_version(con: UntrustedConnection) -> int:
 
 def _make_tables_fit(con: UntrustedConnection, minor: int) -> None:
     """Check that the tables and columns that the views read exist; add empty ones that an older version lacks."""
-    if _holds_tables_of(con, "schema"):
-        return
-    layout = layout_of("schema")
-    if f"1.{minor}." in f"{DLPROF_VERSION}.":
+    layout = layout_of(*DLPROF_SCRIPTS)
+    # Another version of ours may have no tables of kernels, but what 1.8 says of the aggregations.
+    if f"1.{minor}." in f"{DLPROF_VERSION}." and not _has_info(con):
         require_tables(con, layout)
         return
     found = require_tables(con, dict.fromkeys(_INDISPENSABLE, ()), optional=layout.keys())
@@ -195,19 +209,10 @@ def _make_tables_fit(con: UntrustedConnection, minor: int) -> None:
             con.execute(f"CREATE TEMP VIEW {table} AS SELECT {values} {origin}")
 
 
-def _check_extensions(con: UntrustedConnection) -> None:
-    """Check that the file has all of our own tables, as real tables with all columns, or none of them."""
-    if _holds_tables_of(con, "extensions"):
-        return
-    names = {
-        str(row[0]) for row in con.execute("SELECT name FROM main.sqlite_master WHERE name LIKE 'ext\\_%' ESCAPE '\\'")
-    }
-    layout = layout_of("extensions")
-    if names.isdisjoint(layout):
-        return
-    require_tables(con, {"ext_info": ("key", "value")})
-    if has_extensions(con):
-        require_tables(con, layout)
+def _require_tables_of_ours(con: UntrustedConnection) -> None:
+    """Check that the file has all of our tables, as real tables with all columns."""
+    if not all(_holds_tables_of(con, script) for script in TABLE_SCRIPTS):
+        require_tables(con, layout_of(*TABLE_SCRIPTS))
 
 
 def _holds_tables_of(con: UntrustedConnection, script: str) -> bool:
@@ -221,16 +226,16 @@ def _holds_tables_of(con: UntrustedConnection, script: str) -> bool:
 
 
 @cache
-def layout_of(script: str) -> dict[str, tuple[str, ...]]:
-    """The tables that ``sql/<script>.sql`` creates, each with its columns in order."""
+def layout_of(*scripts: str) -> dict[str, tuple[str, ...]]:
+    """The tables that the scripts ``sql/<script>.sql`` create, each with its columns in order."""
     con = sqlite3.connect(":memory:")
     try:
-        for statement in statements(script):
+        for statement in chain.from_iterable(map(statements, scripts)):
             con.execute(statement)
-        tables = [str(row[0]) for row in con.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        names = [str(row[0]) for row in con.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         return {
             table: tuple(str(row[0]) for row in con.execute("SELECT name FROM pragma_table_info(?)", (table,)))
-            for table in tables
+            for table in names
         }
     finally:
         con.close()

@@ -18,8 +18,14 @@ from typing import BinaryIO
 from tensorboard_plugin_dlprof.columns.rows import insert_rows
 from tensorboard_plugin_dlprof.database.connection import has_extensions, layout_of
 from tensorboard_plugin_dlprof.database.publishing import published
-from tensorboard_plugin_dlprof.database.sql_files import statements
-from tensorboard_plugin_dlprof.database.whole_copies import LARGEST, copy_file, indexed_apart, is_made_by_us
+from tensorboard_plugin_dlprof.database.sql_files import (
+    DLPROF_SCRIPTS,
+    TABLE_SCRIPTS,
+    VIEW_SCRIPTS,
+    indexed_table,
+    statements,
+)
+from tensorboard_plugin_dlprof.database.whole_copies import copy_file, is_made_by_us
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.masking import mask_command_line
 from tensorboard_plugin_dlprof.metadata import DLPROF_VERSION
@@ -115,11 +121,9 @@ def _added_to(con: UntrustedConnection, new: sqlite3.Connection) -> Iterator[Non
         raise UnfitDatabase(f"{con.shown_name} changed while it was copied; try again.")
     # Unique indexes start with aggr_id, so new entries are appended. The entries of other indexes would be scattered.
     late = [text for text in statements("indexes") if _is_of_aggregations(text) and "CREATE INDEX" in text]
-    late = [text for text in late if _table_of(text) != LARGEST]
     for statement in late:
         new.execute(f"DROP INDEX {_name_of(statement)}")
-    with indexed_apart(new):
-        yield
+    yield
     for statement in late:
         new.execute(statement)
 
@@ -134,14 +138,16 @@ def _rebuilt(
 ) -> Iterator[None]:
     """Fills an empty database with the rows of another; indexes and views are created when the block ends."""
     extended = has_extensions(con)
-    layout = {**layout_of("schema"), **(layout_of("extensions") if extended else {})}
-    for script in ("schema", "extensions") if extended else ("schema",):
+    scripts = TABLE_SCRIPTS if extended else DLPROF_SCRIPTS
+    layout = layout_of(*scripts)
+    for script in scripts:
         for statement in statements(script):
             # An old version lacks columns, and a foreign file may contain NULL anywhere.
             new.execute(statement if extended else re.sub(r"\s+NOT NULL", "", statement))
     late = [text for text in statements("indexes") if not extended or _is_of_aggregations(text)]
+    late = [text for text in late if indexed_table(text) in layout]
     for statement in statements("indexes"):
-        if statement not in late:
+        if statement not in late and indexed_table(statement) in layout:
             new.execute(statement)
     if not extended:
         late.extend(statements("indexes_of_others"))
@@ -159,7 +165,8 @@ def _rebuilt(
         for table, used in _ORPHANS:
             new.execute(f"DELETE FROM {table} WHERE id NOT IN ({used})")
     yield
-    for statement in chain(late, statements("views")):
+    views = VIEW_SCRIPTS if extended else ("views",)
+    for statement in chain(late, *map(statements, views)):
         new.execute(statement)
 
 
@@ -170,12 +177,7 @@ def _identity(path: Path) -> tuple[int, int, int, int]:
 
 def _is_of_aggregations(index: str) -> bool:
     """Whether the table of one of our CREATE INDEX statements has an ``aggr_id``."""
-    return "aggr_id" in {**layout_of("schema"), **layout_of("extensions")}[_table_of(index)]
-
-
-def _table_of(index: str) -> str:
-    """The table of one of our CREATE INDEX statements."""
-    return re.split(r"\sON\s+", index, maxsplit=1)[1].split()[0]
+    return "aggr_id" in layout_of(*TABLE_SCRIPTS)[indexed_table(index)]
 
 
 def _name_of(index: str) -> str:

@@ -15,7 +15,6 @@ from tensorboard_plugin_dlprof.database.coverage import coverage_rows
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, NO_DIGEST
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
 from tensorboard_plugin_dlprof.database.iteration_blocks import write_iteration_blocks
-from tensorboard_plugin_dlprof.database.launch_rows import LaunchRuns, write_launches
 from tensorboard_plugin_dlprof.database.rank_rows import write_ranks
 from tensorboard_plugin_dlprof.database.sub_op_rows import write_sub_ops
 from tensorboard_plugin_dlprof.database.work_by_op import write_iteration_ops, write_op_ranges
@@ -29,7 +28,7 @@ MEMCPY, MEMSET = 1, 2
 
 def write_raw_extensions(
     con: sqlite3.Connection, profile: Profile, source: SourceIdentity, text: Int64s, profile_name: str
-) -> LaunchRuns:
+) -> None:
     """Store what does not depend on the choice of iterations.
 
     Args:
@@ -38,9 +37,6 @@ def write_raw_extensions(
         source: the imported file.
         text: ``dictionary.id`` of each id in ``Profile.strings``.
         profile_name: given by the user, else empty.
-
-    Returns:
-        The launch of each kernel.
     """
     _write_info(con, profile, source, profile_name)
     insert_rows(
@@ -49,7 +45,6 @@ def write_raw_extensions(
         ("device_id", "memory_bytes"),
         [(gpu.device_id, gpu.memory_bytes) for gpu in profile.devices],
     )
-    launches = write_launches(con, profile.kernels, text)
     _write_kernel_names(con, profile.kernel_classes, text)
     _write_counters(con, profile.counters)
     _write_memory_ops(con, profile)
@@ -76,7 +71,6 @@ def write_raw_extensions(
         },
         len(memory.time_ns),
     )
-    return launches
 
 
 def write_coverage(con: sqlite3.Connection, profile: Profile) -> None:

@@ -7,13 +7,11 @@ import sqlite3
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.aggregation.grouping import alike
-from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.columns.rows import insert_integers, insert_rows, storable
 from tensorboard_plugin_dlprof.database.texts import Dictionary, op_text_ids
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.metadata import DEFAULT_DOMAIN, DLPROF_VERSION, PLUGIN_NAME, VERSION
-from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, Kernels, ModelConfig, Profile, Syncs
+from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, ModelConfig, Profile, Syncs
 
 DOMAIN = 1
 """``read_only_domains.id`` of the only domain."""
@@ -30,7 +28,7 @@ def write_raw_tables(
     profile_name: str,
     original_command: str,
 ) -> None:
-    """Store everything that does not depend on the choice of iterations.
+    """Store everything that does not depend on the choice of iterations, but kernels (``kernel_rows``).
 
     Args:
         con: an empty database with the tables of 1.8.
@@ -43,7 +41,6 @@ def write_raw_tables(
     _write_settings(con, profile, dictionary, profile_name, original_command)
     _write_ops(con, profile, dictionary)
     _write_instances(con, profile, text)
-    _write_kernels(con, profile.kernels, text)
     for copies, table in ((profile.memcpys, "read_only_memcpys"), (profile.memsets, "read_only_memsets")):
         _write_copies(con, copies, table, text)
     syncs, calls = profile.syncs, profile.calls
@@ -166,41 +163,6 @@ def _ids(text: Int64s, column: Int32s) -> Int64s | int:
     return int(text[column[0]]) if len(column) and column.strides == (0,) else text[column]
 
 
-def _write_kernels(con: sqlite3.Connection, kernels: Kernels, text: Int64s) -> None:
-    grid, block = _write_grid_blocks(con, kernels)
-    insert_integers(
-        con,
-        "read_only_kernels",
-        {
-            **_call_columns(kernels, text),
-            "long_name_id": text[kernels.long_name],
-            "uses_tc": (kernels.matrix_unit == MatrixUnit.YES).astype(np.int64),
-            "gpu_start": kernels.gpu_start,
-            "gpu_stop": kernels.gpu_stop,
-            "grid_id": grid,
-            "block_id": block,
-            "device_id": kernels.device,
-        },
-        len(kernels.op),
-    )
-
-
-def _write_grid_blocks(con: sqlite3.Connection, kernels: Kernels) -> tuple[Int64s, Int64s]:
-    """Store each triple once, in the order of first use: grid, then block, kernel by kernel.
-
-    Returns:
-        The ids of the grid and of the block of each kernel.
-    """
-    launch, first = alike(*kernels.grid.T, *kernels.block.T)
-    triples = np.stack([kernels.grid[first], kernels.block[first]], axis=1).reshape(-1, 3)
-    number, first = alike(*triples.T)
-    distinct = triples[first]
-    columns = {"x": distinct[:, 0], "y": distinct[:, 1], "z": distinct[:, 2]}
-    insert_integers(con, "read_only_grid_block", columns, len(distinct))
-    grid, block = number.reshape(-1, 2).T + 1
-    return grid[launch], block[launch]
-
-
 def _write_copies(con: sqlite3.Connection, copies: Copies, table: str, text: Int64s) -> None:
     columns: dict[str, npt.NDArray[np.integer] | int] = {
         **_call_columns(copies, text),
@@ -214,8 +176,8 @@ def _write_copies(con: sqlite3.Connection, copies: Copies, table: str, text: Int
     insert_integers(con, table, columns, len(copies.op))
 
 
-def _call_columns(calls: Kernels | Copies | Syncs | Calls, text: Int64s) -> dict[str, npt.NDArray[np.integer] | int]:
-    """The columns that the tables of kernels, copies, sets, synchronisations and other calls have in common."""
+def _call_columns(calls: Copies | Syncs | Calls, text: Int64s) -> dict[str, npt.NDArray[np.integer] | int]:
+    """The columns that the tables of copies, sets, synchronisations and other calls have in common."""
     return {
         "read_only_ops_id": calls.op.astype(np.int64) + 1,
         "op_instance": calls.instance,

@@ -9,19 +9,16 @@ import sqlite3
 from collections.abc import Iterator
 
 from tensorboard_plugin_dlprof.database.connection import layout_of
-from tensorboard_plugin_dlprof.database.sql_files import tables
+from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS, tables
 
 _COUNTS = "ext_row_counts"
-
-_SCRIPTS = ("schema", "extensions")
-"""The scripts in ``sql/`` that create tables."""
 
 
 def count_rows_of_new(con: sqlite3.Connection) -> None:
     """Store the counts of a new database, whose ids run from 1 without gaps. Call it after all rows are written."""
     numbers = [
         f"('{table}', (SELECT {'coalesce(max(id), 0)' if has_id else 'count(*)'} FROM {table}))"
-        for script in _SCRIPTS
+        for script in TABLE_SCRIPTS
         for table, has_id in tables(script).items()
         if table != _COUNTS
     ]
@@ -58,5 +55,4 @@ def count_added_rows(con: sqlite3.Connection, before: dict[str, int]) -> None:
 
 def _tables() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Every counted table, with its columns."""
-    for script in _SCRIPTS:
-        yield from ((table, columns) for table, columns in layout_of(script).items() if table != _COUNTS)
+    return ((table, columns) for table, columns in layout_of(*TABLE_SCRIPTS).items() if table != _COUNTS)

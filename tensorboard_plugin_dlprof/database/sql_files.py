@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from functools import cache
 from pathlib import Path
 
 CAPABILITIES = {"extensions": ("diagnosis", "ranks", "timeline")}
 """Scripts with more tables of ours, one for each capability; they count as parts of ``extensions.sql``."""
+
+TABLE_SCRIPTS = ("schema", "kernels", "extensions")
+"""The scripts in ``sql/`` that create the tables of our databases."""
+
+VIEW_SCRIPTS = ("kernel_views", "views")
+"""The scripts that create the views of our databases."""
+
+DLPROF_SCRIPTS = ("schema", "dlprof_kernels")
+"""The scripts that create the tables of DLProf 1.8."""
 
 
 @cache
@@ -38,3 +48,8 @@ def tables(name: str) -> dict[str, bool]:
     """The tables that ``sql/<name>.sql`` creates, and whether the first column of each is an ``id``."""
     words = [statement.split(maxsplit=5) for statement in statements(name) if statement.startswith(NEW_TABLE)]
     return {table: column == "id" for _, _, table, _, column, _ in words}
+
+
+def indexed_table(statement: str) -> str:
+    """The table of one of our CREATE INDEX statements."""
+    return re.split(r"\sON\s+", statement, maxsplit=1)[1].split()[0]

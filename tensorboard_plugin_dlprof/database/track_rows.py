@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.rows import insert_rows
-from tensorboard_plugin_dlprof.database.launch_rows import LaunchRuns
+from tensorboard_plugin_dlprof.database.kernel_rows import StoredLaunches
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.packing import pack
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -36,7 +36,7 @@ class Ids(msgspec.Struct, frozen=True):
     """The ids in the database of what the items of tracks are."""
 
     kernels: Callable[[Int64s], Int64s]
-    """``ext_launches.id``, or ``read_only_kernels.id``, of rows of ``Profile.kernels``."""
+    """``launches.id``, or ``read_only_kernels.id``, of rows of ``Profile.kernels``."""
     memcpys: Int64s
     """``read_only_memcpys.id`` of each row of ``Profile.memcpys``."""
     memsets: Int64s
@@ -76,10 +76,10 @@ def write_tracks(con: sqlite3.Connection, tracks: Iterable[Track], ids: Ids) -> 
         insert_rows(con, "ext_track_bins", ("track_id", "level", "first_bin", "data"), _bins(number, track))
 
 
-def ids_of_ours(profile: Profile, launches: LaunchRuns, texts: Int64s) -> Ids:
+def ids_of_ours(profile: Profile, launches: StoredLaunches, texts: Int64s) -> Ids:
     """The ids in a database that this package writes: rows are numbered from 1."""
     return Ids(
-        kernels=lambda rows: launches.of_kernels(rows + 1),
+        kernels=lambda rows: launches.of_kernel[rows],
         memcpys=np.arange(1, len(profile.memcpys.op) + 1),
         memsets=np.arange(1, len(profile.memsets.op) + 1),
         ops=np.arange(1, len(profile.ops) + 1),

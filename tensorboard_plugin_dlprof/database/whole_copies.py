@@ -7,19 +7,15 @@ from its digest, and from its tables, indexes and views, which must be exactly t
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, holds_digest
-from tensorboard_plugin_dlprof.database.sql_files import statements
+from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS, VIEW_SCRIPTS, statements
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
-
-LARGEST = "kernel_iteration_node"
-"""The only table with a row for every kernel of every aggregation."""
 
 _MADE = "SELECT type, name, tbl_name, sql FROM {schema} ORDER BY type, name"
 
@@ -35,7 +31,7 @@ def is_made_by_us(con: sqlite3.Connection) -> bool:
 def _made_by_us() -> _Made:
     con = sqlite3.connect(":memory:")
     try:
-        for script in ("schema", "extensions", "indexes", "views"):
+        for script in (*TABLE_SCRIPTS, "indexes", *VIEW_SCRIPTS):
             for statement in statements(script):
                 con.execute(statement)
         return con.execute(_MADE.format(schema="sqlite_master")).fetchall()
@@ -68,28 +64,3 @@ def copy_file(
     if not intact:
         target.seek(0)
         target.truncate()
-
-
-@contextmanager
-def indexed_apart(new: sqlite3.Connection) -> Iterator[None]:
-    """Collects the rows that the block adds to the largest table in a temporary table, and appends them at the end.
-
-    SQLite sorts the index of the temporary table alone, and then appends rows and index entries, all of which follow
-    the existing ones. Indexing the whole table again would take twice as long, inserting each entry in its place
-    several times as long.
-    """
-    last = new.execute(f"SELECT coalesce(max(id), 0) FROM main.{LARGEST}").fetchone()[0]
-    columns = len(new.execute(f"SELECT * FROM main.{LARGEST} LIMIT 0").description)
-    (table,) = _of_largest("schema")
-    new.execute(table.replace("CREATE TABLE", "CREATE TEMP TABLE", 1))
-    # SQLite resolves names to TEMP tables first. This row makes the new ids follow the last one.
-    new.execute(f"INSERT INTO temp.{LARGEST} VALUES (?{', 0' * (columns - 1)})", (last,))
-    yield
-    new.execute(f"DELETE FROM temp.{LARGEST} WHERE id = ?", (last,))
-    for index in _of_largest("indexes"):
-        new.execute(index.replace("CREATE INDEX ", "CREATE INDEX temp.", 1))
-    new.execute(f"INSERT INTO main.{LARGEST} SELECT * FROM temp.{LARGEST}")
-
-
-def _of_largest(script: str) -> list[str]:
-    return [text for text in statements(script) if f"CREATE TABLE {LARGEST} " in text or f"ON {LARGEST} " in text]

@@ -1,7 +1,4 @@
-"""Writes the ranges of the rows of each op, and the times of each op by iteration.
-
-Indexes and plain rows would hold the same in ten times the space.
-"""
+"""Writes where the rows of each op are, the kinds of its calls, and its times by iteration."""
 
 from __future__ import annotations
 
@@ -10,12 +7,10 @@ import sqlite3
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.aggregation.grouping import Groups
+from tensorboard_plugin_dlprof.aggregation.grouping import Groups, alike
 from tensorboard_plugin_dlprof.aggregation.tables import IterationOps, UnknownKernels
-from tensorboard_plugin_dlprof.columns.rows import insert_integers, insert_rows
-from tensorboard_plugin_dlprof.database.runs import runs
+from tensorboard_plugin_dlprof.columns.rows import insert_integers
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.packing import pack, parts_of
 from tensorboard_plugin_dlprof.profile.tables import Instances, Profile
 
 MOST_VARIANTS = 50
@@ -49,11 +44,10 @@ def _write_variants(con: sqlite3.Connection, instances: Instances, ops: int) -> 
         instances.output_shapes,
         instances.parameters,
     ]
-    found = runs(columns)
-    calls = np.zeros(len(found.first), np.int64)
-    np.add.at(calls, found.kind, np.diff(np.append(found.head, len(instances.op))))
-    op = instances.op[found.first].astype(np.int64)
-    order = np.lexsort((found.first, -calls, op))
+    number, first = alike(*columns)
+    calls = np.bincount(number, minlength=len(first))
+    op = instances.op[first].astype(np.int64)
+    order = np.lexsort((first, -calls, op))
     kinds = np.bincount(op, minlength=ops)
     position = np.arange(len(order)) - (np.cumsum(kinds) - kinds)[op[order]]
     kept = order[position < MOST_VARIANTS]
@@ -63,7 +57,7 @@ def _write_variants(con: sqlite3.Connection, instances: Instances, ops: int) -> 
         {
             "read_only_ops_id": op[kept] + 1,
             "position": position[position < MOST_VARIANTS],
-            "op_instance_id": found.first[kept] + 1,
+            "op_instance_id": first[kept] + 1,
             "calls": calls[kept],
         },
         len(kept),
@@ -72,36 +66,27 @@ def _write_variants(con: sqlite3.Connection, instances: Instances, ops: int) -> 
 
 
 def write_iteration_ops(con: sqlite3.Connection, aggr_id: int, ops: IterationOps, unknown: UnknownKernels) -> None:
-    """Store the counts and times of each op in each iteration (``ext_iteration_ops``) and in all of them together
-    (``ext_op_kernels``)."""
-    # ``ops`` is ordered by iteration, and the stable sort keeps that order within each op.
-    order = np.argsort(ops.op, kind="stable")
-    op = ops.op[order].astype(np.int64)
-    # Columns that often have equal values are neighbours, which compresses best: a call often has one kernel, its GPU
-    # time is often kernel time alone, and often all of it is on Tensor Cores.
-    columns = [
-        column[order]
-        for column in (
-            ops.iter_value, ops.instances, ops.kernels, ops.tc_kernels, ops.cpu_time_ns, ops.gpu_time_ns, ops.kernel_ns,
-            ops.tc_kernel_ns,
-        )
-    ]  # fmt: skip
-    insert_rows(
+    """Store the counts and times of each op in each iteration (``iteration_ops``) and the kernels of all of them
+    together (``ext_op_kernels``)."""
+    insert_integers(
         con,
-        "ext_iteration_ops",
-        ("aggr_id", "first_op_id", "last_op_id", "data"),
-        (
-            (
-                aggr_id,
-                int(op[begin]) + 1,
-                int(op[end - 1]) + 1,
-                pack([columns[0][begin:end], op[begin:end] + 1, *(column[begin:end] for column in columns[1:])]),
-            )
-            for begin, end in parts_of(op)
-        ),
+        "iteration_ops",
+        {
+            "aggr_id": aggr_id,
+            "iteration": ops.iter_value,
+            "read_only_ops_id": ops.op.astype(np.int64) + 1,
+            "calls": ops.instances,
+            "kernels": ops.kernels,
+            "tc_kernels": ops.tc_kernels,
+            "cpu_time_ns": ops.cpu_time_ns,
+            "gpu_time_ns": ops.gpu_time_ns,
+            "kernel_ns": ops.kernel_ns,
+            "tc_kernel_ns": ops.tc_kernel_ns,
+        },
+        len(ops.op),
     )
-    of_op = Groups.of(op, int(op[-1]) + 1 if len(op) else 0)
-    kernels, kernel_ns, tc_kernel_ns = (of_op.sum(columns[place]) for place in (2, 6, 7))
+    of_op = Groups.of(ops.op, int(ops.op.max()) + 1 if len(ops.op) else 0)
+    kernels, kernel_ns, tc_kernel_ns = (of_op.sum(column) for column in (ops.kernels, ops.kernel_ns, ops.tc_kernel_ns))
     used = np.flatnonzero(kernels)
     unknown_kernels, unknown_ns = np.zeros((2, len(kernels)), np.int64)
     unknown_kernels[unknown.op], unknown_ns[unknown.op] = unknown.kernels, unknown.kernel_ns

@@ -12,8 +12,7 @@ from tensorboard_plugin_dlprof.columns.group import are_among
 from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.database.extension_rows import MEMCPY, MEMSET
 from tensorboard_plugin_dlprof.database.instance_reader import instance_columns
-from tensorboard_plugin_dlprof.database.launch_rows import LaunchRuns
-from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, counts_from_1, integers
+from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, integers
 from tensorboard_plugin_dlprof.database.portions import Column, read_columns
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
@@ -43,23 +42,20 @@ class WorkReader:
 
     def kernels(self) -> Kernels:
         """Kernels, in the order of their ids."""
-        instance, api_start, api_stop, gpu_start, gpu_stop, process, thread = self._kernel_columns()
-        count = len(instance)
-        (
-            op, name, long_name, uses, grid, block, device, stream, registers, static, dynamic, launched, occupancy,
-        ), row, rows = self._launches(count)  # fmt: skip
+        launch, instance, api_start, api_stop, gpu_start, gpu_stop = self._kernel_columns()
+        columns, row = self._launches(launch)
+        op, name, long_name, uses, grid, block, device, process, thread, stream, *more = columns
+        registers, static, dynamic, launched, occupancy = more
         grid_ids, x, y, z = integers(self._con, "SELECT id, x, y, z FROM read_only_grid_block ORDER BY id", 4)
         triples, triple = np.stack([x, y, z], axis=1).astype(np.int32), Ids(grid_ids)
         shown = self._con.shown_name
 
         def each(column: _Column) -> _Column:
-            values = column[row]
-            if len(values) and (values == values[0]).all():
-                return cast(_Column, np.broadcast_to(values[0], (count, *values.shape[1:])))
-            return cast(_Column, spilled(np.repeat(values, rows, axis=0)))
+            if len(column) and (column == column[0]).all():
+                return cast(_Column, np.broadcast_to(column[0], (len(row), *column.shape[1:])))
+            return cast(_Column, spilled(column[row]))
 
         of_kernel = each(self._op_rows.ops(op))
-
         return Kernels(
             op=of_kernel,
             instance=self._op_rows.checked(of_kernel, instance),
@@ -73,8 +69,8 @@ class WorkReader:
             grid=each(triples[triple.rows(grid, shown, "grid")].reshape(-1, 3)),
             block=each(triples[triple.rows(block, shown, "block")].reshape(-1, 3)),
             device=each(device.astype(np.int32)),
-            process_id=process,
-            thread_id=thread,
+            process_id=each(process),
+            thread_id=each(thread),
             stream=each(stream),
             registers=each(registers.astype(np.int32)),
             static_shared_bytes=each(static),
@@ -163,27 +159,19 @@ class WorkReader:
         return Instances(of_ops, start, stop, process, thread, *(spilled(text(ids)) for ids in texts))
 
     def _kernel_columns(self) -> list[Int64s]:
-        """Number of the call, times, process and thread."""
-        if self._extended:
-            return read_columns(
+        """Launch, number of the call, and the four times; the launch is the row itself in NVIDIA's databases."""
+        if not self._extended:
+            instance, *times = integers(
                 self._con,
-                "read_only_kernels",
-                (
-                    Column("op_instance"),
-                    Column("api_start"),
-                    Column("api_stop"),
-                    Column("gpu_start"),
-                    Column("gpu_stop"),
-                    Column("process_id"),
-                    Column("thread_id"),
-                ),
+                "SELECT op_instance, api_start, api_stop, gpu_start, gpu_stop FROM read_only_kernels ORDER BY id",
+                5,
             )
-        return integers(
-            self._con,
-            "SELECT op_instance, api_start, api_stop, gpu_start, gpu_stop, process_id, thread_id "
-            "FROM read_only_kernels ORDER BY id",
-            7,
+            return [np.arange(len(instance)), instance, *times]
+        names = ("launch_id", "op_instance", "api_start_ns", "api_duration_ns", "start_ns", "duration_ns")
+        launch, instance, api_start, api_duration, start, duration = read_columns(
+            self._con, "kernels", tuple(map(Column, names))
         )
+        return [launch, instance, api_start, spilled(api_start + api_duration), start, spilled(start + duration)]
 
     def _copies(self, table: str, copy_kind: str, kind: int) -> Copies:
         (
@@ -227,31 +215,19 @@ class WorkReader:
             unit[(uses == 0) & are_among(long_name, unknown)] = MatrixUnit.UNKNOWN
         return unit
 
-    def _launches(self, kernels: int) -> tuple[list[Int64s], Int64s, Int64s]:
-        """The launches of the kernels, run-length encoded.
-
-        Returns:
-            The columns of the distinct launches; the row in them of each run of kernels; the kernels of each run.
-        """
-        common = "read_only_ops_id, name_id, long_name_id, uses_tc, grid_id, block_id, device_id"
-        if self._extended:
-            ids, *columns = integers(
-                self._con,
-                f"SELECT launch.id, {', '.join(f'kernel.{column}' for column in common.split(', '))}, launch.stream, "
-                "launch.registers, launch.static_shared_bytes, launch.dynamic_shared_bytes, launch.launched, "
-                "launch.occupancy_percent FROM ext_launches AS launch "
-                "JOIN read_only_kernels AS kernel ON kernel.id = launch.kernel_id ORDER BY launch.id",
-                14,
-            )
-            # Our ids run from 1 without gaps, unless somebody changed the file; then the kernels are read one by one.
-            if len(ids) and counts_from_1(self._con, "read_only_kernels", kernels):
-                launch, rows = LaunchRuns.of(self._con).lengths(kernels)
-                row = np.minimum(np.searchsorted(ids, launch), len(ids) - 1)
-                if (ids[row] == launch).all():
-                    return columns, row, rows
-        columns = integers(self._con, f"SELECT {common} FROM read_only_kernels ORDER BY id", 7)
-        unknown = np.full(kernels, -1, np.int64)
-        return columns + [unknown] * 6, np.arange(kernels), np.ones(kernels, np.int64)
+    def _launches(self, launch: Int64s) -> tuple[list[Int64s], Int64s]:
+        """The columns of the launches, and the row in them of each kernel, given what ``_kernel_columns`` says."""
+        common = "read_only_ops_id, name_id, long_name_id, uses_tc, grid_id, block_id, device_id, process_id, thread_id"
+        if not self._extended:
+            columns = integers(self._con, f"SELECT {common} FROM read_only_kernels ORDER BY id", 9)
+            return columns + [np.full(len(launch), -1, np.int64)] * 6, launch
+        ids, *columns = integers(
+            self._con,
+            f"SELECT id, {common}, stream, registers, static_shared_bytes, dynamic_shared_bytes, launched, "
+            "occupancy_percent FROM launches ORDER BY id",
+            16,
+        )
+        return columns, Ids(ids).rows(launch, self._con.shown_name, "launch")
 
     def _beside(self, ident: Int64s, query: str, columns: int) -> list[Int64s]:
         """Columns of one of our own tables for the rows ``ident``; -1 where it has no row.

@@ -28,12 +28,11 @@ from tensorboard_plugin_dlprof.database.extension_rows import (
     write_raw_extensions,
 )
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, identify
-from tensorboard_plugin_dlprof.database.kernel_orders import write_kernel_orders
-from tensorboard_plugin_dlprof.database.launch_rows import LaunchRuns
+from tensorboard_plugin_dlprof.database.kernel_rows import StoredLaunches, write_iteration_kernels, write_kernels
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.raw_rows import write_raw_tables
 from tensorboard_plugin_dlprof.database.row_counts import count_rows_of_new
-from tensorboard_plugin_dlprof.database.sql_files import statements
+from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS, VIEW_SCRIPTS, statements
 from tensorboard_plugin_dlprof.database.texts import Dictionary, number_texts
 from tensorboard_plugin_dlprof.database.track_rows import ids_of_ours, write_tracks
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -92,20 +91,21 @@ def write_database(
     """
     identity = identity or identify(source)
     with published(path, _expected_bytes(profile)) as con:
-        for script in ("schema", "extensions"):
+        for script in TABLE_SCRIPTS:
             _run(con, script)
         dictionary = Dictionary()
         dictionary.id(DEFAULT_DOMAIN)
         text = number_texts(profile, dictionary)
         write_raw_tables(con, profile, dictionary, text, profile_name, original_command)
-        launches = write_raw_extensions(con, profile, identity, text, profile_name)
+        launches = write_kernels(con, profile.kernels, profile.strings, text)
+        write_raw_extensions(con, profile, identity, text, profile_name)
         write_tracks(con, build_tracks(profile), ids_of_ours(profile, launches, text))
         found = results()
         _write_aggregations(con, profile, found.aggregations, dictionary, text, launches)
         _write_judgement(con, profile, found, text)
         insert_rows(con, "dictionary", ("id", "string"), dictionary.rows())
         count_rows_of_new(con)
-        for script in ("indexes", "views"):
+        for script in ("indexes", *VIEW_SCRIPTS):
             _run(con, script)
     return warnings(profile)
 
@@ -116,14 +116,14 @@ def _write_aggregations(
     aggregations: Sequence[Aggregation],
     dictionary: Dictionary,
     text: Int64s,
-    launches: LaunchRuns,
+    launches: StoredLaunches,
 ) -> None:
     writer = AggregationWriter(con, dictionary, text, fresh_numbering(profile))
     for number, aggregation in enumerate(aggregations, start=1):
         write_who_and_when(con, number)
         writer.write(number, aggregation)
         write_aggregated_extensions(con, number, aggregation)
-        write_kernel_orders(con, number, profile, aggregation, launches)
+        write_iteration_kernels(con, number, profile.kernels, aggregation, launches)
     writer.finish()
 
 
@@ -166,4 +166,4 @@ def _expected_bytes(profile: Profile) -> int:
     indexes."""
     work = len(profile.memcpys.op) + len(profile.memsets.op) + len(profile.syncs.op) + len(profile.calls.op)
     instances = len(profile.instances.op) + len(profile.memory.time_ns)
-    return 200_000 + 150 * len(profile.kernels.op) + 80 * (work + instances)
+    return 200_000 + 170 * len(profile.kernels.op) + 80 * (work + instances)

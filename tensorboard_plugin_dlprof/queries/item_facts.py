@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
-from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.tracks import Int64s, TrackRow
 from tensorboard_plugin_dlprof.timeline.tables import COPY, GRAPH, SET, STREAM
 
@@ -21,7 +21,7 @@ _OP = "LEFT JOIN read_only_ops AS op ON op.id = work.read_only_ops_id"
 _SQL = {
     "launch": "SELECT work.id, op.op_name, op.op_id, long.string, grid.x, grid.y, grid.z, block.x, block.y, block.z, "
     "work.registers, CASE WHEN work.static_shared_bytes < 0 THEN -1 ELSE work.static_shared_bytes + "
-    f"work.dynamic_shared_bytes END FROM ext_launches AS work {_OP} {_DIMENSIONS} "
+    f"work.dynamic_shared_bytes END FROM launches AS work {_OP} {_DIMENSIONS} "
     "JOIN dictionary AS long ON long.id = work.long_name_id WHERE work.id IN ({})",
     "kernel": "SELECT work.id, op.op_name, op.op_id, long.string, grid.x, grid.y, grid.z, block.x, block.y, block.z, "
     f"-1, -1 FROM read_only_kernels AS work {_OP} {_DIMENSIONS} "
@@ -39,7 +39,7 @@ class Facts:
 
     def __init__(self, con: sqlite3.Connection) -> None:
         self._con = con
-        self._kernels = "launch" if "ext_launches" in extension_tables(con) else "kernel"
+        self._kernels = "launch" if is_extended(con) else "kernel"
         self._known: dict[tuple[str, int], dict[str, Any]] = {}
 
     def of(self, track: TrackRow, work_class: Int64s, ref: Int64s) -> list[dict[str, Any]]:

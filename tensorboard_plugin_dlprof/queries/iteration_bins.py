@@ -7,12 +7,11 @@ from contextlib import suppress
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.errors import BadRequest
-from tensorboard_plugin_dlprof.queries.iteration_blocks import bars_by_number, iteration_blocks
+from tensorboard_plugin_dlprof.queries.iteration_blocks import NotWholeNumbers, bars_by_number, iteration_blocks
 from tensorboard_plugin_dlprof.queries.iteration_sums import Bar, sums_by_number, with_unrecorded
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import performance
-from tensorboard_plugin_dlprof.queries.whole_numbers import NotWholeNumbers
 
 DEFAULT_BINS = 1_000
 MAX_BINS = 2_000

@@ -6,16 +6,23 @@ For very many iterations, the import has stored the blocks; for fewer, each iter
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.queries.extension import extension_tables
 from tensorboard_plugin_dlprof.queries.iteration_sums import Bar, last_aggregated, parts_of_bar, single
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import RESOURCES
-from tensorboard_plugin_dlprof.queries.whole_numbers import NotWholeNumbers, Numbers, read_columns
+
+Numbers = npt.NDArray[np.int64]
+
+
+class NotWholeNumbers(Exception):
+    """A column of a damaged database contains something other than an integer in some rows."""
+
 
 _KEPT = 4
 """Aggregations whose blocks are kept, each with a megabyte or two."""
@@ -84,7 +91,7 @@ def _stored(connection: sqlite3.Connection, scope: Scope) -> Blocks | None:
     stored = [told.get(name, name) for name in names]
     rows = "FROM ext_iteration_blocks WHERE aggr_id = :aggregation ORDER BY position"
     try:
-        found = read_columns(connection, stored, rows, {"aggregation": scope.aggregation})
+        found = _read_columns(connection, stored, rows, {"aggregation": scope.aggregation})
     except NotWholeNumbers:
         return None
     columns = dict(zip(names, found, strict=True))
@@ -134,7 +141,17 @@ def _single(connection: sqlite3.Connection, scope: Scope, low: int, high: int) -
     values = [f"CASE WHEN is_aggregated THEN {name} ELSE 0 END" if name in _PARTS else name for name in _COLUMNS]
     rows = f"FROM ({single(connection)} AND iteration.iter_value BETWEEN :low AND :high) ORDER BY first_value"
     asked = {"aggregation": scope.aggregation, "low": low, "high": high}
-    return dict(zip(_COLUMNS, read_columns(connection, values, rows, asked), strict=True))
+    return dict(zip(_COLUMNS, _read_columns(connection, values, rows, asked), strict=True))
+
+
+def _read_columns(
+    connection: sqlite3.Connection, expressions: Sequence[str], rows: str, values: Mapping[str, int]
+) -> list[Numbers]:
+    """The values of each expression; ``rows`` is the statement after its columns."""
+    found = connection.execute(f"SELECT {', '.join(expressions)} {rows}", values).fetchall()
+    if any(type(value) is not int for row in found for value in row):
+        raise NotWholeNumbers
+    return list(np.array(found, np.int64).reshape(-1, len(expressions)).T)
 
 
 def _added(connection: sqlite3.Connection, scope: Scope, columns: Mapping[str, Numbers], bar: Numbers) -> list[Bar]:

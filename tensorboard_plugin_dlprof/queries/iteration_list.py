@@ -127,32 +127,6 @@ _PARTS = (
 """In our databases, the parts add up to the length of the iteration, and an index holds their sum."""
 
 
-_STATS_IN_STEP = (
-    "LEFT JOIN kernel_iteration_stats AS stats ON stats.id = part.id "
-    "AND +stats.aggr_id = part.aggr_id AND +stats.iter_value = part.iter_value"
-)
-"""Our databases have a row for every iteration in both tables, so the ids are the same, and joining by id takes a third
-of the time of an index. The unary plus keeps SQLite from using the index."""
-
-
-_FROM_PART_TO_ITERATION = (
-    "(SELECT listed.id - one.id FROM iteration_aggregation_list AS one JOIN iteration_list AS listed "
-    "ON listed.aggr_id = one.aggr_id AND listed.iter_value = one.iter_value "
-    "WHERE one.aggr_id = :aggregation ORDER BY one.iter_value LIMIT 1)"
-)
-_ITERATION_IN_STEP = (
-    f"LEFT JOIN iteration_list AS iteration ON iteration.id = part.id + {_FROM_PART_TO_ITERATION} "
-    "AND +iteration.aggr_id = part.aggr_id AND +iteration.iter_value = part.iter_value"
-)
-"""The same for the table of all iterations, in which the aggregated iterations are adjacent."""
-
-_STATS_ALONE = "kernel_iteration_stats AS part NOT INDEXED"
-"""Without a filter, the order of rows is that of this table, which has the same columns for the scope."""
-
-_IN_ORDER = f"{ITERATIONS.base} NOT INDEXED"
-"""For columns without an index: reading the table in its own order takes a third of the time of using another index."""
-
-
 _OF_RESOURCE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "tensor_core": (
@@ -213,7 +187,6 @@ _UNKNOWN_COLUMNS = (
         "up to this.",
         UNKNOWN_PART,
         ("unknown",),
-        base=_IN_ORDER,
     ),
     Column(
         "unknown_kernels",
@@ -222,7 +195,6 @@ _UNKNOWN_COLUMNS = (
         f"Of the kernels of the iteration, {_UNKNOWN}.",
         "coalesce(unknown.unknown_kernels, 0)",
         ("unknown",),
-        base=_IN_ORDER,
         hidden=True,
     ),
     Column(
@@ -232,7 +204,6 @@ _UNKNOWN_COLUMNS = (
         f"Plain sum of the durations of {_UNKNOWN}, on all GPUs.",
         "coalesce(unknown.unknown_kernel_ns, 0)",
         ("unknown",),
-        base=_IN_ORDER,
         hidden=True,
     ),
 )
@@ -249,7 +220,7 @@ def _with_unknown(table: Table) -> Table:
         if column.key in ("tensor_core_time_ns", "tensor_core_time_fraction"):
             column = _least(column, "part.tc_duration", _BY_CLOCK)
         elif column.key in ("tensor_core_kernels", "tensor_core_kernel_time_ns"):
-            column = _least(column, column.sql.replace("stats.", "part."), _BY_LAUNCH)
+            column = _least(column, column.sql, _BY_LAUNCH)
         elif column.key == "other_kernel_ns":
             column = msgspec.structs.replace(column, sql=f"{column.sql} - {UNKNOWN_PART}", joins=("unknown",))
         columns.append(column)
@@ -261,41 +232,26 @@ def _with_unknown(table: Table) -> Table:
 
 def _least(column: Column, known: str, may_be_more: str) -> Column:
     """The column as a lower bound: NULL if ``known`` is 0 and the condition ``may_be_more`` holds."""
-    divisor = column.quotient[1] if column.quotient else "1"
-    of_stats = column.alone is not None
+    at_least = at_least_sql(known, may_be_more)
+    is_fraction = column.type == "fraction"
     return msgspec.structs.replace(
         column,
-        sql=at_least_sql("stats." + known.removeprefix("part.") if of_stats else known, may_be_more)
-        if divisor == "1"
-        else f"{at_least_sql(known, may_be_more)} * 1.0 / nullif({divisor}, 0)",
+        sql=f"{at_least} * 1.0 / nullif({_PARTS}, 0)" if is_fraction else at_least,
         joins=(*column.joins, "unknown"),
         description=f"{column.description} A lower bound if there are {_MAY_USE}; then empty instead of 0.",
         nullable=True,
-        alone=(f"{_STATS_ALONE} {OF_ITERATION}", at_least_sql(known, may_be_more)) if of_stats else None,
-        # Columns read whole contain integers only, so a divisor of 0 stands for unknown.
-        quotient=(known, f"CASE WHEN {known} > 0 OR NOT ({may_be_more}) THEN {divisor} ELSE 0 END"),
     )
 
 
 def _of_ours() -> Table:
     fractions = {"gpu_time_fraction": _BUSY, "tensor_core_time_fraction": "part.tc_duration"}
     of_parts = {"duration_ns": _PARTS} | {key: f"{time} * 1.0 / nullif({_PARTS}, 0)" for key, time in fractions.items()}
-    quotients = {key: (time, _PARTS) for key, time in fractions.items()}
     columns = []
     for column in ITERATIONS.columns:
         if column.key in of_parts:
-            column = msgspec.structs.replace(
-                column, sql=of_parts[column.key], joins=(), quotient=quotients.get(column.key)
-            )
+            column = msgspec.structs.replace(column, sql=of_parts[column.key], joins=())
         if column.key == "start_ns":
             column = msgspec.structs.replace(column, order="part.iter_value")
-        elif column.joins == ("stats",):
-            column = msgspec.structs.replace(
-                column, base=_IN_ORDER, alone=(_STATS_ALONE, column.sql.replace("stats.", "part."))
-            )
-        elif column.joins == () and column.key not in ("iteration", "duration_ns"):
-            column = msgspec.structs.replace(column, base=_IN_ORDER)
         columns.append(column)
     total = "SELECT iter_aggregated FROM model_summary WHERE aggr_id = :aggregation AND domain_id = :domain"
-    joins = MappingProxyType({**ITERATIONS.joins, "stats": _STATS_IN_STEP, "iteration": _ITERATION_IN_STEP})
-    return msgspec.structs.replace(ITERATIONS, columns=tuple(columns), joins=joins, total=total, in_order=_IN_ORDER)
+    return msgspec.structs.replace(ITERATIONS, columns=tuple(columns), total=total)

@@ -16,7 +16,7 @@ def _long_name_id(kernels: str) -> str:
     return f"(SELECT min(kernel.long_name_id) FROM {kernels} AS kernel WHERE {_OF_NAME})"
 
 
-_LONG_NAME_ID = _long_name_id("ext_launches")
+_LONG_NAME_ID = _long_name_id("launches")
 """Taken from the distinct launches, not from the kernels, of which a million may have the same name."""
 
 KERNEL_NAME = Column(
@@ -85,7 +85,7 @@ _BASIC = Table(
 
 USING_OR_UNKNOWN = (
     "CASE WHEN summary.uses_tc THEN 1 WHEN EXISTS (SELECT 1 FROM ext_kernel_names AS class WHERE class.matrix_unit = 2 "
-    f"AND EXISTS (SELECT 1 FROM ext_launches AS kernel WHERE {_OF_NAME} "
+    f"AND EXISTS (SELECT 1 FROM launches AS kernel WHERE {_OF_NAME} "
     "AND kernel.long_name_id = class.name_id)) THEN NULL ELSE 0 END"
 )
 """Whether a kernel uses Tensor Cores; NULL if that is unknown for some launch of the name."""
@@ -109,7 +109,8 @@ def _of_launches(column: Column) -> Column:
 _COUNTED = (
     "FROM ext_op_ranges AS lie CROSS JOIN ext_kernel_counters AS counted "
     "ON counted.kernel_id BETWEEN lie.first_kernel_id AND lie.first_kernel_id + lie.kernels - 1 "
-    "CROSS JOIN read_only_kernels AS kernel ON kernel.id = counted.kernel_id "
+    "CROSS JOIN kernels AS one ON one.id = counted.kernel_id "
+    "CROSS JOIN launches AS kernel ON kernel.id = one.launch_id "
     f"WHERE lie.read_only_ops_id = summary.read_only_ops_id AND {_OF_NAME}"
 )
 

@@ -9,9 +9,9 @@ from typing import TypedDict, cast
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.numbers import flag, flag_or_unknown, number, whole
-from tensorboard_plugin_dlprof.queries.op_work import op_iterations, sub_op_calls
 from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, NO_GPU_WORK, USING_OR_UNKNOWN, has_host_time
 from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.sub_op_calls import sub_op_calls
 from tensorboard_plugin_dlprof.queries.unknown_kernels import MAY_USE, at_least
 
 MAX_VARIANTS = 50
@@ -244,34 +244,35 @@ def _sub_ops(connection: sqlite3.Connection, op: int) -> list[SubOp]:
 
 def _iterations(connection: sqlite3.Connection, scope: Scope, op: int) -> OpIterations:
     """The op by iteration; neighbouring iterations are summed if there are more than ``MAX_ITERATIONS``."""
-    if is_extended(connection):
-        found = _in_columns(op_iterations(connection, scope.aggregation, op, MAX_ITERATIONS))
+    extended = is_extended(connection)
+    # One lookup for each iteration: the table is ordered by iteration, then op.
+    source = (
+        "FROM iteration_aggregation_list AS part CROSS JOIN iteration_ops AS node ON node.aggr_id = part.aggr_id "
+        "AND node.iteration = part.iter_value AND node.read_only_ops_id = :op WHERE part.aggr_id = :aggregation"
+    )
+    values = {"aggregation": scope.aggregation, "op": op}
+    low, high = connection.execute(f"SELECT min(node.iteration), max(node.iteration) {source}", values).fetchone()
+    if whole(low) is None or whole(high) is None:
+        return _in_columns([])
+    values["low"], values["size"] = low, max(-(-(high - low + 1) // MAX_ITERATIONS), 1)
+    of_calls = "sum(calls), sum(cpu_time_ns), sum(gpu_time_ns)" if extended else "NULL, NULL, NULL"
+    cursor = connection.execute(
+        f"SELECT min(node.iteration), max(node.iteration), {of_calls}, sum(kernels), sum(tc_kernels), sum(kernel_ns), "
+        f"sum(tc_kernel_ns) {source} GROUP BY (node.iteration - :low) / :size ORDER BY 1",
+        values,
+    )
+    found = _in_columns([list(map(whole, column)) for column in zip(*cursor.fetchmany(MAX_ITERATIONS), strict=True)])
+    if extended:
         unknown_use = _rows_with_unknown_use(connection, scope, op, found)
         found["tensor_core_kernels"] = list(map(at_least, found["tensor_core_kernels"], unknown_use))
         found["tensor_core_time_ns"] = list(map(at_least, found["tensor_core_time_ns"], unknown_use))
         times = zip(found["cpu_time_ns"], found["gpu_time_ns"], strict=True)
         found["cpu_time_ns"] = [cpu if has_host_time(cpu, gpu) else None for cpu, gpu in times]
-        return found
-    source = (
-        "SELECT DISTINCT iter_value, total_count AS kernels, uses_tc_count AS tc_kernels, total_gpu_time AS kernel_ns, "
-        "tc_gpu_time AS tc_kernel_ns FROM kernel_iteration_node "
-        "WHERE aggr_id = :aggregation AND domain_id = :domain AND read_only_ops_id = :op"
-    )
-    values = {"aggregation": scope.aggregation, "domain": scope.domain, "op": op}
-    low, high = connection.execute(f"SELECT min(iter_value), max(iter_value) FROM ({source})", values).fetchone()
-    if whole(low) is None or whole(high) is None:
-        return _in_columns([])
-    values["low"], values["size"] = low, max(-(-(high - low + 1) // MAX_ITERATIONS), 1)
-    cursor = connection.execute(
-        "SELECT min(iter_value), max(iter_value), NULL, NULL, NULL, sum(kernels), sum(tc_kernels), sum(kernel_ns), "
-        f"sum(tc_kernel_ns) FROM ({source}) GROUP BY (iter_value - :low) / :size ORDER BY 1",
-        values,
-    )
-    return _in_columns([list(map(whole, column)) for column in zip(*cursor.fetchmany(MAX_ITERATIONS), strict=True)])
+    return found
 
 
 _HAS_KNOWN_NON_TENSOR_CORE_KERNELS = (
-    "EXISTS (SELECT 1 FROM ext_launches AS kernel WHERE kernel.read_only_ops_id = :op AND NOT kernel.uses_tc "
+    "EXISTS (SELECT 1 FROM launches AS kernel WHERE kernel.read_only_ops_id = :op AND NOT kernel.uses_tc "
     "AND kernel.long_name_id NOT IN (SELECT name_id FROM ext_kernel_names WHERE matrix_unit = 2))"
 )
 """Whether the op ``:op`` has a kernel that is known not to use Tensor Cores. If not, the Tensor Core use of all kernels
@@ -280,10 +281,10 @@ that are not known to use them is unknown, in every iteration."""
 _ITERATIONS_WITH_UNKNOWN_USE = (
     "SELECT part.iter_value FROM ext_iteration_unknown AS unknown "
     "CROSS JOIN iteration_aggregation_list AS part ON part.id = unknown.id "
-    "WHERE unknown.aggr_id = :aggregation AND EXISTS (SELECT 1 FROM kernel_iteration_node AS one "
-    "JOIN read_only_kernels AS kernel ON kernel.id = one.read_only_kernel_id "
-    "JOIN ext_kernel_names AS class ON class.name_id = kernel.long_name_id AND class.matrix_unit = 2 "
-    "WHERE one.aggr_id = part.aggr_id AND one.iter_value = part.iter_value AND one.read_only_ops_id = :op)"
+    "WHERE unknown.aggr_id = :aggregation AND EXISTS (SELECT 1 FROM iteration_kernels AS one "
+    "JOIN launches AS launch ON launch.id = one.launch_id "
+    "JOIN ext_kernel_names AS class ON class.name_id = launch.long_name_id AND class.matrix_unit = 2 "
+    "WHERE one.aggr_id = part.aggr_id AND one.iteration = part.iter_value AND one.read_only_ops_id = :op)"
 )
 
 

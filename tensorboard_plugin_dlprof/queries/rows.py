@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from tensorboard_plugin_dlprof.queries.cells import Cell, cells
@@ -35,12 +35,22 @@ def read_rows(
         ids: ids of the rows.
     """
     found: dict[int, Row] = {}
-    types = list(columns.values())
     for start in range(0, len(ids), IDS_AT_ONCE):
         names = {f"id{number}": row_id for number, row_id in enumerate(ids[start : start + IDS_AT_ONCE])}
         cursor = connection.execute(f"{select} IN ({', '.join(':' + name for name in names)})", {**values, **names})
         while rows := cursor.fetchmany(_ROWS_AT_ONCE):
             row_ids, *of_columns = zip(*rows, strict=True)
-            shown = zip(*map(cells, types, of_columns), strict=True)
-            found.update(zip(row_ids, (dict(zip(columns, row, strict=True)) for row in shown), strict=True))
+            found.update(zip(row_ids, _shown(of_columns, columns), strict=True))
     return found
+
+
+def shown_rows(cursor: sqlite3.Cursor, columns: Mapping[str, ColumnType]) -> Iterator[Row]:
+    """The rows of a query for the columns, key -> type, in this order."""
+    while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+        yield from _shown(list(zip(*rows, strict=True)), columns)
+
+
+def _shown(values: Sequence[Sequence[object]], columns: Mapping[str, ColumnType]) -> Iterator[Row]:
+    """Rows of cells, from the values by column."""
+    shown = zip(*map(cells, columns.values(), values), strict=True)
+    return (dict(zip(columns, row, strict=True)) for row in shown)

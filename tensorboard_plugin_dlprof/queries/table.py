@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 
 import msgspec
@@ -12,6 +12,17 @@ from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.queries.filters import ColumnType
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
+
+
+class Lookup(msgspec.Struct, frozen=True):
+    """A table of something that many rows share, which filters and sorts by its columns read instead of the rows."""
+
+    key: str
+    """Its id, as an expression on the base of the table of rows."""
+    id: str
+    """Its id, as an expression on ``source``."""
+    source: str
+    """FROM clause."""
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -37,36 +48,12 @@ class Column(msgspec.Struct, frozen=True):
     tier: int = 0
     """0 for the most important columns. If a page is too narrow for all, columns of higher tiers are left out first."""
     order: str = ""
-    """Faster expression that needs the table's base alone and sorts rows in the same order."""
-    base: str = ""
-    """Base to use instead of the table's if rows are sorted by this column."""
-    alone: tuple[str, str] | None = None
-    """Another base and an expression on it, which give the same ids in the same order if nothing is filtered."""
-    quotient: tuple[str, str] | None = None
-    """Integer expressions of dividend and divisor, if the column is a quotient; unknown if the divisor is 0."""
-
-
-class Launches(msgspec.Struct, frozen=True):
-    """How to read what all kernels of a launch share, from the few distinct launches of a table of kernels."""
-
-    base: str
-    """FROM clause of the launches; ``kernel`` is one kernel of each launch."""
-    row_id: str
-    """Expression of the id of a launch."""
-    joins: Mapping[str, str]
-    """Joins that differ from the table's."""
-    of_row: str
-    """Expression of the launch's id for a row of the table, which may use its join ``kernel``."""
-    orders: Mapping[str, str]
-    """Column that differs from kernel to kernel -> kind of its stored order."""
-    own_joins: Collection[str] = ()
-    """Joins of the table that differ from kernel to kernel."""
-    where: str = "1"
-
-    def are_constant_in(self, column: Column) -> bool:
-        """Whether the column has the same value for all kernels of a launch."""
-        is_own = column.key in self.orders or any(join in self.own_joins for join in column.joins)
-        return bool(column.joins) and not is_own
+    """Expression on the table's base that sorts rows in the same order, which an index has."""
+    lookup: Lookup | None = None
+    """Where to read each distinct value once, instead of once for every row."""
+    ranked: str = ""
+    """SELECT of the value of the row ``:place`` of the scope, if ``order`` numbers the rows of the scope from 0 in
+    ascending order of the column. Filters then search for the first and last row that pass."""
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -88,16 +75,13 @@ class Table(msgspec.Struct, frozen=True):
     joins: Mapping[str, str] = msgspec.field(default_factory=lambda: MappingProxyType({}))
     """Name -> JOIN clause, in the order in which they are joined. None may add or drop rows."""
     links: tuple[str, ...] = ()
-    """Parameters that a request must give, bound as texts."""
-    in_order: str = ""
-    """Base to use instead of ``base`` for reading all rows in the order of their ids. Only for tables of integers and
-    quotients; if they have many rows, pages are found from whole columns."""
+    """Parameters that a request must give, bound as texts; ``iteration`` as an integer."""
     rows_base: str = ""
     """Base to use instead of ``base`` for reading rows by id."""
+    rows_where: str = ""
+    """Condition for reading rows by id, if ids are unique only within the scope."""
     total: str = ""
     """Query for the number of rows in the scope, if that is stored; no result means no rows."""
-    launches: Launches | None = None
-    """For tables of kernels of an iteration, whose orders may be stored."""
     filler: Callable[[sqlite3.Connection, Scope], Callable[[Row], None]] | None = None
     """Called once for a request; returns a function that fills in the cells of a row that SQL computes too slowly."""
 
@@ -115,34 +99,14 @@ class Table(msgspec.Struct, frozen=True):
 
     def source(self, joins: Collection[str], base: str = "") -> str:
         """FROM clause with some joins, of the table's base or another one."""
-        return _joined(base or self.base, self.joins, joins)
+        return " ".join([base or self.base, *(text for name, text in self.joins.items() if name in joins)])
 
-    def source_of_launches(self, joins: Collection[str]) -> str:
-        """FROM clause with some joins, for the launches."""
-        if self.launches is None:
-            raise ValueError(f"The rows of {self.name} have no launches.")
-        return _joined(self.launches.base, {**self.joins, **self.launches.joins}, joins)
-
-    def select(self, columns: Sequence[Column], *more: str) -> str:
-        """A SELECT of the id, ``columns`` and the expressions ``more``, which ends with the id expression of its
-        condition."""
-        values = ", ".join([self.row_id, *(f"({column.sql})" for column in columns), *more])
-        return f"SELECT {values} FROM {self.source(_joins(columns), self.rows_base)} WHERE {self.row_id}"
-
-    def select_launches(self, columns: Sequence[Column]) -> str:
-        """As ``select``, for launches."""
-        if self.launches is None:
-            raise ValueError(f"The rows of {self.name} have no launches.")
-        values = ", ".join([self.launches.row_id, *(f"({column.sql})" for column in columns)])
-        return f"SELECT {values} FROM {self.source_of_launches(_joins(columns))} WHERE {self.launches.row_id}"
-
-
-def _joins(columns: Sequence[Column]) -> frozenset[str]:
-    return frozenset(join for column in columns for join in column.joins)
-
-
-def _joined(base: str, joins: Mapping[str, str], wanted: Collection[str]) -> str:
-    return " ".join([base, *(text for name, text in joins.items() if name in wanted)])
+    def select(self) -> str:
+        """A SELECT of the id and all columns, which ends with the id expression of its condition."""
+        values = ", ".join([self.row_id, *(f"({column.sql})" for column in self.columns)])
+        joins = frozenset(join for column in self.columns for join in column.joins)
+        scope = f"({self.rows_where}) AND " if self.rows_where else ""
+        return f"SELECT {values} FROM {self.source(joins, self.rows_base)} WHERE {scope}{self.row_id}"
 
 
 class Request(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Translates a request for rows of a table into SQL, or into a question about stored orders.
+"""Translates a request for rows of a table into SQL.
 
 Nothing is executed here, but in ``pages``. Everything in the SQL but the bound values is our own text.
 """
@@ -6,16 +6,14 @@ Nothing is executed here, but in ``pages``. Everything in the SQL but the bound 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TypeAlias
 
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, Condition, condition, containing
-from tensorboard_plugin_dlprof.queries.packed import Question, TimeRange, time_range
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
+from tensorboard_plugin_dlprof.queries.table import Column, Lookup, Request, Table
 
 Value: TypeAlias = str | int | float
 CountKey: TypeAlias = tuple[str, tuple[tuple[str, Value], ...]]
@@ -24,21 +22,29 @@ CountKey: TypeAlias = tuple[str, tuple[tuple[str, Value], ...]]
 _INFINITE = "9e999"
 """Infinity as an SQL literal."""
 
-_OF_THE_PAGE = frozenset({"limit", "offset"})
-"""Parameters that do not affect the number of rows."""
+
+class Rank(msgspec.Struct, frozen=True):
+    """A number of rows, which a parameter of the statements stands for: those below a limit."""
+
+    parameter: str
+    value_at: str
+    """SELECT of the value of the row ``:place``, in ascending order."""
+    limit: float
+    with_equal: bool
+    """Whether rows equal to the limit count as below it."""
 
 
 class _Alternative(msgspec.Struct, frozen=True):
     """One part of a condition; the parts are joined by OR."""
 
     sql: str
-    by_name: bool = False
-    """Whether it compares the id of a text with the ids of all matching texts."""
+    is_sorted: bool = False
+    """Whether rows are sorted by the same column."""
 
     def text(self, few: bool) -> str:
-        """The SQL. Unless few rows pass, a unary plus keeps SQLite from using the index of the names, after which it
-        would have to sort millions of rows."""
-        return f"+{self.sql}" if self.by_name and not few else self.sql
+        """The SQL. Unless few rows pass, a unary plus keeps SQLite from using an index of another column than rows are
+        sorted by, after which it would have to sort millions of rows."""
+        return self.sql if few or self.is_sorted else f"+{self.sql}"
 
 
 class TableQuery:
@@ -61,7 +67,7 @@ class TableQuery:
         for link in table.links:
             if link not in request.links:
                 raise BadRequest(f"The table {table.name} needs the parameter {link}.")
-            self.values[link] = request.links[link]
+            self.values[link] = _iteration(request.links[link]) if link == "iteration" else request.links[link]
         self.scope_values = dict(self.values)
         """The parameters that do not depend on search, filters and page."""
         self.sort = request.sort or table.default_sort
@@ -69,17 +75,13 @@ class TableQuery:
         if not self.sorted_by.sortable:
             raise BadRequest(f"The table cannot be sorted by the column {self.sorted_by.key}.")
         self.is_descending = self.sort.startswith("-")
-        self._direction = "DESC" if self.is_descending else "ASC"
         self._conditions: list[list[_Alternative]] = []
-        self._ranges: list[TimeRange] = []
-        self._of_launches: list[list[_Alternative]] = []
+        self.ranks: list[Rank] = []
+        """Parameters whose values are found before the statements are executed."""
         self._filter_joins: set[str] = set()
-        self.numbers: list[tuple[Column, Condition]] | None = []
-        """All conditions on the rows, if they are on columns of numbers only; else None."""
         self._add_search(request.search.strip())
         for key, text in request.filters.items():
             self._add_filter(table.column(key), text)
-        self.values["limit"], self.values["offset"] = request.limit, request.offset
 
     @property
     def is_filtered(self) -> bool:
@@ -93,7 +95,8 @@ class TableQuery:
         else:
             joined = self.table.source(self._filter_joins if filtered else ())
             sql = f"SELECT count(*) FROM {joined} WHERE {self._where(filtered, True)}"
-        return sql, self._key(sql, self.values if filtered else self.scope_values)
+        values = self.values if filtered else self.scope_values
+        return sql, (sql, tuple(sorted(values.items())))
 
     def sums(self, columns: Sequence[Column]) -> str:
         """The SELECT of the sums of ``columns`` over all rows that pass."""
@@ -101,111 +104,92 @@ class TableQuery:
         values = ", ".join(f"sum({column.sql})" for column in columns)
         return f"SELECT {values} FROM {self.table.source(joins)} WHERE {self._where(True, True)}"
 
-    def count_key(self, question: Question) -> CountKey:
-        """The key for the number of rows that pass, if it is counted with stored orders."""
-        return self._key(f"{question.launches} {question.ranges}", self.values)
-
-    @staticmethod
-    def _key(sql: str, values: dict[str, Value]) -> CountKey:
-        return sql, tuple(sorted((name, value) for name, value in values.items() if name not in _OF_THE_PAGE))
-
-    def ids(self, few: bool, paged: bool) -> str:
-        """A SELECT of the ids of the rows that pass, in order.
+    def ids(self, few: bool = True, backwards: bool = False, columns: Sequence[Column] = ()) -> str:
+        """A SELECT of the ids of the rows that pass, or of some columns, in order.
 
         Args:
             few: whether few rows pass, which are then found first and sorted; else rows are read in order of an index.
-            paged: whether to return only the ids of the page.
+            backwards: whether the last row comes first.
+            columns: what to select; the id by default.
         """
         column, table = self.sorted_by, self.table
-        base = column.base
-        value, joins = (column.order, ()) if column.order else (column.sql, column.joins)
-        if column.alone is not None and not self._conditions:
-            (base, value), joins = column.alone, ()
-        unknown_last = ""
-        # SQLite sorts NULL before all other values, but unknown values come last in both directions.
-        if column.nullable and self._direction == "ASC":
-            if column.type in TEXT_TYPES:
-                unknown_last = f"({value}) IS NULL, "
-            else:
-                # A single sort key, because SQLite would evaluate the expression again for a second one.
-                value = f"ifnull({value}, {_INFINITE})"
-        plus = "+" if few and self._conditions else ""
-        order = f"{unknown_last}{plus}({value}) {self._direction}, "
+        ascending, descending = ("DESC", "ASC") if backwards else ("ASC", "DESC")
+        direction = descending if self.is_descending else ascending
+        joins, ranked = column.joins, ""
+        if column.order:
+            order, joins = f"({column.order}) {direction}", ()
+        elif column.lookup is not None:
+            ranked, joins = _ranked(column, column.lookup, self.is_descending), ()
+            order = f"ranked.rank {ascending}"
+        elif not column.nullable or self.is_descending:
+            # SQLite sorts NULL before all other values, but unknown values come last in both directions.
+            order = f"({column.sql}) {direction}"
+        elif column.type in TEXT_TYPES:
+            order = f"({column.sql}) IS NULL {ascending}, ({column.sql}) {ascending}"
+        else:
+            # A single sort key, because SQLite would evaluate the expression again for a second one.
+            order = f"ifnull({column.sql}, {_INFINITE}) {ascending}"
+        if few and self._conditions:
+            order = f"+{order}"
         if table.default_then and column.key == table.default_sort.removeprefix("-"):
             then = table.column(table.default_then)
-            order += f"({then.sql}) DESC, "
+            order += f", ({then.sql}) {descending}"
             joins = (*joins, *then.joins)
-        order += f"{table.row_id} {self._direction}"
-        sql = (
-            f"SELECT {table.row_id} AS id FROM {self.table.source(self._filter_joins.union(joins), base)} "
+        order += f", {table.row_id} {direction}"
+        select = table.row_id
+        if columns:
+            select = ", ".join(f"({column.sql})" for column in columns)
+            joins = (*joins, *(join for column in columns for join in column.joins))
+        return (
+            f"SELECT {select} FROM {table.source(self._filter_joins.union(joins))} {ranked}"
             f"WHERE {self._where(True, few)} ORDER BY {order}"
         )
-        return f"{sql} LIMIT :limit OFFSET :offset" if paged else sql
 
-    @cached_property
-    def question(self) -> Question:
-        """The request as a question about stored orders."""
-        launches, column = self.table.launches, self.sorted_by
-        if launches is None:
-            raise ValueError(f"The orders of {self.table.name} are not stored.")
-        conditions = [" OR ".join(part.text(True) for part in parts) or "0" for parts in self._of_launches]
-        where = [launches.where, *conditions]
-        order = launches.orders.get(column.key, "")
-        return Question(
-            launches=""
-            if where == ["1"]
-            else f"SELECT {launches.row_id} AS id FROM {self.table.source_of_launches(self._filter_joins)} "
-            f"WHERE {' AND '.join(f'({part})' for part in where)}",
-            sorted_launches=""
-            if order
-            else f"SELECT {launches.row_id} AS id, ({column.sql}) AS value "
-            f"FROM {self.table.source_of_launches(column.joins)}",
-            order_of_launches=f"ORDER BY value IS NULL, value {self._direction}",
-            launch_id=launches.row_id,
-            order=order,
-            descending=self._direction == "DESC",
-            ranges=self._ranges,
-            values=self.values,
-        )
+    def rows(self) -> str:
+        """A SELECT of all columns of the rows that pass, in order."""
+        return self.ids(columns=self.table.columns)
 
     def _add_search(self, text: str) -> None:
         if text:
-            self.numbers = None
             holds = self._named(containing(text))
-            found = [self._contains(column, holds) for column in self.table.columns if column.searchable]
-            self._conditions.append(found)
-            self._of_launches.append(found)
+            self._conditions.append(
+                [_Alternative(self._holds(column, holds)) for column in self.table.columns if column.searchable]
+            )
 
     def _add_filter(self, column: Column, text: str) -> None:
         if not column.filterable:
             raise BadRequest(f"The column {column.key} cannot be filtered.")
         if not text.strip():
             return
-        found = condition(column.key, column.type, text)
-        sql = self._named(found)
-        if column.type in TEXT_TYPES or column.type == "boolean":
-            self.numbers = None
-        elif self.numbers is not None:
-            self.numbers.append((column, found))
-        if column.type in TEXT_TYPES:
-            self._conditions.append([self._contains(column, sql)])
-            self._of_launches.append(self._conditions[-1])
-            return
-        self._filter_joins.update(column.joins)
-        self._conditions.append([_Alternative(sql.format(f"({column.sql})"))])
-        launches = self.table.launches
-        if launches is not None and column.key in launches.orders:
-            self._ranges.append(time_range(launches.orders[column.key], column.sql, found))
-        else:
-            self._of_launches.append(self._conditions[-1])
+        wanted = condition(column.key, column.type, text)
+        sql = self._between_ranks(column, wanted) if column.ranked else self._holds(column, self._named(wanted))
+        self._conditions.append([_Alternative(sql, is_sorted=column.key == self.sorted_by.key)])
 
-    def _contains(self, column: Column, holds: str) -> _Alternative:
-        if column.text_id:
+    def _holds(self, column: Column, holds: str) -> str:
+        """The condition on a column, which ``{}`` stands for."""
+        lookup = column.lookup
+        if lookup is not None:
+            return f"{lookup.key} IN (SELECT {lookup.id} FROM {lookup.source} WHERE {holds.format(f'({column.sql})')})"
+        if column.text_id and column.type in TEXT_TYPES:
             self._filter_joins.update(column.joins[:-1])
-            names = f"(SELECT id FROM dictionary WHERE {holds.format('string')})"
-            return _Alternative(f"{column.text_id} IN {names}", by_name=True)
+            return f"{column.text_id} IN (SELECT id FROM dictionary WHERE {holds.format('string')})"
         self._filter_joins.update(column.joins)
-        return _Alternative(holds.format(f"({column.sql})"))
+        return holds.format(f"({column.sql})")
+
+    def _between_ranks(self, column: Column, wanted: Condition) -> str:
+        """The condition on ``column.order`` for one on the column itself."""
+        operator, low, high = wanted.sql.split()[1], float(wanted.values[0]), float(wanted.values[-1])
+        parts = []
+        if operator in (">", ">=", "=", "BETWEEN"):
+            parts.append(f"{column.order} >= {self._rank(column, low, operator == '>')}")
+        if operator in ("<", "<=", "=", "BETWEEN"):
+            parts.append(f"{column.order} < {self._rank(column, high, operator != '<')}")
+        return " AND ".join(parts)
+
+    def _rank(self, column: Column, limit: float, with_equal: bool) -> str:
+        name = self._bind(0)
+        self.ranks.append(Rank(name.removeprefix(":"), column.ranked, limit, with_equal))
+        return name
 
     def _named(self, found: Condition) -> str:
         """The SQL of the condition with named parameters; ``{}`` still stands for the column."""
@@ -224,3 +208,17 @@ class TableQuery:
         for alternatives in self._conditions if filtered else ():
             parts.append(" OR ".join(alternative.text(few) for alternative in alternatives) or "0")
         return " AND ".join(f"({part})" for part in parts)
+
+
+def _iteration(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise BadRequest(f"iteration={text[:40]!r} is not a number.") from None
+
+
+def _ranked(column: Column, lookup: Lookup, is_descending: bool) -> str:
+    """A join of the ranks of the distinct values, with unknown ones last."""
+    order = f"({column.sql}) IS NULL, ({column.sql}) {'DESC' if is_descending else 'ASC'}"
+    ranks = f"SELECT {lookup.id} AS id, dense_rank() OVER (ORDER BY {order}) AS rank FROM {lookup.source}"
+    return f"CROSS JOIN ({ranks}) AS ranked ON ranked.id = {lookup.key} "

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.packing import unpack
-from tensorboard_plugin_dlprof.queries.extension import extension_tables
+from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_extended
 from tensorboard_plugin_dlprof.timeline.tables import (
     CALL,
     CLASSES,
@@ -179,7 +179,7 @@ class Names:
 
     def __init__(self, con: sqlite3.Connection) -> None:
         self._con = con
-        self._launches = "ext_launches" in extension_tables(con)
+        self._launches = is_extended(con)
         self._known: dict[tuple[str, int], str] = {}
 
     def of(self, track: TrackRow, work_class: Int64s, ref: Int64s) -> list[str]:
@@ -215,7 +215,7 @@ _KERNEL_NAME = (
 )
 _KINDS = "CASE copy_kind WHEN 1 THEN ' HtoD' WHEN 2 THEN ' DtoH' WHEN 8 THEN ' DtoD' WHEN 10 THEN ' PtoP' ELSE '' END"
 _NAMES = {
-    "launch": _KERNEL_NAME.format("ext_launches"),
+    "launch": _KERNEL_NAME.format("launches"),
     "kernel": _KERNEL_NAME.format("read_only_kernels"),
     "memcpy": f"SELECT id, 'Memcpy' || {_KINDS} FROM read_only_memcpys WHERE id IN ({{}})",
     "memset": "SELECT id, 'Memset' FROM read_only_memsets WHERE id IN ({})",

@@ -69,11 +69,9 @@ _TENSOR = (
 )
 
 _TOTALS = (
-    "SELECT DISTINCT iter_value, read_only_ops_id AS op, total_gpu_time AS total, tc_gpu_time AS on_tensor_cores, "
-    "0 AS unknown_ns "
-    "FROM kernel_iteration_node WHERE aggr_id = :aggregation AND domain_id = :domain"
+    "SELECT read_only_ops_id AS op, kernel_ns AS total, tc_kernel_ns AS on_tensor_cores, 0 AS unknown_ns "
+    "FROM iteration_ops WHERE aggr_id = :aggregation"
 )
-"""DLProf stores the totals of an op in an iteration with each of its kernels."""
 
 _STORED_TOTALS = (
     "SELECT read_only_ops_id AS op, kernel_ns AS total, tc_kernel_ns AS on_tensor_cores, unknown_ns "

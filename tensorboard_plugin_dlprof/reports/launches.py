@@ -38,18 +38,27 @@ _ITERATION = (
 )
 
 _NUMBERS_SQL = (
-    "SELECT node.iter_value, node.read_only_ops_id, kernel.name_id, kernel.device_id, kernel.gpu_start, "
-    "kernel.gpu_stop - kernel.gpu_start, kernel.api_start, kernel.api_stop - kernel.api_start, kernel.uses_tc, "
-    "kernel.grid_id, kernel.block_id, instance.input_shapes_id, instance.parameters_id, instance.output_shapes_id, "
-    "kernel.long_name_id "
-    "FROM kernel_iteration_node AS node "
-    "LEFT JOIN read_only_kernels AS kernel ON kernel.id = node.read_only_kernel_id "
+    "SELECT node.iteration, node.read_only_ops_id, launch.name_id, launch.device_id, node.start_ns, node.duration_ns, "
+    "kernel.api_start_ns, kernel.api_duration_ns, launch.uses_tc, launch.grid_id, launch.block_id, "
+    "instance.input_shapes_id, instance.parameters_id, instance.output_shapes_id, launch.long_name_id "
+    "FROM (SELECT * FROM iteration_kernels WHERE aggr_id = :aggregation "
+    "AND read_only_ops_id IN (SELECT id FROM read_only_ops WHERE domain_id = :domain) "
+    "ORDER BY {order}kernel_id LIMIT -1) AS node "
+    "CROSS JOIN kernels AS kernel ON kernel.id = node.kernel_id "
+    "CROSS JOIN launches AS launch ON launch.id = node.launch_id "
     # The instances of an op lie side by side: the n-th has the id of the first plus n.
-    "LEFT JOIN ({first}) AS first ON first.op = kernel.read_only_ops_id "
+    "LEFT JOIN ({first}) AS first ON first.op = node.read_only_ops_id "
     "LEFT JOIN read_only_op_instances AS instance ON instance.id = first.id + kernel.op_instance "
-    "AND instance.read_only_ops_id = kernel.read_only_ops_id "
-    "WHERE node.aggr_id = :aggregation AND node.domain_id = :domain ORDER BY node.id"
+    "AND instance.read_only_ops_id = node.read_only_ops_id"
 )
+
+_COUNT_SQL = (
+    "SELECT coalesce(sum(total_count), 0) FROM kernel_iteration_stats "
+    "WHERE aggr_id = :aggregation AND domain_id = :domain"
+)
+
+_MOST_BY_KERNEL = 1 << 17
+"""Kernels that are sorted as a whole, as DLProf does; more are sorted iteration by iteration."""
 
 _FIRST_CALLS = "SELECT read_only_ops_id AS op, min(id) AS id FROM read_only_op_instances GROUP BY read_only_ops_id"
 _STORED_FIRST_CALLS = "SELECT read_only_ops_id AS op, first_instance_id AS id FROM ext_op_ranges"
@@ -74,7 +83,7 @@ def iteration_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[B
         _launches(connection, scope),
         lambda: count_of(
             connection,
-            "SELECT count(*) FROM kernel_iteration_node WHERE aggr_id = :aggregation AND domain_id = :domain",
+            _COUNT_SQL,
             values,
         ),
     )
@@ -87,12 +96,16 @@ def _launches(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[Va
     shapes = _Shapes(texts)
     untold = unknown_names(connection)
     kinds = [column.kind for column in _ITERATION]
-    numbers = _NUMBERS_SQL.format(first=_STORED_FIRST_CALLS if is_extended(connection) else _FIRST_CALLS)
+    values = scope_values(scope)
+    numbers = _NUMBERS_SQL.format(
+        first=_STORED_FIRST_CALLS if is_extended(connection) else _FIRST_CALLS,
+        order="iteration, " if count_of(connection, _COUNT_SQL, values) > _MOST_BY_KERNEL else "",
+    )
     usual: list[type | None] = [USUAL.get(kind) for kind in kinds]
     for (
         iteration, op, name, device, gpu_start, gpu_time, api_start, api_time, uses, grid, block, inputs, parameters,
         outputs, long_name,
-    ) in raw(connection, numbers, scope_values(scope)):  # fmt: skip
+    ) in raw(connection, numbers, values):  # fmt: skip
         if long_name in untold and not uses:
             uses = Unknown(0)
         op_id, op_name, direction, op_type, data_type, *letters = ops[op]

@@ -1,15 +1,14 @@
-"""Makes a database of ours what NVIDIA's are: without a table of our own."""
+"""Makes a database of ours what NVIDIA's are: DLProf's tables, without a table of our own."""
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
+
+from tensorboard_plugin_dlprof.database.dlprof_export import write_dlprof_file
 
 
 def drop_extensions(database: Path) -> None:
-    """Drops every ``ext_*`` table, with its indexes."""
-    with closing(sqlite3.connect(database)) as con, con:
-        tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'ext~_%' ESCAPE '~'"
-        for (table,) in con.execute(tables).fetchall():
-            con.execute(f"DROP TABLE {table}")
+    """Replaces a database by its export for readers of DLProf's tables."""
+    exported = database.with_name("exported.sqlite")
+    write_dlprof_file(database, exported)
+    exported.replace(database)

@@ -97,6 +97,7 @@ def test_what_an_old_version_lacks_reads_as_nothing(change: Change, opened: Open
             "DROP VIEW view_resource_usage_breakdown",
             "ALTER TABLE model_summary DROP COLUMN dataloader_duration_pct",
             "ALTER TABLE model_summary DROP COLUMN io_duration_pct",
+            extensions=False,
         )
     )
     assert con.execute("SELECT count(*) FROM view_group_ops").fetchone() == (0,)
@@ -187,12 +188,13 @@ def test_a_database_without_our_tables_reads_back(change: Change, opened: Opened
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE read_only_kernels SET read_only_ops_id = 77",
-        "UPDATE read_only_kernels SET op_instance = 5",
-        "UPDATE read_only_kernels SET op_instance = -1",
-        "UPDATE read_only_kernels SET grid_id = 99",
-        "UPDATE read_only_kernels SET gpu_start = 'soon'",
-        "UPDATE read_only_kernels SET gpu_start = 9e999",
+        "UPDATE launches SET read_only_ops_id = 77",
+        "UPDATE kernels SET op_instance = 5",
+        "UPDATE kernels SET op_instance = -1",
+        "UPDATE launches SET grid_id = 99",
+        "UPDATE kernels SET start_ns = 'soon'",
+        "UPDATE kernels SET start_ns = 9e999",
+        "UPDATE kernels SET launch_id = 9",
         "DELETE FROM read_only_ops",
     ],
 )

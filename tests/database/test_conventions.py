@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.database.connection import layout_of
-from tensorboard_plugin_dlprof.database.sql_files import statements
+from tensorboard_plugin_dlprof.database.sql_files import DLPROF_SCRIPTS, TABLE_SCRIPTS, statements
 from tensorboard_plugin_dlprof.pipeline import Choice, ImportOptions, aggregate_database, import_source
 from tests.database.views import read_only
 from tests.shared_data import REPOSITORY, shared_data
@@ -173,10 +173,9 @@ def test_every_aggregation_has_its_eight_categories(con: sqlite3.Connection) -> 
 
 def test_the_document_names_what_is_there() -> None:
     """Every table and column in it exists, and the number of tables and views is right."""
-    assert f"with the {len(layout_of('schema'))} tables and {len(statements('views'))} views" in DOCUMENT
-    names = set(layout_of("schema")) | set(layout_of("extensions"))
-    names |= {column for layout in (layout_of("schema"), layout_of("extensions")) for columns in layout.values()
-              for column in columns}  # fmt: skip
+    assert f"the {len(layout_of(*DLPROF_SCRIPTS))} tables and {len(statements('views'))} views" in DOCUMENT
+    layout = layout_of(*dict.fromkeys((*TABLE_SCRIPTS, *DLPROF_SCRIPTS)))
+    names = {*layout, *(column for columns in layout.values() for column in columns)}
     mentioned = set(re.findall(r"`((?:read_only|ext|kernel|group|category|tc|is|gpu|iteration)_[a-z_]+)", DOCUMENT))
     assert len(mentioned) > 12
     assert mentioned <= names

@@ -14,7 +14,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, is_intact, mark, write_digest
-from tensorboard_plugin_dlprof.database.whole_copies import LARGEST, copy_file, indexed_apart
+from tensorboard_plugin_dlprof.database.whole_copies import copy_file
 from tensorboard_plugin_dlprof.pipeline import Choice, ImportOptions, aggregate_database, import_source
 from tests.imports.traces import write_trace
 from tests.shared_data import shared_data
@@ -123,33 +123,9 @@ def test_a_file_that_somebody_else_wrote_to_is_not_copied(database: Path, tmp_pa
     (tmp_path / "bit").write_bytes(bits)
     assert copied_file(tmp_path / "bit") == b""
     trigger = "CREATE TRIGGER t AFTER INSERT ON aggregations BEGIN DELETE FROM dictionary; END"
-    for number, script in enumerate((trigger, "CREATE TABLE loot (x)", "DROP INDEX kernels_of_iteration")):
+    for number, script in enumerate((trigger, "CREATE TABLE loot (x)", "DROP INDEX iteration_kernels_by_op")):
         strange = with_a_digest_of_its_own(changed(database, tmp_path / str(number), script))
         with closing(sqlite3.connect(strange)) as reader:
             (stored,) = reader.execute("SELECT value FROM ext_info WHERE key = 'file_sha256'").fetchone()
         assert is_intact(strange, stored)
         assert copied_file(strange) == b""
-
-
-def test_rows_that_wait_get_the_next_ids(database: Path, tmp_path: Path) -> None:
-    """They are behind the others, in the index too, and nothing but them is."""
-    shutil.copyfile(database, tmp_path / "a.sqlite")
-    with closing(sqlite3.connect(tmp_path / "a.sqlite", isolation_level=None)) as new:
-        before = new.execute(f"SELECT * FROM {LARGEST} ORDER BY id").fetchall()
-        columns = [row[1] for row in new.execute(f"PRAGMA table_info({LARGEST})")][1:]
-        new.execute("BEGIN")
-        with indexed_apart(new):
-            for value in (7, 5):
-                new.execute(
-                    f"INSERT INTO {LARGEST} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
-                    [2, 1, 1, 1, value, 1, 0, 10, 0],
-                )
-            assert new.execute(f"SELECT max(id) FROM {LARGEST}").fetchone() == (len(before) + 2,)
-        new.execute("COMMIT")
-    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as reader:
-        after = reader.execute(f"SELECT * FROM {LARGEST} ORDER BY id").fetchall()
-        assert after[: len(before)] == before
-        assert [row[0] for row in after[len(before) :]] == [len(before) + 1, len(before) + 2]
-        found = reader.execute(f"SELECT iter_value FROM {LARGEST} WHERE aggr_id = 2 AND iter_value > 0").fetchall()
-        assert found == [(5,), (7,)], "the index is in use"
-        assert reader.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

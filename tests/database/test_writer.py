@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
 from tensorboard_plugin_dlprof.database.connection import layout_of
 from tensorboard_plugin_dlprof.database.fingerprint import source_fingerprint
 from tensorboard_plugin_dlprof.database.publishing import published
+from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS
 from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
@@ -74,10 +75,10 @@ def test_more_rows_than_a_statement_takes_all_arrive(target: Path, source: Path,
     _write(target, source, kernels=70)
     con = plain(target)
     stored = dict(con.execute("SELECT table_name, row_count FROM ext_row_counts"))
-    assert stored["read_only_kernels"] == stored["kernel_iteration_node"] == 70
+    assert stored["kernels"] == stored["iteration_kernels"] == 70
     counted = {table: con.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in stored}
     assert stored == counted
-    assert set(stored) == {*layout_of("schema"), *layout_of("extensions")} - {"ext_row_counts"}
+    assert set(stored) == layout_of(*TABLE_SCRIPTS).keys() - {"ext_row_counts"}
 
 
 def test_the_source_and_the_options_are_recorded(target: Path, source: Path, opened: Opened) -> None:

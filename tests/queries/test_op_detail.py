@@ -122,10 +122,10 @@ def test_damaged_packed_columns_are_refused(tmp_path: Path) -> None:
     database = tmp_path / "a.sqlite"
     import_source(write_trace(tmp_path / "a.json"), database, ImportOptions(), lambda _stage, _fraction: None)
     with closing(sqlite3.connect(database)) as con, con:
-        con.execute("UPDATE ext_iteration_ops SET data = substr(data, 1, length(data) - 1)")
+        con.execute("UPDATE ext_sub_ops SET data = substr(data, 1, length(data) - 1)")
     with (
         closing(open_database(database)) as con,
-        pytest.raises(UnfitDatabase, match=r"a\.sqlite is damaged in ext_iteration_ops"),
+        pytest.raises(UnfitDatabase, match=r"a\.sqlite is damaged in ext_sub_ops"),
     ):
         op_detail(con, find_scope(con), "ADD_1")
 

@@ -13,7 +13,6 @@ import pytest
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
-from tensorboard_plugin_dlprof.queries import number_columns
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.group_tree import group_tree
 from tensorboard_plugin_dlprof.queries.iteration_shares import iteration_shares
@@ -122,16 +121,12 @@ def test_iterations_tell_the_least_that_was_on_tensor_cores(steps: UntrustedConn
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("few_rows", [0, 1_000], ids=["whole columns", "SQLite"])
 @pytest.mark.parametrize(
     ("key", "known"),
     [("tensor_core_time_ns", "1000ns"), ("tensor_core_kernels", "1"), ("tensor_core_kernel_time_ns", "1")],
 )
-def test_iterations_of_which_nothing_is_known_come_last(
-    steps: UntrustedConnection, monkeypatch: pytest.MonkeyPatch, few_rows: int, key: str, known: str
-) -> None:
+def test_iterations_of_which_nothing_is_known_come_last(steps: UntrustedConnection, key: str, known: str) -> None:
     """In both directions, and they pass no filter."""
-    monkeypatch.setattr(number_columns, "FEW_ROWS", few_rows)
     table, scope = table_of(steps, "iterations"), find_scope(steps)
 
     def asked(**request: Any) -> list[Cell]:

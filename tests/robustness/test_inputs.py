@@ -152,18 +152,18 @@ DATABASES: dict[str, tuple[str, ...]] = {
         "UPDATE read_only_ops SET op_name = op_id",
     ),
     "path of 5,000 levels": ("UPDATE read_only_ops SET op_name = replace(substr(:long, 1, 10000), 'xx', '/x')",),
-    "negative durations": ("UPDATE read_only_kernels SET gpu_stop = gpu_start - 1000000",),
-    "huge durations": ("UPDATE read_only_kernels SET gpu_stop = 9223372036854775807",),
-    "texts in number columns": ("UPDATE read_only_kernels SET gpu_start = 'abc', gpu_stop = '9e9x'",),
-    "bytes in number columns": ("UPDATE read_only_kernels SET gpu_start = x'00ff', gpu_stop = zeroblob(100)",),
-    "infinite times": ("UPDATE read_only_kernels SET gpu_start = -9e999, gpu_stop = 9e999",),
+    "negative durations": ("UPDATE kernels SET duration_ns = -1000000",),
+    "huge durations": ("UPDATE kernels SET duration_ns = 9223372036854775807",),
+    "texts in number columns": ("UPDATE kernels SET start_ns = 'abc', duration_ns = '9e9x'",),
+    "bytes in number columns": ("UPDATE kernels SET start_ns = x'00ff', duration_ns = zeroblob(100)",),
+    "infinite times": ("UPDATE kernels SET start_ns = -9e999, duration_ns = 9e999",),
     "ids at the end of numbers": ("UPDATE read_only_ops SET id = id + 9223372036854775000",),
     "names of bytes": ("UPDATE dictionary SET string = x'ff00fe80' || id",),
     "names that act": ("UPDATE dictionary SET string = char(27) || '[31m' || char(8238) || '<script>' || string",),
     "aggregation below zero": ("UPDATE aggregations SET id = -1", "UPDATE model_summary SET aggr_id = -1"),
     "one table in the place of another": (
         "PRAGMA writable_schema=ON",
-        "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'read_only_kernels') "
+        "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'kernels') "
         "WHERE name = 'dictionary'",
     ),
     "check that makes 800 MB": (

@@ -52,32 +52,6 @@ CREATE TABLE ext_op_variants (
     PRIMARY KEY (read_only_ops_id, position)
 ) WITHOUT ROWID;
 
--- The distinct launches: op, kernel name, grid, block, device and launch configuration, which many kernels share.
-CREATE TABLE ext_launches (
-    id                    INTEGER PRIMARY KEY,
-    kernel_id             INTEGER NOT NULL,     -- read_only_kernels.id of the first kernel launched so
-    read_only_ops_id      INTEGER NOT NULL,     -- read_only_ops.id, as that kernel has it
-    name_id               INTEGER NOT NULL,     -- dictionary.id of the short name, as that kernel has it
-    long_name_id          INTEGER NOT NULL,     -- dictionary.id of the long name, as that kernel has it
-    stream                INTEGER NOT NULL,     -- number of the CUDA stream
-    registers             INTEGER NOT NULL,     -- registers a thread
-    static_shared_bytes   INTEGER NOT NULL,     -- bytes
-    dynamic_shared_bytes  INTEGER NOT NULL,     -- bytes
-    launched              INTEGER NOT NULL,     -- boolean: the launch call was recorded
-    occupancy_percent     INTEGER NOT NULL,     -- achieved, as the profiler estimated it; -1 where not recorded
-    device_id             INTEGER NOT NULL,     -- these four as that kernel has them: to ask for a thousand launches, no
-    uses_tc               INTEGER NOT NULL,     -- page of kernels has to be read
-    grid_id               INTEGER NOT NULL,     -- read_only_grid_block.id
-    block_id              INTEGER NOT NULL,     -- read_only_grid_block.id
-    UNIQUE (read_only_ops_id, name_id, long_name_id, id)
-);
-
--- Run-length encoded: a kernel without a row has the same launch as the last kernel before it that has one.
-CREATE TABLE ext_kernels (
-    kernel_id  INTEGER PRIMARY KEY,     -- read_only_kernels.id
-    launch_id  INTEGER NOT NULL         -- ext_launches.id
-);
-
 -- What the long name of a kernel reveals (classify/).
 CREATE TABLE ext_kernel_names (
     name_id      INTEGER PRIMARY KEY,   -- dictionary.id of the long name
@@ -273,19 +247,6 @@ CREATE TABLE ext_iteration_unknown (
     graphs             INTEGER NOT NULL         -- CUDA graphs recorded as a whole that its ops launched
 );
 
--- Every op in every aggregated iteration that calls it, packed (packing.py) by op, then iteration. Columns: number
--- of the iteration, op (read_only_ops.id), calls, kernels, kernels that use Tensor Cores, CPU time (ns), GPU time (ns,
--- sum of the calls' GPU times), kernel time (ns, plain sum), kernel time on Tensor Cores (ns, plain sum). The kernels and
--- their times are those of kernel_iteration_node.
-CREATE TABLE ext_iteration_ops (
-    id           INTEGER PRIMARY KEY,
-    aggr_id      INTEGER NOT NULL,      -- aggregations.id
-    first_op_id  INTEGER NOT NULL,      -- read_only_ops.id of the first row
-    last_op_id   INTEGER NOT NULL,      -- read_only_ops.id of the last row
-    data         BLOB NOT NULL,
-    UNIQUE (aggr_id, last_op_id, id)
-);
-
 -- The kernels of each op over all aggregated iterations; ops without kernels have no row.
 CREATE TABLE ext_op_kernels (
     aggr_id           INTEGER NOT NULL, -- aggregations.id
@@ -296,36 +257,6 @@ CREATE TABLE ext_op_kernels (
     unknown_ns        INTEGER NOT NULL, -- ns, plain sum of them
     PRIMARY KEY (aggr_id, read_only_ops_id)
 ) WITHOUT ROWID;
-
--- The kernels of iterations with more than 64 and at most 20000 of them, packed (packing.py) by iteration, then
--- kernel_iteration_node.id (database/kernel_orders.py). Columns: number of the iteration,
--- ext_launches.id, then three orders of the kernels of each iteration, numbered from 0: by api_start, gpu_start, duration.
-CREATE TABLE ext_iteration_kernels (
-    id           INTEGER PRIMARY KEY,
-    aggr_id      INTEGER NOT NULL,      -- aggregations.id
-    first_value  INTEGER NOT NULL,      -- number of the first iteration
-    last_value   INTEGER NOT NULL,      -- number of the last iteration
-    data         BLOB NOT NULL,
-    UNIQUE (aggr_id, last_value)
-);
-
--- The kernels of iterations with more than 20000 (database/kernel_orders.py). A kernel's place is its number within the
--- iteration, from 0 in the order of kernel_iteration_node.id. Packed (packing.py), 16384 rows in a part. Columns by kind:
---   node       first place of each run of consecutive ids, and kernel_iteration_node.id of the first kernel in the run
---   launch     first place of each run of kernels with the same launch, and ext_launches.id
---   api_start, gpu_start, duration    the places in that order, each as the difference from the one before; the first
---              of a part from 0
--- The runs of node and launch end with one that begins after the last kernel.
-CREATE TABLE ext_kernel_orders (
-    id          INTEGER PRIMARY KEY,
-    aggr_id     INTEGER NOT NULL,       -- aggregations.id
-    iter_value  INTEGER NOT NULL,       -- number of the iteration
-    kind        TEXT NOT NULL,          -- node, launch, api_start, gpu_start, duration
-    part        INTEGER NOT NULL,       -- number of the part, from 0
-    lowest_ns   INTEGER NOT NULL,       -- ns, the time of the first kernel of the part; 0 of node and launch
-    data        BLOB NOT NULL,
-    UNIQUE (aggr_id, iter_value, kind, part)
-);
 
 -- The distinct ops recorded inside the calls of ops that launched work (addmm inside linear), for counting FLOPs.
 CREATE TABLE ext_sub_op_inputs (

@@ -1,10 +1,6 @@
 -- Indexes, created after the rows. The comment on each says which question it answers.
---
--- A profile may have ten million kernels, each with a call of an op, at a budget of 150 bytes: 59 for the row, 30 for its
--- row in kernel_iteration_node and 41 for the call, which leaves 15 for one index and a few for packed data. The range of
--- rows of an op is in ext_op_ranges.
--- 1.8's unique index over (api_start, gpu_start, thread_id, read_only_ops_id) alone would take 30, and traces with times
--- in whole microseconds violate it; so do kernels without a recorded launch.
+-- 1.8's unique index over (api_start, gpu_start, thread_id, read_only_ops_id) of kernels would take 30 bytes a kernel, and
+-- traces with times in whole microseconds violate it; so do kernels without a recorded launch.
 
 -- Text to id, for searching by name.
 CREATE UNIQUE INDEX unique_dictionary ON dictionary (string);
@@ -35,7 +31,11 @@ CREATE INDEX aggregated_iterations_by_length ON iteration_aggregation_list (
     aggr_id,
     tc_duration + non_tc_duration + memory_duration + dataloader_duration + io_duration + cpu_duration + other_duration
 );
--- Kernels of one iteration, and of one op in it: 15 bytes a kernel, for pages that would otherwise read ten million rows.
-CREATE INDEX kernels_of_iteration ON kernel_iteration_node (aggr_id, iter_value, read_only_ops_id);
+-- Kernels of one iteration by op, by name and by duration; each index holds the position, and what filters for op and name
+-- compare.
+CREATE INDEX iteration_kernels_by_op ON iteration_kernels (aggr_id, iteration, read_only_ops_id, position, name_order);
+CREATE INDEX iteration_kernels_by_name ON iteration_kernels (aggr_id, iteration, name_order, position, read_only_ops_id);
+CREATE INDEX iteration_kernels_by_duration
+    ON iteration_kernels (aggr_id, iteration, duration_ns, position, read_only_ops_id, name_order);
 CREATE UNIQUE INDEX unique_kernel_iteration_stats
     ON kernel_iteration_stats (aggr_id, domain_id, iter_value);

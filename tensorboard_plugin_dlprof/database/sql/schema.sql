@@ -125,25 +125,7 @@ CREATE TABLE read_only_grid_block (
     z   INTEGER NOT NULL                -- the same
 );
 
--- Rows of this table and the four below it: by op, name as UTF-8 bytes, API start.
-CREATE TABLE read_only_kernels (
-    id                INTEGER PRIMARY KEY,
-    read_only_ops_id  INTEGER NOT NULL, -- read_only_ops.id
-    op_instance       INTEGER NOT NULL, -- number of the instance within its op, from 0
-    name_id           INTEGER NOT NULL, -- short name
-    long_name_id      INTEGER NOT NULL, -- name with template arguments and parameters
-    uses_tc           INTEGER NOT NULL, -- boolean: known to use Tensor Cores
-    api_start         INTEGER NOT NULL, -- ns; gpu_start where no launch call was recorded
-    api_stop          INTEGER NOT NULL, -- ns; gpu_start where no launch call was recorded
-    gpu_start         INTEGER NOT NULL, -- ns
-    gpu_stop          INTEGER NOT NULL, -- ns
-    grid_id           INTEGER NOT NULL, -- read_only_grid_block.id
-    block_id          INTEGER NOT NULL, -- read_only_grid_block.id
-    device_id         INTEGER NOT NULL, -- read_only_gpu_infos.device_id
-    process_id        INTEGER NOT NULL,
-    thread_id         INTEGER NOT NULL
-);
-
+-- Rows of this table and the three below it: by op, name as UTF-8 bytes, API start.
 CREATE TABLE read_only_memcpys (
     id                INTEGER PRIMARY KEY,
     read_only_ops_id  INTEGER NOT NULL, -- read_only_ops.id
@@ -330,20 +312,6 @@ CREATE TABLE kernel_summaries (
     api_time_metric_id  INTEGER NOT NULL,   -- metric.id: launch calls
     gpu_time_metric_id  INTEGER NOT NULL,   -- metric.id: kernel durations
     uses_tc             INTEGER NOT NULL    -- boolean: some of these launches use Tensor Cores
-);
-
--- One row for each aggregated kernel, by kernel; the totals are those of its op in the iteration.
-CREATE TABLE kernel_iteration_node (
-    id                   INTEGER PRIMARY KEY,
-    aggr_id              INTEGER NOT NULL,  -- aggregations.id
-    domain_id            INTEGER NOT NULL,  -- read_only_domains.id
-    read_only_ops_id     INTEGER NOT NULL,  -- read_only_ops.id
-    read_only_kernel_id  INTEGER NOT NULL,  -- read_only_kernels.id
-    iter_value           INTEGER NOT NULL,  -- number of the iteration
-    total_count          INTEGER NOT NULL,  -- kernels
-    uses_tc_count        INTEGER NOT NULL,  -- kernels
-    total_gpu_time       INTEGER NOT NULL,  -- ns, plain sum
-    tc_gpu_time          INTEGER NOT NULL   -- ns, plain sum
 );
 
 CREATE TABLE kernel_iteration_stats (

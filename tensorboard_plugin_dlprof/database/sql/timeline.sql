@@ -19,7 +19,7 @@ CREATE TABLE ext_tracks (
 -- The items of a track by start, packed (packing.py). Columns: ns since the start of the item before (of the first: 0),
 -- duration (ns), number of the class (timeline/tables.py; 16 more where its call is not recorded), what it is, and, of
 -- streams, the number of its call less that of the item before (of the first: first_call). What it is: of kernels
--- ext_launches.id, or read_only_kernels.id if the database has no such table; of copies and sets read_only_memcpys.id and
+-- launches.id, or read_only_kernels.id if the database has no such table; of copies and sets read_only_memcpys.id and
 -- read_only_memsets.id; of graphs ext_graph_launches.id; of ops read_only_ops.id; of calls and ranges dictionary.id of the
 -- name, 0 where it is not recorded. Devices and queues have no items here: activity_segments and the streams tell them.
 CREATE TABLE ext_track_items (

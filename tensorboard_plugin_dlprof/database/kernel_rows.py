@@ -1,0 +1,172 @@
+"""Writes kernels (``sql/kernels.sql``): each once, what many share once, and those of each aggregated iteration."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.aggregation.grouping import alike, byte_ranks
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.columns.rows import insert_integers
+from tensorboard_plugin_dlprof.columns.store import spilled
+from tensorboard_plugin_dlprof.database.lookups import integers
+from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Strings
+from tensorboard_plugin_dlprof.profile.tables import Kernels
+
+_ROWS_AT_ONCE = 1 << 20
+"""Rows whose columns are built at once: the columns of ten million rows would take half a gigabyte."""
+
+
+class StoredLaunches(msgspec.Struct, frozen=True):
+    """The launch of each kernel, as stored."""
+
+    of_kernel: Int64s
+    """``launches.id`` of each kernel, in the order of ``kernels.id``."""
+    name_order: Int64s
+    """``launches.name_order`` by ``launches.id``; the first number, of no launch, is 0."""
+
+
+def write_kernels(con: sqlite3.Connection, kernels: Kernels, strings: Strings, text: Int64s) -> StoredLaunches:
+    """Store all kernels, with the ids that 1.8 gives them, and their distinct launches.
+
+    Args:
+        con: an empty database.
+        kernels: of the profile, by op, name and start of the launch call.
+        strings: of the profile.
+        text: ``dictionary.id`` of each id in ``Profile.strings``.
+    """
+    number, first = alike(*_common(kernels))
+    grid, block = _write_grids(con, kernels.grid[first], kernels.block[first])
+    name_order = byte_ranks(strings, kernels.name[first])
+    insert_integers(
+        con,
+        "launches",
+        {
+            "read_only_ops_id": kernels.op[first].astype(np.int64) + 1,
+            "name_id": text[kernels.name[first]],
+            "long_name_id": text[kernels.long_name[first]],
+            "name_order": name_order,
+            "uses_tc": (kernels.matrix_unit[first] == MatrixUnit.YES).astype(np.int64),
+            "grid_id": grid,
+            "block_id": block,
+            "device_id": kernels.device[first],
+            "stream": kernels.stream[first],
+            "process_id": kernels.process_id[first],
+            "thread_id": kernels.thread_id[first],
+            "registers": kernels.registers[first],
+            "static_shared_bytes": kernels.static_shared_bytes[first],
+            "dynamic_shared_bytes": kernels.dynamic_shared_bytes[first],
+            "launched": kernels.launched[first],
+            "occupancy_percent": kernels.occupancy_percent[first],
+        },
+        len(first),
+    )
+    count = len(kernels.op)
+    launch = spilled(number + 1)
+    for begin in range(0, count, _ROWS_AT_ONCE):
+        rows = slice(begin, begin + _ROWS_AT_ONCE)
+        api_start, start = kernels.api_start[rows], kernels.gpu_start[rows]
+        columns: dict[str, npt.NDArray[np.integer] | int | str] = {
+            "launch_id": launch[rows],
+            "op_instance": kernels.instance[rows],
+            "api_start_ns": api_start,
+            "api_duration_ns": kernels.api_stop[rows] - api_start,
+            "start_ns": start,
+            "duration_ns": kernels.gpu_stop[rows] - start,
+        }
+        insert_integers(con, "kernels", columns, len(start))
+    return StoredLaunches(launch, np.append(0, name_order))
+
+
+def stored_launches(con: sqlite3.Connection) -> StoredLaunches:
+    """The launches of the kernels of one of our databases.
+
+    Raises:
+        IndexError, ValueError: the database is damaged.
+    """
+    (of_kernel,) = integers(con, "SELECT launch_id FROM kernels ORDER BY id", 1)
+    launch, order = integers(con, "SELECT id, name_order FROM launches ORDER BY id", 2)
+    name_order = np.zeros(int(launch.max(initial=0)) + 1, np.int64)
+    name_order[launch] = order
+    return StoredLaunches(of_kernel, name_order)
+
+
+def write_iteration_kernels(
+    con: sqlite3.Connection, aggr_id: int, kernels: Kernels, aggregation: Aggregation, launches: StoredLaunches
+) -> None:
+    """Store the kernels of each aggregated iteration.
+
+    Args:
+        con: the database, in which the kernels have the ids from 1 on.
+        aggr_id: ``aggregations.id``.
+        kernels: of the profile.
+        aggregation: of the profile.
+        launches: of the kernels.
+    """
+    ops = aggregation.iteration_ops
+    kernel, iteration_op = aggregation.iteration_kernels.kernel, aggregation.iteration_kernels.iteration_op
+    iteration = ops.iter_value[iteration_op]
+    # Kernels are ordered by id already, which a stable sort keeps.
+    order = np.lexsort((kernels.api_start[kernel], iteration))
+    heads = np.flatnonzero(np.diff(iteration[order], prepend=iteration[order[:1]] - 1))
+    counts = np.diff(np.append(heads, len(order)))
+    position = np.arange(len(order)) - np.repeat(heads, counts)
+    for begin in range(0, len(order), _ROWS_AT_ONCE):
+        some = order[begin : begin + _ROWS_AT_ONCE]
+        rows = kernel[some]
+        launch, start = launches.of_kernel[rows], kernels.gpu_start[rows]
+        insert_integers(
+            con,
+            "iteration_kernels",
+            {
+                "aggr_id": aggr_id,
+                "iteration": iteration[some],
+                "position": position[begin : begin + _ROWS_AT_ONCE],
+                "kernel_id": rows + 1,
+                "launch_id": launch,
+                "read_only_ops_id": kernels.op[rows].astype(np.int64) + 1,
+                "name_order": launches.name_order[launch],
+                "start_ns": start,
+                "duration_ns": kernels.gpu_stop[rows] - start,
+            },
+            len(some),
+        )
+
+
+def _write_grids(con: sqlite3.Connection, grid: Int32s, block: Int32s) -> tuple[Int64s, Int64s]:
+    """Store each triple once, in the order of first use: grid, then block, launch by launch.
+
+    Returns:
+        The ids of the grid and of the block of each launch.
+    """
+    triples = np.stack([grid, block], axis=1).reshape(-1, 3)
+    number, first = alike(*triples.T)
+    x, y, z = triples[first].T
+    insert_integers(con, "read_only_grid_block", {"x": x, "y": y, "z": z}, len(first))
+    grids, blocks = number.reshape(-1, 2).T + 1
+    return grids, blocks
+
+
+def _common(kernels: Kernels) -> list[npt.NDArray[np.integer]]:
+    """The columns of a launch."""
+    return [
+        kernels.op,
+        kernels.name,
+        kernels.long_name,
+        kernels.matrix_unit,
+        kernels.device,
+        kernels.stream,
+        kernels.process_id,
+        kernels.thread_id,
+        kernels.registers,
+        kernels.static_shared_bytes,
+        kernels.dynamic_shared_bytes,
+        kernels.launched,
+        kernels.occupancy_percent,
+        *(kernels.grid[:, axis] for axis in range(3)),
+        *(kernels.block[:, axis] for axis in range(3)),
+    ]
