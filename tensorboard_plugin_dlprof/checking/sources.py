@@ -10,7 +10,7 @@ from tensorboard_plugin_dlprof.checking.findings import Report
 from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError
 from tensorboard_plugin_dlprof.importers import find_importer
-from tensorboard_plugin_dlprof.importers.kineto_text import CUT_SHORT
+from tensorboard_plugin_dlprof.importers.kineto.reader import CUT_SHORT
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source

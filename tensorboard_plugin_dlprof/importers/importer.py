@@ -25,9 +25,9 @@ class ReadOptions(msgspec.Struct, frozen=True):
     folder: Path | None = None
     """Folder for temporary files; ``None`` for the system's."""
     workers: int = 1
-    """Processes that may read. A second one speeds up large sources and does not change the result."""
-    helped_from_bytes: int = 64 << 20
-    """Expanded size from which a second process is used: for smaller sources, joining the halves takes too long."""
+    """Processes that may read a large source. More than one changes nothing in the result."""
+    parallel_from_bytes: int = 64 << 20
+    """Expanded size from which several processes read: for smaller sources, joining their parts takes too long."""
 
 
 class Importer(Protocol):

@@ -24,7 +24,7 @@ from tensorboard_plugin_dlprof.events.tables import (
     WorkKind,
     no_collectives,
 )
-from tensorboard_plugin_dlprof.importers.kineto_events import whole_number
+from tensorboard_plugin_dlprof.importers.kineto.events import whole_number
 from tensorboard_plugin_dlprof.importers.nsight_export import Column, Export
 from tensorboard_plugin_dlprof.importers.nsight_ids import Names, Threads, process_of
 

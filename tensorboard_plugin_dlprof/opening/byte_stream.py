@@ -6,7 +6,7 @@ expanded in small pieces and refused as soon as it expands far more than real tr
 
 from __future__ import annotations
 
-import os
+import struct
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import gzip
 
 GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_SIZE = struct.Struct("<I")
+"""At the end of gzip data: the expanded size, modulo 4 GB."""
 
 MAX_EXPANDED_BYTES = 32 << 30
 """Default limit of the expanded size of one file."""
@@ -50,6 +52,11 @@ class ByteStream:
             self.size_bytes = self._file.seek(0, 2)
             self._file.seek(0)
             self.is_gzip = self._file.read(2) == GZIP_MAGIC
+            self.expanded_bytes = self.size_bytes
+            """Size of the expanded file; of a compressed one what its end says, which may be wrong."""
+            if self.is_gzip and self.size_bytes > _GZIP_SIZE.size:
+                self._file.seek(-_GZIP_SIZE.size, 2)
+                (self.expanded_bytes,) = _GZIP_SIZE.unpack(self._file.read(_GZIP_SIZE.size))
             self._file.seek(0)
         except OSError as error:
             self._file.close()
@@ -63,9 +70,8 @@ class ByteStream:
 
             self._source = gzip.GzipFile(fileobj=self._file)
             self._damage = (gzip.BadGzipFile, zlib.error)
-        self._expanded_bytes = 0
-        self._furthest = 0
-        """The largest offset at which a ``read_into`` ended."""
+        self.position_bytes = 0
+        """Offset in the expanded file up to which it has been read."""
 
     def read(self, size: int) -> bytes:
         """Read and expand at most ``size`` bytes; empty at the end of the file.
@@ -87,51 +93,28 @@ class ByteStream:
             ) from None
         except OSError as error:
             raise _unreadable(self._name, error) from None
-        self._expanded_bytes += len(chunk)
+        self.position_bytes += len(chunk)
         if self.is_gzip:
             self._check_expansion()
         return chunk
 
-    def read_into(self, buffer: memoryview, begin: int) -> int:
-        """Read from an offset of a plain file, without changing ``position``.
-
-        A forked process may call it too, although it shares the position with this process.
-
-        Args:
-            buffer: Where the bytes are written, from its start.
-            begin: Offset in the file.
-
-        Returns:
-            The number of bytes read: less than the size of the buffer at the end of the file.
+    def skip_to(self, position_bytes: int) -> None:
+        """Go on at an offset of the expanded file, which is not before the current one, or at its end.
 
         Raises:
-            BrokenSource: The storage fails.
+            BrokenSource: As ``read``.
+            UnsafeFile: As ``read``.
         """
-        try:
-            count = os.preadv(self._file.fileno(), [buffer], begin)
-        except OSError as error:
-            raise _unreadable(self._name, error) from None
-        self._furthest = max(self._furthest, begin + count)
-        return count
-
-    @property
-    def position(self) -> int:
-        """Offset in the stored (compressed) file up to which ``read`` has consumed it."""
-        return self._file.tell()
-
-    def go_on_at(self, position: int) -> None:
-        """Let the next ``read`` of a plain file start at this offset."""
-        self._file.seek(position)
+        if not self.is_gzip:
+            self._file.seek(position_bytes)
+            self.position_bytes = position_bytes
+        while self.position_bytes < position_bytes and self.read(min(1 << 20, position_bytes - self.position_bytes)):
+            pass
 
     @property
     def fraction(self) -> float:
         """Fraction of the stored file that has been read, 0 to 1."""
-        return min(1.0, max(self._file.tell(), self._furthest) / self.size_bytes) if self.size_bytes else 1.0
-
-    @property
-    def remaining_bytes(self) -> int:
-        """Bytes of the stored (compressed) file that have not been read."""
-        return self.size_bytes - self._file.tell()
+        return min(1.0, self._file.tell() / self.size_bytes) if self.size_bytes else 1.0
 
     def close(self) -> None:
         """Closes the file."""
@@ -147,14 +130,14 @@ class ByteStream:
         self.close()
 
     def _check_expansion(self) -> None:
-        if self._expanded_bytes > self._max_expanded_bytes:
+        if self.position_bytes > self._max_expanded_bytes:
             raise UnsafeFile(
                 f"{self._name} expands to more than {self._max_expanded_bytes:,} bytes; "
                 "allow more with --max-expanded, or profile fewer steps."
             )
         if (
-            self._expanded_bytes > EXPANSION_CHECKED_FROM_BYTES
-            and self._expanded_bytes > MAX_EXPANSION * self._file.tell()
+            self.position_bytes > EXPANSION_CHECKED_FROM_BYTES
+            and self.position_bytes > MAX_EXPANSION * self._file.tell()
         ):
             raise UnsafeFile(
                 f"{self._name} expands more than {MAX_EXPANSION} times, which no profile does; "

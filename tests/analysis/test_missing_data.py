@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tensorboard_plugin_dlprof.analysis.tables import Severity
-from tensorboard_plugin_dlprof.importers.kineto_sorting import COUNTER_RANGES
+from tensorboard_plugin_dlprof.importers.kineto.tables import COUNTER_RANGES
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tests.analysis.cases import (
     CASES,

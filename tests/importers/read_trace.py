@@ -1,4 +1,4 @@
-"""Reads traces with one process or two, as a program of its own: ``read_trace.py JOB``, JOB being JSON.
+"""Reads traces with any number of processes, as a program of its own: ``read_trace.py JOB``, JOB being JSON.
 
 Prints JSON: for each trace what distinguishes captures, how many copies the process made of itself, and how often
 it opened a trace. A test process may have threads, and a process with threads makes no copies.
@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.importers.kineto import KinetoImporter
@@ -48,10 +49,16 @@ def main() -> None:
     os.register_at_fork(after_in_parent=lambda: copies.append(1))
     if job.get("copies_die"):
         os.register_at_fork(after_in_child=lambda: os._exit(1))
-    options = ReadOptions(workers=job["workers"], helped_from_bytes=0, **job.get("options", {}))
+    options = ReadOptions(workers=job["workers"], parallel_from_bytes=0, **job.get("options", {}))
     opened: list[str] = []
     sys.addaudithook(lambda what, given: opened.append(str(given[0])) if what == "open" else None)
-    found = [digests(KinetoImporter().read(Path(path), options, lambda _what, _part: None)) for path in job["traces"]]
+    try:
+        found = [digests(KinetoImporter().read(Path(path), options, lambda *_: None)) for path in job["traces"]]
+    except ProfileError as error:
+        if not job.get("may_fail"):
+            raise
+        print(json.dumps({"error": str(error)}))
+        return
     times = sum(path in job["traces"] for path in opened)
     print(json.dumps({"captures": found, "copies": len(copies), "opened": times}))
 

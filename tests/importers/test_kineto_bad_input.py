@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, NotFound, UnsafeFile
-from tensorboard_plugin_dlprof.importers import kineto_text
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
-from tensorboard_plugin_dlprof.importers.kineto import KinetoImporter
+from tensorboard_plugin_dlprof.importers.kineto import KinetoImporter, reader
 from tests.importers.kineto_traces import kernel, op, read, read_path, texts, trace
 
 
@@ -169,6 +168,6 @@ def test_damaged_bytes_never_crash(tmp_path: Path, seed: int) -> None:
 
 def test_the_tail_may_be_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Metadata beyond the limit is given up, the events are kept."""
-    monkeypatch.setattr(kineto_text, "MAX_METADATA_BYTES", 1 << 20)
+    monkeypatch.setattr(reader, "MAX_METADATA_BYTES", 1 << 20)
     capture = read(trace(op())[:-1] + b', "INFO": "' + b"x" * (3 << 20) + b'"}', tmp_path)
     assert len(capture.ranges.kind) == 1

@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.tables import RangeKind, WorkKind
-from tensorboard_plugin_dlprof.importers.kineto_events import Event
-from tensorboard_plugin_dlprof.importers.kineto_sorting import EventTables
+from tensorboard_plugin_dlprof.importers.kineto.events import Event
+from tensorboard_plugin_dlprof.importers.kineto.tables import EventTables
 from tests.importers.kineto_traces import GPU, MAIN, op, read, spans, texts, trace, x
 
 
@@ -166,11 +167,12 @@ def test_threads_may_have_names_for_numbers(tmp_path: Path) -> None:
 def test_one_thread_number_in_two_processes_is_two_threads() -> None:
     """Also where one list has threads of one process only, and the next those of the other."""
     tracks = [(process, thread) for process in (100, 200) for thread in (1, 2)]
-    tables = EventTables()
+    tables = EventTables(ColumnStore())
     for piece in (tracks[:2], tracks[2:], tracks):
         tables.add([Event(ph="X", cat="cpu_op", pid=process, tid=thread, ts=1, dur=1) for process, thread in piece])
-    assert list(tables.threads.rows) == tracks
-    assert tables.ops.thread.tolist() == [0, 1, 2, 3, 0, 1, 2, 3]
+    found = tables.finish()
+    assert found.threads == tracks
+    assert found.tables["ops"]["thread"].tolist() == [0, 1, 2, 3, 0, 1, 2, 3]
 
 
 def test_a_zero_byte_in_what_is_not_decoded_moves_no_other_value(tmp_path: Path) -> None:

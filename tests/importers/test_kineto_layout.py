@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tensorboard_plugin_dlprof.importers import kineto_text
-from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
-from tensorboard_plugin_dlprof.importers.kineto_pieces import PieceDecoder
+from tensorboard_plugin_dlprof.importers.kineto import reader
+from tensorboard_plugin_dlprof.importers.kineto.clock import Clock
+from tensorboard_plugin_dlprof.importers.kineto.events import EventDecoder
 from tests.importers.kineto_traces import kernel, op, read, spans, texts, trace
 from tests.imports.traces import write_trace
 
@@ -77,7 +77,7 @@ def test_metadata_may_stand_on_either_side_of_the_events(tmp_path: Path, layout:
 
 
 @pytest.mark.parametrize(
-    ("end", "skipped"), [("]", {}), ("]\n\n", {}), ("", {kineto_text.CUT_SHORT: 1}), (",", {kineto_text.CUT_SHORT: 1})]
+    ("end", "skipped"), [("]", {}), ("]\n\n", {}), ("", {reader.CUT_SHORT: 1}), (",", {reader.CUT_SHORT: 1})]
 )
 def test_a_bare_array_is_a_trace_and_may_lack_its_end(tmp_path: Path, end: str, skipped: dict[str, int]) -> None:
     """Chrome's format allows both; a missing end may mean a cut file, so it is told."""
@@ -93,7 +93,7 @@ def test_a_cut_file_keeps_its_whole_events(tmp_path: Path, size: int) -> None:
     whole = trace(*events)
     capture = read(whole[:size], tmp_path)
     assert len(capture.ranges.kind) == whole[:size].count(b"}}")
-    assert capture.skipped == {kineto_text.CUT_SHORT: 1}
+    assert capture.skipped == {reader.CUT_SHORT: 1}
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_times_written_as_text_are_decoded_by_the_piece(stamp: str) -> None:
     """A trace may have text in place of all its times: to read each event for itself takes ten times as long."""
     piece = json.dumps([op(ts=stamp, dur="0.5"), kernel(ts=stamp, dur="0.25")]).encode()
     clock = Clock(piece)
-    events = PieceDecoder(clock).decode(piece)
+    events = EventDecoder(clock).decode(piece)
     assert events is not None
     assert [(clock.origin_us + event.ts, event.dur) for event in events] == [(float(stamp), 0.5), (float(stamp), 0.25)]
 

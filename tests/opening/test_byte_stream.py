@@ -140,17 +140,14 @@ def test_the_head_of_a_bomb_is_small(tmp_path: Path) -> None:
     assert read_head(path, 1000) == bytes(1000)
 
 
-def test_places_of_a_plain_file_are_read_beside_the_rest(tmp_path: Path) -> None:
-    """Reading at a place moves nothing, and counts as progress; reading goes on wherever it is told to."""
-    with ByteStream(written(tmp_path, TEXT)) as stream:
+@pytest.mark.parametrize("content", [TEXT, gzip.compress(TEXT)])
+def test_reading_goes_on_at_any_later_place(tmp_path: Path, content: bytes) -> None:
+    """Of a plain and of a compressed file, whose expanded size is known; beyond the end there is nothing."""
+    with ByteStream(written(tmp_path, content)) as stream:
+        assert stream.expanded_bytes == len(TEXT)
         assert stream.read(100) == TEXT[:100]
-        found = bytearray(10)
-        assert stream.read_into(memoryview(found), 50_000) == 10
-        assert found == TEXT[50_000:50_010]
-        assert stream.read_into(memoryview(found), len(TEXT) - 3) == 3
-        assert found[:3] == b"end"
-        assert stream.fraction == 1.0
-        assert stream.position == 100
-        assert stream.read(5) == TEXT[100:105]
-        stream.go_on_at(70_000)
-        assert stream.read(5) == TEXT[70_000:70_005]
+        stream.skip_to(50_000)
+        assert stream.position_bytes == 50_000
+        assert stream.read(10) == TEXT[50_000:50_010]
+        stream.skip_to(len(TEXT) + 5)
+        assert stream.read(10) == b""

@@ -9,8 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import msgspec
@@ -24,9 +23,8 @@ from tensorboard_plugin_dlprof.events.tables import (
     Strings,
     no_collectives,
 )
-from tensorboard_plugin_dlprof.importers.kineto_categories import Kind
-from tensorboard_plugin_dlprof.importers.kineto_events import DECODE_ERRORS, Scalar, whole_number
-from tensorboard_plugin_dlprof.importers.kineto_ids import TextIds
+from tensorboard_plugin_dlprof.importers.kineto.events import DECODE_ERRORS, Kind, Scalar, whole_number
+from tensorboard_plugin_dlprof.importers.kineto.times import Columns
 
 _KEY = b'"Collective name"'
 
@@ -74,7 +72,7 @@ class Described(msgspec.Struct, frozen=True, gc=False):
 _decode = msgspec.json.Decoder(Described, strict=False).decode
 
 
-def described(text: bytes | bytearray) -> list[Described]:
+def described(text: bytes) -> list[Described]:
     """The collectives that a piece of a trace describes; arguments that cannot be decoded are left out."""
     found, place = [], text.find(_KEY)
     while place >= 0:
@@ -87,53 +85,12 @@ def described(text: bytes | bytearray) -> list[Described]:
     return found
 
 
-class CollectiveRows:
-    """The columns of described collectives."""
-
-    def __init__(self, texts: TextIds) -> None:
-        self._texts = texts
-        self.count = 0
-        self.correlation = array("q")
-        self.external_id = array("q")
-        self.stream = array("q")
-        self.called = array("i")
-        self.dtype = array("i")
-        self.group_name = array("i")
-        self.group_text = array("i")
-        self.group_ranks = array("i")
-        self.group_size = array("q")
-        self.in_elements = array("q")
-        self.out_elements = array("q")
-        self.split = array("b")
-        self.sequence = array("q")
-        self.comms_id = array("q")
-        self.source = array("q")
-        self.destination = array("q")
-
-    def add(self, events: Sequence[Described]) -> None:
-        """Appends described collectives."""
-        self.count += len(events)
-        for event in events:
-            for name in ("correlation", "external_id", "stream", "group_size", "in_elements", "out_elements"):
-                getattr(self, name).append(whole_number(getattr(event, name)))
-            for name in ("sequence", "source", "destination"):
-                getattr(self, name).append(whole_number(getattr(event, name)))
-            self.comms_id.append(_positive_hash(event.comms_id))
-            self.split.append(len(_list_text(event.in_split)) > 2)
-            of_group, number = event.group_name, event.group_id
-            self.group_name.append(self._texts[of_group if of_group != "" else number])
-            self.group_ranks.append(self._texts[_list_text(event.group_ranks)])
-            for column, value in ((self.called, event.call), (self.dtype, event.dtype)):
-                column.append(self._texts[value])
-            self.group_text.append(self._texts[event.group_text])
-
-
-def _list_text(value: object) -> str:
+def list_text(value: object) -> str:
     """A list as text without blanks: ``[0,1]`` for ``"[0, 1]"`` and for ``[0, 1]``."""
     return re.sub(r"\s", "", value if isinstance(value, str) else json.dumps(value) if isinstance(value, list) else "")
 
 
-def _positive_hash(value: object) -> int:
+def positive_hash(value: object) -> int:
     """An unsigned 64-bit number, as a non-negative 63-bit one; -1 if absent."""
     try:
         number = int(value)  # type: ignore[call-overload]
@@ -143,22 +100,22 @@ def _positive_hash(value: object) -> int:
 
 
 def collectives(
-    rows: CollectiveRows, work: DeviceWork, external_id: Int64s, strings: Strings, metadata: Mapping[str, Any]
+    columns: Columns, work: DeviceWork, external_id: Int64s, strings: Strings, metadata: Mapping[str, Any]
 ) -> tuple[Collectives, list[ProcessGroup]]:
     """What is known of each collective, and the process groups of the trace.
 
     Args:
-        rows: what events describe.
+        columns: what events describe, as ``EventTables`` collects it.
         work: all device work; its row is found by correlation.
         external_id: of each row of ``work``; -1 if unknown.
-        strings: the texts of ``rows``.
+        strings: the texts of ``columns``.
         metadata: the members of the trace besides its events.
     """
     groups = _Groups(metadata)
-    if not rows.count:
+    if not len(columns["correlation"]):
         return no_collectives(), groups.found
     texts = strings.texts()
-    own, of_op = np.asarray(rows.correlation), np.asarray(rows.external_id)
+    own, of_op = columns["correlation"], columns["external_id"]
     row, told = _joined(own, work.correlation)
     is_other = np.ones(len(work.correlation), np.bool_)
     is_other[row] = False
@@ -169,7 +126,7 @@ def collectives(
     row, told = row[order], told[order]
 
     def column(name: str) -> Int64s:
-        values: Int64s = np.asarray(getattr(rows, name))[told].astype(np.int64)
+        values: Int64s = columns[name][told].astype(np.int64)
         return values
 
     names = zip(
@@ -222,7 +179,7 @@ class _Groups:
         listed = listed if isinstance(listed, list) else []
         for entry in listed[:_MOST_GROUPS]:
             if isinstance(entry, dict):
-                ranks = _ranks(_list_text(entry.get("ranks")))
+                ranks = _ranks(list_text(entry.get("ranks")))
                 name, size = str(entry.get("pg_name", "")), whole_number(entry.get("pg_size"))
                 if ranks is not None:
                     self._configured[name] = ranks

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from decimal import Decimal
+from typing import Any
 
 from tensorboard_plugin_dlprof.units import NS_PER_US
 
@@ -51,23 +53,15 @@ class Clock:
                 self._long, self._short = found[1] + leading, before + padding + quote + b"1"
                 break
 
-    @property
-    def shortens(self) -> bool:
-        """Whether timestamps are shortened; decoded ones must then be from ``LEAST_SHORT_US`` to below twice that."""
-        return bool(self._long)
-
-    def shorten(self, text: bytes | bytearray) -> bytes | bytearray:
+    def shorten(self, text: bytes) -> bytes:
         """``text`` with every timestamp shortened so that a double represents it exactly."""
         return text.replace(self._long, self._short) if self._long else text
 
-    def trusts(self, decoded_us: list[float]) -> bool:
-        """Whether all values are as exact as they were written; missing timestamps (NaN) do not matter."""
-        if not self.shortens:
+    def trusts(self, events: Iterable[Any]) -> bool:
+        """Whether the times of all events are as exact as they were written; missing ones (NaN) do not matter."""
+        if not self._long:
             return True
-        least, beyond = LEAST_SHORT_US, 2 * LEAST_SHORT_US
-        if least <= min(decoded_us, default=least) and max(decoded_us, default=least) < beyond:
-            return True
-        return not any(stamp < least or stamp >= beyond for stamp in decoded_us)  # where the first is missing
+        return not any(event.ts < LEAST_SHORT_US or event.ts >= 2 * LEAST_SHORT_US for event in events)
 
     def relative_us(self, stamp: object) -> float:
         """A timestamp of any type as microseconds since ``origin_us``; NaN if it is not a number."""

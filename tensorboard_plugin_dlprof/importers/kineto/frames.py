@@ -2,21 +2,19 @@
 
 Python calls thousands of functions between two ops. In a capture with stacks, nine of ten ranges may be frames without
 any op, annotation, module or API call inside, which appear in no stack trace. A few of them took long, and may explain
-why a GPU waited. Frames are examined block by block, before any table is built.
+why a GPU waited.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.columns.group import rows_by_value
-from tensorboard_plugin_dlprof.events.tables import Frames, Int32s, Int64s, RangeKind, Strings
-from tensorboard_plugin_dlprof.importers.kineto_rows import CallRows, HostRows
-from tensorboard_plugin_dlprof.importers.kineto_threads import used_ids
-from tensorboard_plugin_dlprof.importers.kineto_times import Kept, Mask, Times, blocks
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, rows_by_value
+from tensorboard_plugin_dlprof.events.tables import Frames, Int32s, Int64s, RangeKind, Thread
+from tensorboard_plugin_dlprof.importers.kineto.times import Columns, Mask, Times, blocks, leave_out
 
 _NEVER_NS = np.iinfo(np.int64).max
 _NO_ROW = -1
@@ -31,17 +29,38 @@ def is_module(name: str) -> bool:
     return name.startswith("nn.Module: ")
 
 
-def long_frames(frames: Kept[HostRows], times: Times) -> Frames:
+def adopt_frames(frames: Columns, ranges: Sequence[Columns], calls: Columns, threads: Sequence[Thread]) -> None:
+    """Assigns frames that were recorded on a thread of their own to the thread that ran them.
+
+    Some versions of PyTorch record Python functions under a separate number (thread 0), so that no operator is inside
+    a module. The rule: no thread has both operators and frames, exactly one has frames, and among the threads of its
+    process (among all, if it has process 0) exactly one has operators, or exactly one is the main thread. A thread of
+    Python functions next to one that has both is left alone, because it is a real second thread
+    (``threading.py: _bootstrap``).
+    """
+    alone = _threads_of(frames)
+    hosts = set().union(*map(_threads_of, ranges))
+    if len(alone) != 1 or alone & (hosts | _threads_of(calls)):
+        return
+    (orphan,) = alone
+    process = threads[orphan].process_id
+    near = [row for row in hosts if process <= 0 or threads[row].process_id == process]
+    if len(near) > 1:
+        near = [row for row in near if threads[row].thread_id == threads[row].process_id]
+    if len(near) == 1:
+        frames["thread"] = np.full(len(frames["thread"]), near[0], np.int32)
+
+
+def long_frames(frames: Columns, times: Times) -> Frames:
     """The calls of functions that took long, whatever they contain. The table is not changed."""
-    duration_us = frames.peek("duration_us")
-    rows = np.flatnonzero(duration_us >= LONG_FRAME_US)
-    start_ns, end_ns = times.span(frames.peek("start_us")[rows], duration_us[rows])
+    rows = np.flatnonzero(frames["duration_us"] >= LONG_FRAME_US)
+    start_ns, end_ns = times.span(frames["start_us"][rows], frames["duration_us"][rows])
     kind = np.full(len(rows), RangeKind.FRAME, np.int8)
-    return Frames(start_ns, end_ns, frames.peek("thread")[rows], kind, frames.peek("name")[rows])
+    return Frames(start_ns, end_ns, frames["thread"][rows], kind, frames["name"][rows])
 
 
 def leave_out_empty_frames(
-    frames: Kept[HostRows], ranges: Sequence[Kept[Any]], calls: Kept[CallRows], times: Times, strings: Strings
+    frames: Columns, ranges: Sequence[Columns], calls: Columns, times: Times, texts: Sequence[str]
 ) -> None:
     """Keeps only modules, and frames during which a module, another range or an API call of their thread starts.
 
@@ -54,14 +73,14 @@ def leave_out_empty_frames(
         ranges: all other host ranges.
         calls: all API calls.
         times: converts the times of the trace.
-        strings: the texts of the names.
+        texts: the names by number.
     """
-    keep = _are_modules(frames.peek("name"), strings)
+    start_us, duration_us, thread, name = (frames[column] for column in ("start_us", "duration_us", "thread", "name"))
+    keep: Mask = are_among(name, [text for text in distinct_values(name).tolist() if is_module(texts[text])])
     if keep.all():
         return
-    start_us, duration_us, thread = map(frames.peek, ("start_us", "duration_us", "thread"))
     modules = np.flatnonzero(keep)
-    tables = [(table.peek("start_us"), table.peek("thread")) for table in (calls, *ranges)]
+    tables = [(table["start_us"], table["thread"]) for table in (calls, *ranges)]
     tables.append((start_us[modules], thread[modules]))
     starts = [(times.points(begin_us), of_thread) for begin_us, of_thread in tables]
     inside = _by_thread(starts)
@@ -83,16 +102,14 @@ def leave_out_empty_frames(
             keep[rows] = True
     if first[1] != _NO_ROW:
         keep[first[1]] = True
-    frames.narrow(keep)
+    leave_out(frames, keep)
 
 
-def _are_modules(name: Int32s, strings: Strings) -> Mask:
-    modules = np.zeros(len(strings), np.bool_)
-    modules[[text for text in used_ids(name) if is_module(strings[text])]] = True
-    return modules[name]
+def _threads_of(table: Columns) -> set[int]:
+    return set(distinct_values(table["thread"]).tolist())
 
 
-def _by_thread(starts: Sequence[tuple[Int64s, Int32s]]) -> dict[int, Int64s]:
+def _by_thread(starts: Sequence[tuple[Int64s, Int32s]]) -> dict[int, npt.NDArray[np.int64]]:
     """The starts on each thread, ascending, followed by a time that is never reached."""
     start_ns, thread = map(np.concatenate, zip(*starts, strict=True))
     return {number: np.append(np.sort(start_ns[rows]), _NEVER_NS) for number, rows in rows_by_value(thread)}

@@ -1,10 +1,10 @@
 """Splits the text of a trace into what is before, in and after the list of events.
 
-The events are split into pieces of about 256 kB. Smaller pieces would be decoded a little faster, because they
-stay in the processor's nearest cache, but sorting many pieces into columns takes longer; larger pieces are
-slower in both. A piece ends at the last occurrence of the text that separates the first two events. If that
-is the wrong place, the piece cannot be decoded, and the ends of its events are found by their brackets, which is
-slower. In the same way, the end of the list, broken events, and the end of a truncated file are handled.
+The file is read in chunks of 256 kB. A batch of events ends at the last occurrence in a chunk of the text that
+separates the first two events; so where batches begin depends on the file alone, and a reader of a part of it finds the
+same ones. If that is the wrong place, the batch cannot be decoded, and the ends of its events are found by their
+brackets, which is slower. In the same way, the end of the list, broken events, and the end of a truncated file are
+handled.
 """
 
 from __future__ import annotations
@@ -14,15 +14,20 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol, cast
+from itertools import count
+from typing import Any, cast
 
 from tensorboard_plugin_dlprof.errors import BrokenSource
-from tensorboard_plugin_dlprof.importers.kineto_chunks import PIECE_BYTES, TAIL_BYTES, Chunks, Refused, after_gap
-from tensorboard_plugin_dlprof.importers.kineto_clock import Clock
-from tensorboard_plugin_dlprof.importers.kineto_collectives import described
-from tensorboard_plugin_dlprof.importers.kineto_events import Event, decode_one
-from tensorboard_plugin_dlprof.importers.kineto_pieces import PieceDecoder
+from tensorboard_plugin_dlprof.importers.kineto.clock import Clock
+from tensorboard_plugin_dlprof.importers.kineto.collectives import described
+from tensorboard_plugin_dlprof.importers.kineto.events import EventDecoder
+from tensorboard_plugin_dlprof.importers.kineto.lenient import decode_one, mended_members
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
+
+CHUNK_BYTES = 1 << 18
+
+TAIL_BYTES = 1 << 20
+"""The end of a file, which one process reads in order, because metadata there may look like events."""
 
 SAMPLE_BYTES = 1 << 20
 """Text from which the format of events and timestamps is determined."""
@@ -42,18 +47,15 @@ _SCALAR = re.compile(rb'[^\s,\[\]{}"]+')
 _BETWEEN_OBJECTS = re.compile(rb"\}\s*,\s*\{")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-
-class Helping(Protocol):
-    """Lets another process read a part of the events."""
-
-    def shares(self, text: TraceText) -> Iterator[list[Event]]:
-        """Reads ``text.events_ahead()``, then shares ``text.chunks``; yields the events that this process has read."""
-
-    def takes(self, piece: bytes, clock: Clock) -> bool:
-        """Offers a piece of a compressed file, the text of a list of events; returns whether it is taken."""
+_CHUNKS_LOOKED_BACK = 4
+"""Consecutive chunks that may lack the end of an event before the search for where a part begins gives up."""
 
 
-class TraceText:
+class NeedsSequentialRead(Exception):
+    """A part of the text can only be read by one process, in order."""
+
+
+class TraceReader:
     """Reads the events of one trace in order; ``metadata`` is complete when they have been read.
 
     Args:
@@ -69,101 +71,132 @@ class TraceText:
         self._slow_from_bytes = SAMPLE_BYTES
         self._ended = False
         self._bare_array = False
+        self._is_part = False
         self._separator = b""
-        self._pieces: PieceDecoder
-        self.chunks: Chunks
-        """The part that several processes can read; known once the start of the events has been read."""
+        self._first_chunk_bytes = 0
+        self._decoder: EventDecoder
         self.metadata: dict[str, Any] = {}
         """The members of the trace besides ``traceEvents``."""
         self.skipped: Counter[str] = Counter()
         """Reason -> number of entries of the event list that were left out."""
         self.clock = Clock(b"")
 
-    def events(self, helping: Helping | None = None) -> Iterator[list[Event]]:
-        """The events, in lists of hundreds.
-
-        Args:
-            helping: lets another process read a part of the events, which are then left out here.
+    def begin(self) -> None:
+        """Reads up to the events, and determines the format of events and timestamps.
 
         Raises:
             BrokenSource: there is no list of events, or it cannot be read.
             UnsafeFile: the file expands beyond its limit.
-            Refused: the file must be read again, by one process alone.
         """
         self._read_head()
-        self._look_ahead()
-        if helping is not None and self.chunks.count:
-            yield from helping.shares(self)
-            self._buffer, helping = self.chunks.leave(), None
-        yield from self._in_turn(self._read, helping)
+        while len(self._buffer) < SAMPLE_BYTES and self._fill():
+            pass
+        self.clock = Clock(self._buffer)
+        self._decoder = EventDecoder(self.clock)
+        self._separator = _separator(self._buffer, self.clock)
+        self._ahead, self._buffer = io.BytesIO(self._buffer), b""
+        self._first_chunk_bytes = self._stream.position_bytes
+
+    def batches(self) -> Iterator[list[Any]]:
+        """The rest of the events, in lists of hundreds, as ``EventDecoder`` returns them. Reads the metadata behind.
+
+        Raises:
+            BrokenSource: the list of events cannot be read.
+            UnsafeFile: the file expands beyond its limit.
+        """
+        yield from self._in_turn(self._ahead.read)
+        yield from self._in_turn(self._stream.read)
         if not self._ended:
             yield self._slowly(at_end_of_file=True)
         self._read_tail()
 
-    def events_ahead(self) -> Iterator[list[Event]]:
-        """The events that begin before ``chunks``.
+    def chunks(self) -> int:
+        """How many chunks after the sample may be read by several processes."""
+        return max(0, self._stream.expanded_bytes - TAIL_BYTES - self._first_chunk_bytes) // CHUNK_BYTES
+
+    def batches_of(self, stream: ByteStream, first: int, stop: int) -> Iterator[list[Any]]:
+        """The events that begin in the chunks ``first`` to before ``stop``; with the first chunk, those before it too.
+
+        Args:
+            stream: the same trace, opened anew.
+            first: a chunk after the sample.
+            stop: another one.
 
         Raises:
-            Refused: the list of events ends there.
+            NeedsSequentialRead: the trace must be read in order, from its start.
         """
+        self._is_part = True
+        self.go_to(first, stream)
         yield from self._in_turn(self._ahead.read)
+        yield from self._in_turn(self._stream.read, stop - first)
         if self._ended:
-            raise Refused
-        self.chunks.before_first = self._buffer
+            raise NeedsSequentialRead
 
-    def _in_turn(self, read: Callable[[int], bytes], helping: Helping | None = None) -> Iterator[list[Event]]:
-        while not self._ended and (chunk := read(PIECE_BYTES)):
+    def go_to(self, chunk: int, stream: ByteStream) -> None:
+        """Goes on at a chunk, in a stream of the same trace that has not been read beyond it.
+
+        Raises:
+            NeedsSequentialRead: it is not known where its first event begins.
+        """
+        self._stream = stream
+        if not chunk:
+            stream.skip_to(self._first_chunk_bytes)
+            return
+        self._ahead = io.BytesIO()
+        back = min(_CHUNKS_LOOKED_BACK, chunk)
+        stream.skip_to(self._first_chunk_bytes + (chunk - back) * CHUNK_BYTES)
+        texts = [stream.read(CHUNK_BYTES) for _ in range(back)]
+        for begin in reversed(range(back)):
+            text = b"".join(texts[begin:])
+            cut = text.rfind(self._separator)
+            if cut >= 0 and len(texts[-1]) == CHUNK_BYTES:
+                self._buffer = _after_gap(text, cut + 1)
+                return
+        raise NeedsSequentialRead
+
+    def _in_turn(self, read: Callable[[int], bytes], chunks: int | None = None) -> Iterator[list[Any]]:
+        for _ in count() if chunks is None else range(chunks):
+            chunk = b"" if self._ended else read(CHUNK_BYTES)
+            if chunks is not None and len(chunk) < CHUNK_BYTES:
+                raise NeedsSequentialRead
+            if not chunk:
+                return
             cut = chunk.rfind(self._separator) if self._separator else -1
             if cut >= 0:
                 # join() copies once; formatting would copy twice, and move the text as it grows.
-                piece = b"".join((b"[", self._buffer, memoryview(chunk)[: cut + 1], b"]"))
-                if helping and self._stream.remaining_bytes > TAIL_BYTES and helping.takes(piece, self.clock):
-                    self._buffer = after_gap(chunk, cut + 1)
-                    continue
-                events = self._pieces.decode(piece)
+                batch = b"".join((b"[", self._buffer, memoryview(chunk)[: cut + 1], b"]"))
+                events = self._decoded(batch)
                 if events is not None:
-                    self._buffer = after_gap(chunk, cut + 1)
+                    self._buffer = _after_gap(chunk, cut + 1)
                     yield events
-                    del events, piece, chunk  # so that the next ones reuse their memory
+                    del events, batch, chunk  # so that the next ones reuse their memory
                     continue
             self._buffer += chunk
             yield from self._whole_events()
 
-    def _decoded(self, piece: bytes | bytearray) -> list[Event] | None:
-        events = self._pieces.decode(piece)
-        return self._halved(bytes(piece[1:-1])) if events is None else events
+    def _decoded(self, text: bytes) -> list[Any] | None:
+        """The events in the text of a list, then what they say about collectives; None if it cannot be decoded."""
+        events = self._decoder.decode(text)
+        return None if events is None else events + described(text)
 
-    def _look_ahead(self) -> None:
-        """Determines the format of events and timestamps, then puts the text back, to be read in pieces."""
-        while len(self._buffer) < SAMPLE_BYTES and self._fill():
-            pass
-        self.clock = Clock(self._buffer)
-        self._pieces = PieceDecoder(self.clock)
-        self._separator = _separator(self._buffer, self.clock)
-        self._ahead, self._buffer = io.BytesIO(self._buffer), b""
-        self.chunks = Chunks(self._stream, self._separator, self._decoded)
-
-    def _read(self, size: int) -> bytes:
-        return self._ahead.read(size) or self._stream.read(size)
-
-    def _fill(self, size: int = PIECE_BYTES) -> bool:
-        chunk = self._read(size)
+    def _fill(self, size: int = CHUNK_BYTES) -> bool:
+        chunk = self._ahead.read(size) or self._stream.read(size)
         self._buffer += chunk
         return bool(chunk)
 
     def _double(self) -> bool:
         """Doubles the buffer, so that the time to read a long text stays linear."""
-        return self._fill(max(PIECE_BYTES, len(self._buffer)))
+        return self._fill(max(CHUNK_BYTES, len(self._buffer)))
 
-    def _whole_events(self) -> Iterator[list[Event]]:
+    def _whole_events(self) -> Iterator[list[Any]]:
         cut = self._buffer.rfind(self._separator) if self._separator else -1
         if cut >= 0:
             piece = self._buffer[: cut + 1]
-            events = self._pieces.decode(b"[%b]" % piece)
+            events = self._decoded(b"[%b]" % piece)
             if events is None:
                 events = self._halved(piece)
             if events is not None:
-                self._buffer = after_gap(self._buffer, cut + 1)
+                self._buffer = _after_gap(self._buffer, cut + 1)
                 yield events
                 return
         elif len(self._buffer) < self._slow_from_bytes:
@@ -172,17 +205,17 @@ class TraceText:
         # Otherwise one large event would be searched again and again.
         self._slow_from_bytes = max(SAMPLE_BYTES, 2 * len(self._buffer))
 
-    def _halved(self, piece: bytes) -> list[Event] | None:
+    def _halved(self, piece: bytes) -> list[Any] | None:
         """The events of a piece that cannot be decoded, found by halving it until the bad ones are alone.
 
         None if a separator turns out to be inside an event.
         """
         broken = 0
-        events: list[Event] = []
+        events: list[Any] = []
         parts = [piece]
         while parts:
             part = parts.pop()
-            decoded = self._pieces.decode(b"[%b]" % part)
+            decoded = self._decoded(b"[%b]" % part)
             if decoded is not None:
                 events += decoded
                 continue
@@ -190,7 +223,7 @@ class TraceText:
             cut = part.find(self._separator, half)
             cut = cut if cut >= 0 else part.rfind(self._separator, 0, half + len(self._separator))
             if cut >= 0:
-                parts += (after_gap(part, cut + 1), part[: cut + 1])
+                parts += (_after_gap(part, cut + 1), part[: cut + 1])
                 continue
             if not part.startswith(b"{") or _end_of_value(part, 0) != len(part):
                 return None
@@ -199,13 +232,16 @@ class TraceText:
                 broken += 1
             else:
                 events.append(event)
+                events += described(part)
         if broken:
             self.skipped[BROKEN_EVENT] += broken
         return events
 
-    def _slowly(self, at_end_of_file: bool = False) -> list[Event]:
+    def _slowly(self, at_end_of_file: bool = False) -> list[Any]:
         """The complete events in the buffer, found by their brackets and decoded one by one."""
-        events: list[Event] = []
+        if self._is_part:
+            raise NeedsSequentialRead
+        events: list[Any] = []
         text, position = self._buffer, 0
         while True:
             position = _end_of(_GAP, text, position)
@@ -231,7 +267,7 @@ class TraceText:
                 )
         return events
 
-    def _keep(self, entry: bytes, events: list[Event]) -> None:
+    def _keep(self, entry: bytes, events: list[Any]) -> None:
         if not entry.startswith(b"{"):
             self.skipped[NO_OBJECT] += 1
             return
@@ -240,7 +276,6 @@ class TraceText:
             self.skipped[BROKEN_EVENT] += 1
         else:
             events.append(event)
-            events += cast("list[Event]", described(entry))
 
     def _end_of_entry(self, text: bytes, start: int, at_end_of_file: bool) -> int:
         """The end of the entry that starts at ``start``; -1 if it is not in ``text``.
@@ -309,9 +344,6 @@ class TraceText:
         try:
             members = json.loads(decoded, strict=False)
         except (ValueError, RecursionError):
-            # Few traces need it.
-            from tensorboard_plugin_dlprof.importers.kineto_unescaped import mended_members
-
             members, all_read = mended_members(decoded)
             if not all_read:
                 self.skipped[f"metadata {where} the events that is broken JSON"] += 1
@@ -360,7 +392,7 @@ def _separator(text: bytes, clock: Clock) -> bytes:
 
 
 def _most_common_gap(text: bytes) -> bytes:
-    gaps = Counter(_BETWEEN_OBJECTS.findall(text[:PIECE_BYTES]))
+    gaps = Counter(_BETWEEN_OBJECTS.findall(text[:CHUNK_BYTES]))
     return gaps.most_common(1)[0][0] if gaps else b""
 
 
@@ -372,3 +404,8 @@ def _what_json_is(text: bytes) -> str:
     if isinstance(found, dict):
         return "is JSON without traceEvents"
     return f"is JSON that holds {'a text' if isinstance(found, str) else 'a single value'}"
+
+
+def _after_gap(text: bytes, end: int) -> bytes:
+    """What follows an event that ends at ``end``, from the next event on."""
+    return text[end:].lstrip(b" \t\r\n").removeprefix(b",").lstrip(b" \t\r\n")

@@ -1,0 +1,187 @@
+"""Reads PyTorch profiler traces into a ``Capture``.
+
+A trace is Chrome's trace-event JSON as Kineto writes it, plain or gzip: an object with
+``traceEvents`` and, before or after it, ``deviceProperties``, ``distributedInfo``,
+``baseTimeNanoseconds`` and versions; or a bare array of events. Traces from 2020 to today, of NVIDIA's and
+AMD's GPUs, are supported. Read are:
+
+* host ranges: ``cpu_op`` (``Operator``), ``user_annotation``, ``python_function``;
+* calls: ``cuda_runtime`` (``Runtime``), ``cuda_driver``, hip calls, those of other accelerators;
+* device work: ``kernel``, ``gpu_memcpy``, ``gpu_memset``; ``cuda_sync``;
+* ``[memory]`` instants and ``fwdbwd`` arrows.
+
+Ignored, and not counted as skipped, are launch arrows (``ac2g``, which repeat the correlation),
+``gpu_user_annotation`` (repeats the host's), ``Trace`` and ``Spans``, ``overhead``, and counters except
+samples of Tensor Cores (``counters``). Events that cannot be used are counted in ``Capture.skipped``.
+
+The format: https://github.com/pytorch/kineto, ``libkineto/src/output_json.cpp``, and Google's "Trace
+Event Format".
+
+The modules, in the order of the data: ``reader`` splits the text into batches of events, with ``workers`` in several
+processes; ``events`` decodes them, ``lenient`` what that refuses; ``tables`` and ``ids`` collect columns; ``frames``
+leaves out empty frames; ``ranks`` separates the ranks of a merged trace; and ``capture`` builds the tables.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tensorboard_plugin_dlprof.columns.store import ColumnStore
+from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
+from tensorboard_plugin_dlprof.events.tables import Capture
+from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
+from tensorboard_plugin_dlprof.importers.kineto.capture import build_capture
+from tensorboard_plugin_dlprof.importers.kineto.reader import NeedsSequentialRead, TraceReader
+from tensorboard_plugin_dlprof.importers.kineto.tables import NO_TYPE, Events, EventTables
+from tensorboard_plugin_dlprof.importers.kineto.workers import can_fork, read_by_many
+from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
+from tensorboard_plugin_dlprof.opening.regular_file import shown
+
+_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*([{\[])\s*(\S)")
+_EVENTS = b'"traceEvents"'
+_SIGNS = re.compile(
+    rb'"(?:traceEvents|deviceProperties|distributedInfo|baseTimeNanoseconds|schemaVersion|displayTimeUnit)"\s*:'
+)
+_EVENT_SIGN = re.compile(rb'"ph"\s*:\s*"')
+_SNIFFED_BYTES = 8 << 20
+"""A trace may begin with metadata of its own; how far to look for its events."""
+
+_REPORT_EVERY = 16
+"""Batches between two reports of progress: about 4 MB."""
+
+_OTHER_DEVICES = {"mtia_ccp_events": "MTIA", "mtia_insight": "MTIA", "hpu_op": "Gaudi"}
+"""Categories of work on devices that are no GPUs. It is not read."""
+
+_NAMED_CATEGORIES = 20
+"""The most frequent unknown categories, which are reported by name; the others are reported together."""
+
+
+class KinetoImporter:
+    """Reads traces of the PyTorch profiler."""
+
+    name = "pytorch"
+    title = "PyTorch profiler trace"
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Whether the file is JSON with trace events. Never raises."""
+        start = _START.match(head)
+        if not start:
+            return False
+        if start[1] == b"[":
+            return start[2] in b"{]" and (bool(_EVENT_SIGN.search(head)) or start[2] == b"]")
+        if start[2] not in b'"}':
+            return False
+        return bool(_SIGNS.search(head)) or _holds_events(path)
+
+    def read(self, path: Path, options: ReadOptions, progress: Progress) -> Capture:
+        """The events of the trace.
+
+        Raises:
+            BrokenSource: not a trace, a damaged one, or one without any event of a profiler.
+            UnsafeFile: not a regular file, or one that expands beyond ``options.max_expanded_bytes``.
+        """
+        store = ColumnStore(options.memory_bytes, options.folder)
+        with _gc_paused():
+            events, reader = _read(path, options, store, progress)
+        skipped = reader.skipped + events.skipped + _of_unknown_categories(events.categories)
+        if events.is_empty():
+            raise BrokenSource(_nothing_found(shown(path), events, skipped))
+        return build_capture(events, reader.clock, reader.metadata, path, skipped, store)
+
+
+def _read(path: Path, options: ReadOptions, store: ColumnStore, progress: Progress) -> tuple[Events, TraceReader]:
+    if options.workers > 1 and can_fork():
+        try:
+            with ByteStream(path, options.max_expanded_bytes) as stream:
+                if stream.expanded_bytes >= options.parallel_from_bytes:
+                    reader = TraceReader(stream, shown(path))
+                    reader.begin()
+
+                    def read(batches: Iterable[list[Any]], stream: ByteStream = stream) -> EventTables:
+                        return _sorted(batches, stream, store, progress)
+
+                    return read_by_many(path, reader, stream, options, store, read), reader
+        except NeedsSequentialRead:
+            pass
+    with ByteStream(path, options.max_expanded_bytes) as stream:
+        reader = TraceReader(stream, shown(path))
+        reader.begin()
+        return _sorted(reader.batches(), stream, store, progress).finish(), reader
+
+
+def _sorted(batches: Iterable[list[Any]], stream: ByteStream, store: ColumnStore, progress: Progress) -> EventTables:
+    """Sorts all events. Each batch is freed before the next is created, which then reuses memory that is still in the
+    processor's cache."""
+    tables = EventTables(store)
+    begin = stream.fraction
+    for number, events in enumerate(batches):
+        if number % _REPORT_EVERY == 0:
+            progress("Reading events", (stream.fraction - begin) / max(1 - begin, 1e-9))
+        tables.add(events)
+        del events
+    progress("Reading events", 1.0)
+    return tables
+
+
+@contextmanager
+def _gc_paused() -> Iterator[None]:
+    """Disables garbage collection: events are created by the million and contain no cycles."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _of_unknown_categories(categories: Counter[str]) -> Counter[str]:
+    """Events of categories that we do not know, by reason."""
+    skipped: Counter[str] = Counter()
+    named = categories.most_common(_NAMED_CATEGORIES)
+    for category, count in named:
+        device = _OTHER_DEVICES.get(category.lower())
+        unknown = f"events of the unknown category {category[:60]!r}"
+        skipped[f"work of {device}, which is not a GPU" if device else unknown] += count
+    if others := len(categories) - len(named):
+        count = categories.total() - sum(count for _, count in named)
+        skipped[f"events of {others:,} other unknown categories"] += count
+    return skipped
+
+
+def _holds_events(path: Path) -> bool:
+    """Whether ``traceEvents`` comes later than the head."""
+    try:
+        with ByteStream(path) as stream:
+            before, read = b"", 0
+            while read < _SNIFFED_BYTES and (chunk := stream.read(1 << 16)):
+                if _EVENTS in before + chunk:
+                    return True
+                before, read = chunk[-len(_EVENTS) :], read + len(chunk)
+    except ProfileError:
+        pass
+    return False
+
+
+def _nothing_found(name: str, events: Events, skipped: Counter[str]) -> str:
+    if not events.categories and set(skipped) == {NO_TYPE}:
+        return _of_another_tool(name, "its events have no category")
+    if not events.categories and skipped:
+        reasons = ", ".join(f"{reason} ({count:,})" for reason, count in skipped.most_common(3))
+        return f"{name} holds no event that can be read: {reasons}; record the profile again."
+    categories = [category for category, _ in events.categories.most_common(3)] or sorted(events.other_categories)[:3]
+    if not categories:
+        return f"{name} holds no events; let the profiler record at least one step."
+    known = ", ".join(category[:40] for category in categories)
+    return _of_another_tool(name, f"it has {known} events")
+
+
+def _of_another_tool(name: str, reason: str) -> str:
+    how = "record it with torch.profiler or Nsight Systems"
+    return f"{name} is a trace, but not of the PyTorch profiler ({reason}); {how}."

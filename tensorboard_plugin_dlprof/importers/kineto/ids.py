@@ -1,0 +1,122 @@
+"""Numbers for what a trace writes as text: threads, dimensions, kinds of copies and waits, devices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+from tensorboard_plugin_dlprof.importers.kineto.events import whole_number
+
+NO_INPUTS = b"\0\0"
+"""Shapes, types and values of an op's inputs as written, joined by zero bytes, which JSON lacks; here all absent."""
+
+ThreadKey = tuple[int | str, int | str]
+"""A process and one of its threads, as written: numbers, or a text with a label and a name."""
+
+
+class Memo(dict[Any, Any]):
+    """Remembers what a function returns for each key, so that a known key costs one look-up."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, key: Any) -> Any:
+        value = self[key] = self._function(key)
+        return value
+
+    def of(self, keys: Iterable[Any]) -> list[Any]:
+        """The value of each key."""
+        return list(map(self.__getitem__, keys))
+
+
+def numbered_in(known: dict[Any, int]) -> Callable[[Any], int]:
+    """Returns a function that numbers keys in the order of their first appearance, in ``known``."""
+    return lambda key: known.setdefault(key, len(known))
+
+
+def thread_key(pid: int | str, tid: int | str) -> ThreadKey:
+    """Process and thread with numbers written as text converted to numbers. A thread may have a name instead of a
+    number, and a process a label before its number; these stay texts."""
+    number = whole_number(tid, -1)
+    process = pid if label_of(pid) else whole_number(pid, -1)
+    return process, tid if number == -1 and isinstance(tid, str) else number
+
+
+def label_of(process: int | str) -> str:
+    """The label that a tool for merging traces wrote before a process's number (``[TP01] `` in ``[TP01] 4567``);
+    usually empty."""
+    if not isinstance(process, str):
+        return ""
+    label = process.rstrip("0123456789")
+    return label if label != process and label.strip(" +-") else ""
+
+
+_LAST_NUMBER = re.compile(r"(\d+)\D*$")
+
+
+def track_number(value: object, fallback: object) -> int:
+    """The number of a device or stream: ``value``, else that in the track's name (``stream 7``); -1 if unknown."""
+    if type(value) is int and value >= 0:
+        return value
+    for candidate in (value, fallback):
+        number = whole_number(candidate)
+        if number >= 0:
+            return number
+        if isinstance(candidate, str) and (found := _LAST_NUMBER.search(candidate)):
+            return whole_number(found[1])
+    return -1
+
+
+def triple(text: bytes) -> tuple[int, int, int]:
+    """The three numbers in ``[4, 2, 1]``; zeros if it is something else."""
+    parts = text.strip(b"[] \t\r\n").split(b",")
+    if len(parts) != 3:
+        return (0, 0, 0)
+    x, y, z = (whole_number(part, 0) for part in parts)
+    return (x, y, z) if all(0 <= part < 1 << 31 for part in (x, y, z)) else (0, 0, 0)
+
+
+_COPY_DIRECTION = re.compile(r"\b(Host|Device|Array|Peer|[HDAPM])(?:[Tt]o|2)(Host|Device|Array|Peer|[HDAPM])\b")
+
+_COPY_KINDS = {
+    "HH": 9, "HD": 1, "HA": 3,
+    "DH": 2, "DD": 8, "DA": 7,
+    "AH": 4, "AD": 6, "AA": 5,
+    "PP": 10,
+}  # fmt: skip
+"""CUPTI's ``CUpti_ActivityMemcpyKind``."""
+
+_PLAIN_MEMORY = str.maketrans("M", "H")
+"""Intel's M stands for host memory that was not allocated for the device."""
+
+
+@lru_cache(maxsize=1_000)
+def copy_kind(name: str, kind: object) -> int:
+    """CUPTI's number for the kind of a copy; -1 if unknown.
+
+    Args:
+        name: ``Memcpy HtoD (Pageable -> Device)``, or ``Memcpy M2D (Memory -> Device)`` on Intel's GPUs.
+        kind: ``HtoD`` on AMD's GPUs, else absent.
+    """
+    for text in (name, kind):
+        if isinstance(text, str) and (found := _COPY_DIRECTION.search(text)):
+            return _COPY_KINDS.get((found[1][0] + found[2][0]).translate(_PLAIN_MEMORY), -1)
+    return -1
+
+
+_SYNC_TYPES = {"event sync": 1, "stream wait event": 2, "stream sync": 3, "context sync": 4}
+"""CUPTI's ``CUpti_ActivitySynchronizationType``, by the names that Kineto gives them."""
+
+
+def sync_type(kind: object) -> int:
+    """CUPTI's number for the kind of a synchronisation; 0 if unknown."""
+    return _SYNC_TYPES.get(str(kind).lower(), 0)
+
+
+def memory_device(type_and_id: tuple[object, object]) -> int:
+    """The number of the GPU, of ``Device Type`` and ``Device Id`` as written; -1 for the CPU's memory."""
+    kind, number = map(whole_number, type_and_id)
+    return number if kind > 0 else -1  # 0 is the CPU, whose id is -1; 1 is CUDA and HIP alike

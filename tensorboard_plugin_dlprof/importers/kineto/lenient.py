@@ -1,0 +1,158 @@
+"""Decodes what the typed decoder refuses, event by event: odd types, control characters, ``NaN``, bytes that are not
+UTF-8; and repairs strings that PyTorch writes into a trace without escaping them.
+
+In all versions so far (2.13), names of events may contain unescaped quotation marks: those of ``record_function``,
+and of frames of code that was run from a string (pytorch issue 113001). Until 2.0, backslashes were not escaped either,
+as in every path on Windows (issue 98432). The same holds for values of ``add_metadata``; those of
+``add_metadata_json`` may be anything. A string that is not escaped ends where a quotation mark is followed by the next
+key, or by the end of its object.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from tensorboard_plugin_dlprof.events.strings import valid_text
+from tensorboard_plugin_dlprof.importers.kineto.clock import Clock
+from tensorboard_plugin_dlprof.importers.kineto.events import ARG_FIELDS, DECODE_ERRORS, Args, Event, whole_number
+
+_ARGS = {field.encode_name: field for field in ARG_FIELDS.values()}
+_decode_event = msgspec.json.Decoder(Event, strict=False).decode
+
+_OPENING = re.compile(r'"[^"\\]*"\s*:\s*"')
+"""A key and the quotation mark before its value."""
+
+_TEXT = re.compile(r'"[^"\\]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*)*"(?=\s*[,}])')
+"""A value that is escaped correctly."""
+
+_CLOSING = re.compile(r'"(?=\s*(?:,\s*"[^"\\]*"\s*:|,?\s*\}))')
+"""The quotation mark after a value."""
+
+_KEY = re.compile(r'"([^"\\]*)"\s*:\s*')
+_BEHIND = re.compile(r"\s*[,}]")
+_ANOTHER_EVENT = '"ph"'
+
+_MOST_BROKEN_MEMBERS = 100
+"""A limit, because for each of them all the text that follows may be searched."""
+
+
+def decode_one(text: bytes, clock: Clock) -> Event | None:
+    """The event in ``text``; values that make no sense count as absent. None if it is broken JSON or not an object."""
+    try:
+        event = _decode_event(clock.shorten(text))
+        if clock.trusts([event]):
+            return event
+    except DECODE_ERRORS:
+        pass
+    decoded = text.decode("utf-8", "replace")
+    fields = _fields(decoded)
+    if fields is None:
+        fields = _fields(escaped(decoded))
+    if fields is None:
+        return None
+    args = fields.get("args")
+    category = fields.get("cat")
+    return Event(
+        ph=_text(fields.get("ph")),
+        cat=",".join(map(_text, category)) if isinstance(category, list) else _text(category),
+        name=_text(fields.get("name")),
+        pid=_number_or_text(fields.get("pid")),
+        tid=_number_or_text(fields.get("tid")),
+        ts=clock.relative_us(fields.get("ts")),
+        dur=_microseconds(fields.get("dur")),
+        id=_number_or_text(fields.get("id")),
+        args=_args(args) if isinstance(args, dict) else Args(),
+    )
+
+
+def _fields(text: str) -> dict[str, Any] | None:
+    try:
+        fields = json.loads(text, strict=False, parse_float=Decimal)
+    except (ValueError, RecursionError):
+        return None
+    return fields if isinstance(fields, dict) else None
+
+
+def _args(fields: dict[str, Any]) -> Any:
+    known: dict[str, Any] = {}
+    for key, value in fields.items():
+        if key not in _ARGS:
+            continue
+        name = _ARGS[key].name
+        if _ARGS[key].type is msgspec.Raw:
+            known[name] = msgspec.Raw(json.dumps(value, default=float).encode())
+        elif isinstance(value, Decimal):
+            known[name] = float(value)
+        elif value is None or isinstance(value, (int, float, str)):
+            known[name] = valid_text(value) if isinstance(value, str) else value
+    return Args(**known)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return valid_text(value)
+    return str(value) if isinstance(value, (int, Decimal)) else ""
+
+
+def _number_or_text(value: object) -> int | str:
+    return valid_text(value) if isinstance(value, str) else whole_number(value)
+
+
+def _microseconds(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str, Decimal)):
+        return math.nan
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def escaped(text: str) -> str:
+    """``text`` with all strings escaped that were not, as far as it is clear where they begin and end."""
+    parts: list[str] = []
+    copied = position = 0
+    while opening := _OPENING.search(text, position):
+        start = opening.end()
+        if whole := _TEXT.match(text, start - 1):
+            position = whole.end()
+            continue
+        closing = _CLOSING.search(text, start)
+        if closing is None:
+            break
+        end, position = closing.span()
+        if _ANOTHER_EVENT not in text[start:end]:
+            parts += (text[copied:start], text[start:end].replace("\\", r"\\").replace('"', r"\""))
+            copied = end
+    return "".join(parts) + text[copied:]
+
+
+def mended_members(text: str) -> tuple[dict[str, Any], bool]:
+    """The members of a broken JSON object, and whether these are all; if not, those that are intact."""
+    try:
+        found = json.loads(escaped(text), strict=False)
+    except (ValueError, RecursionError):
+        found = None
+    return (found, True) if isinstance(found, dict) else (_whole_members(text), False)
+
+
+def _whole_members(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    read_value = json.JSONDecoder(strict=False).raw_decode
+    position = broken = 0
+    while broken < _MOST_BROKEN_MEMBERS and (key := _KEY.search(text, position)):
+        position = key.end()
+        try:
+            value, end = read_value(text, position)
+        except (ValueError, RecursionError):
+            broken += 1
+            continue
+        if _BEHIND.match(text, end):
+            found[key[1]] = value
+            position = end
+    return found
