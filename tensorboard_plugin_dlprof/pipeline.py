@@ -368,6 +368,19 @@ def measure_database(database: Path, target: Path, aggregation: int, choice: Cho
     write_measured(target, aggregation, op_ids, profile, efficiency(profile, measure(profile), aggregated))
 
 
+def track_database(database: Path, target: Path) -> None:
+    """Write the tracks of the timeline to a file of their own, for databases without them, such as NVIDIA's.
+
+    Raises:
+        ProfileError: The database cannot be read, or the file cannot be written.
+    """
+    from tensorboard_plugin_dlprof.database.connection import opened_database
+    from tensorboard_plugin_dlprof.database.track_file import write_track_file
+
+    with opened_database(database) as connection:
+        write_track_file(target, connection)
+
+
 def _of_database(database: Path, choice: Choice, progress: Progress) -> tuple[Profile, Aggregation, Int64s]:
     """The profile in a database, its aggregation over the chosen iterations, and ``read_only_ops.id`` of each op."""
     from tensorboard_plugin_dlprof.aggregation import Selection, aggregate

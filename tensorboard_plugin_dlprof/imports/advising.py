@@ -153,6 +153,23 @@ class Advisor:
                 self._tried(path, database, {"kind": "measure", "aggregation": aggregation, **about}, path)
             return path if path.is_file() else None
 
+    def tracks(self, database: Path) -> Path | None:
+        """The file with the tracks of a database that has none, from ``pipeline.track_database``; None after a failure.
+
+        Raises:
+            QueueFull: Too many requests are waiting.
+        """
+        try:
+            path = self._cache.tracks_path(database)
+        except OSError:
+            return None
+        if self._is_made(path) or self._failures.is_paused(path):
+            return path if path.is_file() else None
+        with self._turn("The timelines of several profiles are being made already; try again in a moment."):
+            if not self._is_made(path) and not self._failures.is_paused(path):
+                self._tried(path, database, {"kind": "tracks"}, path)
+            return path if path.is_file() else None
+
     @contextmanager
     def _turn(self, refusal: str) -> Iterator[None]:
         """Wait until no other job runs; raises ``QueueFull`` if too many requests are waiting."""

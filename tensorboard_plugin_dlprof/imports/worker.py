@@ -132,6 +132,13 @@ def _diagnose(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return diagnose_source(_source(job), chosen, ImportOptions(), progress)
 
 
+def _tracks(job: dict[str, Any], _progress: Progress) -> dict[str, Any]:
+    from tensorboard_plugin_dlprof.pipeline import track_database
+
+    track_database(_source(job), Path(job["database"]))
+    return {}
+
+
 _DO: dict[str, Callable[[dict[str, Any], Progress], dict[str, Any]]] = {
     "import": _import,
     "aggregate": _aggregate,
@@ -139,6 +146,7 @@ _DO: dict[str, Callable[[dict[str, Any], Progress], dict[str, Any]]] = {
     "judge": _judge,
     "measure": _measure,
     "diagnose": _diagnose,
+    "tracks": _tracks,
 }
 
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.efficiency_table import efficiency_table
 from tensorboard_plugin_dlprof.queries.extension import is_extended, is_measured
+from tensorboard_plugin_dlprof.queries.gaps import GAP_GROUPS, GAPS
 from tensorboard_plugin_dlprof.queries.gpus import gpus
 from tensorboard_plugin_dlprof.queries.groups import kernels_of_group, with_unknown
 from tensorboard_plugin_dlprof.queries.iteration_list import iterations
@@ -59,6 +60,8 @@ TABLES: Mapping[str, Callable[[bool], Table]] = MappingProxyType(
         "kernels_of_iteration_op": kernels_of_iteration_op,
         "gpus": gpus,
         "efficiency": _of_ops(efficiency_table),
+        "gaps": lambda _extended: GAPS,
+        "gap_groups": lambda _extended: GAP_GROUPS,
     }
 )
 """Name -> function that returns the table, given whether the database has our own tables."""

@@ -24,6 +24,8 @@ _SUMMED = frozenset(
         "efficiency",
         "compare",
         "compare_types",
+        "gaps",
+        "gap_groups",
     }
 )
 """Tables whose rows do not contain each other, and are few enough to be summed for each page."""
@@ -34,6 +36,10 @@ _ADDITIVE = frozenset(
         "b_ns",
         "calls",
         "change_ns",
+        "duration_ns",
+        "gaps",
+        "total_ns",
+        "window_fraction",
         "cpu_overhead_ns",
         "cpu_time_ns",
         "eligible_ops",

@@ -19,7 +19,7 @@ from tensorboard_plugin_dlprof.queries.findings import aggregated, with_verdict
 from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.scope import aggregations as known_aggregations
-from tensorboard_plugin_dlprof.routes import aggregations, measuring, responses, static_files, views
+from tensorboard_plugin_dlprof.routes import aggregations, measuring, responses, static_files, timeline, views
 from tensorboard_plugin_dlprof.routes.comparisons import TABLES, Kept
 from tensorboard_plugin_dlprof.routes.dashboard import dashboard
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
@@ -89,6 +89,9 @@ class App:
             "/diagnosis": self._application(self._diagnosis, _READS),
             "/findings": self._application(self._findings, _READS),
             "/efficiency": self._application(self._scoped(views.efficiency, measuring.always), _READS),
+            "/timeline": self._application(self._tracked(timeline.window), _READS),
+            "/timeline_item": self._application(self._tracked(timeline.item), _READS),
+            "/trace": self._application(self._questions.trace, _READS),
             "/export": self._application(self._questions.download, _READS),
             "/import": self._application(self._import, _CHANGES),
             "/cancel": self._application(self._cancel, _CHANGES),
@@ -169,7 +172,7 @@ class App:
             scope = asked_scope(borrowed.connection, parameters)
             return table(borrowed, scope, parameters)
 
-        return self._questions.answer(request, body, measures=measuring.by_table)
+        return self._questions.answer(request, body, measures=measuring.by_table, tracked=timeline.of_gaps)
 
     def _scoped(
         self, answer: Callable[[Connection, Scope, Parameters], Any], measures: Measures = measuring.never
@@ -181,6 +184,14 @@ class App:
             return answer(borrowed.connection, scope, parameters)
 
         return lambda request: self._questions.answer(request, body, measures=measures)
+
+    def _tracked(self, answer: Callable[[Connection, Parameters], Any]) -> Handler:
+        """A handler that responds with the result of ``answer`` for a database with tracks."""
+
+        def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
+            return answer(borrowed.connection, parameters)
+
+        return lambda request: self._questions.answer(request, body, tracked=lambda _parameters: True)
 
     def _findings(self, request: Request) -> Response:
         """Responds with the findings in the database, or, if it has none, with the verdict of our rules."""

@@ -35,8 +35,8 @@ QUERY_SECONDS = 20.0
 Identity = tuple[int, int, int, int]
 """Device, inode, size in bytes and modification time of a file."""
 
-_Key = tuple[Path, Path | None]
-"""A database, and the file with its efficiency if that is separate."""
+_Key = tuple[Path, Path | None, Path | None]
+"""A database, and the files with its efficiency and its tracks if these are separate."""
 
 
 class _Kept(msgspec.Struct):
@@ -80,7 +80,12 @@ class Databases:
 
     @contextmanager
     def borrow(
-        self, path: Path, name: str, seconds: float = QUERY_SECONDS, measured: Path | None = None
+        self,
+        path: Path,
+        name: str,
+        seconds: float = QUERY_SECONDS,
+        measured: Path | None = None,
+        tracks: Path | None = None,
     ) -> Iterator[Borrowed]:
         """A hardened connection to a database for the duration of the block.
 
@@ -89,6 +94,7 @@ class Databases:
             name: Its name in messages.
             seconds: Time limit of all queries in the block.
             measured: The file with the efficiency of its ops, if that is separate.
+            tracks: The file with its tracks, if that is separate.
 
         Raises:
             NotFound: The file is gone.
@@ -102,7 +108,7 @@ class Databases:
             self._on_gone()
             raise
         with _without_paths(path, name), reading(name, UnfitDatabase):
-            key = (path, measured)
+            key = (path, measured, tracks)
             connection, counts = self._take(key, now)
             healthy = False
             try:
@@ -135,8 +141,8 @@ class Databases:
                 kept.counts.clear()
             if kept.idle:
                 return kept.idle.pop(), kept.counts
-        path, measured = key
-        connection = open_database(path, follow_links=False, measured=measured)
+        path, measured, tracks = key
+        connection = open_database(path, follow_links=False, measured=measured, tracks=tracks)
         connection.text_factory = _shown_text
         connection.shared = kept.shared
         return connection, kept.counts

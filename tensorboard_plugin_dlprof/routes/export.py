@@ -26,6 +26,7 @@ from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
 from tensorboard_plugin_dlprof.queries.table_query import CountKey
 from tensorboard_plugin_dlprof.routes.requests import Parameters, TooLarge
 from tensorboard_plugin_dlprof.routes.table import asked
+from tensorboard_plugin_dlprof.routes.timeline import with_gaps
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -74,7 +75,8 @@ def export(borrowed: Borrowed, scope: Scope, parameters: Parameters, profile_nam
     """
     table, request = asked(borrowed.connection, parameters)
     name = profile_title(borrowed.connection) or profile_name
-    return file_of(borrowed.connection, table, scope, request, parameters, name, resources, borrowed.counts)
+    rows = resources.enter_context(with_gaps(borrowed, parameters))
+    return file_of(rows.connection, table, scope, request, parameters, name, resources, rows.counts)
 
 
 def file_of(

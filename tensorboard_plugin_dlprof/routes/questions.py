@@ -16,13 +16,14 @@ from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import shown
-from tensorboard_plugin_dlprof.routes import export, measuring, responses
+from tensorboard_plugin_dlprof.queries.tracks import has_tracks
+from tensorboard_plugin_dlprof.routes import export, measuring, responses, timeline
 from tensorboard_plugin_dlprof.routes.answers import Answers
 from tensorboard_plugin_dlprof.routes.comparisons import SCOPE, TABLES, Comparisons, Kept, Key, copy_of
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, identity
 from tensorboard_plugin_dlprof.routes.measuring import Measures, unmeasured
 from tensorboard_plugin_dlprof.routes.profiles import database_path
-from tensorboard_plugin_dlprof.routes.requests import Parameters, asked_scope, checked_profile_id
+from tensorboard_plugin_dlprof.routes.requests import Forbidden, Parameters, asked_scope, checked_profile_id
 from tensorboard_plugin_dlprof.routes.table import asked_of_comparison
 from tensorboard_plugin_dlprof.routes.turns import Turns, TurnsByQuestion
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
@@ -97,14 +98,16 @@ class Questions:
         return self._imports.cache.newest(self.own_path(profile))
 
     @contextmanager
-    def borrow(self, path: Path, name: str, measured: Path | None = None) -> Iterator[Borrowed]:
+    def borrow(
+        self, path: Path, name: str, measured: Path | None = None, tracks: Path | None = None
+    ) -> Iterator[Borrowed]:
         """Wait for a turn, and borrow a connection; arguments are as for ``Databases.borrow``.
 
         Raises:
             Busy: Too many other requests are running.
             ProfileError: As for ``Databases.borrow``.
         """
-        with self._heavy_place(), self._databases.borrow(path, name, measured=measured) as borrowed:
+        with self._heavy_place(), self._databases.borrow(path, name, measured=measured, tracks=tracks) as borrowed:
             yield borrowed
 
     def answer(
@@ -113,6 +116,7 @@ class Questions:
         body: Body,
         then: Callable[[Path, Any], Any] = lambda _path, answer: answer,
         measures: Measures = measuring.never,
+        tracked: Callable[[Parameters], bool] = lambda _parameters: False,
     ) -> Response:
         """Respond from a profile's database; the response is cached until the database changes.
 
@@ -122,6 +126,7 @@ class Questions:
             then: Converts the result of ``body`` to the response after the connection was given back, so that it may
                 take long. A result of type ``ForNow`` is not cached.
             measures: Whether the response contains the efficiency of ops.
+            tracked: Whether it needs the tracks of the timeline.
         """
         parameters = Parameters(request)
         profile = self._catalog.find(parameters.profile())
@@ -134,7 +139,24 @@ class Questions:
         # Several browsers may open a profile at once: most of them can use the response that they waited for.
         with self._alike.turn(tag):
             known = responses.kept(request, tag, self._answers)
-            return known or self._asked(request, body, then, measures, _Subject(parameters, profile, path, tag))
+            subject = _Subject(parameters, profile, path, tag)
+            if tracked(parameters):
+                return known or self._asked_of_tracks(request, body, subject)
+            return known or self._asked(request, body, then, measures, subject)
+
+    def _asked_of_tracks(self, request: Request, body: Body, subject: _Subject) -> Response:
+        """As ``_asked``, for responses from tracks, which are made first if the database has none."""
+        parameters, profile, path, tag = subject
+        name = shown(Path(profile.name))
+        with self.borrow(path, name, tracks=self._tracks(path, name)) as borrowed:
+            return responses.keep(request, body(borrowed, profile, parameters), tag, self._answers)
+
+    def _tracks(self, path: Path, name: str) -> Path | None:
+        """The file with the tracks of a database that has none; None if it has them, or they cannot be made."""
+        with self.borrow(path, name) as borrowed:
+            if has_tracks(borrowed.connection):
+                return None
+        return self.advisor.tracks(path)
 
     def _asked(
         self, request: Request, body: Body, then: Callable[[Path, Any], Any], measures: Measures, subject: _Subject
@@ -211,9 +233,11 @@ class Questions:
         with self.borrow(path, name) as borrowed:
             wanted = unmeasured(borrowed.connection, parameters, measuring.by_table)
         measured = wanted and self.advisor.measured(path, *wanted)
+        tracks = self._tracks(path, name) if timeline.of_gaps(parameters) else None
         with ExitStack() as resources:
             with self._heavy_place():
-                borrowed = resources.enter_context(self._databases.borrow(path, name, export.SECONDS, measured))
+                lent = self._databases.borrow(path, name, export.SECONDS, measured, tracks)
+                borrowed = resources.enter_context(lent)
                 scope = asked_scope(borrowed.connection, parameters)
                 label = name if profile.run == "." else f"{shown(Path(profile.run))} {name}"
                 found = export.export(borrowed, scope, parameters, label, resources)
@@ -230,6 +254,19 @@ class Questions:
                 name = f"{kept.found.a.name} - {kept.found.b.name}"
                 found = export.file_of(connection, table, SCOPE, asked, parameters, name, resources, {})
             return export.streamed(found, resources.pop_all())
+
+    def trace(self, request: Request) -> Response:
+        """Respond with trace events of a window. Only its start takes a turn, as that of a download."""
+        parameters = Parameters(request)
+        if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
+            raise Forbidden("Traces are for our own page only; use the command dlprof trace.")
+        profile = self._catalog.find(parameters.profile())
+        path = self.newest_path(profile)
+        name = shown(Path(profile.name))
+        tracks = self._tracks(path, name)
+        with ExitStack() as resources, self._heavy_place():
+            lent = self._databases.borrow(path, name, export.SECONDS, None, tracks)
+            return timeline.trace(resources.enter_context(lent), parameters, resources)
 
     @contextmanager
     def _heavy_place(self) -> Iterator[None]:

@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.queries.totals import totals
 from tensorboard_plugin_dlprof.routes.comparisons import SCOPE, Kept, tables_of
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
 from tensorboard_plugin_dlprof.routes.requests import LARGEST_ITERATION, Parameters
+from tensorboard_plugin_dlprof.routes.timeline import with_gaps
 
 MAX_LIMIT = 1_000
 MAX_OFFSET = 10**12
@@ -25,7 +26,8 @@ MAX_OFFSET = 10**12
 def table(borrowed: Borrowed, scope: Scope, parameters: Parameters) -> dict[str, Any]:
     """The body of ``./table``."""
     found, request = asked(borrowed.connection, parameters)
-    return page_of(borrowed.connection, found, scope, request, borrowed.counts)
+    with with_gaps(borrowed, parameters) as rows:
+        return page_of(rows.connection, found, scope, request, rows.counts)
 
 
 def compared(kept: Kept, parameters: Parameters) -> dict[str, Any]:

@@ -1,0 +1,251 @@
+"""The gaps of a window: when a GPU was idle, why, and which op's work ended it; one by one, and grouped.
+
+A gap is a maximal interval in which a GPU is idle, cut to the window. It consists of one or more pieces with a cause
+each; the grouped table adds up the pieces, so its times add up to the idle time.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.queries.activity import Int64s, Pieces, causes_named, some_pieces_in
+from tensorboard_plugin_dlprof.queries.item_facts import Facts
+from tensorboard_plugin_dlprof.queries.iteration_windows import iteration_windows
+from tensorboard_plugin_dlprof.queries.table import Column, Table
+from tensorboard_plugin_dlprof.queries.tracks import Items, TrackRow, all_tracks, items_in, joined
+from tensorboard_plugin_dlprof.timeline.tables import DEVICE, STREAM
+
+MOST_PIECES = 400_000
+"""Changes between work and waiting in a window whose gaps are listed."""
+
+CREATE = (
+    "CREATE TABLE gaps (id INTEGER PRIMARY KEY, device INTEGER, start_ns INTEGER, duration_ns INTEGER, cause TEXT, "
+    "reason TEXT, host TEXT, op TEXT, op_id TEXT, iteration INTEGER, pieces INTEGER)",
+    "CREATE TABLE gap_groups (id INTEGER PRIMARY KEY, cause TEXT, reason TEXT, op TEXT, op_id TEXT, host TEXT, "
+    "gaps INTEGER, total_ns INTEGER, window_fraction REAL, longest_ns INTEGER, longest_start_ns INTEGER, "
+    "device INTEGER)",
+)
+"""The tables that ``rows`` fills."""
+
+LABELS = {
+    "queued": "queued",
+    "blocked": "blocked in a call",
+    "launching": "launching",
+    "host_op": "host busy in an op",
+    "host_code": "host busy in Python",
+    "data_loader": "data loader",
+    "io": "input or output",
+    "unrecorded": "host in nothing recorded",
+    "launch_unknown": "launch not recorded",
+}
+"""What users read for each part of idle time."""
+
+
+class Gap(msgspec.Struct):
+    """Gaps of one GPU, cut to a window, and what their pieces are."""
+
+    start: Int64s
+    stop: Int64s
+    of_piece: Int64s
+    """The gap of each idle piece."""
+    pieces: Pieces
+    """Idle pieces only."""
+
+
+def gaps_in(con: sqlite3.Connection, device: int, start_ns: int, stop_ns: int, most: int = MOST_PIECES) -> Gap:
+    """The gaps of a GPU in a window.
+
+    Raises:
+        BadRequest: there are too many.
+    """
+    found = some_pieces_in(con, device, start_ns, stop_ns, most)
+    idle = np.flatnonzero(found.is_idle())
+    idle_pieces = Pieces(found.start[idle], found.stop[idle], found.cause[idle], found.part[idle])
+    begins = np.ones(len(idle), np.bool_)
+    begins[1:] = idle_pieces.start[1:] != idle_pieces.stop[:-1]
+    ends = np.append(begins[1:], True)[: len(idle)]
+    return Gap(idle_pieces.start[begins], idle_pieces.stop[ends], np.cumsum(begins) - 1, idle_pieces)
+
+
+def works_after(con: sqlite3.Connection, device: int, start_ns: int, stop_ns: int) -> tuple[Items, list[TrackRow]]:
+    """The work of a GPU in a window, by start, and the track of each."""
+    tracks = [track for track in all_tracks(con) if track.kind == STREAM and track.device == device]
+    parts = [items_in(con, track, start_ns, stop_ns) for track in tracks]
+    of_item = np.repeat(np.arange(len(tracks)), [len(part.number) for part in parts])
+    items = joined(parts)
+    order = np.argsort(items.start, kind="stable")
+    return items.chosen(order), [tracks[number] for number in of_item[order].tolist()]
+
+
+def rows(
+    con: sqlite3.Connection, start_ns: int, stop_ns: int, only: int | None = None
+) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+    """The rows of each table for a window, of all GPUs or one.
+
+    Raises:
+        BadRequest: there are too many gaps.
+    """
+    devices = [track.device for track in all_tracks(con) if track.kind == DEVICE and only in (None, track.device)]
+    windows = iteration_windows(con)
+    begins = np.array([window[1] for window in windows], np.int64)
+    single: list[tuple[Any, ...]] = []
+    groups: dict[tuple[Any, ...], list[Any]] = {}
+    for device in devices:
+        found = gaps_in(con, device, start_ns, stop_ns)
+        ops = _ending_ops(con, device, found, stop_ns)
+        words = causes_named(con, distinct_values(found.pieces.cause).tolist())
+        length = found.pieces.stop - found.pieces.start
+        main = _longest_pieces(found)
+        iteration = np.searchsorted(begins, found.start, side="right") - 1
+        count = np.bincount(found.of_piece, minlength=len(found.start)).tolist()
+        starts, stops = found.start.tolist(), found.stop.tolist()
+        causes, of_iteration = found.pieces.cause[main].tolist(), iteration.tolist()
+        for gap, (start, stop, cause) in enumerate(zip(starts, stops, causes, strict=True)):
+            word, (op, op_id) = words.get(cause, {}), ops[gap]
+            inside = of_iteration[gap] >= 0 and start < windows[of_iteration[gap]][2]
+            number = windows[of_iteration[gap]][0] if inside else None
+            single.append((device, start, stop - start, *_words(word), op, op_id, number, count[gap]))
+        pieces = zip(
+            found.of_piece.tolist(),
+            found.pieces.start.tolist(),
+            length.tolist(),
+            found.pieces.cause.tolist(),
+            strict=True,
+        )
+        for gap, start, duration, cause in pieces:
+            label, reason, host = _words(words.get(cause, {}))
+            op, op_id = ops[gap]
+            group = groups.setdefault((device, label, reason, op), [op_id, Counter(), 0, 0, 0, 0, -1])
+            group[1][host] += duration
+            group[2] += group[6] != gap
+            group[3] += duration
+            group[6] = gap
+            if duration > group[4]:
+                group[4], group[5] = duration, start
+    wall = max(stop_ns - start_ns, 1)
+    yield "gaps", [(number, *row) for number, row in enumerate(single, 1)]
+    yield "gap_groups", [
+        (
+            number, label, reason, op, op_id, hosts.most_common(1)[0][0], count, total, total / wall, longest, start,
+            device
+        )
+        for number, ((device, label, reason, op), (op_id, hosts, count, total, longest, start, _)) in enumerate(
+            groups.items(), 1
+        )
+    ]  # fmt: skip
+
+
+def _words(cause: dict[str, str]) -> tuple[str, str, str]:
+    """The cause in words, its reason, and what the host did."""
+    label = LABELS.get(cause.get("part", ""), cause.get("part", ""))
+    host = " in ".join(filter(None, (cause.get("call", ""), cause.get("path", ""))))
+    return label, cause.get("detail", ""), host
+
+
+def _longest_pieces(found: Gap) -> Int64s:
+    """The longest piece of each gap."""
+    order = np.lexsort((found.pieces.start - found.pieces.stop, found.of_piece))
+    first = np.ones(len(order), np.bool_)
+    first[1:] = found.of_piece[order][1:] != found.of_piece[order][:-1]
+    return order[first]
+
+
+def _ending_ops(con: sqlite3.Connection, device: int, found: Gap, stop_ns: int) -> list[tuple[str, str]]:
+    """Path and id of the op whose work ended each gap; empty where the capture or the window ends first."""
+    if not len(found.start):
+        return []
+    items, tracks = works_after(con, device, int(found.start[0]), stop_ns + 1)
+    place = np.searchsorted(items.start, found.stop)
+    ends = (
+        (place < len(items.start)) & (items.start[np.minimum(place, len(items.start) - 1)] == found.stop)
+        if len(items.start)
+        else np.zeros(len(place), np.bool_)
+    )
+    facts = Facts(con)
+    known: list[tuple[str, str]] = [("", "")] * len(place)
+    by_track: dict[int, list[int]] = {}
+    for gap in np.flatnonzero(ends).tolist():
+        by_track.setdefault(tracks[int(place[gap])].id, []).append(gap)
+    for gaps in by_track.values():
+        some = items.chosen(place[gaps])
+        for gap, fact in zip(gaps, facts.of(tracks[int(place[gaps[0]])], some.work_class, some.ref), strict=True):
+            known[gap] = (str(fact.get("op", "")), str(fact.get("op_id", "")))
+    return known
+
+
+_CAUSE = Column("cause", "Cause", "text", "Why the GPU was idle, as the diagnosis says.", "gap.cause", searchable=True)
+_REASON = Column(
+    "reason", "Reason", "text", "Why queued work did not start, or what kind of call blocked.", "gap.reason",
+    searchable=True, tier=2,
+)  # fmt: skip
+_OP = Column(
+    "op", "Ending Op", "path", "The op whose work ended the gap; empty where the window ends first.", "gap.op",
+    searchable=True,
+)  # fmt: skip
+_HOST = Column(
+    "host", "Host Was In", "path", "The call, op, range or function that the host was in.", "gap.host", searchable=True,
+    tier=1,
+)  # fmt: skip
+_DEVICE = Column("device", "GPU", "integer", "Number of the GPU.", "gap.device", tier=2)
+_LINKS = ("from", "to")
+
+GAPS = Table(
+    name="gaps",
+    key="id",
+    base="gaps AS gap",
+    row_id="gap.id",
+    where="1",
+    default_sort="-duration_ns",
+    joins=MappingProxyType({}),
+    links=_LINKS,
+    columns=(
+        Column("id", "Number", "integer", "Number of the gap in the window.", "gap.id", hidden=True),
+        Column("start_ns", "Start", "duration_ns", "When it begins, since the start of the capture.", "gap.start_ns"),
+        Column("duration_ns", "Length", "duration_ns", "How long the GPU was idle.", "gap.duration_ns"),
+        _CAUSE,
+        _OP,
+        _HOST,
+        Column("iteration", "Iteration", "integer", "The iteration that it begins in.", "gap.iteration", nullable=True),
+        _REASON,
+        _DEVICE,
+        Column("pieces", "Causes", "integer", "How many causes it has; the longest is named.", "gap.pieces", tier=2),
+        Column("op_id", "Op ID", "text", "Id of the ending op.", "gap.op_id", hidden=True),
+    ),
+)
+
+GAP_GROUPS = Table(
+    name="gap_groups",
+    key="id",
+    base="gap_groups AS gap",
+    row_id="gap.id",
+    where="1",
+    default_sort="-total_ns",
+    joins=MappingProxyType({}),
+    links=_LINKS,
+    columns=(
+        Column("id", "Number", "integer", "Number of the group in the window.", "gap.id", hidden=True),
+        _CAUSE,
+        _OP,
+        Column("gaps", "Gaps", "integer", "How many gaps have this cause and ending op.", "gap.gaps"),
+        Column("total_ns", "Total", "duration_ns", "How long the GPU was idle for it in all.", "gap.total_ns"),
+        Column("window_fraction", "Of the Window", "fraction", "Share of the window.", "gap.window_fraction"),
+        Column("longest_ns", "Longest", "duration_ns", "The longest of them.", "gap.longest_ns"),
+        _HOST,
+        _REASON,
+        _DEVICE,
+        Column(
+            "longest_start_ns", "Longest At", "duration_ns", "When the longest begins.", "gap.longest_start_ns", tier=2
+        ),
+        Column("op_id", "Op ID", "text", "Id of the ending op.", "gap.op_id", hidden=True),
+    ),
+)
+
+TABLES = MappingProxyType({"gaps": GAPS, "gap_groups": GAP_GROUPS})

@@ -1,0 +1,345 @@
+"""A window of the timeline, with as much detail as fits the screen.
+
+A track is answered with its items if they are few. Else it is answered with bins of about a pixel, of the class that
+takes most of each, and with those of its items that are wide enough to be drawn. Bins come from the items where these
+can be read quickly, else from the stored levels. Times are nanoseconds since the start of the window.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, Part
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
+from tensorboard_plugin_dlprof.packing import unpack
+from tensorboard_plugin_dlprof.queries.activity import Pieces, pieces_in
+from tensorboard_plugin_dlprof.queries.iteration_windows import iteration_windows
+from tensorboard_plugin_dlprof.queries.tracks import (
+    Int64s,
+    Items,
+    Names,
+    TrackRow,
+    all_tracks,
+    has_tracks,
+    items_by_part,
+    items_in,
+    items_numbered,
+    joined,
+    parts_in,
+)
+from tensorboard_plugin_dlprof.timeline import bins
+from tensorboard_plugin_dlprof.timeline.tables import CALL, CLASSES, DEVICE, QUEUE, STREAM
+
+MOST_READ = 65_536
+"""Items of a track that are read for one window; beyond, bins come from the stored levels."""
+MOST_PIECES = 200_000
+"""Changes between work and waiting of a GPU that are read for one window."""
+MAX_WIDTH = 8_192
+MAX_TRACKS = 64
+BINS = 24_000
+"""Bins in one answer, of all tracks."""
+ITEMS = 1_800
+"""Items in one answer, of all tracks."""
+ITERATIONS = 1_000
+"""Iterations whose times are listed; of more, those around the window."""
+WIDE_PIXELS = 3
+LABEL_PIXELS = 28
+"""Items from this width on have a name."""
+MAX_NAME = 120
+FARTHEST_NS = 1 << 60
+
+SHARES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+"""How much of a bin is covered: from nothing (A) to all of it (/)."""
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+"""Classes of bins by number; a dot where nothing is."""
+
+
+def overview(con: sqlite3.Connection) -> dict[str, Any]:
+    """All tracks, the range of the capture, and its iterations.
+
+    Raises:
+        NotFound: the database has no tracks.
+    """
+    if not has_tracks(con):
+        raise NotFound("This database was made before the timeline existed; import its source again.")
+    tracks = [track for track in all_tracks(con) if track.items]
+    windows = iteration_windows(con)
+    start = min((track.first_ns for track in tracks), default=0)
+    stop = max((track.last_ns for track in tracks), default=1)
+    lengths = sorted(stop - start for _, start, stop in windows)
+    middle = lengths[len(lengths) // 2] if lengths else 0
+    named = [{"iteration": number, "start": start, "stop": stop} for number, start, stop in windows]
+    return {
+        "start": min([start, *(window[1] for window in windows[:1])]),
+        "stop": max([stop, *(window[2] for window in windows[-1:])]),
+        "tracks": [_told(track) for track in tracks],
+        "classes": {kind: list(names) for kind, names in CLASSES.items()},
+        "iterations": {
+            "count": len(named),
+            "typical": _typical(con, windows, middle),
+            "longest": max(named, key=lambda window: int(window["stop"]) - int(window["start"])) if named else None,
+            "list": named[:ITERATIONS],
+        },
+    }
+
+
+def _typical(con: sqlite3.Connection, windows: list[tuple[int, int, int]], middle: int) -> dict[str, int] | None:
+    """The iteration of median length; of several, one that has GPU work."""
+    devices = [track for track in all_tracks(con) if track.kind == STREAM]
+    first = min((track.first_ns for track in devices), default=0)
+    last = max((track.last_ns for track in devices), default=1 << 62)
+    ranked = sorted(windows, key=lambda window: (abs(window[2] - window[1] - middle), window[1]))
+    ranked = [window for window in ranked if window[1] < last and window[2] > first] or ranked
+    return {"iteration": ranked[0][0], "start": ranked[0][1], "stop": ranked[0][2]} if ranked else None
+
+
+def _told(track: TrackRow) -> dict[str, Any]:
+    about = {
+        "id": track.id, "kind": track.kind, "name": track.name, "items": track.items, "sum_ns": track.sum_ns,
+        "launches": track.launches, "level": track.level,
+    }  # fmt: skip
+    places = {"device": track.device, "stream": track.stream, "process": track.process, "thread": track.thread}
+    return about | {key: place for key, place in places.items() if place != -1}
+
+
+def window(
+    con: sqlite3.Connection, start_ns: int, stop_ns: int, width: int, wanted: list[int] | None = None
+) -> dict[str, Any]:
+    """The tracks in a window.
+
+    Args:
+        con: to a database with tracks.
+        start_ns: start of the window.
+        stop_ns: end of the window.
+        width: pixels that the window is drawn on.
+        wanted: ids of the tracks; by default the first ``MAX_TRACKS``.
+
+    Raises:
+        NotFound: the database has no tracks.
+        BadRequest: too many tracks are wanted, or one that is not there.
+    """
+    if not has_tracks(con):
+        raise NotFound("This database was made before the timeline existed; import its source again.")
+    known = {track.id: track for track in all_tracks(con)}
+    wanted = list(known)[:MAX_TRACKS] if wanted is None else wanted
+    if len(wanted) > MAX_TRACKS or any(number not in known for number in wanted):
+        raise BadRequest(f"tracks must be at most {MAX_TRACKS} ids from the list of tracks; reload the page.")
+    found = _Window(con, start_ns, stop_ns, width, list(known.values()), len(wanted))
+    return {
+        "from": start_ns,
+        "to": stop_ns,
+        "tracks": [{"id": number, **found.of(known[number])} for number in wanted],
+        "parts": found.parts(),
+    }
+
+
+class _Window:
+    def __init__(
+        self, con: sqlite3.Connection, start_ns: int, stop_ns: int, width: int, tracks: list[TrackRow], wanted: int
+    ) -> None:
+        self._con, self._start, self._stop = con, start_ns, stop_ns
+        self._tracks = tracks
+        self._names = Names(con)
+        self._pixel = max((stop_ns - start_ns) / width, 1e-3)
+        self._bins = max(min(width, BINS // max(wanted, 1), stop_ns - start_ns), 1)
+        self._most_items = max(ITEMS // max(wanted, 1), 20)
+
+    def of(self, track: TrackRow) -> dict[str, Any]:
+        """What is answered of one track."""
+        if track.kind == QUEUE:
+            return self._queue(track)
+        if track.kind == DEVICE:
+            return self._device(track)
+        if sum(items for _, items in parts_in(self._con, track, self._start, self._stop)) > 2 * MOST_READ:
+            return self._stored(track)
+        items = items_in(self._con, track, self._start, self._stop)
+        if len(items.number) > MOST_READ and self._level(track) is not None:
+            return self._stored(track)
+        answer = {"count": len(items.number)}
+        if len(items.number) <= self._most_items:
+            return answer | self._items(track, items)
+        edges = self._edges()
+        busy = bins.binned(items.start, items.stop, items.work_class, len(CLASSES[track.kind]), edges)
+        wide = np.flatnonzero(items.stop - items.start >= WIDE_PIXELS * self._pixel)
+        if len(wide) > self._most_items:
+            longest = np.argsort((items.start - items.stop)[wide], kind="stable")
+            wide = np.sort(wide[longest[: self._most_items]])
+        return answer | self._encoded(busy, edges) | self._items(track, items.chosen(wide))
+
+    def parts(self) -> dict[str, dict[str, int]]:
+        """What each GPU did in the window: ns by part, which add up to as much of it as lies in the capture."""
+        found = {}
+        for track in self._tracks:
+            if track.kind == DEVICE:
+                sums = self._sums(track)
+                found[str(track.device)] = {part.label: int(sums[part]) for part in Part if sums[part]}
+        return found
+
+    def _sums(self, track: TrackRow) -> Int64s:
+        pieces = pieces_in(self._con, track.device, self._start, self._stop, MOST_PIECES)
+        if pieces is not None:
+            return _sums(pieces)
+        # The stored bins that lie in the window, and the rest on both sides of them.
+        level = self._level(track)
+        if level is None:
+            return np.zeros(len(Part), np.int64)
+        first, last = -(-self._start >> level), self._stop >> level
+        sums: Int64s = self._read_bins(track, level, first, last).sum(axis=1)
+        for start, stop in ((self._start, first << level), (last << level, self._stop)):
+            pieces = pieces_in(self._con, track.device, start, stop, 1 << 40) if stop > start else None
+            if pieces is not None:
+                sums = sums + _sums(pieces)
+        return sums
+
+    def _edges(self) -> Int64s:
+        return np.linspace(self._start, self._stop, self._bins + 1).astype(np.int64)
+
+    def _device(self, track: TrackRow) -> dict[str, Any]:
+        pieces = pieces_in(self._con, track.device, self._start, self._stop, MOST_PIECES)
+        if pieces is None:
+            return self._stored(track)
+        edges = self._edges()
+        busy = bins.binned(pieces.start, pieces.stop, pieces.part, len(Part), edges)
+        idle = np.flatnonzero(pieces.is_idle())
+        few = idle[pieces.stop[idle] - pieces.start[idle] >= WIDE_PIXELS * self._pixel]
+        if len(few) > self._most_items:
+            longest = np.argsort((pieces.start - pieces.stop)[few], kind="stable")
+            few = np.sort(few[longest[: self._most_items]])
+        return {
+            "count": len(idle),
+            **self._encoded(busy, edges),
+            "items": {
+                "start": (pieces.start[few] - self._start).tolist(),
+                "duration": (pieces.stop[few] - pieces.start[few]).tolist(),
+                "class": pieces.part[few].tolist(),
+            },
+        }
+
+    def _items(self, track: TrackRow, items: Items) -> dict[str, Any]:
+        labelled = np.flatnonzero(items.stop - items.start >= LABEL_PIXELS * self._pixel)
+        some = items.chosen(labelled)
+        texts = [text[-MAX_NAME:] for text in self._names.of(track, some.work_class, some.ref)]
+        known = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+        name = np.full(len(items.number), -1)
+        name[labelled] = [known[text] for text in texts]
+        return {
+            "items": {
+                "start": (items.start - self._start).tolist(),
+                "duration": (items.stop - items.start).tolist(),
+                "class": items.work_class.tolist(),
+                "id": items.number.tolist(),
+                "name": name.tolist(),
+            },
+            "names": list(known),
+        }
+
+    def _encoded(self, busy: Int64s, edges: Int64s) -> dict[str, Any]:
+        """The strip of a track. That of a GPU has two: of its work and of its idle time."""
+        widths = np.maximum(np.diff(edges), 1)
+        about = {"bins_from": int(edges[0]) - self._start, "bins_to": int(edges[-1]) - self._start}
+        if len(busy) != len(Part):
+            return about | {"bins": _strip(busy, widths, 0)}
+        idle = len(BUSY)
+        return about | {"bins": _strip(busy[:idle], widths, 0), "idle_bins": _strip(busy[idle:], widths, idle)}
+
+    def _level(self, track: TrackRow) -> int | None:
+        """The finest stored level that has no more bins than are wanted, or the coarsest; None if none is stored."""
+        levels = [
+            int(row[0])
+            for row in self._con.execute(
+                "SELECT DISTINCT level FROM ext_track_bins WHERE track_id = ? ORDER BY level", (track.id,)
+            ).fetchmany(64)
+        ]
+        fit = [level for level in levels if (self._stop - self._start) >> level <= self._bins]
+        return fit[0] if fit else levels[-1] if levels else None
+
+    def _stored(self, track: TrackRow) -> dict[str, Any]:
+        level = self._level(track)
+        if level is None:
+            return {"count": track.items}
+        first, last = self._start >> level, ((self._stop - 1) >> level) + 1
+        busy = self._read_bins(track, level, first, last)
+        edges = np.arange(first, last + 1, dtype=np.int64) << level
+        return {"count": track.items, **self._encoded(busy, edges)}
+
+    def _read_bins(self, track: TrackRow, level: int, first: int, last: int) -> Int64s:
+        """The stored bins from ``first`` to before ``last``: ns, of shape (classes, bins)."""
+        classes = len(CLASSES[track.kind])
+        found = np.zeros((classes, max(last - first, 0)), np.int64)
+        rows = self._con.execute(
+            "SELECT first_bin, data FROM ext_track_bins "
+            "WHERE track_id = ? AND level = ? AND first_bin > ? AND first_bin < ?",
+            (track.id, level, first - bins.PART, last),
+        )
+        for begin, data in rows:
+            part = np.stack(unpack(data, classes))
+            low, high = max(first, begin), min(last, begin + part.shape[1])
+            if low < high:
+                found[:, low - first : high - first] = part[:, low - begin : high - begin]
+        return found
+
+    def _queue(self, track: TrackRow) -> dict[str, Any]:
+        """The mean number of waiting launches in each bin."""
+        waits = self._waiting(track.device)
+        edges = self._edges()
+        if waits is None:
+            level = self._level(track)
+            if level is None:
+                return {"count": track.items}
+            first, last = self._start >> level, ((self._stop - 1) >> level) + 1
+            sums = self._read_bins(track, level, first, last)
+            edges = np.arange(first, last + 1, dtype=np.int64) << level
+        else:
+            start, stop = waits
+            sums = bins.binned(start, stop, np.zeros(len(start), np.int8), 1, edges)
+        depth = sums[0] / np.maximum(np.diff(edges), 1)
+        about = {"bins_from": int(edges[0]) - self._start, "bins_to": int(edges[-1]) - self._start}
+        return {"count": track.items, **about, "depth": np.round(depth, 1).tolist()}
+
+    def _waiting(self, device: int) -> tuple[Int64s, Int64s] | None:
+        """Begin of the call and begin of the work of the launches that wait in the window; None if there are many."""
+        begun, ends = list[Int64s](), list[Int64s]()
+        calls = [track for track in self._tracks if track.kind == CALL]
+        for track in self._tracks:
+            if track.kind != STREAM or track.device != device:
+                continue
+            seen = 0
+            for items in items_by_part(self._con, track, self._start, FARTHEST_NS):
+                known = items.chosen((items.call >= 0) & (items.start >= self._start))
+                of_calls = joined([items_numbered(self._con, call, distinct_values(known.call)) for call in calls])
+                call_start = dict(zip(of_calls.number.tolist(), of_calls.start.tolist(), strict=True))
+                starts = np.array([call_start.get(number, FARTHEST_NS) for number in known.call.tolist()], np.int64)
+                waits = (starts < self._stop) & (starts < known.start)
+                begun.append(starts[waits])
+                ends.append(known.start[waits])
+                seen += len(items.number)
+                if seen > MOST_READ:
+                    return None
+                if len(starts) and int(starts.min()) >= self._stop:
+                    break
+        start, stop = np.concatenate([np.zeros(0, np.int64), *begun]), np.concatenate([np.zeros(0, np.int64), *ends])
+        order = np.argsort(start, kind="stable")
+        return start[order], stop[order]
+
+
+def _sums(pieces: Pieces) -> Int64s:
+    sums = np.zeros(len(Part), np.int64)
+    np.add.at(sums, pieces.part, pieces.stop - pieces.start)
+    return sums
+
+
+def _strip(busy: Int64s, widths: npt.NDArray[np.int64], first_class: int) -> dict[str, str]:
+    """The class that takes most of each bin, and how much of the bin is covered, a letter each."""
+    most, covered = busy.argmax(axis=0), np.minimum(busy.sum(axis=0) / widths, 1)
+    share = np.where(covered > 0, np.maximum(np.rint(covered * 63), 1), 0).astype(np.int64)
+    letters = np.frombuffer(LETTERS.encode(), np.uint8)[most + first_class].copy()
+    letters[share == 0] = ord(".")
+    return {
+        "class": letters.tobytes().decode(),
+        "share": np.frombuffer(SHARES.encode(), np.uint8)[share].tobytes().decode(),
+    }

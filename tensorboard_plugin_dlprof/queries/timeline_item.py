@@ -1,0 +1,186 @@
+"""What is told of one item of the timeline, or of one gap: what it is, what launched it, and what it waited for."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.errors import NotFound
+from tensorboard_plugin_dlprof.queries.activity import causes_named
+from tensorboard_plugin_dlprof.queries.gaps import LABELS, gaps_in, works_after
+from tensorboard_plugin_dlprof.queries.item_facts import Facts
+from tensorboard_plugin_dlprof.queries.tracks import (
+    Items,
+    Names,
+    TrackRow,
+    all_tracks,
+    has_tracks,
+    items_by_part,
+    items_in,
+    items_numbered,
+)
+from tensorboard_plugin_dlprof.timeline.tables import CALL, CLASSES, DEVICE, OP, STREAM
+
+MOST_WORKS = 5
+"""Pieces of work that are named for a call."""
+_PARTS_SEARCHED = 3
+_AROUND_NS = 60_000_000_000
+"""How far a gap is followed beyond the moment that was asked for."""
+
+
+def item(con: sqlite3.Connection, number: int) -> dict[str, Any]:
+    """One item, by its number.
+
+    Raises:
+        NotFound: there is no such item.
+    """
+    tracks = _tracks(con)
+    track = next(
+        (one for one in tracks if one.first_item <= number < one.first_item + one.items and _has_items(one)), None
+    )
+    if track is None:
+        raise NotFound("There is no such item on the timeline; reload the page.")
+    found = items_numbered(con, track, np.array([number], np.int64))
+    if not len(found.number):
+        raise NotFound("There is no such item on the timeline; reload the page.")
+    answer = _about(con, track, found)
+    if track.kind == STREAM:
+        answer["call"] = call = _call(con, tracks, int(found.call[0]))
+        if call is not None:
+            answer["delay_ns"] = max(answer["start"] - call["start"] - call["duration"], 0)
+            answer["starts_before_call"] = answer["start"] < call["start"]
+            answer["op"] = _op_around(con, tracks, call)
+    elif track.kind == CALL:
+        answer["op"] = _op_around(con, tracks, answer)
+        answer["works"] = _works_of(con, tracks, answer)
+    return answer
+
+
+def _has_items(track: TrackRow) -> bool:
+    return track.kind not in (DEVICE, "queue")
+
+
+def _tracks(con: sqlite3.Connection) -> list[TrackRow]:
+    if not has_tracks(con):
+        raise NotFound("This database was made before the timeline existed; import its source again.")
+    return all_tracks(con)
+
+
+def _about(con: sqlite3.Connection, track: TrackRow, found: Items) -> dict[str, Any]:
+    (name,) = Names(con).of(track, found.work_class, found.ref)
+    (facts,) = Facts(con).of(track, found.work_class, found.ref)
+    start, stop = int(found.start[0]), int(found.stop[0])
+    return {
+        "id": int(found.number[0]),
+        "track": track.id,
+        "kind": track.kind,
+        "class": CLASSES[track.kind][int(found.work_class[0])],
+        "name": name or ("launch" if track.kind == CALL else ""),
+        "start": start,
+        "duration": stop - start,
+        "facts": facts,
+        **{key: place for key, place in (("device", track.device), ("stream", track.stream)) if place >= 0},
+        **({"process": track.process, "thread": track.thread} if track.device < 0 else {}),
+    }
+
+
+def _call(con: sqlite3.Connection, tracks: list[TrackRow], number: int) -> dict[str, Any] | None:
+    for track in tracks:
+        if number >= 0 and track.kind == CALL and track.first_item <= number < track.first_item + track.items:
+            found = items_numbered(con, track, np.array([number], np.int64))
+            return _about(con, track, found) if len(found.number) else None
+    return None
+
+
+def _op_around(con: sqlite3.Connection, tracks: list[TrackRow], call: dict[str, Any]) -> dict[str, Any] | None:
+    """The op of the call's thread in which it began."""
+    for track in tracks:
+        if track.kind == OP and (track.process, track.thread) == (call["process"], call["thread"]):
+            around = items_in(con, track, call["start"], call["start"] + 1)
+            if len(around.number):
+                return _about(con, track, around.chosen(np.array([len(around.number) - 1])))
+    return None
+
+
+def _works_of(con: sqlite3.Connection, tracks: list[TrackRow], call: dict[str, Any]) -> list[dict[str, Any]]:
+    """The first pieces of work that a call launched, as far as they begin soon after it."""
+    works: list[dict[str, Any]] = []
+    for track in tracks:
+        if track.kind != STREAM:
+            continue
+        for number, items in enumerate(items_by_part(con, track, call["start"], 1 << 60)):
+            found = np.flatnonzero(items.call == call["id"])[:MOST_WORKS]
+            works += [_about(con, track, items.chosen(np.array([row]))) for row in found.tolist()]
+            if len(found) or number == _PARTS_SEARCHED:
+                break
+    return sorted(works, key=lambda work: int(work["start"]))[:MOST_WORKS]
+
+
+def gap(con: sqlite3.Connection, device: int, at_ns: int) -> dict[str, Any]:
+    """The gap of a GPU around a moment.
+
+    Raises:
+        NotFound: the GPU was not idle then.
+    """
+    tracks = _tracks(con)
+    if not any(track.kind == DEVICE and track.device == device for track in tracks):
+        raise NotFound(f"There is no GPU {device} in this profile.")
+    reach = 1_000_000
+    while True:
+        found = gaps_in(con, device, at_ns - reach, at_ns + reach)
+        place = int(np.searchsorted(found.start, at_ns, side="right")) - 1
+        if place < 0 or found.stop[place] <= at_ns:
+            raise NotFound("The GPU was not idle at this moment.")
+        start, stop = int(found.start[place]), int(found.stop[place])
+        if (start > at_ns - reach and stop < at_ns + reach) or reach > _AROUND_NS:
+            break
+        reach *= 8
+    rows = np.flatnonzero(found.of_piece == place)
+    words = causes_named(con, sorted(set(found.pieces.cause[rows].tolist())))
+    parts: list[dict[str, Any]] = [
+        {
+            "start": int(found.pieces.start[row]),
+            "duration": int(found.pieces.stop[row] - found.pieces.start[row]),
+            **words.get(int(found.pieces.cause[row]), {}),
+        }
+        for row in rows.tolist()
+    ]
+    longest = max(parts, key=lambda part: int(part["duration"]))
+    return {
+        "device": device,
+        "start": start,
+        "duration": stop - start,
+        "cause": longest.get("part", ""),
+        "label": LABELS.get(str(longest.get("part", "")), ""),
+        "parts": parts,
+        "ended_by": _ended_by(con, device, stop),
+    }
+
+
+def _ended_by(con: sqlite3.Connection, device: int, stop: int) -> dict[str, Any] | None:
+    items, _ = works_after(con, device, stop, stop + 1)
+    first = np.flatnonzero(items.start == stop)
+    return item(con, int(items.number[first[0]])) if len(first) else None
+
+
+def next_gap(
+    con: sqlite3.Connection, device: int, at_ns: int, forwards: bool, longest_ns: int
+) -> dict[str, Any] | None:
+    """The next gap of a GPU after a moment, or the one before it, of at least some length; None if there is none."""
+    reach = 1 << 24
+    track = next((one for one in _tracks(con) if one.kind == DEVICE and one.device == device), None)
+    if track is None:
+        raise NotFound(f"There is no GPU {device} in this profile.")
+    while True:
+        low, high = (at_ns, at_ns + reach) if forwards else (at_ns - reach, at_ns)
+        found = gaps_in(con, device, low, high)
+        # A gap at the edge may go on beyond it.
+        whole = (found.start > low) & (found.stop < high) & (found.stop - found.start >= longest_ns)
+        rows = np.flatnonzero(whole)
+        if len(rows):
+            return gap(con, device, int(found.start[rows[0] if forwards else rows[-1]]))
+        if (high > track.last_ns) if forwards else (low < track.first_ns):
+            return None
+        reach *= 4

@@ -1,0 +1,210 @@
+"""The routes of the timeline: windows, items, gaps and traces of what was imported, and of NVIDIA's databases."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tensorboard_plugin_dlprof.cli.main import main
+from tests.imports.traces import write_long_trace
+from tests.routes.serving import Server
+from tests.shared_data import shared_data
+
+IDLE = ("queued", "blocked", "launching", "host_op", "host_code", "data_loader", "io", "unrecorded", "launch_unknown")
+
+SHARED = (
+    "torch/h100_transformer_steps/*.json",
+    "torch/v100_resnet50_memory/*.gz",
+    "torch/a100_copies_only/*",
+    "torch/cpu_only_rank34/*.gz",
+    "nsight/t4_four_streams_old_schema/*.sqlite",
+    "nsight/h100_2gpu_torchrun_nccl/*.sqlite",
+    "nsight/a100_cuda_graphs/*.sqlite",
+    "dlprof-golden/dlprof_dldb.sqlite",
+)
+
+
+class Profile:
+    """A served profile."""
+
+    def __init__(self, source: Path, folder: Path) -> None:
+        logs = folder / "logs"
+        if "golden" in str(source):
+            logs.mkdir()
+            (logs / source.name).write_bytes(source.read_bytes())
+        else:
+            assert main(["import", str(source), "-o", str(logs)]) == 0
+        (self.database,) = logs.rglob("*.sqlite")
+        self.server = Server(logs, folder / "cache")
+        self.id = self.server.profile(self.database.name)["id"]
+
+    def ask(self, path: str) -> Any:
+        """The response to a request."""
+        return self.server.get(f"{path}{'&' if '?' in path else '?'}profile={self.id}")
+
+    def get(self, path: str) -> Any:
+        """The JSON of a response."""
+        response = self.ask(path)
+        assert response.status_code == 200, response.json
+        return response.json
+
+    def rows(self, table: str, start: int, stop: int) -> list[dict[str, Any]]:
+        """All rows of a table of gaps."""
+        found: list[dict[str, Any]] = []
+        while True:
+            page = self.get(f"/table?table={table}&from={start}&to={stop}&limit=1000&offset={len(found)}")
+            found += page["rows"]
+            if len(found) >= page["total"]:
+                return found
+
+
+@pytest.fixture(params=SHARED, scope="module")
+def profile(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Profile]:
+    """A recorded profile."""
+    (source,) = shared_data().glob(request.param)
+    found = Profile(source, tmp_path_factory.mktemp("timeline"))
+    yield found
+    found.server.app.close()
+
+
+def test_parts_of_any_window_add_up(profile: Profile) -> None:
+    """For every GPU, to the nanosecond; and gaps, one by one and grouped, are what is idle."""
+    about = profile.get("/timeline")
+    start, stop = about["start"], about["stop"]
+    devices = [track for track in about["tracks"] if track["kind"] == "device"]
+    for low, high in ((start, stop), (start + (stop - start) // 3, start + (stop - start) // 2)):
+        window = profile.get(f"/timeline?from={low}&to={high}&width=900")
+        assert len(window["parts"]) == len(devices)
+        gaps, groups = profile.rows("gaps", low, high), profile.rows("gap_groups", low, high)
+        for device, parts in window["parts"].items():
+            # The activity of a GPU lasts from the first event of the capture to the last.
+            assert sum(parts.values()) <= high - low
+            assert (low, high) == (start, stop) or sum(parts.values()) == high - low
+            idle = sum(parts.get(part, 0) for part in IDLE)
+            assert sum(row["duration_ns"] for row in gaps if row["device"] == int(device)) == idle
+            assert sum(row["total_ns"] for row in groups if row["device"] == int(device)) == idle
+
+
+def test_items_of_a_window_are_the_work_in_it(profile: Profile) -> None:
+    """All of it where it is little, at their times; and no answer has more than 100 kB."""
+    about = profile.get("/timeline")
+    start, stop = about["start"], about["stop"]
+    tracks = ",".join(str(track["id"]) for track in about["tracks"][:16])
+    with closing(sqlite3.connect(profile.database)) as con:
+        work = []
+        for table in ("kernels", "memcpys", "memsets"):
+            work += con.execute(f"SELECT gpu_start, gpu_stop FROM read_only_{table}").fetchall()
+        if con.execute("SELECT count(*) FROM sqlite_master WHERE name = 'ext_graph_launches'").fetchone()[0]:
+            work += con.execute("SELECT gpu_start, gpu_stop FROM ext_graph_launches").fetchall()
+    streams = {track["id"] for track in about["tracks"] if track["kind"] == "stream"}
+    for level in range(12):
+        span = max((stop - start) >> level, 1)
+        low = start + (stop - start - span) // 2
+        answer = profile.ask(f"/timeline?from={low}&to={low + span}&width=1600&tracks={tracks}")
+        assert len(answer.data) < 100_000
+        shown = [track for track in answer.json["tracks"] if track["id"] in streams]
+        if len(streams) <= 10 and all("bins" not in track for track in shown):
+            found = [
+                (low + begin, low + begin + length)
+                for track in shown
+                for begin, length in zip(track["items"]["start"], track["items"]["duration"], strict=True)
+            ]
+            inside = [one for one in work if one[0] < low + span and (one[1] > low or one[0] >= low)]
+            assert sorted(found) == sorted(inside)
+
+
+def test_an_item_names_its_call_and_op(profile: Profile) -> None:
+    """A kernel's call began before it and its op around the call, where both are recorded."""
+    about = profile.get("/timeline")
+    for track in about["tracks"]:
+        if track["kind"] in ("device", "queue"):
+            continue
+        window = profile.get(f"/timeline?from={about['start']}&to={about['stop']}&width=4000&tracks={track['id']}")
+        for number in window["tracks"][0]["items"]["id"][:3]:
+            item = profile.get(f"/timeline_item?id={number}")
+            assert item["id"] == number
+            call = item.get("call")
+            if call:
+                assert item["starts_before_call"] or item["start"] >= call["start"]
+                assert number in [work["id"] for work in profile.get(f"/timeline_item?id={call['id']}")["works"]]
+
+
+def test_next_gaps_are_those_of_the_table(profile: Profile) -> None:
+    """One after the other, forwards and backwards, each with its parts."""
+    about = profile.get("/timeline")
+    device = next((track["device"] for track in about["tracks"] if track["kind"] == "device"), None)
+    if device is None:
+        return
+    rows = profile.rows("gaps", about["start"], about["stop"])
+    gaps = sorted(row["start_ns"] for row in rows if row["device"] == device)
+    inner = gaps[1:4] if len(gaps) > 4 else []
+    at = inner[0] - 1 if inner else 0
+    for expected in inner:
+        gap = profile.get(f"/timeline_item?device={device}&at={at}&step=next")["gap"]
+        assert gap["start"] == expected
+        assert sum(part["duration"] for part in gap["parts"]) == gap["duration"]
+        at = gap["start"] + gap["duration"]
+    if inner:
+        back = profile.get(f"/timeline_item?device={device}&at={inner[-1]}&step=previous")["gap"]
+        assert back["start"] == inner[-2]
+
+
+def test_a_trace_is_what_the_command_writes(profile: Profile, tmp_path: Path) -> None:
+    """For the same window, compressed, and never for another site."""
+    about = profile.get("/timeline")
+    window = f"from={about['start']}&to={(about['start'] + about['stop']) // 2}"
+    sent = profile.ask(f"/trace?{window}")
+    assert sent.headers["Content-Encoding"] == "gzip"
+    options = ["--from", str(about["start"]), "--to", str((about["start"] + about["stop"]) // 2)]
+    assert main(["trace", str(profile.database), "-o", str(tmp_path / "t.json"), *options]) == 0
+    assert json.loads(gzip.decompress(sent.data)) == json.loads((tmp_path / "t.json").read_bytes())
+
+
+def test_windows_come_from_stored_levels_where_there_is_much(tmp_path: Path) -> None:
+    """Of 80,000 kernels, the bins of the whole capture add up to the parts."""
+    found = Profile(write_long_trace(tmp_path / "long.json"), tmp_path)
+    about = found.get("/timeline")
+    start, stop = about["start"], about["stop"]
+    window = found.get(f"/timeline?from={start}&to={stop}&width=1000")
+    streams = {track["id"] for track in about["tracks"] if track["kind"] == "stream"}
+    (stream,) = (track for track in window["tracks"] if track["id"] in streams)
+    assert "items" not in stream
+    assert 500 < len(stream["bins"]["class"]) <= 1_001
+    assert sum(window["parts"]["0"].values()) == stop - start
+    found.server.app.close()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/timeline?from=5&to=5",
+        "/timeline?from=0&to=x",
+        "/timeline?from=0",
+        "/timeline?from=0&to=5&width=0",
+        "/timeline?from=0&to=5&tracks=1,x",
+        "/timeline?from=0&to=5&tracks=999999",
+        "/timeline_item",
+        "/timeline_item?at=5&step=sideways",
+        "/table?table=gaps",
+        "/table?table=gaps&from=5&to=1",
+        "/trace?from=1",
+    ],
+)
+def test_questions_that_make_no_sense(path: str, three_steps: Path, tmp_path: Path) -> None:
+    """One sentence each."""
+    (tmp_path / "logs").mkdir()
+    shutil.copyfile(three_steps, tmp_path / "logs" / three_steps.name)
+    server = Server(tmp_path / "logs", tmp_path / "cache")
+    profile = server.profile(three_steps.name)["id"]
+    answer = server.get(f"{path}{'&' if '?' in path else '?'}profile={profile}")
+    assert answer.status_code == 400
+    assert answer.json["error"]["message"].endswith(".")
+    server.app.close()
