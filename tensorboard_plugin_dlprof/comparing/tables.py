@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from tensorboard_plugin_dlprof.comparing.as_json import is_changed, replacement_json, row_json
 from tensorboard_plugin_dlprof.comparing.attribution import Row
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
@@ -126,7 +128,9 @@ TYPES = _table(
     _column(_ROWS),
 )
 
-TABLES: Mapping[str, Table] = {table.name: table for table in (COMPARE, KERNELS, MODULES, TYPES)}
+ONE_SIDE = msgspec.structs.replace(COMPARE, name="compare_new", where="found.kind IN ('gone', 'new')")
+
+TABLES: Mapping[str, Table] = {table.name: table for table in (COMPARE, ONE_SIDE, KERNELS, MODULES, TYPES)}
 """The tables of a comparison by name."""
 
 _MOST_LEVELS = 64

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.comparing.comparison import Comparison
     from tensorboard_plugin_dlprof.comparing.recording import Recording
 
-TABLES = frozenset({"compare", "compare_kernels", "compare_modules", "compare_types"})
+TABLES = frozenset({"compare", "compare_kernels", "compare_modules", "compare_new", "compare_types"})
 """Tables of ``./table`` that belong to a comparison, as in ``comparing.tables``."""
 
 _MOST_KEPT = 64

@@ -1,6 +1,8 @@
 /** The only file that talks to the server. Addresses are relative to TensorBoard's `<base href="plugin/dlprof/">`. */
 import type {
   AggregateRequest,
+  CompareResponse,
+  CompareRowResponse,
   DashboardResponse,
   Diagnosis,
   EfficiencyResponse,
@@ -195,6 +197,42 @@ export async function fetchDiagnosis(scope: ProfileScope, signal: AbortSignal): 
 
 export async function fetchEfficiency(scope: ProfileScope, signal: AbortSignal): Promise<EfficiencyResponse> {
   return (await get(`./efficiency?${scopeQuery(scope).toString()}`, signal)) as EfficiencyResponse;
+}
+
+/** What the server needs to know of a baseline. */
+export interface Baseline {
+  base: string;
+  /** As in the URL; empty for the first. */
+  aggregation: string;
+}
+
+/** The baseline as parameters of a table. */
+export const baselineLinks = ({ base, aggregation }: Baseline): Record<string, string> =>
+  aggregation === "" ? { base } : { base, base_aggregation: aggregation };
+
+const pairQuery = (scope: ProfileScope, baseline: Baseline): URLSearchParams => {
+  const query = scopeQuery(scope);
+  for (const [name, value] of Object.entries(baselineLinks(baseline))) query.set(name, value);
+  return query;
+};
+
+export async function fetchCompare(
+  scope: ProfileScope,
+  baseline: Baseline,
+  signal: AbortSignal,
+): Promise<CompareResponse> {
+  return (await get(`./compare?${pairQuery(scope, baseline).toString()}`, signal)) as CompareResponse;
+}
+
+export async function fetchCompareRow(
+  scope: ProfileScope,
+  baseline: Baseline,
+  row: string,
+  signal: AbortSignal,
+): Promise<CompareRowResponse> {
+  const query = pairQuery(scope, baseline);
+  query.set("row", row);
+  return (await get(`./compare_row?${query.toString()}`, signal)) as CompareRowResponse;
 }
 
 export async function fetchJobs(profile: string, signal: AbortSignal): Promise<Job[]> {

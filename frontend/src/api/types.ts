@@ -544,3 +544,91 @@ export interface Diagnosis {
 export interface ErrorBody {
   error: { code: string; message: string; hint: string };
 }
+
+/** One side of a comparison. */
+export interface CompareSide {
+  name: string;
+  device: string | null;
+  devices_in_use: number;
+  iterations: number;
+  marked: boolean;
+  iterations_label: string;
+  first_iteration: number | null;
+  last_iteration: number | null;
+  aggregation: number;
+  recordings: string[];
+  value_ns: number;
+  started_ns: number | null;
+}
+
+export interface CompareMeasure {
+  a: number | null;
+  b: number | null;
+  /** Whether both are lower bounds. */
+  is_least: boolean;
+  ratio: number | null;
+  /** 95 % bounds of the ratio of B to A. */
+  interval: [number, number] | null;
+  a_samples: number;
+  b_samples: number;
+}
+
+/** The samples of a side, in columns. */
+export interface CompareSamples {
+  recording: string[];
+  iteration: number[];
+  iteration_ns: (number | null)[];
+  kernel_ns: number[];
+}
+
+export interface CompareResponse {
+  schema_version: number;
+  verdict: "faster" | "slower" | "no_clear_change" | "cannot_tell";
+  sentence: string;
+  headline: string;
+  details: string;
+  per: "iteration" | "call" | "capture";
+  a: CompareSide;
+  b: CompareSide;
+  change_ns: number;
+  interval: [number, number] | null;
+  ratio: number | null;
+  comparability: string[];
+  measures: Record<string, CompareMeasure>;
+  parts: { part: string; label: string; a_ns: number; b_ns: number; change_ns: number }[];
+  ops_without_gpu_time: number;
+  tested_rows: number;
+  changed_rows: number;
+  order: { name: string[]; kind: string[]; count: number[]; position: number[]; a_ns: number[]; b_ns: number[] };
+  iterations: { a: CompareSamples; b: CompareSamples };
+  modules: { path: string; level: number; a_ns: number; b_ns: number; rows: number }[];
+}
+
+export interface CompareRowSide {
+  ops: { op_id: string; path: string; shapes: string | null }[];
+  total_ops: number;
+  kernels: {
+    name: string;
+    time_ns: number;
+    launches: number;
+    tensor_core: boolean | null;
+    precision: string | null;
+    family: string | null;
+  }[];
+}
+
+export interface CompareRowResponse {
+  name: string;
+  matched_by: string | null;
+  a_ns: number;
+  b_ns: number;
+  change_ns: number;
+  work_ns: number | null;
+  speed_ns: number | null;
+  a_calls: number | null;
+  b_calls: number | null;
+  interval: [number, number] | null;
+  is_changed: boolean;
+  a: CompareRowSide;
+  b: CompareRowSide;
+}

@@ -6,7 +6,7 @@ import { ViewLink } from "../components/view_link";
 import type { Theme } from "../host/tensorboard";
 import { AggregationMenu } from "./aggregation_menu";
 import { ProfilePicker } from "./profile_picker";
-import { currentUrl, navigate } from "./url";
+import { currentUrl, navigate, useUrl } from "./url";
 import { PAGES, toPage, type Page } from "./pages";
 
 interface HeaderProps {
@@ -51,6 +51,7 @@ export function Header(props: HeaderProps) {
           theme={props.theme}
           onSelect={props.onSelect}
         />
+        {selected !== null && props.profiles.length > 1 && <BaselinePicker {...props} />}
         {data !== null && data.aggregations.length > 1 && (
           <AggregationMenu data={data} allowDeletion={props.reaggregate} />
         )}
@@ -103,6 +104,44 @@ export function Header(props: HeaderProps) {
         ))}
       </nav>
     </header>
+  );
+}
+
+/** The slot of the baseline that this profile is compared with; it is kept from page to page. */
+function BaselinePicker({ profiles, runs, top, theme }: HeaderProps) {
+  const { base } = useUrl();
+  const chosen = profiles.find(({ id }) => id === base) ?? null;
+  const choose = (id: string | null): void =>
+    navigate(
+      { base: id, base_aggregation: null, "compare.row": null, ...(id === null ? {} : { view: "compare" }) },
+      true,
+    );
+  return (
+    <>
+      <span class="muted versus" aria-hidden="true">
+        vs
+      </span>
+      <ProfilePicker
+        profiles={profiles}
+        selected={chosen}
+        runs={runs}
+        top={top}
+        theme={theme}
+        role="Baseline"
+        onSelect={({ id }) => choose(id)}
+      />
+      {base !== undefined && (
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="No baseline"
+          data-tip="No baseline"
+          onClick={() => choose(null)}
+        >
+          <Icon name="close" />
+        </button>
+      )}
+    </>
   );
 }
 

@@ -76,6 +76,14 @@ export const PAGES: readonly Page[] = [
     Show: lazyView("the iterations", async () => (await import("../panels/iterations/iterations")).Iterations),
   },
   {
+    id: "compare",
+    label: "Compare",
+    group: "Across",
+    about: "What changed from a baseline to this profile, where, and whether it is more than noise.",
+    holds: [],
+    Show: lazyView("the comparison", async () => (await import("../panels/compare/compare")).Compare),
+  },
+  {
     id: "gpus",
     label: "GPUs and Ranks",
     group: "Across",

@@ -18,6 +18,8 @@ interface PickerProps {
   top: string;
   theme: Theme;
   onSelect: (profile: ProfileEntry) => void;
+  /** What is chosen, where that is not the profile of the page: `Baseline`. */
+  role?: string;
 }
 
 const STATE_TEXT: Record<ProfileEntry["state"], string> = {
@@ -71,23 +73,30 @@ function details(profile: ProfileEntry) {
 }
 
 /** Run, rank and capture in one: a button that opens a searchable list, grouped by run. */
-export function ProfilePicker({ profiles, selected, runs, top, theme, onSelect }: PickerProps) {
+export function ProfilePicker({ profiles, selected, runs, top, theme, onSelect, role }: PickerProps) {
   const { open, setOpen, holder, button, close, onKeyDown } = useMenu();
 
   if (profiles.length === 0) return null;
   return (
-    <div class="picker menu-holder" ref={holder} onKeyDown={onKeyDown}>
+    <div
+      class={role === undefined ? "picker menu-holder" : "picker picker-second menu-holder"}
+      ref={holder}
+      onKeyDown={onKeyDown}
+    >
       <button
         type="button"
         class="picker-button"
         ref={button}
         aria-haspopup="dialog"
         aria-expanded={open}
+        aria-label={
+          role === undefined ? undefined : `${role}: ${selected === null ? "none" : titleOf(selected, top, " ")}`
+        }
         data-tip={open || selected === null ? undefined : titleOf(selected, top, "\n")}
         onClick={() => setOpen(!open)}
       >
         {selected === null ? (
-          <span class="capture">Select a profile</span>
+          <span class="capture">{role === undefined ? "Select a profile" : "Compare with…"}</span>
         ) : (
           <>
             {runLabel(selected.run, top) !== "" && (
@@ -109,6 +118,7 @@ export function ProfilePicker({ profiles, selected, runs, top, theme, onSelect }
           runs={runs}
           top={top}
           theme={theme}
+          {...(role === undefined ? {} : { role })}
           onClose={close}
           onSelect={(profile) => {
             onSelect(profile);
@@ -124,7 +134,7 @@ export function ProfilePicker({ profiles, selected, runs, top, theme, onSelect }
 const MOST_SHOWN = 300;
 
 function PickerList(props: PickerProps & { onClose: () => void }) {
-  const { profiles, selected, runs, top, theme, onSelect, onClose } = props;
+  const { profiles, selected, runs, top, theme, onSelect, onClose, role } = props;
   const id = useId();
   const [search, setSearch] = useState("");
   const found = searchProfiles(profiles, search);
@@ -162,7 +172,11 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
 
   let index = -1;
   return (
-    <div class="menu picker-menu" role="dialog" aria-label="Select a profile">
+    <div
+      class="menu picker-menu"
+      role="dialog"
+      aria-label={role === undefined ? "Select a profile" : `Select the ${role.toLowerCase()}`}
+    >
       <div class="search">
         <Icon name="search" />
         <input

@@ -6,6 +6,7 @@ import { exactNumber, formatCount, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { inUnit, momentInUnit, readableAndExact } from "../../format/time";
+import { arrowOf, directionOf, signedShare } from "../../model/comparison";
 import { shortKernelName } from "../../model/kernel_name";
 import { precisionLabel } from "../../model/precisions";
 import { isMoment, type Scale } from "../../model/time_columns";
@@ -32,6 +33,7 @@ const NOTHING = (
 export function TableCell({ column, row, scale, meter, ambiguous = false }: TableCellProps) {
   const value = row[column.key] ?? null;
   if (value === null || value === "") return column.type === "boolean" ? <YesNo value={null} /> : NOTHING;
+  if (CHANGES.has(column.key)) return <ChangeCell column={column} value={Number(value)} scale={scale} />;
   switch (column.type) {
     case "duration_ns":
       if (meter !== undefined)
@@ -73,6 +75,25 @@ export function TableCell({ column, row, scale, meter, ambiguous = false }: Tabl
   }
 }
 
+/** Columns of changes, which have a sign, an arrow and a colour. */
+const CHANGES: ReadonlySet<string> = new Set(["change_ns", "change_fraction", "work_ns", "speed_ns"]);
+
+function ChangeCell({ column, value, scale }: { column: Column; value: number; scale: Scale | undefined }) {
+  const text =
+    column.type === "fraction"
+      ? signedShare(value)
+      : `${value > 0 ? "+" : ""}${scale === undefined ? formatCount(value) : inUnit(value, scale.unit)}`;
+  return (
+    <span
+      class={`number change-${directionOf(value)}`}
+      data-tip={column.type === "fraction" ? "" : readableAndExact(value)}
+    >
+      {column.key === "change_ns" && `${arrowOf(value)} `}
+      {text || "0"}
+    </span>
+  );
+}
+
 /** Columns that hold lengths of products. */
 const SIZES: ReadonlySet<string> = new Set(["dimension", "padded_shape", "size"]);
 
@@ -99,6 +120,7 @@ function fullName(column: Column, row: Row): string {
 /** How much of its cell the bar behind a value fills, from 0 to 1. */
 export function barOf(column: Column, row: Row, scale: Scale | undefined): number {
   const value = Number(row[column.key] ?? 0);
+  if (value < 0 || CHANGES.has(column.key)) return 0;
   if (column.type === "fraction") return Math.min(value, 1);
   // A moment is no length: a bar would say nothing.
   if (column.type !== "duration_ns" || isMoment(column.key) || scale === undefined || scale.largest <= 0) return 0;

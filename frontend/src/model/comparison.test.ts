@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+
+import type { CompareResponse } from "../api/types";
+import {
+  barAt,
+  median,
+  moduleBoxes,
+  orderBars,
+  signedDuration,
+  signedShare,
+  waterfall,
+  waterfallAxis,
+} from "./comparison";
+
+const found = {
+  a: { value_ns: 100 },
+  b: { value_ns: 130 },
+  change_ns: 30,
+  parts: [
+    { part: "other_kernel", label: "Other kernels", a_ns: 60, b_ns: 50, change_ns: -10 },
+    { part: "data_loader", label: "Data loader", a_ns: 40, b_ns: 80, change_ns: 40 },
+    { part: "io", label: "I/O", a_ns: 0, b_ns: 0, change_ns: 0 },
+  ],
+  order: { name: ["x", "y"], kind: ["op", "part"], count: [1, 1], position: [0, 1], a_ns: [60, 40], b_ns: [50, 80] },
+  modules: [
+    { path: "/m", level: 1, a_ns: 60, b_ns: 50, rows: 2, change_ns: -10 },
+    { path: "/m/n", level: 2, a_ns: 30, b_ns: 20, rows: 1, change_ns: -10 },
+  ],
+} as unknown as CompareResponse;
+
+test("the waterfall goes from A to B without a gap", () => {
+  const steps = waterfall(found);
+  expect(steps.map(({ kind }) => kind)).toEqual(["total", "less", "more", "total"]);
+  expect(steps[2]).toMatchObject({ from: 90, to: 130 });
+  expect(waterfallAxis(steps)[0]).toBeGreaterThan(0);
+  expect(waterfall({ ...found, parts: [] }).map(({ label }) => label)).toEqual(["A", "y", "x", "B"]);
+});
+
+test("the sum over the bars in program order ends at the whole change", () => {
+  const bars = orderBars(found);
+  expect(bars.at(-1)?.sum).toBe(30);
+  expect(bars.reduce((sum, { width }) => sum + width, 0)).toBeCloseTo(1);
+  expect(barAt(bars, 0)).toBe(0);
+  expect(barAt(bars, 1)).toBe(1);
+});
+
+test("modules lie below what holds them", () => {
+  const boxes = moduleBoxes(found.modules);
+  expect(boxes.map(({ name, depth, width }) => [name, depth, width])).toEqual([
+    ["m", 0, 1],
+    ["n", 1, 0.5],
+  ]);
+});
+
+test("changes have a sign", () => {
+  expect(signedDuration(22_230_539)).toBe("+22.2 ms");
+  expect(signedDuration(-1_310_000)).toBe("-1.31 ms");
+  expect(signedShare(-0.506)).toBe("-50.6 %");
+  expect(median([3, 1, 2, 10])).toBe(2.5);
+  expect(median([])).toBeNull();
+});

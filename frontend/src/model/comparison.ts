@@ -1,0 +1,157 @@
+/** Geometry and words of a comparison: changes with sign and arrow, the waterfall, the bars in program order, the icicle. */
+import type { CompareResponse } from "../api/types";
+import { formatShare } from "../format/share";
+import { formatDuration } from "../format/time";
+
+/** Less time, more time, or neither; never told by colour alone. */
+export type Direction = "less" | "more" | "same";
+
+export const directionOf = (change: number): Direction => (change < 0 ? "less" : change > 0 ? "more" : "same");
+
+const ARROWS = { less: "▼", more: "▲", same: "" } as const;
+
+export const arrowOf = (change: number): string => ARROWS[directionOf(change)];
+
+/** `+22.2 ms`, `-1.31 ms`. */
+export const signedDuration = (ns: number): string => `${ns > 0 ? "+" : ""}${formatDuration(ns)}`;
+
+/** `+1.2 %`, `-50.6 %`. */
+export const signedShare = (fraction: number | null): string =>
+  fraction === null ? "" : `${fraction > 0 ? "+" : fraction < 0 ? "-" : ""}${formatShare(Math.abs(fraction))}`;
+
+export interface Step {
+  label: string;
+  /** Where its bar begins and ends, ns. */
+  from: number;
+  to: number;
+  kind: "total" | Direction;
+  /** What a click narrows the table to; null for totals. */
+  part: string | null;
+}
+
+const MOST_STEPS = 8;
+
+/** From A to B: the parts of the time, or where it is not divided the rows with the largest changes. */
+export function waterfall(found: CompareResponse): Step[] {
+  const changes =
+    found.parts.length > 0
+      ? found.parts
+          .filter(({ a_ns: a, b_ns: b }) => a !== 0 || b !== 0)
+          .map(({ label, part, change_ns: change }) => ({ label, part, change }))
+      : largestRows(found);
+  const steps: Step[] = [{ label: "A", from: 0, to: found.a.value_ns, kind: "total", part: null }];
+  let running = found.a.value_ns;
+  for (const { label, part, change } of changes) {
+    steps.push({ label, from: running, to: running + change, kind: directionOf(change), part });
+    running += change;
+  }
+  steps.push({ label: "B", from: 0, to: found.b.value_ns, kind: "total", part: null });
+  return steps;
+}
+
+function largestRows({ order, change_ns: whole }: CompareResponse) {
+  const rows = order.name
+    .map((label, i) => ({ label, part: "", change: (order.b_ns[i] ?? 0) - (order.a_ns[i] ?? 0) }))
+    .sort((x, y) => Math.abs(y.change) - Math.abs(x.change));
+  const shown = rows.slice(0, MOST_STEPS);
+  const rest = whole - shown.reduce((sum, { change }) => sum + change, 0);
+  return rows.length > MOST_STEPS
+    ? [...shown, { label: `${rows.length - MOST_STEPS} more rows`, part: "", change: rest }]
+    : shown;
+}
+
+/** The axis of a waterfall: from 0, unless all that changes is a small part of the whole. */
+export function waterfallAxis(steps: readonly Step[]): [low: number, high: number] {
+  const ends = steps.flatMap(({ from, to, kind }) => (kind === "total" ? [to] : [from, to]));
+  const low = Math.min(...ends);
+  const high = Math.max(...ends, 1);
+  const room = (high - low) * 0.15;
+  return low - room > 0.5 * high ? [low - room, high] : [Math.min(0, low), high];
+}
+
+export interface OrderBar {
+  /** Left edge and width, from 0 to 1. */
+  x: number;
+  width: number;
+  change: number;
+  /** The sum of all changes up to the end of this bar. */
+  sum: number;
+}
+
+const isOfOps = (kind: string | undefined): boolean => kind !== "part" && kind !== "overlap";
+
+/** The bars in the order of the program: as wide as the larger time, none too narrow to exist. */
+export function orderBars({ order }: CompareResponse): OrderBar[] {
+  const sizes = order.a_ns.map((a, i) => Math.max(Math.abs(a), Math.abs(order.b_ns[i] ?? 0)));
+  const ofOps = sizes.reduce((sum, size, i) => (isOfOps(order.kind[i]) ? sum + size : sum), 0);
+  const least = ofOps / 5 / Math.max(sizes.length, 1);
+  // Parts of the time without kernels have no place in the program: they stand at the end and leave the room to the ops.
+  const most = ofOps > 0 ? ofOps / 30 : Infinity;
+  const widths = sizes.map((size, i) => Math.max(isOfOps(order.kind[i]) ? size : Math.min(size, most), least, 1e-9));
+  const whole = widths.reduce((sum, width) => sum + width, 0);
+  let x = 0;
+  let sum = 0;
+  return widths.map((width, i) => {
+    const change = (order.b_ns[i] ?? 0) - (order.a_ns[i] ?? 0);
+    sum += change;
+    const bar = { x, width: width / whole, change, sum };
+    x += bar.width;
+    return bar;
+  });
+}
+
+/** The bar at a place from 0 to 1. */
+export function barAt(bars: readonly OrderBar[], place: number): number {
+  const found = bars.findIndex((bar) => place < bar.x + bar.width);
+  return found < 0 ? bars.length - 1 : found;
+}
+
+export interface ModuleBox {
+  path: string;
+  name: string;
+  x: number;
+  width: number;
+  depth: number;
+  a_ns: number;
+  b_ns: number;
+}
+
+const NARROWEST = 0.002;
+const DEEPEST = 12;
+
+/** The icicle of modules: as wide as the larger time of both sides. */
+export function moduleBoxes(modules: CompareResponse["modules"]): ModuleBox[] {
+  const below = new Map<string, CompareResponse["modules"]>();
+  for (const module of modules) {
+    const parent = module.path.slice(0, module.path.lastIndexOf("/"));
+    below.set(parent, [...(below.get(parent) ?? []), module]);
+  }
+  const size = ({ a_ns: a, b_ns: b }: { a_ns: number; b_ns: number }): number => Math.max(a, b);
+  const boxes: ModuleBox[] = [];
+  const place = (parent: string, left: number, room: number, depth: number): void => {
+    const children = [...(below.get(parent) ?? [])].sort((x, y) => size(y) - size(x));
+    const sum = children.reduce((total, child) => total + size(child), 0);
+    const whole = depth === 0 ? sum : Math.max(sum, size(boxOf(parent)));
+    let x = left;
+    for (const child of children) {
+      const width = whole > 0 ? (size(child) / whole) * room : 0;
+      if (width < NARROWEST || depth >= DEEPEST) continue;
+      boxes.push({ ...child, name: child.path.slice(parent.length + 1), x, width, depth });
+      place(child.path, x, width, depth + 1);
+      x += width;
+    }
+  };
+  const known = new Map(modules.map((module) => [module.path, module]));
+  const boxOf = (path: string): { a_ns: number; b_ns: number } => known.get(path) ?? { a_ns: 0, b_ns: 0 };
+  place("", 0, 1, 0);
+  return boxes;
+}
+
+/** Median of numbers; null of none. */
+export function median(values: readonly number[]): number | null {
+  const ordered = [...values].sort((x, y) => x - y);
+  const middle = Math.floor(ordered.length / 2);
+  const high = ordered[middle];
+  if (high === undefined) return null;
+  return ordered.length % 2 === 1 ? high : (high + (ordered[middle - 1] ?? high)) / 2;
+}

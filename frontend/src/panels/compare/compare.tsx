@@ -1,0 +1,162 @@
+/** Compare: what changed from a baseline A to this profile B, by how much, where, and whether it is more than noise. */
+import { baselineLinks, fetchCompare, type Baseline } from "../../api/client";
+import type { CompareResponse } from "../../api/types";
+import { Choice, chosenOf } from "../../components/choice";
+import { ErrorBox, Loading, Message } from "../../components/message";
+import { Panel } from "../../components/panel";
+import { DataTable } from "../../components/table/data_table";
+import { formatCount } from "../../format/number";
+import { scopeKey, useScope } from "../../frame/scope";
+import { currentUrl, navigate, useUrl } from "../../frame/url";
+import { useQuery } from "../../frame/use_query";
+import { Head } from "./head";
+import { IterationDots } from "./iteration_dots";
+import { ModuleIcicle } from "./module_icicle";
+import { OrderChart } from "./order_chart";
+import { RowDetail } from "./row_detail";
+import { Waterfall } from "./waterfall";
+
+const TABS = [
+  ["ops", "Ops", "All rows: ops, and the parts of the time without kernels; they add up to the change"],
+  ["kernels", "Kernels replaced", "Kernels of A and those of B in their place"],
+  ["modules", "Modules", "Sums over all ops below a module or range"],
+  ["types", "Op types", "Sums over the ops of a type"],
+  ["new", "New and gone", "Ops that only one side has"],
+] as const;
+
+const TABLES = {
+  ops: { table: "compare", name: "compare", title: "Changes by Op", noun: "rows", empty: "Nothing ran on a GPU." },
+  kernels: {
+    table: "compare_kernels",
+    name: "ckernels",
+    title: "Kernels Replaced",
+    noun: "replacements",
+    empty: "All kernels of matched ops are the same on both sides.",
+  },
+  modules: {
+    table: "compare_modules",
+    name: "cmodules",
+    title: "Changes by Module",
+    noun: "modules",
+    empty: "No op is inside a module or range.",
+  },
+  types: { table: "compare_types", name: "ctypes", title: "Changes by Op Type", noun: "op types", empty: "No ops." },
+  new: {
+    table: "compare_new",
+    name: "cnew",
+    title: "Ops of One Side Only",
+    noun: "ops",
+    empty: "Every op of one side was found on the other.",
+  },
+} as const;
+
+export function Compare() {
+  const url = useUrl();
+  const scope = useScope();
+  const base = url.base ?? "";
+  const aggregation = url.base_aggregation ?? "";
+  const baseline = { base, aggregation };
+  const query = useQuery<CompareResponse>(
+    base === "" ? null : scopeKey(scope, "compare", base, aggregation),
+    (signal) => fetchCompare(scope, baseline, signal),
+  );
+  if (base === "")
+    return (
+      <Message icon="pointer" title="Choose a baseline">
+        <p>
+          Compare tells what changed from a baseline A to this profile B: choose A in the list behind “vs” above.
+          Another recording of the same program before a change, with other options, or on another GPU tells most.
+        </p>
+        <p>With four or more marked iterations on both sides, it also tells whether a change is more than noise.</p>
+      </Message>
+    );
+  if (query.data === null)
+    return query.error === null ? (
+      <Loading what="the comparison" />
+    ) : (
+      <ErrorBox error={query.error} retry={query.reload}>
+        <button type="button" class="button" onClick={() => navigate({ base: null, base_aggregation: null }, true)}>
+          Choose another baseline
+        </button>
+      </ErrorBox>
+    );
+  return <Shown found={query.data} baseline={baseline} />;
+}
+
+function Shown({ found, baseline }: { found: CompareResponse; baseline: Baseline }) {
+  const url = useUrl();
+  const tab = chosenOf(TABS, url["compare.tab"]);
+  const row = url["compare.row"] ?? "";
+  const unit = { iteration: "iteration", call: "run of the program", capture: "capture" }[found.per];
+  return (
+    <div class="stacked">
+      <Head found={found} swap={() => navigate(swapped(baseline), true)} />
+      <Panel
+        title={`From A to B, by ${unit}`}
+        about="Each bar begins where the one before ended: blue is less time, orange more. A click narrows the table below."
+      >
+        <Waterfall found={found} onSelect={narrow} />
+      </Panel>
+      <Panel
+        title="Accumulated Change in Program Order"
+        about="Each bar is a row in the order in which the program calls it, as wide as its time and as high as its change; the line is the sum so far, which ends at the whole change. Drag over bars to show only these in the table."
+      >
+        <OrderChart found={found} />
+      </Panel>
+      <IterationDots found={found} />
+      <Choice
+        label="Show"
+        shown
+        options={TABS}
+        value={tab}
+        to={(id) => ({ "compare.tab": id === "ops" ? null : id })}
+      />
+      {tab === "modules" && <ModuleIcicle modules={found.modules} />}
+      <DataTable key={tab} {...TABLES[tab]} links={baselineLinks(baseline)} selectable={tab === "ops"} pageSize={25} />
+      {tab === "ops" && <Noise found={found} />}
+      {tab === "ops" && row !== "" && <RowDetail baseline={baseline} row={row} />}
+    </div>
+  );
+}
+
+/** How many rows chance alone would mark. */
+function Noise({ found }: { found: CompareResponse }) {
+  const { tested_rows: tested, changed_rows: changed } = found;
+  if (tested === 0)
+    return (
+      <p class="muted">No row could be tested for noise: that takes four iterations of each side that call the op.</p>
+    );
+  const chance = Math.round(tested / 20);
+  return (
+    <p class="muted">
+      {formatCount(changed)} of {formatCount(tested)} tested rows changed by more than noise.
+      {changed < chance && ` About ${formatCount(chance)} would be marked by chance alone.`} Ops without GPU time on
+      either side: {formatCount(found.ops_without_gpu_time)}, which are not listed.
+    </p>
+  );
+}
+
+/** The table of ops, narrowed to a part of the waterfall: a row by its name, or all ops for the parts with kernels. */
+function narrow(label: string, part: string): void {
+  const busy = /^(?:compute|communication|tensor_core|other_kernel|unknown_kernel)/.test(part);
+  const before = currentUrl();
+  const to = busy
+    ? { "compare.where.kind": "op", "compare.search": null }
+    : { "compare.where.kind": null, "compare.search": before["compare.search"] === label ? null : label };
+  navigate({ "compare.tab": null, "compare.page": null, "compare.row": null, ...to }, true);
+}
+
+/** B becomes the baseline of A. */
+function swapped({ base, aggregation }: Baseline): Record<string, string | null> {
+  const { profile = "", aggregation: own = "" } = currentUrl();
+  return {
+    profile: base,
+    aggregation,
+    base: profile,
+    base_aggregation: own,
+    run: null,
+    capture: null,
+    domain: null,
+    "compare.row": null,
+  };
+}

@@ -1,0 +1,78 @@
+/** The two sides as cards, the verdict between them, and what to know before reading any number. */
+import type { CompareResponse, CompareSide } from "../../api/types";
+import { Icon } from "../../components/icon";
+import { Duration } from "../../components/value";
+import { formatCounted } from "../../format/number";
+import { arrowOf, directionOf, signedDuration, signedShare } from "../../model/comparison";
+
+const WORDS = {
+  faster: "Faster",
+  slower: "Slower",
+  no_clear_change: "No clear change",
+  cannot_tell: "Cannot tell",
+} as const;
+
+export function Head({ found, swap }: { found: CompareResponse; swap: () => void }) {
+  const { a, b, change_ns: change } = found;
+  return (
+    <section class="panel compare-head" aria-label="Verdict">
+      <div class="compare-cards">
+        <SideCard letter="A" side={a} per={found.per} />
+        <button type="button" class="icon-button" aria-label="Swap A and B" data-tip="Swap A and B" onClick={swap}>
+          <Icon name="right" />
+        </button>
+        <SideCard letter="B" side={b} per={found.per} />
+        <div class={`compare-change ${directionOf(change)}`}>
+          <span class="compare-big number">
+            {arrowOf(change)} {signedDuration(change)}
+          </span>
+          <span class="number">{a.value_ns > 0 ? signedShare(change / a.value_ns) : ""}</span>
+        </div>
+      </div>
+      <p class="compare-verdict">
+        <strong class={`compare-word word-${found.verdict}`}>{WORDS[found.verdict]}</strong>{" "}
+        {withoutWord(found.headline)}
+      </p>
+      {found.details !== "" && <p>{found.details}</p>}
+      {found.comparability.length > 0 && (
+        <ul class="compare-notes muted">
+          {found.comparability.map((sentence) => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+/** The headline without the word that stands before it. */
+const withoutWord = (text: string): string => text.replace(/^(?:Cannot tell|No clear change|No change): /, "");
+
+function SideCard({ letter, side, per }: { letter: string; side: CompareSide; per: CompareResponse["per"] }) {
+  const { first_iteration: first, last_iteration: last } = side;
+  const range = first === null || last === null ? "" : first === last ? `, number ${first}` : `, ${first} to ${last}`;
+  return (
+    <div class="compare-card">
+      <span class="compare-letter" aria-hidden="true">
+        {letter}
+      </span>
+      <div class="compare-card-text">
+        <strong class="clip" data-tip={side.name}>
+          <span class="visually-hidden">{letter}: </span>
+          {side.name}
+        </strong>
+        <span class="muted clip">
+          {side.device ?? "GPU not named"}
+          {side.devices_in_use > 1 && `, ${side.devices_in_use} GPUs`}
+        </span>
+        <span class="muted clip">
+          {side.marked ? `${formatCounted(side.iterations, "iteration")}${range}` : "no iterations marked"}
+        </span>
+        <span>
+          <Duration ns={side.value_ns} />{" "}
+          <span class="muted">{per === "iteration" ? "an iteration" : per === "call" ? "of kernels" : "in all"}</span>
+        </span>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+/** The iterations of both sides as dots with their medians, so that two modes or a drift are seen. */
+import type { CompareMeasure, CompareResponse, CompareSamples } from "../../api/types";
+import { Panel } from "../../components/panel";
+import { useWidth } from "../../components/use_width";
+import { formatDuration } from "../../format/time";
+import { median, signedShare } from "../../model/comparison";
+
+const HEIGHT = 150;
+const PAD = 10;
+const LEFT = 64;
+
+export function IterationDots({ found }: { found: CompareResponse }) {
+  const wall = found.per === "iteration";
+  const measure = found.measures[wall ? "iteration_time" : "kernel_time"];
+  const values = (side: CompareSamples): number[] =>
+    (wall ? side.iteration_ns : side.kernel_ns).filter((ns): ns is number => ns !== null);
+  const sides = [values(found.iterations.a), values(found.iterations.b)] as const;
+  if (sides[0].length + sides[1].length < 3) return null;
+  return (
+    <Panel
+      title={wall ? "Iterations of A and B" : "Kernel Time of A and B"}
+      about="Each dot is an iteration, the line the median. The interval is of the ratio of B to A, by the test of Mann and Whitney; it assumes nothing about how times are distributed."
+    >
+      <Dots sides={sides} names={[found.iterations.a.iteration, found.iterations.b.iteration]} />
+      <p class="muted">{interval(measure)}</p>
+    </Panel>
+  );
+}
+
+function interval(measure: CompareMeasure | undefined): string {
+  if (measure?.ratio == null) return "";
+  const ratio = signedShare(measure.ratio - 1) || "0 %";
+  if (measure.interval === null)
+    return `Estimate ${ratio}; ${measure.a_samples} against ${measure.b_samples} are too few for an interval: four of each are needed.`;
+  const [low, high] = measure.interval;
+  return `Estimate ${ratio}; 95 % sure that it is from ${signedShare(low - 1) || "0 %"} to ${signedShare(high - 1) || "0 %"}.`;
+}
+
+interface DotsProps {
+  sides: readonly [readonly number[], readonly number[]];
+  names: readonly [readonly number[], readonly number[]];
+}
+
+function Dots({ sides, names }: DotsProps) {
+  const [measure, width] = useWidth(800);
+  const all = [...sides[0], ...sides[1]];
+  const high = Math.max(...all);
+  const low = Math.min(...all);
+  const y = (ns: number): number => PAD + ((high - ns) / Math.max(high - low, 1)) * (HEIGHT - 2 * PAD);
+  const half = (width - LEFT) / 2;
+  return (
+    <div ref={measure}>
+      <svg width={width} height={HEIGHT + 18} role="img" aria-label={`Dots of ${all.length} iterations`}>
+        {[high, low].map((ns) => (
+          <text key={ns} class="axis-text" x={LEFT - 8} y={y(ns) + 4} text-anchor="end">
+            {formatDuration(ns)}
+          </text>
+        ))}
+        {sides.map((values, side) => {
+          const left = LEFT + side * half;
+          const step = (half - 24) / Math.max(values.length, 1);
+          const middle = median(values);
+          return (
+            <g key={side} class={side === 0 ? "dots-a" : "dots-b"}>
+              {values.map((ns, i) => (
+                <circle key={i} cx={left + 12 + (i + 0.5) * step} cy={y(ns)} r="3.5">
+                  <title>{`Iteration ${names[side]?.[i] ?? ""}: ${formatDuration(ns)}`}</title>
+                </circle>
+              ))}
+              {middle !== null && (
+                <line class="dots-median" x1={left + 8} x2={left + half - 8} y1={y(middle)} y2={y(middle)} />
+              )}
+              <text class="axis-title" x={left + half / 2} y={HEIGHT + 14} text-anchor="middle">
+                {side === 0 ? "A" : "B"}
+                {middle === null ? "" : `: median ${formatDuration(middle)}`}
+              </text>
+            </g>
+          );
+        })}
+      </svg>
+    </div>
+  );
+}

@@ -1,0 +1,115 @@
+/** Both sides of the selected row: its ops with their shapes, and its kernels. */
+import { fetchCompareRow, type Baseline } from "../../api/client";
+import type { CompareRowResponse, CompareRowSide } from "../../api/types";
+import { ErrorBox, Loading } from "../../components/message";
+import { Panel } from "../../components/panel";
+import { Duration } from "../../components/value";
+import { ViewLink } from "../../components/view_link";
+import { formatCount, formatCounted, formatScaled } from "../../format/number";
+import { scopeKey, useScope } from "../../frame/scope";
+import { currentUrl } from "../../frame/url";
+import { useQuery } from "../../frame/use_query";
+import { signedDuration, signedShare } from "../../model/comparison";
+import { shortKernelName } from "../../model/kernel_name";
+import { showingOp, type Changes } from "../../model/url_state";
+
+export function RowDetail({ baseline, row }: { baseline: Baseline; row: string }) {
+  const scope = useScope();
+  const query = useQuery<CompareRowResponse>(
+    scopeKey(scope, "compare_row", baseline.base, baseline.aggregation, row),
+    (signal) => fetchCompareRow(scope, baseline, row, signal),
+  );
+  const found = query.data;
+  if (found === null)
+    return query.error === null ? <Loading what="the row" /> : <ErrorBox error={query.error} retry={query.reload} />;
+  return (
+    <Panel title={found.name}>
+      <p>
+        {signedDuration(found.change_ns)}
+        {found.work_ns !== null &&
+          found.work_ns !== 0 &&
+          found.speed_ns !== null &&
+          `: ${signedDuration(found.work_ns)} from the number of calls, ${signedDuration(found.speed_ns)} from their speed`}
+        {found.interval !== null &&
+          ` (95 % sure: ${signedShare(found.interval[0] - 1) || "0 %"} to ${signedShare(found.interval[1] - 1) || "0 %"}, ${found.is_changed ? "more than noise" : "may be noise"})`}
+        .{found.matched_by !== null && <span class="muted"> Matched by {found.matched_by}.</span>}
+      </p>
+      <div class="row-sides">
+        <Side letter="A" ns={found.a_ns} calls={found.a_calls} side={found.a} to={(op) => onBaseline(baseline, op)} />
+        <Side letter="B" ns={found.b_ns} calls={found.b_calls} side={found.b} to={(op) => showingOp("ops", op)} />
+      </div>
+    </Panel>
+  );
+}
+
+/** The op in the profile of the baseline. */
+const onBaseline = ({ base, aggregation }: Baseline, op: string): Changes => ({
+  ...showingOp("ops", op),
+  profile: base,
+  aggregation,
+  run: null,
+  capture: null,
+  base: currentUrl().profile ?? null,
+  base_aggregation: null,
+});
+
+interface SideProps {
+  letter: string;
+  ns: number;
+  calls: number | null;
+  side: CompareRowSide;
+  to: (op: string) => Changes;
+}
+
+function Side({ letter, ns, calls, side, to }: SideProps) {
+  const [op] = side.ops;
+  return (
+    <div>
+      <h3>
+        {letter}: <Duration ns={ns} />
+        {calls !== null && <span class="muted"> in {formatScaled(calls)} calls</span>}
+      </h3>
+      {op === undefined ? (
+        <p class="muted">Not on this side, or without ops.</p>
+      ) : (
+        <ul>
+          {side.ops.slice(0, 5).map(({ op_id: id, shapes }) => (
+            <li key={id}>
+              <ViewLink to={to(id)}>{id}</ViewLink> {shapes !== null && <code class="row-shapes">{shapes}</code>}
+            </li>
+          ))}
+          {side.total_ops > 5 && <li class="muted">and {formatCounted(side.total_ops - 5, "more op", "more ops")}</li>}
+        </ul>
+      )}
+      {side.kernels.length > 0 && (
+        <table class="plain-table">
+          <thead>
+            <tr>
+              <th>Kernel</th>
+              <th class="right">Time</th>
+              <th class="right">Launches</th>
+              <th>Precision</th>
+            </tr>
+          </thead>
+          <tbody>
+            {side.kernels.slice(0, 12).map((kernel) => (
+              <tr key={kernel.name}>
+                <td data-tip={kernel.name}>
+                  {shortKernelName(kernel.name)}
+                  {kernel.tensor_core === true && <span class="chip"> Tensor Cores</span>}
+                </td>
+                <td class="right">
+                  <Duration ns={kernel.time_ns} />
+                </td>
+                <td class="right number">
+                  {Number.isInteger(kernel.launches) ? formatCount(kernel.launches) : formatScaled(kernel.launches)}
+                </td>
+                <td>{kernel.precision ?? "–"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+  );
+}
