@@ -70,6 +70,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
         ProfileError: The source cannot be read, the options do not fit it, or the database cannot be written.
     """
     from tensorboard_plugin_dlprof.database.fingerprint import identify
+    from tensorboard_plugin_dlprof.diagnosis.activity import complete
     from tensorboard_plugin_dlprof.errors import BrokenSource
     from tensorboard_plugin_dlprof.importers import find_importer
     from tensorboard_plugin_dlprof.opening.regular_file import shown
@@ -82,7 +83,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
         # Otherwise the database would be considered up to date although parts of the file are missing from it.
         raise BrokenSource(f"{shown(source)} changed while it was read; import it again when it is complete.")
     left_out = counters(profile) if counters is not None else []
-    _complete(profile)
+    complete(profile)
     selection, unfit = _selection(profile, options)
     warnings = _write(profile, selection, source, before, database, options)
     return ImportResult(database, left_out + unfit + warnings, selection.key_op or "")
@@ -105,13 +106,6 @@ def _profile(captures: list[Capture], options: ImportOptions) -> Profile:
     profile = build_profile(capture, simple=options.simple, classifier=classifier)
     profile.ranks = rank_tables(capture, profile)
     return profile
-
-
-def _complete(profile: Profile) -> None:
-    """Add the time in which work runs to the activity of the GPUs; what kernels use must be final."""
-    from tensorboard_plugin_dlprof.diagnosis.activity import with_busy_time
-
-    profile.activity = with_busy_time(profile)
 
 
 def _selection(profile: Profile, options: ImportOptions) -> tuple[Selection, list[str]]:
@@ -230,10 +224,11 @@ def diagnose_source(
 
 
 def _read(source: Path, options: ImportOptions, progress: Progress) -> Profile:
+    from tensorboard_plugin_dlprof.diagnosis.activity import complete
     from tensorboard_plugin_dlprof.importers import find_importer
 
     profile = _profile([find_importer(source).read(source, options.read, progress)], options)
-    _complete(profile)
+    complete(profile)
     return profile
 
 
@@ -241,14 +236,12 @@ def _of_any_database(database: Path, progress: Progress) -> Profile:
     """The profile in a database, with the activity that it stores or tells."""
     from tensorboard_plugin_dlprof.database.connection import open_database
     from tensorboard_plugin_dlprof.database.reader import read_profile
-    from tensorboard_plugin_dlprof.diagnosis.from_profile import idle_causes
+    from tensorboard_plugin_dlprof.diagnosis.activity import complete
 
     progress("Reading the database", 0.0)
     with closing(open_database(database)) as connection:
         profile = read_profile(connection)
-    if not profile.activity.devices:
-        profile.activity = idle_causes(profile)
-        _complete(profile)
+    complete(profile)
     return profile
 
 

@@ -50,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "profile": {"classify", "diagnosis", "events"},
     "aggregation": {"classify", "events", "profile"},
     "efficiency": {"aggregation", "classify", "events", "profile"},
-    "analysis": {"aggregation", "classify", "efficiency", "events", "profile"},
+    "analysis": {"aggregation", "classify", "diagnosis", "efficiency", "events", "profile"},
     "counters": {"classify", "events", "opening", "profile"},
     "timeline": {"classify", "diagnosis", "events", "profile"},
     "database": {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from tensorboard_plugin_dlprof.analysis.tables import Evidence, Finding, Verdict
@@ -12,86 +11,75 @@ _MOST_TIMES = 3
 """A gain whose upper end is more than this many times its lower end says too little to be shown."""
 
 CAUSES = {
-    "dataloader_detector": "data_loader",
-    "allocation_detector": "allocation",
-    "sync_detector": "sync",
-    "launch_detector": "launching",
-    "host_detector": "host",
-    "unrecorded_detector": "unrecorded",
-    "io_detector": "io",
-    "communication_detector": "communication",
-    "copy_detector": "copies",
-    "pageable_copy_detector": "copies",
     "cuda_graph_detector": "graphs_whole",
-    "no_iterations_detector": "iterations",
-    "iteration_range_detector": "iterations",
     "memory_full_detector": "memory",
-    "coverage_detector": "coverage",
     "batch_size_detector": "batch_size",
-    "profiler_overhead_detector": "profiler_overhead",
-    "unused_gpu_detector": "unused_gpu",
-    "underutilized_gpu_detector": "underutilized",
     "data_parallel_detector": "host",
 }
-"""The cause of each detector; that of all others is ``compute``."""
+"""The cause of rules that do not say it themselves."""
 
 
 def as_findings(profile: Profile, verdict: Verdict) -> list[dict[str, Any]]:
     """The findings of a verdict, in its order."""
     paths = {op.op_id: op.name for op in profile.ops}
-    return [_finding(found, verdict, paths) for found in verdict.findings]
+    info = profile.info
+    shift_ns = info.base_time_ns if info.source_format == "nsight_systems" else 0
+    return [_finding(found, verdict, paths, shift_ns) for found in verdict.findings]
 
 
-def _finding(found: Finding, verdict: Verdict, paths: dict[str, str]) -> dict[str, Any]:
+def _finding(found: Finding, verdict: Verdict, paths: dict[str, str], shift_ns: int) -> dict[str, Any]:
+    iterations = max(verdict.iterations, 1)
     wall = max(verdict.iteration_ns, 1)
     return {
         "rule": found.detector,
-        "cause": CAUSES.get(found.detector, "compute"),
+        "cause": CAUSES.get(found.detector, found.cause),
         "title": found.problem_text(),
         "action": found.recommendation_text(),
         "severity": found.severity.name.lower(),
         "confidence": found.confidence.name.lower(),
-        "part": None,
-        "time_ns": None,
-        "share": None,
+        "part": found.part or None,
+        "time_ns": found.time_ns,
+        "share": None if found.time_ns is None else found.time_ns / wall,
+        "per": "once" if found.once else "iteration",
         "gain": _gain(found, wall),
-        "evidence": _evidence(found.evidence, paths),
-        "overlaps_with": [],
+        "evidence": [_evidence(each, paths, iterations, shift_ns) for each in found.evidence],
+        "overlaps_with": list(found.overlaps_with),
         "link": found.link or None,
     }
 
 
 def _gain(found: Finding, wall_ns: int) -> dict[str, Any] | None:
     gain = found.gain
+    nothing = {"low_ns": None, "high_ns": None, "share_low": None, "share_high": None, "how": None}
     if gain is None:
-        return None
-    nothing = {"low_ns": None, "high_ns": None, "share_low": None, "share_high": None, "how": gain.reasoning}
-    if gain.high_ns > _MOST_TIMES * gain.low_ns:
-        return {**nothing, "cannot_tell": "the range would be too wide to be of use"}
+        return {**nothing, "cannot_tell": found.cannot_tell} if found.cannot_tell else None
+    high = gain.high_ns if found.time_ns is None else min(gain.high_ns, found.time_ns)
+    if high > _MOST_TIMES * gain.low_ns:
+        return {**nothing, "how": gain.reasoning, "cannot_tell": "the range would be too wide to be of use"}
+    low = min(gain.low_ns, high)
     return {
-        "low_ns": gain.low_ns,
-        "high_ns": gain.high_ns,
-        "share_low": gain.low_ns / wall_ns,
-        "share_high": gain.high_ns / wall_ns,
+        "low_ns": low,
+        "high_ns": high,
+        "share_low": low / wall_ns,
+        "share_high": high / wall_ns,
         "how": gain.reasoning,
         "cannot_tell": None,
     }
 
 
-def _evidence(evidence: Sequence[Evidence], paths: dict[str, str]) -> list[dict[str, Any]]:
-    return [
-        {
-            "path": paths.get(each.key, each.key) if each.kind == "op" else each.key,
-            "call": None,
-            "kind": each.kind,
-            "op": each.key if each.kind == "op" else None,
-            "device": each.key if each.kind == "device" else None,
-            "count": each.count,
-            "time_ns": each.time_ns,
-            "iteration": None,
-            "from_ns": None,
-            "to_ns": None,
-            "detail": each.detail or None,
-        }
-        for each in evidence
-    ]
+def _evidence(each: Evidence, paths: dict[str, str], iterations: int, shift_ns: int) -> dict[str, Any]:
+    is_op = each.kind == "op"
+    device = each.key if each.kind == "device" else None if each.device is None else str(each.device)
+    return {
+        "path": each.path or (paths.get(each.key, each.key) if is_op else each.key),
+        "call": each.call or None,
+        "kind": each.kind,
+        "op": each.key if is_op else None,
+        "device": device,
+        "count": None if each.count is None else max(round(each.count / iterations), 1),
+        "time_ns": None if each.time_ns is None else each.time_ns // iterations,
+        "iteration": each.iteration,
+        "from_ns": None if each.from_ns is None else each.from_ns + shift_ns,
+        "to_ns": None if each.to_ns is None else each.to_ns + shift_ns,
+        "detail": each.detail or None,
+    }

@@ -9,10 +9,19 @@ import msgspec
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.gains import is_of_idle_time, together
+from tensorboard_plugin_dlprof.analysis.gains import together
 from tensorboard_plugin_dlprof.analysis.rules import RULES, Rule
 from tensorboard_plugin_dlprof.analysis.signals import Signals
-from tensorboard_plugin_dlprof.analysis.tables import Evidence, Feedback, Finding, Lacks, Severity, Undecided, Verdict
+from tensorboard_plugin_dlprof.analysis.tables import (
+    Confidence,
+    Evidence,
+    Feedback,
+    Finding,
+    Lacks,
+    Severity,
+    Undecided,
+    Verdict,
+)
 from tensorboard_plugin_dlprof.analysis.wording import percentage
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -45,13 +54,19 @@ def judge(
         answer = _answer(detector, rule, signals)
         if isinstance(answer, Lacks):
             undecided.append(Undecided(detector, answer.missing, answer.hint))
-        elif answer is not None and _is_worth(answer, signals.iteration_ns):
-            if signals.ends_early and is_of_idle_time(answer.gain):
-                answer = msgspec.structs.replace(answer, gain=None)
+        elif answer is not None and _is_worth(answer, signals.diagnosis.mean_wall_ns or signals.iteration_ns):
             findings.append(_finished(answer, signals.marked))
-    findings.sort(key=_rank)
+    findings.sort(key=lambda finding: _weight(finding, signals.marked), reverse=True)
     low, high = together(signals, findings)
-    return Verdict(findings, undecided, signals.iteration_ns, low, high, signals.marked)
+    return Verdict(
+        findings,
+        undecided,
+        signals.iteration_ns,
+        low,
+        high,
+        signals.iterations,
+        signals.marked,
+    )
 
 
 def _answer(detector: str, rule: Rule, signals: Signals) -> Finding | Lacks | None:
@@ -147,13 +162,36 @@ def _shown(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple(shown)
 
 
+_OF_BOUNDS_OF_THEIR_OWN = frozenset({"unrecorded_gpu_work", "cold_start", "slow_iterations"})
+
+_SURE = {Confidence.HIGH: 0.6, Confidence.MEDIUM: 0.4, Confidence.LOW: 0.2}
+"""How much of the distance between the ends of a gain counts."""
+
+_LOST_ONCE, _CANNOT_BE_GAINED, _REST = 0.5, 0.25, 0.1
+"""How much of the time of findings without a gain counts."""
+
+
 def _is_worth(finding: Finding, iteration_ns: int) -> bool:
-    """Whether the gain is large enough to be measurable, or unknown."""
-    return finding.gain is None or finding.gain.high_ns >= thresholds.MIN_GAIN_FRACTION * iteration_ns
+    """Whether a finding names a culprit, and is about enough time to be noticed, as far as that is known."""
+    if finding.severity == Severity.INFO:
+        return True
+    if not finding.evidence:
+        return False
+    least = thresholds.MIN_GAIN_FRACTION * iteration_ns
+    if finding.gain is not None and finding.gain.high_ns < least:
+        return False
+    return finding.detector in _OF_BOUNDS_OF_THEIR_OWN or finding.time_ns is None or finding.time_ns >= least
 
 
-def _rank(finding: Finding) -> tuple[int, float, int]:
-    """Sort key: largest mean gain first; then findings without a gain, by severity."""
-    if finding.gain is None:
-        return (1, -float(finding.severity), 0)
-    return (0, -(finding.gain.low_ns + finding.gain.high_ns) / 2, -int(Severity(finding.severity)))
+def _weight(finding: Finding, marked: bool) -> tuple[float, float]:
+    """Sort key: nanoseconds of an iteration that are probably gained; information last."""
+    if finding.severity == Severity.INFO:
+        return (-1.0, 0.0)
+    if finding.cause == "missing_work" and finding.time_ns and finding.severity == Severity.WARNING:
+        return (float("inf"), 0.0)  # what the other causes say is only part of the truth
+    gain, time = finding.gain, float(finding.time_ns or 0)
+    if gain is not None:
+        return (gain.low_ns + (gain.high_ns - gain.low_ns) * _SURE[finding.confidence], time)
+    if finding.once:
+        return (0.0 if marked else _LOST_ONCE * time, time)
+    return (time * (_CANNOT_BE_GAINED if finding.cause in ("unrecorded", "missing_work") else _REST), time)

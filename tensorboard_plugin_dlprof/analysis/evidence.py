@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered, length
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Evidence
-from tensorboard_plugin_dlprof.analysis.wording import percentage
 from tensorboard_plugin_dlprof.classify.frames import is_own
 from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Op
-
-_ADDRESS: Final = re.compile(r" at 0x[0-9a-f]+(?=>)")
-"""Address of the object whose built-in method is called."""
 
 
 def op_evidence(signals: Signals, rows: Sequence[int] | Int64s, times: Int64s | None = None) -> tuple[Evidence, ...]:
@@ -92,72 +86,6 @@ def kernel_evidence(signals: Signals, chosen: Bools) -> tuple[Evidence, ...]:
         Evidence("kernel", signals.profile.strings[int(names[at])], int(time[at]), int(count[at]))
         for at in order.tolist()
     )
-
-
-def line_evidence(signals: Signals, ops: Iterable[tuple[int, int, int]]) -> tuple[Evidence, ...]:
-    """The source lines of ops, most time first; ``ops`` are (row of ``Profile.ops``, time in ns, count)."""
-    found: dict[str, tuple[int, int]] = {}
-    lines: dict[str, str] = {}
-    for op, time, count in ops:
-        stack = signals.profile.ops[op].stack_trace
-        if stack not in lines:
-            lines[stack] = source_line(signals.profile.ops[op])
-        line = lines[stack]
-        if line:
-            before = found.get(line, (0, 0))
-            found[line] = (before[0] + time, before[1] + count)
-    ordered = sorted(found.items(), key=lambda item: -item[1][0])[: thresholds.EVIDENCE_ROWS]
-    return tuple(Evidence("line", line, time, count) for line, (time, count) in ordered)
-
-
-def idle_evidence(signals: Signals, idle_of_op: Int64s) -> tuple[Evidence, ...]:
-    """The ops in which the host was while the GPU waited, and their lines before them."""
-    rows = np.flatnonzero(idle_of_op > 0)
-    rows = rows[np.argsort(-idle_of_op[rows], kind="stable")]
-    nodes = signals.aggregation.op_nodes
-    # A call that began before the iterations is one of them.
-    calls = np.ones(len(idle_of_op), np.int64)
-    calls[nodes.op] = nodes.num_calls
-    shown = [(row, int(idle_of_op[row]), int(calls[row])) for row in rows.tolist()]
-    opened = [each for each in shown if signals.has_page[each[0]]]
-    return line_evidence(signals, shown) + tuple(
-        Evidence("op", signals.profile.ops[row].op_id, time, count)
-        for row, time, count in opened[: thresholds.EVIDENCE_ROWS]
-    )
-
-
-def function_evidence(signals: Signals, gaps: Intervals) -> tuple[Evidence, ...]:
-    """The program's functions that the host was in during gaps of the first GPU in use, most time first.
-
-    The detail of each is the function inside it that took most of that time. If the host was in none of the program's
-    functions, the innermost of all is given. The rest of the gaps' time is unknown, or too short to show.
-    """
-    frames, strings = signals.profile.idle_frames, signals.profile.strings
-    times = covered(gaps, frames.start_ns, frames.stop_ns)
-    pairs, number = numbered(frames.function.astype(np.int64) << 32 | frames.innermost)
-    sums = np.bincount(number, weights=times, minlength=len(pairs)).astype(np.int64).tolist()
-    inside: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for pair, time_ns in zip(pairs.tolist(), sums, strict=True):
-        innermost = _ADDRESS.sub("", strings[pair & 0xFFFFFFFF])
-        inside[strings[pair >> 32] or innermost][innermost] += time_ns
-    whole_ns = length(gaps)
-    shown = sorted(inside.items(), key=lambda item: -item[1].total())[: thresholds.EVIDENCE_ROWS]
-    return tuple(
-        Evidence("function", function, of.total(), None, _within(function, of), of.total() / whole_ns)
-        for function, of in shown
-        if of.total() and of.total() >= thresholds.FUNCTION_FRACTION * whole_ns
-    )
-
-
-def _within(function: str, times: Counter[str]) -> str:
-    """``mostly in <built-in function len> (65 %)``; empty if no other function took longer than the function itself."""
-    ((innermost, time_ns),) = times.most_common(1)
-    if innermost == function:
-        return ""
-    share = time_ns / times.total()
-    if share == 1:
-        return f"in {innermost}"
-    return f"{'mostly ' if share > 0.5 else ''}in {innermost} ({percentage(share)})"
 
 
 def source_line(op: Op) -> str:

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.grouping import alike, counted
-from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered, union
-from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools, Part
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.gaps import Idle, exposed, exposed_copies, idle_time
 from tensorboard_plugin_dlprof.analysis.origin import Framework, framework_of, uses_torch_compile, uses_xla
 from tensorboard_plugin_dlprof.analysis.tables import Pool
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
+from tensorboard_plugin_dlprof.diagnosis.activity import complete
+from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, diagnose, host_bound, lead_in, rows_of
+from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
+from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 from tensorboard_plugin_dlprof.efficiency.op_rates import TRANSPOSES
 from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency, Int16s
 from tensorboard_plugin_dlprof.events.tables import Device, Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
-from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.profile.tables import Op, Profile
 
 TENSORRT_LINK = "https://docs.nvidia.com/deeplearning/tensorrt/"
 CUDA_LINK = "https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/"
@@ -103,15 +106,37 @@ class Signals:
         return np.zeros(len(self.kernel), np.bool_)
 
     @cached_property
-    def idle(self) -> Idle:
-        """Idle time of the GPU by cause."""
-        return idle_time(self.profile, self.aggregation)
+    def diagnosis(self) -> Diagnosis:
+        """Where the time of the aggregated iterations goes; means leave out single slow ones."""
+        complete(self.profile)
+        candidate, values = self.aggregation.candidate, self.aggregation.iterations.iter_value
+        found = diagnose(self.profile, candidate)
+        if not found.marked or not len(found.start_ns):
+            return found
+        first, last = (int(np.searchsorted(candidate.values, values[end])) for end in (0, -1))
+        if (first, last) != (found.typical.start, found.typical.stop):
+            found.chosen = list(range(first, last + 1))
+        return found
 
-    def idle_of_op(self, gaps: Intervals) -> Int64s:
-        """The time (ns) in ``gaps`` of the GPU in which the host was in each op, by row of ``Profile.ops``."""
-        instances = self.profile.instances
-        waited = covered(gaps, instances.cpu_start, instances.cpu_stop)
-        return np.bincount(instances.op, weights=waited, minlength=len(self.profile.ops)).astype(np.int64)
+    @cached_property
+    def ops_by_id(self) -> dict[str, Op]:
+        """The ops of the profile."""
+        return {op.op_id: op for op in self.profile.ops}
+
+    @cached_property
+    def lead_in(self) -> dict[str, Any]:
+        """What came before the first GPU work, by GPU, where no iterations are marked."""
+        return lead_in(self.diagnosis)
+
+    @cached_property
+    def host_bound(self) -> bool:
+        """Whether most of the idle time, and a fifth of all, is the host's."""
+        return host_bound(self.diagnosis)
+
+    def share_of_iteration(self, time_ns: float) -> float:
+        """A time of one iteration as a share of its length."""
+        wall = self.diagnosis.mean_wall_ns
+        return time_ns / wall if wall else 0.0
 
     @cached_property
     def has_page(self) -> Bools:
@@ -201,10 +226,6 @@ class Signals:
         """
         whole_ns = max(self.active_ns, self.on_gpu(int(self.duration.sum())))
         return self.on_gpu(time_ns) / whole_ns if whole_ns else 0.0
-
-    def part(self, part: Part) -> int:
-        """Nanoseconds of one exclusive part of the wall time."""
-        return int(self.aggregation.parts_ns[part])
 
     def per_iteration(self, time_ns: float) -> int:
         """The mean per iteration of a total over the iterations."""
@@ -305,44 +326,15 @@ class Signals:
         )  # fmt: skip
 
     @cached_property
-    def exposed_communication_ns(self) -> int:
-        """Time (ns) in collectives during which no other kernel runs."""
-        return exposed(self.profile, self.aggregation, self._collectives)
-
-    @cached_property
-    def _collectives(self) -> Bools:
-        """Which kernels of the whole profile are collectives, since one may run in the iteration after its launch."""
-        return self._are_of_family(self.efficiency.facts.family, ("collective",))
-
-    @cached_property
     def beside_collectives_fraction(self) -> float:
-        """Share of the time with other kernels in which a collective runs, too."""
-        if not self._collectives.any():
-            return 0.0
-        time = self.aggregation.busy_ns - self.exposed_communication_ns
-        return max(1 - exposed(self.profile, self.aggregation, ~self._collectives) / time, 0.0) if time > 0 else 0.0
-
-    @cached_property
-    def late_fraction(self) -> float:
-        """Share of the aggregated kernels' time outside all iterations: the GPU works on between or after them."""
-        total = int(self.duration.sum())
-        if not self.marked or not total:
-            return 0.0
-        candidate, kernels = self.aggregation.candidate, self.profile.kernels
-        iterations = union(candidate.start_ns, candidate.stop_ns)
-        within = covered(iterations, kernels.gpu_start[self.kernel], kernels.gpu_stop[self.kernel])
-        return 1 - int(within.sum()) / total
-
-    @property
-    def computing_fraction(self) -> float:
-        """Share of the time with a kernel running that is not a collective."""
-        return max(self.busy_fraction - self.share(self.exposed_communication_ns), 0.0)
-
-    @property
-    def ends_early(self) -> bool:
-        """Whether the GPU is mostly idle during iterations that end long before the GPU has done their work."""
-        is_idle = self.computing_fraction < thresholds.UNDERUTILIZED_FRACTION
-        return is_idle and self.late_fraction >= thresholds.LATE_FRACTION
+        """Share of the time in which a GPU computes in which a collective runs, too."""
+        found = self.diagnosis
+        hidden = computing = 0
+        for device in found.devices:
+            parts = found.mean(device.parts_ns)
+            hidden += int(found.mean(device.communication_ns)) - int(parts[Part.COMMUNICATION])
+            computing += int(sum(parts[part] for part in COMPUTE))
+        return hidden / computing if computing else 0.0
 
     @cached_property
     def products(self) -> Bools:
@@ -352,30 +344,35 @@ class Signals:
     @cached_property
     def pools(self) -> dict[Pool, float]:
         """Wall time (ns) in all iterations, by the pool that a gain can be taken from."""
-        idle, beside = self.idle, 1 - self.beside_collectives_fraction
+        beside, count = 1 - self.beside_collectives_fraction, self.iterations
         other = ~(self.products | self.transposing | self.of_family("collective"))
+        blocked = self._idle_ns(lambda cause: cause.part == Part.BLOCKED and cause.detail in ("sync", "copy"))
         return {
-            Pool.DATA_LOADER: idle.data_loader_ns,
-            Pool.IO: idle.io_ns,
-            Pool.SETUP: idle.setup_ns,
-            Pool.SYNC: idle.sync_ns,
-            Pool.LAUNCH: idle.launch_ns,
-            Pool.HOST: idle.host_ns,
-            Pool.UNRECORDED: idle.unrecorded_ns,
-            Pool.COPIES: self.exposed_copies_ns,
-            Pool.COMMUNICATION: self.exposed_communication_ns,
+            Pool.DATA_LOADER: self._part_ns(Part.DATA_LOADER) * count,
+            Pool.IO: self._part_ns(Part.IO) * count,
+            Pool.SETUP: (self._part_ns(Part.BLOCKED) - blocked) * count,
+            Pool.SYNC: blocked * count,
+            Pool.LAUNCH: self._part_ns(Part.LAUNCHING) * count,
+            Pool.HOST: self._part_ns(Part.HOST_OP, Part.HOST_CODE) * count,
+            Pool.UNRECORDED: self._part_ns(Part.UNRECORDED) * count,
+            Pool.COPIES: self._part_ns(Part.COPY) * count,
+            Pool.COMMUNICATION: self._part_ns(Part.COMMUNICATION) * count,
             Pool.PRODUCTS: self.on_gpu(self.time(self.products)) * beside,
             Pool.LAYOUT: self.on_gpu(self.time(self.transposing)) * beside,
             Pool.OTHER_KERNELS: self.on_gpu(self.time(other)) * beside,
         }
 
-    @cached_property
-    def exposed_copies_ns(self) -> int:
-        """Time (ns) in copies between host and GPU during which no kernel runs.
+    def _part_ns(self, *parts: Part) -> int:
+        """Some parts of an iteration, on the GPU with most of them."""
+        found = self.diagnosis
+        means = [found.mean(device.parts_ns) for device in found.devices]
+        return max((int(sum(mean[part] for part in parts)) for mean in means), default=0)
 
-        Without marked iterations, copies before the first kernel do not count, because they set the model up once.
-        """
-        return exposed_copies(self.profile, self.aggregation, since_first_kernel=not self.marked)
+    def _idle_ns(self, test: Callable[[Cause], bool]) -> int:
+        """Idle time of an iteration of some causes, on the GPU with most of it."""
+        found = self.diagnosis
+        rows = [rows_of(found, device) for device in found.devices]
+        return max((sum(row.time_ns for row in own if test(row.cause)) for own in rows), default=0)
 
     @cached_property
     def memory_used(self) -> tuple[int, int] | None:

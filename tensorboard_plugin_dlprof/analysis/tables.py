@@ -43,7 +43,8 @@ class Evidence(msgspec.Struct, frozen=True):
 
     kind: str
     """What ``key`` is: ``op`` (op id), ``kernel`` (short name), ``line`` (stack frame of an op), ``function`` (stack
-    frame, perhaps of no op), ``call`` (API call), ``iteration`` (number), ``device`` (id)."""
+    frame, perhaps of no op), ``range`` (name of a range, or path of several ops), ``call`` (API call), ``iteration``
+    (number), ``device`` (id)."""
     key: str
     time_ns: int | None = None
     """Time in all aggregated iterations."""
@@ -51,8 +52,16 @@ class Evidence(msgspec.Struct, frozen=True):
     detail: str = ""
     fraction: float | None = None
     """Share of the time that the finding is about."""
+    path: str = ""
+    """Path of the op, or name of the range or function; by default that of ``key``."""
     call: str = ""
-    """Kernel that an op launched, where the row is about one."""
+    """API or system call."""
+    device: int | None = None
+    iteration: int | None = None
+    """Position, from 0, of the iteration with most of it."""
+    from_ns: int | None = None
+    """Where its longest stretch in that iteration begins, like ``to_ns`` since the start of the capture."""
+    to_ns: int | None = None
 
 
 class Pool(enum.Enum):
@@ -109,12 +118,18 @@ class Finding(msgspec.Struct, frozen=True):
     link: str = ""
     action: str = ""
     """Name of the view in DLProf's viewer that lists the ops."""
+    cause: str = "compute"
+    """What it is about, in one word; several rules may share one."""
     part: str = ""
-    """Part of the wall time that it is about (``compute``); empty if it is about none."""
+    """The exclusive part of the time (``diagnosis.parts``) that it is about; empty if none or several."""
     time_ns: int | None = None
-    """Its time in an iteration, on the GPU with most of it; a gain is never more."""
+    """The time of an iteration that it is about, on the GPU with most of it."""
     cannot_tell: str = ""
-    """Why there is no gain although time could be saved."""
+    """Why no gain can be told, where there may be one."""
+    once: bool = False
+    """Whether the time is lost once, not in each iteration."""
+    overlaps_with: tuple[str, ...] = ()
+    """Detectors of findings about the same time."""
 
     def problem_text(self) -> str:
         """The problem, with its numbers."""
@@ -153,5 +168,7 @@ class Verdict(msgspec.Struct):
     total_low_ns: int = 0
     total_high_ns: int = 0
     """Per iteration, without adding overlapping gains (``gains.together``); never more than the iteration."""
+    iterations: int = 1
+    """How many are aggregated."""
     marked: bool = True
     """False if no iterations are marked, so that the whole capture counts as one."""

@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
+MISSING_FRACTION = 0.05
+"""Share of the time in which launched work waited and nothing is recorded as running, from which work is missing."""
+
+MUCH_MISSING_FRACTION = 0.2
+"""From this share on, everything else that is said is only a part of the truth."""
+
+COLD_FRACTION = 0.05
+"""Share of the only window in first calls of a millisecond and more, from which it shows a start, not the program."""
+
+WARNING_FRACTION = 0.1
+"""Share of the time from which a finding is a warning."""
+
+STEPS_IN_ONE = 2
+"""Steps of one optimizer within a mark of an iteration from which the mark holds more than an iteration."""
+
+ALLOCATIONS = 20
+"""Blocking allocations and frees in a capture without iterations below which they may happen once."""
+
+SMALL_COLLECTIVES = 50
+"""Collectives of an iteration from which they are counted as many: buckets of 25 MB are fewer for most models."""
+
+SMALL_COLLECTIVE_NS = 50_000
+"""Median length below which a collective mostly starts."""
+
+LATE_TIMES = 5
+"""How many times longer a collective takes on a GPU that waits than on the one that comes last."""
+
+LARGE_COPY_BYTES = 1_000_000
+"""Smaller copies do not show the rate of the link."""
+
 MIN_GAIN_FRACTION = 0.01
 """A gain below this share of an iteration is not worth a user's time, because iterations vary by more."""
-
-UNDERUTILIZED_FRACTION = 0.5
-"""Share of time with a kernel running below which a GPU is under-used. PyTorch's profiler warns below it; DLProf was
-seen to warn at 0 to 8 %, its threshold was never published."""
-
-LATE_FRACTION = 0.25
-"""If this share of the kernels' time or more is after the iterations, the idle time in them explains little, because a
-quarter of the GPU's work is missing from them. Steps that end without a wait leave the work of the last step."""
-
-DATA_LOADER_FRACTION = 0.05
-"""Share of the time in which the GPU waits for data. PyTorch's profiler warns above this."""
-
-IO_FRACTION = 0.05
-"""Share of the time in file and network calls without GPU work; as for the data loader."""
-
-COPY_FRACTION = 0.05
-"""Share of the time in copies between host and GPU during which no kernel runs; as for the data loader."""
-
-COMMUNICATION_FRACTION = 0.1
-"""Share of the time in collectives during which no other kernel runs. PyTorch's profiler warns above this."""
-
-SYNC_FRACTION = 0.02
-"""Share of the time in which the GPU is idle after a synchronising call (nsys-ai: 2 % and one millisecond)."""
-
-SYNC_NS = 100_000
-"""Per iteration. Below a tenth of a millisecond a synchronisation is not worth removing."""
-
-LAUNCH_FRACTION = 0.1
-"""Share of the time in which the GPU waits for the host to launch (XPROF: a core idle for 10 %)."""
-
-SHORT_KERNEL_NS = 10_000
-"""A kernel shorter than this takes the host about as long to launch (TraceLens, nsys-ai)."""
-
-SHORT_KERNEL_SHARE = 0.3
-"""Share of short launches below which launching is not the limit: of the kernels of a ResNet that the host cannot keep
-up with, about a third are short."""
 
 FUSION_FRACTION = 0.15
 """Share of the time in elementwise, normalisation and copy kernels of ops above which fusing them pays."""
@@ -89,23 +83,14 @@ SLOW_CONVOLUTION_FRACTION = 0.05
 SLOW_CONVOLUTION_RATE = 0.3
 """Share of the peak for the precision and unit; good algorithms reach 50 % and more."""
 
-SMALL_MEMORY_FRACTION = 0.25
+SMALL_MEMORY_FRACTION = 0.2
 """Share of the GPU's memory up to which a larger batch fits. DLProf fired at 2 to 23 %."""
 
 FULL_MEMORY_FRACTION = 0.9
 """Above this the next allocation may fail (PyTorch's profiler warns above 90 %)."""
 
-PAGEABLE_FRACTION = 0.012
-"""Share of the time in copies from or to pageable memory; pinned memory would save most of it."""
-
-PROFILER_LAUNCH_FRACTION = 0.2
-"""Share of time waiting for the host above which recording stacks, which slows the host, distorts the profile."""
-
 GRAPH_FRACTION = 0.05
 """Share of the kernel time in CUDA graphs whose kernels were not recorded; below this, little is missed."""
-
-FUNCTION_FRACTION = 0.01
-"""Share of the gaps below which a Python function that the host was in is not worth a row."""
 
 EVIDENCE_ROWS = 20
 """Rows of evidence that are kept for a finding; the numbers count all."""

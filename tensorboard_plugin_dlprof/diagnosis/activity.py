@@ -26,6 +26,19 @@ _TENSOR, _OTHER, _UNKNOWN, _GRAPH, _COMMUNICATION, _COPY = (1 << bit for bit in 
 """Kinds of work, as bits: what runs at a time is a sum of them."""
 
 
+def complete(profile: Profile) -> None:
+    """Make ``profile.activity`` the whole partition: add the time in which work runs, and for profiles from databases
+    that do not store it, the idle time as far as they tell its causes. What kernels use must be final."""
+    activity = profile.activity
+    if any(cause.part < Part.QUEUED for cause in activity.causes):
+        return
+    if not activity.devices:
+        from tensorboard_plugin_dlprof.diagnosis.from_profile import idle_causes  # rarely needed
+
+        profile.activity = idle_causes(profile)
+    profile.activity = with_busy_time(profile)
+
+
 def with_busy_time(profile: Profile) -> Activity:
     """The activity with the time in which work runs, which a profile does not store twice.
 

@@ -94,14 +94,25 @@ class Diagnosis(msgspec.Struct):
         found: Int64s = values[self.chosen].sum(axis=0) // max(len(self.chosen), 1)
         return found
 
-    def rows(self, device: DeviceDiagnosis) -> list[Row]:
-        """The causes of one GPU in the chosen windows, most time first; times and counts are means per window."""
-        return _rows(device.clipped, self.profile.activity.causes, self.chosen)
-
     @property
     def lower_bound(self) -> list[str]:
         """Why the busy time is only a lower bound; empty if it is not."""
         return _lower_bound(self)
+
+
+def rows_of(
+    diagnosis: Diagnosis, device: DeviceDiagnosis, windows: Sequence[int] | None = None, *, busy: bool = False
+) -> list[Row]:
+    """The causes of a GPU's idle time, most time first; times and counts are means per window.
+
+    Args:
+        diagnosis: of all GPUs.
+        device: one of them.
+        windows: positions of windows; by default, those that means are made of.
+        busy: whether busy time is included.
+    """
+    chosen = diagnosis.chosen if windows is None else windows
+    return _rows(device.clipped, diagnosis.profile.activity.causes, chosen, Part(0) if busy else Part.QUEUED)
 
 
 def candidate_of(profile: Profile) -> IterationCandidate:
@@ -113,14 +124,17 @@ def candidate_of(profile: Profile) -> IterationCandidate:
     return first
 
 
-def diagnose(profile: Profile, chosen: Sequence[int] | str = "typical") -> Diagnosis:
+def diagnose(
+    profile: Profile, candidate: IterationCandidate | None = None, chosen: Sequence[int] | None = None
+) -> Diagnosis:
     """Clip the activity of a profile to its iterations, or to the time with GPU work if none are marked.
 
     Args:
-        profile: with the complete activity (``activity.with_busy_time``).
-        chosen: positions of the iterations that means are made of; ``typical`` or ``all``.
+        profile: with the complete activity (``activity.complete``).
+        candidate: the iterations; by default ``candidate_of(profile)``.
+        chosen: positions of the iterations that means are made of; by default the typical ones.
     """
-    candidate, activity = candidate_of(profile), profile.activity
+    candidate, activity = candidate or candidate_of(profile), profile.activity
     marked = candidate.source != "whole_capture"
     start, stop, labels = candidate.start_ns, candidate.stop_ns, _labels(candidate)
     busy = [_busy_bounds(activity, device) for device in activity.devices]
@@ -141,11 +155,7 @@ def diagnose(profile: Profile, chosen: Sequence[int] | str = "typical") -> Diagn
             work |= found.parts_ns[:, : Part.QUEUED].sum(axis=1) > 0
             ahead |= ran_ahead(found.launches, start, stop)
         typical = find_typical((stop - start).tolist(), work.tolist(), ahead.tolist())
-    positions = typical.chosen
-    if chosen == "all":
-        positions = list(range(len(start)))
-    elif not isinstance(chosen, str):
-        positions = list(chosen)
+    positions = typical.chosen if chosen is None or not marked else list(chosen)
     return Diagnosis(profile, candidate, marked, labels, start, stop, typical, positions, devices)
 
 
@@ -178,9 +188,8 @@ def _of_device(profile: Profile, device: Segments, start: Int64s, stop: Int64s) 
     )
 
 
-def _rows(clipped: Clipped, causes: list[Cause], windows: Sequence[int]) -> list[Row]:
-    """The causes of idle time in some windows; times and counts are means per window."""
-    named = np.array([cause.part >= Part.QUEUED for cause in causes] or [False], np.bool_)
+def _rows(clipped: Clipped, causes: list[Cause], windows: Sequence[int], from_part: Part = Part.QUEUED) -> list[Row]:
+    named = np.array([cause.part >= from_part for cause in causes] or [False], np.bool_)
     inside = np.zeros(clipped.windows, np.bool_)
     inside[list(windows)] = True
     rows = np.flatnonzero(inside[clipped.window] & named[clipped.cause])
@@ -281,7 +290,7 @@ def as_data(diagnosis: Diagnosis, source: str, findings: Sequence[dict[str, Any]
             for device in profile.devices
             if device.device_id in used
         ],
-        "lead_in": _lead_in(diagnosis),
+        "lead_in": lead_in(diagnosis),
         "typical": {
             "start": typical.start,
             "stop": typical.stop,
@@ -353,7 +362,7 @@ def _mean_data(diagnosis: Diagnosis, device: DeviceDiagnosis) -> dict[str, Any]:
             "copy_all_ns": int(diagnosis.mean(device.copy_ns)),
         },
         "of_which_graph_ns": int(diagnosis.mean(device.graph_ns)),
-        "rows": _row_data(diagnosis.rows(device)),
+        "rows": _row_data(rows_of(diagnosis, device)),
         "queue": {
             "median": _middle(medians[medians >= 0]),
             "empty_share": int(queue.empty_ns[chosen].sum()) / wall if wall else None,
@@ -409,7 +418,7 @@ def _row_data(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return found
 
 
-def _lead_in(diagnosis: Diagnosis) -> dict[str, Any]:
+def lead_in(diagnosis: Diagnosis) -> dict[str, Any]:
     """What came before the first GPU work, where no iterations are marked."""
     if diagnosis.marked:
         return {}
@@ -437,6 +446,8 @@ def _lead_in(diagnosis: Diagnosis) -> dict[str, Any]:
 def far_ahead(diagnosis: Diagnosis) -> bool:
     """Whether the host is far ahead of every GPU, so that nothing it does sooner would help."""
     chosen = diagnosis.chosen
+    if not diagnosis.devices or not chosen:
+        return False
     wall = int(diagnosis.wall_ns[chosen].sum())
     found = []
     for device in diagnosis.devices:

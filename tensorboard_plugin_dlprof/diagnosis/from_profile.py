@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
-from tensorboard_plugin_dlprof.columns.group import numbered
+from tensorboard_plugin_dlprof.columns.group import are_among, numbered
 from tensorboard_plugin_dlprof.diagnosis.calls import is_launch, is_loader
 from tensorboard_plugin_dlprof.diagnosis.idle import QUEUED_DETAILS, IdlePieces, call_classes, find_idle
 from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, LONG_NS, Part
@@ -139,16 +139,17 @@ def _named(
     always, if_long = call_classes(recording)
     keys: dict[tuple[int, int, int, bool, bool], int] = {}
     found = np.empty(len(pieces.part), np.int32)
-    columns = zip(pieces.part.tolist(), pieces.item.tolist(), pieces.of_call.tolist(), strict=True)
-    for row, (part, item, of_call) in enumerate(columns):
-        of_call = item >= 0 and (of_call or part in (Part.BLOCKED, Part.LAUNCHING))
+    of_call = are_among(pieces.part, (Part.BLOCKED, Part.LAUNCHING, Part.QUEUED, Part.UNRECORDED)) | pieces.of_call
+    of_call &= pieces.item >= 0
+    columns = zip(pieces.part.tolist(), pieces.item.tolist(), of_call.tolist(), pieces.detail.tolist(), strict=True)
+    for row, (part, item, has_call, number) in enumerate(columns):
         op, name, duration = -1, -1, 0
-        if of_call:
+        if has_call:
             op, name = int(calls.op[item]), int(calls.name_number[item])
             duration = int(calls.stop_ns[item] - calls.start_ns[item])
         elif part in (Part.HOST_OP, Part.DATA_LOADER):
             op = item
-        detail = item if part == Part.QUEUED else -1
+        detail = number if part == Part.QUEUED else -1
         key = (part * 8 + detail, op, name, part == Part.BLOCKED and duration >= BLOCK_NS, duration >= LONG_NS)
         if key not in keys:
             of_op = profile.ops[op] if op >= 0 else None

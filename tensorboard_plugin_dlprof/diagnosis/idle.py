@@ -53,8 +53,10 @@ class IdlePieces(msgspec.Struct):
     part: Int32s
     """``Part``."""
     item: Int64s
-    """By part: number of ``QUEUED_DETAILS``; row of ``HostCalls`` if blocked; number of the item of the loader, of io,
-    ops or code; -1 where nothing is known. If launching: the call that the GPU waited for, -1 if unknown."""
+    """By part: row of ``HostCalls`` if blocked; number of the item of the loader, of io, ops or code. Elsewhere the
+    call whose work was awaited. -1 if unknown, and for short waits of queued work."""
+    detail: Int32s
+    """Number of ``QUEUED_DETAILS`` if queued; else 0."""
     thread: Int32s
     """The thread that answered, -1 if none."""
     of_call: npt.NDArray[np.bool_]
@@ -126,6 +128,7 @@ class _Found(msgspec.Struct):
     item: Int64s
     thread: int
     of_call: bool = False
+    detail: Int64s | None = None
 
 
 class _Finder:
@@ -174,7 +177,7 @@ class _Finder:
             short = rest.some(~is_long[place])
             yield _Found(short, Part.LAUNCHING, gaps.awaited[short.row], number)
             if is_long.any():
-                yield from self._long(mine.some(is_long), order)
+                yield from self._long(mine.some(is_long), order, gaps)
 
     def _order(self, thread: int) -> list[int]:
         """Whom to ask: the responsible thread, the main thread, those that launch most."""
@@ -208,7 +211,7 @@ class _Finder:
                 return
             _, _, left = split(left, self._threads.shield(thread))
 
-    def _long(self, left: Spans, order: list[int]) -> Iterator[_Found]:
+    def _long(self, left: Spans, order: list[int], gaps: _Gaps) -> Iterator[_Found]:
         """What the host did in gaps with much host time, besides the answers already given."""
         window = left
         for thread in order:
@@ -220,7 +223,7 @@ class _Finder:
                 inside, item, left = split(left, outermost(near) if state == "ops" else innermost(near))
                 if len(item):
                     yield _Found(inside, part, item, thread, state == "calls")
-        yield _Found(left, Part.UNRECORDED, np.full(len(left.start), -1), -1)
+        yield _Found(left, Part.UNRECORDED, gaps.awaited[left.row], order[0] if order else -1)
 
 
 class _Gaps:
@@ -289,7 +292,8 @@ class _Gaps:
             [DEPENDENCY, TURNAROUND, DEPENDENCY, GRAPH],
             UNEXPLAINED,
         )
-        yield _Found(spans, Part.QUEUED, detail, -1)
+        is_told = (detail == GRAPH) | (detail == UNEXPLAINED)
+        yield _Found(spans, Part.QUEUED, np.where(is_told, self.awaited[waits], -1), -1, detail=detail)
 
     def host(self) -> tuple[Spans, Spans]:
         """The time before: of gaps that end with work of unknown calls, and that for which the host is asked."""
@@ -345,6 +349,9 @@ def _pieces(device: int, found: list[_Found], gaps: _Gaps) -> IdlePieces:
         stop_ns=spans.stop[order],
         part=np.repeat(np.array([each.part for each in found], np.int32), sizes)[order],
         item=np.concatenate([each.item for each in found])[order].astype(np.int64),
+        detail=np.concatenate(
+            [np.zeros(size) if each.detail is None else each.detail for each, size in zip(found, sizes, strict=True)]
+        )[order].astype(np.int32),
         thread=thread[order],
         of_call=np.repeat(np.array([each.of_call for each in found], np.bool_), sizes)[order],
     )

@@ -296,6 +296,9 @@ def _nowhere(count: int) -> _Place:
     return _Place(np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.bool_))
 
 
+_BY_CALL = (Part.BLOCKED, Part.LAUNCHING, Part.QUEUED, Part.UNRECORDED)
+
+
 def _named(host: Host, recording: Recording, idle: Iterable[IdlePieces]) -> Activity:
     """The idle time of every GPU, with equal causes only once."""
     namer, causes = _Namer(host), dict[Cause, int]()
@@ -310,9 +313,8 @@ def _of_device(
     count = len(part)
     place, call = _nowhere(count), np.zeros(count, np.int64)
     detail, long = np.zeros(count, np.int64), np.zeros(count, np.bool_)
-    queued = part == Part.QUEUED
-    detail[queued] = item[queued]
-    by_call = (part == Part.BLOCKED) | (part == Part.LAUNCHING) | pieces.of_call
+    detail[:] = pieces.detail
+    by_call = are_among(part, _BY_CALL) | pieces.of_call
     _fill(place, by_call, namer.of_calls(item[by_call]))
     known = by_call & (item >= 0)
     rows = item[known]

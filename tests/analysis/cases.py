@@ -121,39 +121,6 @@ def idle(cause: Callable[[Step, float, float], None], *, step_ns: int = STEP_NS)
     return make
 
 
-def loader(kind: str) -> Callable[[Step, float, float], None]:
-    """A loader's iterator of this kind fetches."""
-
-    def fetch(step: Step, begin: float, stop: float) -> None:
-        name = f"enumerate(DataLoader)#{kind}.__next__"
-        step.line("main", "annotation", begin, stop - 1_100, name)
-        step.line("main", "annotation", stop - 1_100, stop, name)
-
-    return fetch
-
-
-def _sync(step: Step, begin: float, stop: float) -> None:
-    step.line("main", "op", 1_000, begin + 60, "aten::item")
-    step.line("main", "call", 1_100, begin + 50, "cudaStreamSynchronize")
-
-
-def _host(step: Step, begin: float, stop: float) -> None:
-    step.line("main", "op", begin - 1_000, stop - 1_100, "aten::unique")
-
-
-def _malloc(step: Step, begin: float, stop: float) -> None:
-    step.line("main", "op", begin - 1_000, stop - 1_050, "aten::empty")
-    step.line("main", "call", begin, stop - 1_100, "cudaMalloc")
-
-
-def _nothing(step: Step, begin: float, stop: float) -> None:
-    """The program is elsewhere."""
-
-
-def _io(step: Step, begin: float, stop: float) -> None:
-    step.line("main", "os", begin, stop - 1, "read")
-
-
 def copy(*, alone: bool, name: str = "Memcpy HtoD (Pinned -> Device)") -> Make:
     """A copy from the host takes the share, alone or beside the good product."""
 
@@ -169,19 +136,6 @@ def copy(*, alone: bool, name: str = "Memcpy HtoD (Pinned -> Device)") -> Make:
         return scene(body)
 
     return make
-
-
-def launches(share: float) -> Profile:
-    """Hundred short kernels, each launched too late by its part of the share."""
-
-    def body(step: Step) -> None:
-        each = STEP_NS / 100
-        for number in range(100):
-            begin = number * each
-            end = begin + each * (1 - share)
-            step.op("aten::add", GOOD, begin, end, at=max(begin - 20, 1), host_ns=round(each) - 10)
-
-    return scene(body)
 
 
 def collective(share: float) -> Profile:
@@ -231,14 +185,9 @@ def good() -> Profile:
 
 def memory(share: float) -> Profile:
     """A share of the GPU's memory is held."""
-    return with_memory(good(), round(share * A100.memory_bytes))
-
-
-def recorded_with_stacks(share: float) -> Profile:
-    """The host limits, and the profiler recorded stacks."""
-    profile = launches(share)
-    profile.info.recorded = frozenset({"ops", "stacks"})
-    return profile
+    profile = good()
+    profile.kernels.grid[:] = 1
+    return with_memory(profile, round(share * A100.memory_bytes))
 
 
 def data_parallel(gpus: float) -> Profile:
@@ -251,24 +200,6 @@ def data_parallel(gpus: float) -> Profile:
             step.op("aten::mm", GOOD, 0, STEP_NS, at=200, gpu="gpu1")
 
     return scene(body)
-
-
-def warm_up(factor: float) -> Profile:
-    """Six steps, of which the first takes so many times as long as the others."""
-    profile = scene(lambda step: step.good(0, STEP_NS), steps=6)
-    steps = msgspec.structs.replace(profile.iterations[0])
-    each = round(6 * STEP_NS / (5 + factor))
-    steps.start_ns = np.concatenate(([0], 6 * STEP_NS - each * np.arange(5, 0, -1)))
-    steps.stop_ns = np.append(steps.start_ns[1:], 6 * STEP_NS)
-    profile.iterations = [steps, *profile.iterations[1:]]
-    return profile
-
-
-def listed_gpus(count: float) -> Profile:
-    """The capture lists so many GPUs, of which one works."""
-    profile = good()
-    profile.devices = [msgspec.structs.replace(A100, device_id=number) for number in range(round(count))]
-    return profile
 
 
 def outside_of_ops(share: float) -> Profile:
@@ -323,23 +254,7 @@ CASES: dict[str, Case] = {
     "cudnn_benchmark_detector": Case(
         kernel(CONVOLUTION, "aten::cudnn_convolution", **SLOW_CONVOLUTION), thresholds.SLOW_CONVOLUTION_FRACTION
     ),
-    "dataloader_detector": Case(idle(loader("_SingleProcessDataLoaderIter")), thresholds.DATA_LOADER_FRACTION),
-    "io_detector": Case(idle(_io), thresholds.IO_FRACTION),
-    "copy_detector": Case(copy(alone=True), thresholds.COPY_FRACTION),
-    "pageable_copy_detector": Case(
-        copy(alone=False, name="Memcpy HtoD (Pageable -> Device)"), thresholds.PAGEABLE_FRACTION
-    ),
-    "communication_detector": Case(collective, thresholds.COMMUNICATION_FRACTION),
-    "underutilized_gpu_detector": Case(idle(_nothing), 1 - thresholds.UNDERUTILIZED_FRACTION),
-    "sync_detector": Case(idle(_sync, step_ns=10 * STEP_NS), thresholds.SYNC_FRACTION),
-    "launch_detector": Case(launches, thresholds.LAUNCH_FRACTION),
-    "host_detector": Case(idle(_host, step_ns=20 * STEP_NS), thresholds.LAUNCH_FRACTION),
-    "unrecorded_detector": Case(idle(_nothing, step_ns=20 * STEP_NS), thresholds.LAUNCH_FRACTION),
-    "allocation_detector": Case(idle(_malloc), thresholds.SYNC_FRACTION),
     "data_parallel_detector": Case(data_parallel, 2, below=0.5, above=1, alone=1),
-    "profiler_overhead_detector": Case(
-        recorded_with_stacks, thresholds.PROFILER_LAUNCH_FRACTION, also=("launch_detector",)
-    ),
     "optimizer_detector": Case(
         many(ADD, "aten::add_", 60, around="Optimizer.step#SGD.step"), thresholds.OPTIMIZER_FRACTION
     ),
@@ -357,8 +272,6 @@ CASES: dict[str, Case] = {
     "no_iterations_detector": Case(
         lambda marks: scene(lambda step: step.good(0, STEP_NS), marked=marks > 0, steps=1), 1, 1, 0, 0
     ),
-    "iteration_range_detector": Case(warm_up, 1.5, alone=3),
-    "unused_gpu_detector": Case(listed_gpus, 2, 0.5, 1, 1, detector="underutilized_gpu_detector"),
     "cuda_graph_detector": Case(graphs, thresholds.GRAPH_FRACTION),
     "coverage_detector": Case(outside_of_ops, 0.5, answer=Lacks),
 }  # fmt: skip

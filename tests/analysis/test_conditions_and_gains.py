@@ -8,18 +8,14 @@ import pytest
 from tensorboard_plugin_dlprof.aggregation import Selection
 from tensorboard_plugin_dlprof.analysis.rules.narrow_types import fp8, tf32
 from tensorboard_plugin_dlprof.analysis.tables import Pool
-from tensorboard_plugin_dlprof.profile.tables import Profile
 from tests.analysis.cases import (
     ADD,
-    CASES,
     FLASH_2,
     LARGE,
     NVJET,
     SGEMM,
     collective,
-    copy,
     cuda,
-    idle,
     kernel,
     many,
     memory,
@@ -90,44 +86,11 @@ def test_no_option_of_a_framework_changes_the_kernels_of_the_user() -> None:
     assert "amp_detector" in found(cuda(own)(0.5))
 
 
-@pytest.mark.parametrize("call", ["cudaGraphLaunch", "cudaLaunchKernel"])
-def test_who_replays_graphs_is_not_told_to_make_them(call: str) -> None:
-    """What is left is the time between the replays, of which nobody knows how much the host can hide."""
-    together = call == "cudaGraphLaunch"
-
-    def body(step: Step) -> None:
-        for replay in range(20):
-            begin = replay * 50_000
-            step.line("main", "op", max(begin - 40_000, 10), begin + 5_000, "step")
-            for number in range(10):
-                start = begin + 6_000 + 1_000 * number
-                launch = 100_000 * (step.number + 1) + 100 * replay + (0 if together else number)
-                if number == 0 or not together:
-                    at = begin + (0 if together else 400 * number)
-                    step.line("main", "call", at + 20, at + 300, call, corr=launch)
-                step.line("gpu0", "kernel", start, start + 1_000, GOOD, corr=launch)
-
-    launching, idle_gpu = (said_by(rule, scene(body)) for rule in ("launch_detector", "underutilized_gpu_detector"))
-    assert ("replayed as graphs already" in launching.problem_text()) == together
-    for told in (launching, idle_gpu):
-        assert ("between its replays" in told.recommendation_text()) == together
-    assert launching.gain is not None
-    assert (launching.gain.low_ns == 0) == together
-
-
 def test_fp8_is_for_large_products_on_devices_that_have_it() -> None:
     """Sides of 1024 and more, on Hopper, not on Ampere."""
     small = {**LARGE, "shapes": "[[4096,1016],[1016,4096]]"}
     assert fp8(signals(kernel(NVJET, device=H100, **small)(0.5))) is None
     assert fp8(signals(kernel(NVJET, device=A100, **LARGE)(0.5))) is None
-
-
-def test_collectives_leave_a_gpu_under_used() -> None:
-    """A kernel of NCCL's runs, and the GPU computes nothing."""
-    said = {finding.detector: finding for finding in verdict(collective(0.6)).findings}
-    assert list(said) == ["communication_detector", "underutilized_gpu_detector"]
-    assert said["underutilized_gpu_detector"].numbers["busy_fraction"] == pytest.approx(0.4, abs=0.01)
-    assert "other than collectives" in said["underutilized_gpu_detector"].problem_text()
 
 
 @pytest.mark.parametrize(
@@ -169,32 +132,6 @@ def test_ranges_do_not_tell_that_there_is_no_backward_pass() -> None:
     assert "no_sync" in said_by("communication_detector", profile).recommendation_text()
 
 
-def test_a_wait_in_no_op_is_named_once() -> None:
-    """Not as a call in the op that stands for it."""
-
-    def wait(step: Step, begin: float, _stop: float) -> None:
-        step.line("main", "call", 1_100, begin + 50, "cudaStreamSynchronize")
-
-    told = said_by("sync_detector", idle(wait, step_ns=10 * STEP_NS)(0.4)).problem_text()
-    assert told.endswith("Most of it is behind cudaStreamSynchronize.")
-
-
-@pytest.mark.parametrize(
-    ("steps", "problem", "recommendation"),
-    [
-        (2, "1 of 2 aggregated iterations is unlike the other.", "Aggregate iteration 3 alone."),
-        (4, "1 of 4 aggregated iterations is unlike the others.", "Aggregate the iterations 3 to 5 alone."),
-    ],
-)
-def test_one_iteration_is_no_range(steps: int, problem: str, recommendation: str) -> None:
-    """The first of two is warm-up: the other is left."""
-    profile = scene(lambda step: step.good(0, STEP_NS), steps=steps)
-    profile.iterations[0].start_ns[0] -= 4 * STEP_NS
-    told = said_by("iteration_range_detector", profile)
-    assert told.problem_text().startswith(problem)
-    assert told.recommendation_text() == recommendation
-
-
 def test_no_kernels_take_more_than_all_of_the_time() -> None:
     """The host is ahead: what it launches in one step keeps the GPU busy for two."""
 
@@ -208,90 +145,11 @@ def test_no_kernels_take_more_than_all_of_the_time() -> None:
     assert told.numbers["share_fraction"] == pytest.approx(0.75)
 
 
-def marked_for(share: float, *kernels: tuple[float, float]) -> Profile:
-    """Iterations of this share of a step, which launch kernels that run in these shares of it."""
-
-    def body(step: Step) -> None:
-        step.lines.clear()
-        step.line("main", "iteration", 0, share * STEP_NS, f"ProfilerStep#{step.number}")
-        for start, stop in kernels:
-            step.good(start * STEP_NS, stop * STEP_NS)
-
-    return scene(body)
-
-
-@pytest.mark.parametrize(("stop", "is_late"), [(0.89, False), (0.9, True)])
-def test_iterations_that_end_before_the_gpu_explain_no_idle_time(stop: float, *, is_late: bool) -> None:
-    """From a quarter of the kernels' time after them on: the range is around the launches, and the wait behind it."""
-    told = said_by("underutilized_gpu_detector", marked_for(0.8, (0, 0.28), (0.8, stop)))
-    assert ("ends before the GPU has done their work" in told.problem_text()) is is_late
-    assert ("whole turns of the loop" in told.recommendation_text()) is is_late
-    assert told.numbers["busy_fraction"] == pytest.approx(0.35)
-
-
-@pytest.mark.parametrize("with_wait", [False, True])
-def test_idle_time_is_no_gain_where_the_gpu_is_busy_behind_the_iterations(*, with_wait: bool) -> None:
-    """Short kernels whose launches take the host 300 µs, and a long one behind them: where the mark does not hold the
-    wait for it, the GPU seems to idle for most of the time."""
-
-    def body(step: Step) -> None:
-        step.lines.clear()
-        step.line("main", "iteration", 0, STEP_NS if with_wait else 0.3 * STEP_NS, f"ProfilerStep#{step.number}")
-        for number in range(30):
-            at = (number + 1) * 9_000
-            step.op("aten::add", GOOD, at + 5_000, at + 8_000, at=at, host_ns=4_000)
-        step.op("aten::mm", GOOD, 0.3 * STEP_NS, 0.9 * STEP_NS, at=290_000, host_ns=4_000)
-
-    said = verdict(scene(body)).findings
-    assert [finding.detector for finding in said if finding.gain] == (["launch_detector"] if with_wait else [])
-    assert said[0].detector == ("launch_detector" if with_wait else "underutilized_gpu_detector")
-
-
-def test_work_in_the_next_iteration_is_not_late() -> None:
-    """The host is one step ahead all the time; the last step alone leaves some."""
-    steps = scene(lambda step: step.good(0.8 * STEP_NS, 1.2 * STEP_NS))
-    told = said_by("underutilized_gpu_detector", steps)
-    assert "late_fraction" not in told.numbers
-    assert told.numbers["busy_fraction"] == pytest.approx(1 / 3)
-
-
-@pytest.mark.parametrize("detector", ["allocation_detector", "unrecorded_detector"])
-def test_marked_iterations_need_no_marks(detector: str) -> None:
-    """Whoever has marked them hears what else takes the time."""
-    case = CASES[detector]
-    told = said_by("underutilized_gpu_detector", case.make(0.6))
-    assert "Mark" not in told.recommendation_text()
-    assert "first and after its last" not in told.problem_text()
-
-
-def test_copies_can_only_hide_behind_kernels() -> None:
-    """Copies for 60 % of a step beside kernels for 5 % gain no more than these 5; without kernels they gain nothing."""
-
-    def body(step: Step) -> None:
-        copy_alone(step, 0.6)
-        step.good(0.95 * STEP_NS, STEP_NS)
-
-    told = said_by("copy_detector", scene(body))
-    assert told.gain is not None
-    assert told.gain.high_ns == pytest.approx(0.05 * STEP_NS, rel=0.01)
-    alone = said_by("copy_detector", scene(lambda step: copy_alone(step, 0.6)))
-    assert alone.gain is None
-    assert "too few kernels" in alone.recommendation_text()
-
-
 def copy_alone(step: Step, share: float) -> None:
     """A pinned copy from the host."""
     step.line("main", "op", 10, 30, "aten::to")
     step.line("main", "call", 12, 20, "cudaMemcpyAsync", corr=77)
     step.line("gpu0/9", "memcpy", 0, share * STEP_NS, "Memcpy HtoD (Pinned -> Device)", corr=77, copy=1, bytes=1000)
-
-
-def test_collectives_can_only_hide_behind_what_else_runs() -> None:
-    """Nearly alone they wait for a late rank: at least next to nothing is gained."""
-    told = said_by("communication_detector", collective(0.98))
-    assert told.gain is not None
-    assert told.gain.low_ns == pytest.approx(0.2 * 0.02 * STEP_NS, rel=0.05)
-    assert told.gain.high_ns == pytest.approx(0.9 * 0.98 * STEP_NS, rel=0.01)
 
 
 def test_a_collective_of_the_step_before_is_one_all_the_same() -> None:
@@ -353,19 +211,6 @@ def test_only_training_has_a_learning_rate() -> None:
     assert "learning rate" not in verdict(memory(0.1)).findings[0].recommendation_text()
 
 
-def test_the_model_goes_to_the_gpu_once() -> None:
-    """A copy before the first kernel of a capture without iterations is no advice; in every step it is."""
-    assert found(copy(alone=True)(0.4)) == ["copy_detector"]
-
-    def upload(step: Step) -> None:
-        step.line("main", "op", 10, 30, "aten::to")
-        step.line("main", "call", 12, 20, "cudaMemcpyAsync", corr=77)
-        step.line("gpu0/9", "memcpy", 0, 0.4 * STEP_NS, "Memcpy HtoD (Pinned -> Device)", corr=77, copy=1, bytes=1000)
-        step.good(0.4 * STEP_NS, STEP_NS)
-
-    assert found(scene(upload, marked=False, steps=1)) == ["no_iterations_detector"]
-
-
 @pytest.mark.parametrize(
     ("optimizer", "told"),
     [
@@ -387,30 +232,3 @@ def test_products_of_16_bits_need_no_mixed_precision_wherever_they_run() -> None
     """Their letter is that of the accumulator: the same time in FP32 would be told twice."""
     assert {"amp_detector", "tf32_detector"} <= set(found(kernel(SGEMM)(0.5)))
     assert found(kernel("ampere_fp16_sgemm_fp16_128x64_nn")(0.5)) == []
-
-
-@pytest.mark.parametrize(
-    ("idle_ns", "wait_ns", "parts"),
-    [
-        (2_000_000, 400_000, {"sync_ns": 400_000, "host_ns": 1_100_040, "other_ns": 499_960}),
-        (900_000, 400_000, {"sync_ns": 400_000, "launch_ns": 500_000}),
-        (900_000, 1_000_000, {"sync_ns": 900_000}),
-    ],
-)
-def test_a_wait_causes_at_most_what_the_host_spent_in_it(idle_ns: int, wait_ns: int, parts: dict[str, int]) -> None:
-    """What the host does after an ``item()`` goes on without it: the rest of the gap is that work (and 40 ns in the op
-    that launches next), or launching."""
-
-    def cause(step: Step, begin: float, stop: float) -> None:
-        step.line("main", "op", begin - wait_ns, begin, "aten::item")
-        step.line("main", "call", begin - wait_ns / 2, begin, "cudaStreamSynchronize")
-        step.line("main", "op", begin + 500_000, stop - 400_000, "aten::unique") if idle_ns > STEP_NS else None
-
-    profile = idle(cause, step_ns=10 * STEP_NS)(idle_ns / (10 * STEP_NS))
-    spent = signals(profile).idle
-    causes = ("sync_ns", "launch_ns", "host_ns", "other_ns")
-    assert {name: getattr(spent, name) // 3 for name in causes if getattr(spent, name)} == parts
-    assert spent.waits.idle_ns.sum() == spent.sync_ns
-    said = [finding for finding in verdict(profile).findings if finding.detector == "sync_detector"]
-    assert [finding.numbers["idle_ns"] for finding in said] == [parts["sync_ns"]]
-    assert [finding.gain.high_ns for finding in said if finding.gain] == [pytest.approx(parts["sync_ns"])]

@@ -34,6 +34,8 @@ from tests.analysis.scenes import NCCL, STEP_NS, T4, Step, scene, signals, verdi
 
 RULE = dict(RULES)
 
+SHOWN = (Evidence("call", "cudaFree"),)
+
 
 def gaining(
     low: float, high: float, area: str, severity: Severity = Severity.ADVICE, *, pool: Pool = Pool.PRODUCTS
@@ -43,14 +45,14 @@ def gaining(
     def rule(_signals: Signals) -> Finding:
         claim = Claim(pool, round(low * STEP_NS), round(high * STEP_NS))
         gain = Gain(claim.low_ns, claim.high_ns, "made up", (claim,))
-        return Finding(f"{area} {low}", severity, Confidence.HIGH, area, "problem", "advice", {}, (), gain)
+        return Finding(f"{area} {low}", severity, Confidence.HIGH, area, "problem", "advice", {}, SHOWN, gain)
 
     return rule
 
 
 def silent(severity: Severity) -> Rule:
     """A finding without a gain."""
-    return lambda _signals: Finding(severity.name, severity, Confidence.HIGH, "x", "problem", "advice", {})
+    return lambda _signals: Finding(severity.name, severity, Confidence.HIGH, "x", "problem", "advice", {}, SHOWN)
 
 
 def verdict_of(*rules: Rule) -> Verdict:
@@ -203,25 +205,11 @@ def test_the_line_shown_is_the_users_own() -> None:
     assert source_line(op) == "model.py(36): forward"
 
 
-def test_idle_time_has_one_cause_each_and_adds_up() -> None:
-    """A loader, a wait, a short and a long gap, and nothing: together the whole idle time."""
+def test_without_anybody_to_name_nothing_is_said() -> None:
+    """But information."""
 
-    def body(step: Step) -> None:
-        step.good(0, 1_000_000, at=10)
-        step.line("main", "annotation", 1_000_000, 2_000_000, "enumerate(DataLoader)#_Iter.__next__")
-        step.good(2_000_000, 3_000_000, at=1_999_900)
-        step.line("main", "call", 2_000_100, 3_000_050, "cudaStreamSynchronize")
-        step.good(3_400_000, 4_000_000, at=3_399_900)
-        step.line("main", "op", 4_000_000, 4_499_000, "aten::unique")
-        step.good(4_500_000, 5_000_000, at=4_499_900)
-        step.line("main", "op", 5_000_000, 7_999_000, "aten::unique")
-        step.good(8_000_000, 9_000_000, at=7_999_900)
+    def nameless(severity: Severity) -> Rule:
+        return lambda _signals: Finding(severity.name, severity, Confidence.HIGH, "x", "problem", "advice", {})
 
-    idle = signals(scene(body, step_ns=10_000_000)).idle
-    steps = 3
-    assert idle.data_loader_ns == steps * 1_000_000
-    assert idle.sync_ns == steps * 400_000
-    assert idle.launch_ns == pytest.approx(steps * 500_000, abs=steps * 1_000)
-    assert idle.host_ns == pytest.approx(steps * 3_000_000, abs=steps * 1_000)
-    assert idle.total_ns == steps * (10_000_000 - 4_100_000 - 0)
-    assert idle.other_ns == idle.total_ns - idle.data_loader_ns - idle.sync_ns - idle.launch_ns - idle.host_ns
+    said = verdict_of(nameless(Severity.WARNING), nameless(Severity.INFO))
+    assert [finding.detector for finding in said.findings] == ["INFO"]

@@ -14,9 +14,7 @@ from tests.analysis.cases import (
     EIGEN,
     Make,
     cuda,
-    idle,
     kernel,
-    loader,
     tensorflow,
     tensorrt,
 )
@@ -30,27 +28,6 @@ _WORDS_OF_PYTORCH = re.compile(
     r"torch|profiler\.step|ProfilerActivity|record_shapes|profile_memory|emit_nvtx|activities=|Optimizer\.step",
     re.IGNORECASE,
 )
-
-
-@pytest.mark.parametrize(
-    ("name", "problem", "recommendation"),
-    [
-        ("_SingleProcessDataLoaderIter", "in the training process itself", "num_workers=4 or more"),
-        ("_MultiProcessingDataLoaderIter", "though it has workers", "more workers"),
-    ],
-)
-def test_a_loader_with_workers_is_told_something_else(name: str, problem: str, recommendation: str) -> None:
-    """The name of its range tells whether it has any."""
-    told = said_by("dataloader_detector", idle(loader(name))(0.4))
-    assert problem in told.problem_text()
-    assert recommendation in told.recommendation_text()
-
-
-def test_tensorflow_has_no_workers() -> None:
-    """But ``tf.data``."""
-    told = said_by("dataloader_detector", tensorflow(idle(loader("x")))(0.4))
-    assert "AUTOTUNE" in told.recommendation_text()
-    assert "num_workers" not in told.recommendation_text()
 
 
 def test_what_a_compiler_made_is_fused_already() -> None:
@@ -72,26 +49,6 @@ def test_what_torch_compile_left_out_is_not_to_be_compiled_again() -> None:
     told = said_by("fusion_detector", scene(body))
     assert "graph_breaks" in told.recommendation_text()
     assert told.numbers["share_fraction"] == pytest.approx(0.4)
-
-
-@pytest.mark.parametrize("framework", [lambda make: make, tensorflow, tensorrt, cuda])
-def test_iterations_are_marked_one_by_one(framework: Callable[[Make], Make]) -> None:
-    """Only what a finding measures is of the capture where none are marked; no range goes around that."""
-    case = CASES["no_iterations_detector"]
-    told = said_by("no_iterations_detector", framework(case.make)(case.alone))
-    assert "of the whole capture" in told.problem_text()
-    assert "the capture" not in told.recommendation_text()
-
-
-def test_where_stacks_were_recorded_they_are_what_to_look_at() -> None:
-    """Python functions run in moments without an op: they must not be called unrecorded, nor be asked for again."""
-    case = CASES["unrecorded_detector"]
-    profile = case.make(case.alone * case.threshold)
-    assert "of a recording with with_stack=True" in said_by("unrecorded_detector", profile).recommendation_text()
-    profile.info.recorded |= {"stacks"}
-    told = said_by("unrecorded_detector", profile)
-    assert "Python functions that were recorded" in told.recommendation_text()
-    assert "with_stack" not in told.recommendation_text()
 
 
 def test_a_triton_kernel_written_by_hand_is_no_sign_of_torch_compile() -> None:

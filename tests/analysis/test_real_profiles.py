@@ -10,15 +10,12 @@ import numpy as np
 import pytest
 
 from tensorboard_plugin_dlprof.aggregation import aggregate
-from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
-from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.engine import judge
 from tensorboard_plugin_dlprof.analysis.precision_gain import narrower
 from tensorboard_plugin_dlprof.analysis.rules.fusing import FUSED, fusible
-from tensorboard_plugin_dlprof.analysis.rules.host import synchronisation
 from tensorboard_plugin_dlprof.analysis.signals import Signals
-from tensorboard_plugin_dlprof.analysis.tables import Finding, Verdict
+from tensorboard_plugin_dlprof.analysis.tables import Verdict
 from tensorboard_plugin_dlprof.efficiency.measure import InstanceWork, measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
@@ -81,31 +78,6 @@ def test_findings_are_possible_and_traceable(name: str) -> None:
     assert not (mfu > 1).any()
 
 
-EXPECTED_FIRST = {
-    "torch/v100_resnet50_memory": ["amp_detector", "dataloader_detector"],
-    "torch/v100_resnet_ns_times": ["amp_detector", "fusion_detector"],
-    "torch/a100_resnet50_ddp_nccl": ["launch_detector"],
-    "torch/h100_qwen_bf16": ["fusion_detector"],
-    "torch/t4_fp32": ["dataloader_detector", "amp_detector"],
-    "torch/t4_amp": ["dataloader_detector"],
-    "torch/t4_vgg16_minimal": ["amp_detector"],
-    "torch/mi300x_resnet_ddp": ["communication_detector"],
-    "torch/v100_megatron_tp2_rank1": ["communication_detector"],
-    "torch/v100_megatron_tp2_rank0": ["host_detector", "sync_detector"],
-    "torch/h100_bert_small": ["launch_detector"],
-    "nsight/a100_cuda_graphs": ["cuda_graph_detector", "no_iterations_detector"],
-    "nsight/a100_transformer_autograd_nvtx": ["amp_detector", "tf32_detector", "optimizer_detector"],
-}
-"""Folder -> what has to come first: read off the profiles by hand."""
-
-
-@pytest.mark.parametrize("folder", EXPECTED_FIRST)
-def test_the_first_advice_is_the_right_one(folder: str) -> None:
-    """In order of gain."""
-    wanted = EXPECTED_FIRST[folder]
-    assert [finding.detector for finding in one(folder)[4].findings][: len(wanted)] == wanted
-
-
 def test_a_resnet_50_has_its_known_flops() -> None:
     """4.0895 G multiplications a picture forward (He et al.), three times that less the first layer's input "
     "gradient."""
@@ -143,39 +115,6 @@ def test_compiling_gained_what_was_predicted() -> None:
     assert FUSED[0] * fused <= achieved <= FUSED[1] * fused
 
 
-@pytest.mark.parametrize("name", FOLDERS)
-def test_functions_take_no_more_than_the_gaps_that_they_are_in(name: str) -> None:
-    """Moments in which the first GPU in use had no work, in order, each once; none without recorded frames."""
-    profile, aggregation, *_, verdict = one(f"torch/{name}")
-    frames = profile.idle_frames
-    assert not len(frames.start_ns) or "stacks" in profile.info.recorded
-    assert (frames.start_ns < frames.stop_ns).all()
-    assert (frames.stop_ns[:-1] <= frames.start_ns[1:]).all()
-    first = min(device.device_id for device in profile.devices) if profile.devices else 0
-    for table in (profile.kernels, profile.memcpys, profile.memsets, profile.graphs):
-        here = table.device == first
-        working = Intervals(frames.start_ns, frames.stop_ns)
-        assert not covered(working, table.gpu_start[here], table.gpu_stop[here]).any()
-    for finding in verdict.findings:
-        told = [row for row in finding.evidence if row.kind == "function"]
-        assert sum(row.fraction or 0 for row in told) <= 1.000001
-        assert sum(row.time_ns or 0 for row in told) <= aggregation.wall_ns
-
-
-@pytest.mark.parametrize(
-    ("name", "function", "share"),
-    [
-        ("mi300x_flux_large", "diffusers/hooks/group_offloading.py(916): _get_top_level_group_offload_hook", 0.317),
-        ("mi300x_sglang_prefill", "", 0),
-    ],
-)
-def test_the_functions_between_ops_are_named(name: str, function: str, share: float) -> None:
-    """A pipeline looks through all its modules for hooks, three times over; where an op waits, its line is enough."""
-    *_, verdict = one(f"torch/{name}")
-    told = [row for finding in verdict.findings for row in finding.evidence if row.kind == "function"]
-    assert [(row.key, round(row.fraction or 0, 3)) for row in told[:1]] == ([(function, share)] if function else [])
-
-
 def test_the_function_around_a_waiting_op_is_known() -> None:
     """A tensor made on the GPU in the scheduler of a server, which waits for half of the capture."""
     profile, *_ = one("torch/mi300x_sglang_prefill")
@@ -184,14 +123,3 @@ def test_the_function_around_a_waiting_op_is_known() -> None:
     assert profile.strings[int(frames.function[longest])].endswith("forward_batch_info.py(443): init_new")
     assert profile.strings[int(frames.innermost[longest])].startswith("<built-in method tensor of type object")
     assert frames.stop_ns[longest] - frames.start_ns[longest] == pytest.approx(493e6, rel=0.01)
-
-
-def test_the_lines_behind_a_wait_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """``is_nonzero`` on a tensor of the GPU, in the file that asks; it takes too little to be a finding."""
-    profile, aggregation, _, found, verdict = one("torch/h100_bert_small")
-    monkeypatch.setattr(thresholds, "SYNC_FRACTION", 0)
-    monkeypatch.setattr(thresholds, "SYNC_NS", 0)
-    wait = synchronisation(Signals(profile, aggregation, found))
-    assert isinstance(wait, Finding)
-    assert "sync_detector" not in [finding.detector for finding in verdict.findings]
-    assert any("_prepare_4d_attention_mask_for_sdpa" in row.key for row in wait.evidence if row.kind == "line")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence
 from tensorboard_plugin_dlprof.analysis.origin import Framework
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
-from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
 
 
 def small_batch(signals: Signals) -> Finding | Lacks | None:
@@ -23,14 +27,15 @@ def small_batch(signals: Signals) -> Finding | Lacks | None:
         return Lacks("how much of the GPU's memory is used", hint)
     total, used = memory
     fraction = used / total
-    if fraction > thresholds.SMALL_MEMORY_FRACTION:
+    if fraction > thresholds.SMALL_MEMORY_FRACTION or not _fills_little(signals):
         return None
     return Finding(
         "batch_size_detector",
         Severity.ADVICE,
         Confidence.LOW,
         "batch",
-        "At most {used_bytes} of the GPU's {total_bytes} of memory are in use ({used_fraction}).",
+        "At most {used_bytes} of the GPU's {total_bytes} of memory are in use ({used_fraction}), and half of the "
+        "kernels have fewer blocks than the GPU has multiprocessors.",
         "Try a larger batch: twice the size, then again while the time for a sample falls. It makes kernels longer, "
         "which fills the GPU and hides launching{training}.",
         {
@@ -39,7 +44,23 @@ def small_batch(signals: Signals) -> Finding | Lacks | None:
             "used_fraction": fraction,
             "training": "; adapt the learning rate" if signals.backward else "",
         },
+        kernel_evidence(signals, _short_of_blocks(signals))[:5],
+        cause="batch_size",
     )
+
+
+def _short_of_blocks(signals: Signals) -> Bools:
+    """Which aggregated kernels have fewer blocks than the GPU has multiprocessors."""
+    blocks = signals.profile.kernels.grid[signals.kernel].astype(np.int64).prod(axis=1)
+    found: Bools = (blocks > 0) & (blocks < (signals.device.sm_count if signals.device else 0))
+    return found
+
+
+def _fills_little(signals: Signals) -> bool:
+    """Whether the median kernel fills less than the GPU, as far as what runs is recorded."""
+    if set(signals.diagnosis.lower_bound) & {"missing_work", "launches_without_work"} or not len(signals.kernel):
+        return False
+    return 2 * int(np.count_nonzero(_short_of_blocks(signals))) > len(signals.kernel)
 
 
 def full(signals: Signals) -> Finding | Lacks | None:
@@ -69,6 +90,8 @@ def full(signals: Signals) -> Finding | Lacks | None:
             cuda="Keep less on the GPU at once, in narrower types, and allocate from a pool (cudaMallocAsync).",
         ),
         {"used_bytes": used, "total_bytes": total, "used_fraction": min(used / total, 1.0)},
+        (Evidence("device", str(signals.device.device_id if signals.device else 0)),),
+        cause="memory",
         link=signals.advice(
             "https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
             tensorflow="",

@@ -10,6 +10,7 @@ from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
 from tensorboard_plugin_dlprof.analysis.wording import percentage
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
+from tensorboard_plugin_dlprof.diagnosis.windows import said
 
 
 def iterations(signals: Signals) -> Finding | Lacks | None:
@@ -22,8 +23,7 @@ def iterations(signals: Signals) -> Finding | Lacks | None:
         Severity.INFO,
         Confidence.HIGH,
         "iterations",
-        "The profile has no marked iterations, so it is shown as one; times per iteration are those of the whole "
-        "capture, set-up included.",
+        "No iterations are marked: all is one, from the first to the last GPU work, with what happens only once.",
         signals.advice(
             "Call profiler.step() after each step, or put an NVTX range around it",
             tensorflow="Put an NVTX range around each step",
@@ -32,74 +32,90 @@ def iterations(signals: Signals) -> Finding | Lacks | None:
         )
         + ", or choose a key op that runs once in each.",
         {},
+        cause="iterations",
     )
 
 
 def iteration_range(signals: Signals) -> Finding | Lacks | None:
-    """The aggregated iterations include warm-up or outliers."""
-    proposal, rows = signals.aggregation.proposal, signals.aggregation.iterations
-    if proposal is None:
+    """Iterations unlike the others, which are left out or, if the user chose so, counted."""
+    found = signals.diagnosis
+    count = len(found.start_ns)
+    outside = sorted(set(range(count)) - set(found.typical.chosen))
+    if not found.marked or not outside:
         return None
-    outside = (rows.iter_value < proposal.iter_start) | (rows.iter_value > proposal.iter_stop)
-    if not outside.any():
-        return None
-    length = rows.stop_ns - rows.start_ns
-    kept = length[~outside]
-    first, last = proposal.iter_start, proposal.iter_stop
-    numbers: dict[str, int | float | str] = {
-        "outside": int(outside.sum()),
-        "all": len(outside),
-        "kept": len(kept),
-        "reason": proposal.reason,
-        "range": f"the iterations {first} to {last}" if first < last else f"iteration {first}",
-    }
-    if len(kept):
-        numbers["mean_ns"], numbers["all_ns"] = round(float(kept.mean())), round(float(length.mean()))
+    counted = [position for position in outside if position in set(found.chosen)]
+    wall = found.wall_ns.tolist()
     return Finding(
         "iteration_range_detector",
         Severity.INFO,
         Confidence.HIGH,
         "iterations",
-        "{outside} of {all} aggregated iterations {outside:is|are} unlike the {kept:other|others}. {reason}",
-        "Aggregate {range} alone.",
-        numbers,
+        "{said}{still}",
+        "Choose the typical iterations, or record later."
+        if counted
+        else "Include them where you want to see them: all iterations are on the page Iterations.",
+        {
+            "said": said(found.typical, wall, [str(position) for position in range(count)]),
+            "still": f" {len(counted):,} unlike the others are counted all the same." if counted else "",
+        },
         tuple(
-            Evidence("iteration", str(int(rows.iter_value[row])), int(length[row]))
-            for row in np.flatnonzero(outside)[: thresholds.EVIDENCE_ROWS].tolist()
+            Evidence(
+                "iteration",
+                str(int(found.candidate.values[position])),
+                wall[position],
+                path=found.labels[position],
+                iteration=position,
+            )
+            for position in outside[: thresholds.EVIDENCE_ROWS]
         ),
+        cause="iterations",
+    )
+
+
+def step_holds_many(signals: Signals) -> Finding | None:
+    """Marks of iterations around several steps of an optimizer."""
+    found = signals.diagnosis
+    if not found.marked or not found.chosen or found.candidate.source == "optimizer_step":
+        return None
+    steps = next((each for each in signals.profile.iterations if each.source == "optimizer_step"), None)
+    if steps is None:
+        return None
+    ends = np.sort(steps.stop_ns)
+    inside = np.searchsorted(ends, found.stop_ns, side="right") - np.searchsorted(ends, found.start_ns, side="right")
+    middle = int(np.sort(inside[found.chosen])[len(found.chosen) // 2])
+    if middle < thresholds.STEPS_IN_ONE:
+        return None
+    return Finding(
+        "step_holds_many",
+        Severity.INFO,
+        Confidence.HIGH,
+        "iterations",
+        "Each {mark} holds {steps} steps of the optimizer: times per iteration are those of {steps} steps.",
+        "Choose {candidate} as iterations, or mark each step.",
+        {"mark": found.candidate.label, "steps": middle, "candidate": steps.label},
+        cause="iterations",
     )
 
 
 def unused_gpus(signals: Signals) -> Finding | Lacks | None:
-    """GPUs that the capture lists, but that did nothing."""
+    """GPUs that did nothing, in a recording of several processes, which would show what others do with them."""
     devices = signals.aggregation.devices
     idle = devices.device_id[~devices.in_use]
-    if not len(idle) or not signals.devices:
+    kernels = signals.profile.kernels
+    if not len(idle) or not signals.devices or len(distinct_values(kernels.process_id)) < 2:
         return None
     if signals.profile.info.world_size > 1 or signals.profile.info.rank >= 0 or signals.of_family("collective").any():
         return None  # Other ranks use them.
     return Finding(
-        "underutilized_gpu_detector",
+        "unused_gpu",
         Severity.INFO,
         Confidence.LOW,
         "gpus",
-        "{idle} of {all} GPUs did nothing in this profile: {ids}.",
-        "If they are meant for this job, "
-        + signals.advice(
-            "start one process for each of them (torchrun, DistributedDataParallel)",
-            tensorflow="use a strategy (tf.distribute.MirroredStrategy) or a process for each of them (Horovod)",
-            tensorrt="run an engine on each of them, in a process or a thread of its own",
-            cuda="give each of them a part of the work, from a process of its own or after cudaSetDevice",
-        )
-        + ", and check CUDA_VISIBLE_DEVICES and the options of the container.",
+        "{idle} of {all} GPUs did nothing in this recording of several processes: {ids}.",
+        "If they are meant for this job, give them a share of the work, and check CUDA_VISIBLE_DEVICES.",
         {"idle": len(idle), "all": len(devices.device_id), "ids": ", ".join(str(device) for device in idle.tolist())},
         tuple(Evidence("device", str(device), 0) for device in idle.tolist()),
-        link=signals.advice(
-            "https://pytorch.org/docs/stable/elastic/run.html",
-            tensorflow="https://www.tensorflow.org/guide/distributed_training",
-            tensorrt="",
-            cuda="",
-        ),
+        cause="unused_gpu",
     )
 
 

@@ -1,0 +1,57 @@
+"""Names the rows of a diagnosis in sentences, and makes evidence of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.evidence import source_line
+from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.tables import Evidence
+from tensorboard_plugin_dlprof.diagnosis.answer import Row
+from tensorboard_plugin_dlprof.diagnosis.parts import Part
+
+_LONGEST = 80
+
+
+def place_of(row: Row) -> str:
+    """``cudaFree in /train/conv2d``; what a part is if nothing is named."""
+    cause = row.cause
+    place = cause.path if len(cause.path) <= _LONGEST else f"...{cause.path[-_LONGEST:]}"
+    if cause.part == Part.LAUNCHING and place:
+        return place
+    named = " in ".join(filter(None, (cause.call, place)))
+    return named.replace("{", "(").replace("}", ")") or Part(cause.part).label.replace("_", " ")
+
+
+def evidence_of(signals: Signals, rows: Sequence[Row], device: int) -> tuple[Evidence, ...]:
+    """The rows that name somebody, as evidence; times and counts are of all iterations together."""
+    return tuple(_evidence(signals, row, device) for row in rows if row.cause.path or row.cause.call)[
+        : thresholds.EVIDENCE_ROWS
+    ]
+
+
+def _evidence(signals: Signals, row: Row, device: int) -> Evidence:
+    cause = row.cause
+    if cause.op_id:
+        kind, key = "op", cause.op_id
+    elif cause.path:
+        kind, key = "function" if cause.kind == "frame" else "range", cause.path
+    else:
+        kind, key = "call", cause.call
+    start, stop = row.longest
+    op = signals.ops_by_id.get(cause.op_id) if cause.op_id else None
+    line = source_line(op) if op is not None else ""
+    return Evidence(
+        kind,
+        key,
+        row.time_ns * signals.iterations,
+        row.count * signals.iterations,
+        ", ".join(filter(None, (cause.call if kind != "call" else "", line))),
+        path=cause.path,
+        call=cause.call,
+        device=device,
+        iteration=row.worst,
+        from_ns=start,
+        to_ns=stop,
+    )

@@ -1,0 +1,401 @@
+"""Rules about communication and copies that nothing hides."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+import numpy as np
+
+from tensorboard_plugin_dlprof.aggregation.tables import Bools
+from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
+from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
+from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Evidence, Finding, Gain, Lacks, Pool, Severity
+from tensorboard_plugin_dlprof.analysis.wording import size
+from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
+from tensorboard_plugin_dlprof.diagnosis.activity import communication_names
+from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis
+from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.expressions import Expression
+from tensorboard_plugin_dlprof.profile.tables import Copies, Kernels
+
+_DISTRIBUTED_LINK = "https://pytorch.org/docs/stable/distributed.html"
+
+_EXCHANGE = Expression(r"all_?to_?all|send|recv|dispatch|combine", re.IGNORECASE)
+"""Types of ops whose collectives exchange data between all pairs of ranks; libraries for mixtures of experts call them
+``dispatch`` and ``combine``."""
+
+
+class Transfers(msgspec.Struct):
+    """The communication or copies of a GPU in the typical iterations."""
+
+    device: DeviceDiagnosis
+    exposed_ns: int
+    """In a typical iteration, while no kernel computes (or no kernel runs, for copies)."""
+    rows: Int64s
+    """Rows of the table, those that run in these iterations."""
+    length_ns: Int64s
+    """How long each runs in them."""
+
+
+def _most_exposed(signals: Signals, part: Part) -> tuple[DeviceDiagnosis, int] | None:
+    found = [(int(signals.diagnosis.mean(each.parts_ns)[part]), each) for each in signals.diagnosis.devices]
+    time, device = max(found, key=lambda each: each[0], default=(0, None))
+    return (device, time) if device is not None and time else None
+
+
+def _inside(signals: Signals, table: Kernels | Copies, rows: Int64s) -> tuple[Int64s, Int64s]:
+    """Those of some rows that run in the typical iterations, and how long."""
+    diagnosis = signals.diagnosis
+    start, stop = diagnosis.start_ns[diagnosis.chosen], diagnosis.stop_ns[diagnosis.chosen]
+    begin, end = table.gpu_start[rows], table.gpu_stop[rows]
+    length = np.zeros(len(rows), np.int64)
+    window = np.searchsorted(stop, begin, side="right")
+    for _ in range(2):  # what runs longer than into a second iteration is rare, and counted for two
+        here = np.minimum(window, len(start) - 1)
+        length += np.maximum(np.minimum(end, stop[here]) - np.maximum(begin, start[here]), 0) * (window < len(start))
+        window = window + 1
+    kept = length > 0
+    return rows[kept], length[kept]
+
+
+def _collectives(signals: Signals) -> Transfers | None:
+    most = _most_exposed(signals, Part.COMMUNICATION)
+    if most is None:
+        return None
+    kernels = signals.profile.kernels
+    chosen = are_among(kernels.long_name, communication_names(signals.profile)) & (kernels.device == most[0].device)
+    return Transfers(*most, *_inside(signals, kernels, np.flatnonzero(chosen)))
+
+
+def communication(signals: Signals) -> Finding | Lacks | None:
+    """Collectives during which nothing computes."""
+    found = _collectives(signals)
+    if found is None or not len(found.rows):
+        return None
+    share = signals.share_of_iteration(found.exposed_ns)
+    if share < thresholds.MIN_GAIN_FRACTION:
+        return None
+    iterations = len(signals.diagnosis.chosen)
+    computing = compute_ns(signals, found.device)
+    high = min(found.exposed_ns, computing // 2)
+    can_tell = high >= thresholds.MIN_GAIN_FRACTION * signals.diagnosis.mean_wall_ns
+    chosen = np.zeros(len(signals.profile.kernels.op), np.bool_)
+    chosen[found.rows] = True
+    advice, link = _ways(signals, chosen)
+    count = max(round(len(found.rows) / iterations), 1)
+    alike = signals.share_of_iteration(int(signals.diagnosis.mean(found.device.communication_ns)))
+    return Finding(
+        "communication_detector",
+        Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
+        Confidence.MEDIUM,
+        "communication",
+        "Communication that is not hidden takes {time_ns} of each iteration ({share_fraction}): {collectives} "
+        "{collectives:collective|collectives}, mostly {name}, median {median_ns}; {all_fraction} of the iteration is "
+        "communication, hidden or not.",
+        advice,
+        {
+            "time_ns": found.exposed_ns,
+            "share_fraction": share,
+            "all_fraction": alike,
+            "collectives": count,
+            "median_ns": int(np.sort(found.length_ns)[len(found.rows) // 2]),
+            "name": _shown(_names(signals, found)[0].key),
+        },
+        _names(signals, found),
+        Gain(
+            high // 2,
+            high,
+            "Collectives can hide behind computing that does not depend on them, taken as up to half of it.",
+            (Claim(Pool.COMMUNICATION, high // 2, high),),
+        )
+        if can_tell
+        else None,
+        link,
+        cause="communication",
+        part="communication",
+        time_ns=found.exposed_ns,
+        cannot_tell=""
+        if can_tell
+        else "there is too little computing to hide it behind; whether it transfers or waits "
+        "for a late rank shows beside the other ranks' recordings",
+    )
+
+
+def _shown(name: str) -> str:
+    return name.split("(")[0].split("<")[0].replace("{", "").replace("}", "")
+
+
+def _names(signals: Signals, found: Transfers) -> tuple[Evidence, ...]:
+    """The collectives by kernel name, with the op of most."""
+    kernels, strings = signals.profile.kernels, signals.profile.strings
+    names, number = numbered(kernels.name[found.rows])
+    time = np.bincount(number, weights=found.length_ns).astype(np.int64)
+    rows = []
+    for at in np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS].tolist():
+        own = np.flatnonzero(number == at)
+        longest = found.rows[own[found.length_ns[own].argmax()]]
+        op = signals.profile.ops[int(kernels.op[longest])]
+        rows.append(
+            Evidence(
+                "kernel",
+                strings[int(names[at])],
+                int(time[at]),
+                len(own),
+                op.name if op.eligibility != Eligibility.UNASSOCIATED else "",
+                path=op.name if op.eligibility != Eligibility.UNASSOCIATED else strings[int(names[at])],
+                call=strings[int(names[at])],
+                device=found.device.device,
+                iteration=_iteration_of(signals, int(kernels.gpu_start[longest])),
+                from_ns=int(kernels.gpu_start[longest]),
+                to_ns=int(kernels.gpu_stop[longest]),
+            )
+        )
+    return tuple(rows)
+
+
+def _iteration_of(signals: Signals, time_ns: int) -> int:
+    starts = signals.diagnosis.start_ns
+    return max(int(np.searchsorted(starts, time_ns, side="right")) - 1, 0)
+
+
+def _ways(signals: Signals, chosen: Bools) -> tuple[str, str]:
+    """How a program can wait less for these collectives, and the address of a page about it.
+
+    That depends on what they transfer: gradients and weights in training, else parts of a model's results, or data
+    between pairs of ranks (tokens for experts, parts of a sequence, activations of a pipeline).
+    """
+    kernels = signals.profile.kernels
+    duration = np.where(chosen, kernels.gpu_stop - kernels.gpu_start, 0)
+    exchanges = signals.ops_where(_EXCHANGE, of="op_type")[kernels.op] if len(kernels.op) else chosen
+    names = [
+        text
+        for text in distinct_values(kernels.name[chosen]).tolist()
+        if _EXCHANGE.search(signals.profile.strings[text])
+    ]
+    exchanges = exchanges | are_among(kernels.name, names)
+    if int(duration[exchanges].sum()) > 0.5 * int(duration.sum()):
+        ways = "Overlap more (async_op=True, two halves of the batch by turns), even out what the ranks send each other"
+    elif "ops" in signals.recorded and not signals.backward:
+        ways = "Split the model over fewer GPUs, or use collectives made for short messages (symmetric memory)"
+    else:
+        ways = "Overlap more (gradient buckets, FSDP prefetch), or accumulate gradients over more steps (no_sync)"
+    ways += "; the other ranks' recordings show whether it transfers or waits for a late one."
+    plain = "Overlap with asynchronous operations, and send narrower types."
+    return signals.advice(ways, tensorflow=plain, tensorrt=plain, cuda=ways), _DISTRIBUTED_LINK
+
+
+def small_collectives(signals: Signals) -> Finding | None:
+    """Many short collectives, as of one gradient each."""
+    found = _collectives(signals)
+    if found is None:
+        return None
+    count = round(len(found.rows) / max(len(signals.diagnosis.chosen), 1))
+    if count < thresholds.SMALL_COLLECTIVES:
+        return None
+    median = int(np.sort(found.length_ns)[len(found.rows) // 2])
+    if median >= thresholds.SMALL_COLLECTIVE_NS or (
+        signals.share_of_iteration(found.exposed_ns) < thresholds.MIN_GAIN_FRACTION
+    ):
+        return None
+    return Finding(
+        "small_collectives",
+        Severity.ADVICE,
+        Confidence.MEDIUM,
+        "communication",
+        "{collectives} collectives in each iteration, half of them shorter than {median_ns}: each pays for its start.",
+        "Send them together: gradient buckets (DistributedDataParallel's bucket_cap_mb), or one flattened tensor in "
+        "place of one call a parameter.",
+        {"collectives": count, "median_ns": median},
+        _names(signals, found),
+        cause="communication",
+        part="communication",
+        time_ns=found.exposed_ns,
+        cannot_tell="how much of each is its start and how much the wait for other ranks is not recorded",
+        overlaps_with=("communication_detector",),
+    )
+
+
+def late_rank(signals: Signals) -> Finding | None:
+    """The same collectives take far longer on one GPU of the recording than on another, which comes late."""
+    found = _collectives(signals)
+    if found is None or len(signals.diagnosis.devices) < 2 or not len(found.rows):
+        return None
+    kernels = signals.profile.kernels
+    chosen = are_among(kernels.long_name, communication_names(signals.profile))
+    waited = _by_order(kernels, found.rows)
+    best: tuple[int, int, int] | None = None
+    for other in signals.diagnosis.devices:
+        if other.device == found.device.device:
+            continue
+        rows, _ = _inside(signals, kernels, np.flatnonzero(chosen & (kernels.device == other.device)))
+        theirs = _by_order(kernels, rows)
+        both = min(len(waited), len(theirs))
+        if not both or (kernels.name[waited[:both]] != kernels.name[theirs[:both]]).any():
+            continue
+        mine = kernels.gpu_stop[waited[:both]] - kernels.gpu_start[waited[:both]]
+        his = kernels.gpu_stop[theirs[:both]] - kernels.gpu_start[theirs[:both]]
+        late = mine >= thresholds.LATE_TIMES * np.maximum(his, 1)
+        lost = int((mine - his)[late].sum()) // max(len(signals.diagnosis.chosen), 1)
+        if best is None or lost > best[0]:
+            best = lost, other.device, int(late.sum())
+    if best is None or signals.share_of_iteration(best[0]) < thresholds.MIN_GAIN_FRACTION:
+        return None
+    lost, device, count = best
+    return Finding(
+        "late_rank",
+        Severity.WARNING,
+        Confidence.HIGH,
+        "communication",
+        "GPU {late} comes late to {collectives} {collectives:collective|collectives}: GPU {waiting} waits {lost_ns} of "
+        "each iteration in them ({share_fraction}).",
+        "Look at what GPU {late} does before: its share of the work, its data loader, its host.",
+        {
+            "late": str(device),
+            "waiting": str(found.device.device),
+            "collectives": count,
+            "lost_ns": lost,
+            "share_fraction": signals.share_of_iteration(lost),
+        },
+        tuple(msgspec.structs.replace(each, detail=f"late: GPU {device}") for each in _names(signals, found)[:5]),
+        cause="communication",
+        part="communication",
+        time_ns=min(lost, found.exposed_ns),
+        cannot_tell="it depends on what the late GPU does",
+        overlaps_with=("communication_detector",),
+    )
+
+
+def _by_order(kernels: Kernels, rows: Int64s) -> Int64s:
+    return rows[np.argsort(kernels.gpu_start[rows], kind="stable")]
+
+
+# ---- copies ----------------------------------------------------------------------------------------------------------
+
+_KINDS = {1: "to the GPU", 2: "to the host", 8: "within the GPU", 10: "between GPUs"}
+
+
+def copies(signals: Signals) -> Finding | Lacks | None:
+    """Copies during which no kernel runs, which go through pageable memory for the most part, or not."""
+    most = _most_exposed(signals, Part.COPY)
+    if most is None or signals.share_of_iteration(most[1]) < thresholds.MIN_GAIN_FRACTION:
+        return None
+    table = signals.profile.memcpys
+    found = Transfers(*most, *_inside(signals, table, np.flatnonzero(table.device == most[0].device)))
+    if not len(found.rows):
+        return None
+    told = np.full(len(found.rows), -1)
+    if table.pageable is not None:
+        told[:] = table.pageable[found.rows]
+    total = int(found.length_ns.sum())
+    pageable = 2 * int(found.length_ns[told == 1].sum()) > total
+    moved = np.maximum(table.num_bytes[found.rows], 0)
+    iterations = max(len(signals.diagnosis.chosen), 1)
+    gain, cannot_tell = _gain(signals, found, told, moved)
+    share = signals.share_of_iteration(found.exposed_ns)
+    evidence = _copying(signals, found, told)
+    advice = (
+        "Pin the host memory that is copied from and to: "
+        + signals.advice(
+            "DataLoader(pin_memory=True) and .to(device, non_blocking=True)",
+            tensorflow="let tf.data put batches on the device (prefetch_to_device)",
+            tensorrt="cudaHostAlloc for the buffers",
+            cuda="cudaHostAlloc or cudaHostRegister for the buffers",
+        )
+        + ", and keep on the GPU what is used again."
+        if pageable
+        else "Copy beside the kernels, on a stream of its own; keep what is used again on the GPU, and copy the "
+        "narrower type."
+    )
+    return Finding(
+        "pageable_copy_detector" if pageable else "copy_detector",
+        Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
+        Confidence.HIGH if pageable else Confidence.MEDIUM,
+        "copies",
+        "Copies that no kernel hides take {time_ns} of each iteration ({share_fraction}): {moved_bytes} in {copies} "
+        "{copies:copy|copies}{through}, {rate} GB/s, most {where}.",
+        advice,
+        {
+            "time_ns": found.exposed_ns,
+            "share_fraction": share,
+            "moved_bytes": int(moved.sum()) // iterations,
+            "copies": max(round(len(found.rows) / iterations), 1),
+            "through": " from or to pageable memory" if pageable else "",
+            "rate": f"{int(moved.sum()) / max(total, 1):.1f}",
+            "where": (evidence[0].detail or evidence[0].key) if evidence else "",
+        },
+        evidence,
+        gain,
+        signals.advice(
+            "https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
+            tensorflow="https://www.tensorflow.org/guide/gpu_performance_analysis",
+            tensorrt=TENSORRT_LINK,
+            cuda=CUDA_LINK,
+        ),
+        cause="copies",
+        part="copy",
+        time_ns=found.exposed_ns,
+        cannot_tell=cannot_tell,
+    )
+
+
+def _gain(signals: Signals, found: Transfers, told: Int64s, moved: Int64s) -> tuple[Gain | None, str]:
+    """What faster or hidden copies gain: the rate of the profile's own pinned copies, or hiding behind kernels."""
+    least = thresholds.MIN_GAIN_FRACTION * signals.diagnosis.mean_wall_ns
+    big = moved >= thresholds.LARGE_COPY_BYTES
+    pinned, paged = big & (told == 0), big & (told == 1)
+    exposed = found.exposed_ns
+    if paged.any():
+        slow = moved[paged].sum() / found.length_ns[paged].sum()
+        if pinned.any():
+            fast = float((moved[pinned] / found.length_ns[pinned]).max())
+            share = max(1 - slow / fast, 0.0)
+            high = round(exposed * share)
+            if high >= least:
+                how = "At the rate of the fastest pinned copy of this recording."
+                return Gain(high // 2, high, how, (Claim(Pool.COPIES, high // 2, high),)), ""
+        return None, "the rate of pinned copies on this machine was not recorded"
+    high = min(exposed, compute_ns(signals, found.device))
+    if high < least:
+        return None, "there are too few kernels to hide copies behind"
+    low = max(round(0.4 * high), 1)
+    how = "Copies that run beside kernels cost no time; some cannot, where the next kernel needs them."
+    return Gain(low, high, how, (Claim(Pool.COPIES, low, high),)), ""
+
+
+def _copying(signals: Signals, found: Transfers, told: Int64s) -> tuple[Evidence, ...]:
+    """The copies by op and kind, most time first."""
+    table, profile = signals.profile.memcpys, signals.profile
+    key = table.op[found.rows].astype(np.int64) << 8 | (table.copy_kind[found.rows] & 31) << 2 | (told + 1)
+    keys, number = numbered(key)
+    time = np.bincount(number, weights=found.length_ns).astype(np.int64)
+    rows = []
+    for at in np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS].tolist():
+        own = np.flatnonzero(number == at)
+        longest = found.rows[own[found.length_ns[own].argmax()]]
+        op = profile.ops[int(keys[at]) >> 8]
+        direction = _KINDS.get(int(table.copy_kind[longest]), "")
+        memory = {1: "pageable", 0: "pinned"}.get(int(told[own[0]]), "")
+        moved = int(np.maximum(table.num_bytes[found.rows[own]], 0).sum())
+        call = profile.strings[int(table.name[longest])]
+        associated = op.eligibility != Eligibility.UNASSOCIATED
+        detail = ", ".join(filter(None, (direction, memory, size(moved) if moved else "")))
+        rows.append(
+            Evidence(
+                "op" if associated else "call",
+                op.op_id if associated else call or op.op_type,
+                int(time[at]),
+                len(own),
+                detail,
+                path=op.name if associated else "",
+                call=call or op.op_type,
+                device=found.device.device,
+                iteration=_iteration_of(signals, int(table.gpu_start[longest])),
+                from_ns=int(table.gpu_start[longest]),
+                to_ns=int(table.gpu_stop[longest]),
+            )
+        )
+    return tuple(rows)

@@ -1,0 +1,176 @@
+"""What is said of the time in which nothing computes: small traces, each with one thing that is not well."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
+from tests.diagnosis.test_parts import Event, event, launch
+
+STEP_US = 100_000
+NCCL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)"
+
+
+def steps(body: list[Event], *, lengths: tuple[int, ...] = (STEP_US,) * 4, every: bool = True) -> list[Event]:
+    """The body in each step, or in the last one alone; each step has a kernel in its first tenth and in its last."""
+    found, begin = [], 0
+    for number, length in enumerate(lengths):
+        marks = [event("user_annotation", f"ProfilerStep#{number}", 0, length)]
+        first = launch(1_000 * (number + 1), 10, 20, length // 10)
+        last = launch(1_000 * (number + 1) + 1, length - length // 10 - 20, length - length // 10, length // 10)
+        inside = body if every or number == len(lengths) - 1 else []
+        for each in (*marks, *first, *last, *inside):
+            args = dict(each["args"])
+            if "correlation" in args:
+                args["correlation"] += 10_000 * (number + 1)
+            found.append({**each, "ts": each["ts"] + begin, "args": args})
+        begin += length
+    return found
+
+
+def unmarked(body: list[Event]) -> list[Event]:
+    """One step without its mark."""
+    return [each for each in steps(body, lengths=(STEP_US,)) if not each["name"].startswith("ProfilerStep")]
+
+
+GAP = (20 + STEP_US // 10, STEP_US - STEP_US // 10)
+"""The gap of a step, in microseconds."""
+
+LONG = GAP[1] - GAP[0] - 200
+
+
+def said(events: list[Event], folder: Path) -> dict[str, Any]:
+    """The diagnosis."""
+    trace = folder / "trace.json"
+    trace.write_text(json.dumps({"traceEvents": events}))
+    found: dict[str, Any] = diagnose_source(trace, "typical", ImportOptions(), lambda *_: None)
+    return found
+
+
+IN_GAP = {
+    "dataloader_detector": [event("user_annotation", "enumerate(DataLoader)#x.__next__", GAP[0], LONG)],
+    "host_detector": [event("cpu_op", "aten::unique", GAP[0], LONG)],
+    "unrecorded_detector": [],
+    "sync_detector": [event("cuda_runtime", "cudaStreamSynchronize", GAP[0], LONG)],
+    "allocation_detector": [event("cuda_runtime", "cudaFree", GAP[0], LONG)],
+    "unrecorded_gpu_work": launch(7, GAP[0] - 50, GAP[1] - 1_000, 100),
+    "communication_detector": launch(7, GAP[0] - 50, GAP[0], LONG, kernel=NCCL),
+}
+
+
+@pytest.mark.parametrize("rule", IN_GAP)
+def test_a_gap_has_one_cause_and_names_it(rule: str, tmp_path: Path) -> None:
+    """First of all findings, with time, share, evidence that leads to the longest stretch, and a gain within it."""
+    found = said(steps(IN_GAP[rule]), tmp_path)
+    first = found["findings"][0]
+    assert first["rule"] == rule
+    of_gap = {"launch_detector", "dominant_kernel"}
+    assert {each["rule"] for each in found["findings"] if each["severity"] != "info"} - of_gap == {rule}
+    assert first["time_ns"] == pytest.approx(1_000 * LONG, rel=0.03)
+    assert first["share"] == pytest.approx(first["time_ns"] / found["mean"]["wall_ns"])
+    (row, *_) = first["evidence"]
+    assert row["path"] or row["call"]
+    assert row["count"] == 1
+    stretch = found["iterations"][row["iteration"]]
+    assert stretch["start_ns"] <= row["from_ns"] < row["to_ns"] <= stretch["stop_ns"]
+    if first["gain"] is not None and first["gain"]["high_ns"] is not None:
+        assert 0 < first["gain"]["low_ns"] <= first["gain"]["high_ns"] <= first["time_ns"]
+
+
+@pytest.mark.parametrize("rule", IN_GAP)
+def test_less_than_a_hundredth_is_not_worth_a_sentence(rule: str, tmp_path: Path) -> None:
+    """Of the same in short."""
+    body = [{**each, "dur": 900} if each["dur"] == LONG else each for each in IN_GAP[rule]]
+    filling = [*launch(8, GAP[0] - 100, GAP[0] + 900 if body else GAP[0], GAP[1] - GAP[0] - 920 + (0 if body else 900))]
+    if rule == "unrecorded_gpu_work":
+        body = []
+    assert rule not in {each["rule"] for each in said(steps([*body, *filling]), tmp_path)["findings"]}
+
+
+def test_first_calls_of_a_capture_without_iterations_are_told_once(tmp_path: Path) -> None:
+    """As the start, with the calls by name; not again as allocation."""
+    body = [event("cuda_runtime", "cudaMalloc", GAP[0], 30_000)]
+    body.append(event("cuda_runtime", "cuModuleLoadData", 45_000, 9_000))
+    findings = said(unmarked(body), tmp_path)["findings"]
+    assert findings[0]["rule"] == "cold_start"
+    assert findings[0]["time_ns"] == 39_000_000
+    assert findings[0]["gain"] is None
+    assert [row["call"] for row in findings[0]["evidence"]] == ["cudaMalloc", "cuModuleLoadData"]
+    assert "allocation_detector" not in {each["rule"] for each in findings}
+    assert findings[-1]["cause"] == "iterations"
+
+
+def test_slow_iterations_name_what_grew(tmp_path: Path) -> None:
+    """Four fast steps, then four of three times their length, in which cudaFree blocks."""
+    lengths = (STEP_US // 4,) * 4 + (STEP_US,) * 4
+    fast = steps([], lengths=lengths)
+    slow = steps([event("cuda_runtime", "cudaFree", GAP[0], LONG)], lengths=lengths)
+    of_free = [each for each in slow if each["name"] == "cudaFree"][4:]
+    found = said(fast + of_free, tmp_path)
+    assert (found["typical"]["start"], found["typical"]["stop"]) == (4, 7)
+    slower = next(each for each in found["findings"] if each["rule"] == "slow_iterations")
+    assert slower["time_ns"] == 75_000_000
+    assert slower["evidence"][0]["call"] == "cudaFree"
+
+
+def test_warm_up_is_information_and_no_average(tmp_path: Path) -> None:
+    """The first step takes three times as long."""
+    lengths = (3 * STEP_US,) + (STEP_US,) * 4
+    found = said(steps([], lengths=lengths), tmp_path)
+    assert found["mean"]["wall_ns"] == 1_000 * STEP_US
+    start = next(each for each in found["findings"] if each["rule"] == "cold_start")
+    assert (start["severity"], start["per"], start["time_ns"]) == ("info", "once", 200_000_000)
+    assert next(each for each in found["findings"] if each["rule"] == "iteration_range_detector")["severity"] == "info"
+
+
+def test_many_short_collectives_are_a_finding_of_their_own(tmp_path: Path) -> None:
+    """Sixty of 40 us, beside the one about communication."""
+    body = [
+        each
+        for number in range(60)
+        for each in launch(100 + number, GAP[0] - 100 + number, GAP[0] + 1 + 41 * number, 40, kernel=NCCL, call_us=0.5)
+    ]
+    rules = {each["rule"]: each for each in said(steps(body), tmp_path)["findings"]}
+    assert rules["small_collectives"]["overlaps_with"] == ["communication_detector"]
+    assert rules["small_collectives"]["evidence"][0]["count"] == 60
+
+
+def test_the_gpu_that_comes_late_to_a_collective_is_named(tmp_path: Path) -> None:
+    """The same collective takes 60 ms on GPU 0 and 1 ms on GPU 1."""
+    body = launch(7, GAP[0] - 50, GAP[0], 60_000, kernel=NCCL)
+    other = launch(8, GAP[0] + 58_000, GAP[0] + 59_000, 1_000, kernel=NCCL)
+    other[1]["args"]["device"] = 1
+    rules = {each["rule"]: each for each in said(steps([*body, *other]), tmp_path)["findings"]}
+    assert rules["late_rank"]["title"].startswith("GPU 1 comes late to 4 collectives: GPU 0 waits 59.0 ms")
+
+
+def test_copies_through_pageable_memory_say_so(tmp_path: Path) -> None:
+    """One finding, whose reason it is."""
+    body = launch(7, GAP[0] - 50, GAP[0], LONG, api="cudaMemcpyAsync")
+    body[1].update(cat="gpu_memcpy", name="Memcpy HtoD (Pageable -> Device)")
+    body[1]["args"]["bytes"] = 200_000_000
+    (first, *others) = said(steps(body), tmp_path)["findings"]
+    assert (first["rule"], first["cause"]) == ("pageable_copy_detector", "copies")
+    assert first["gain"]["cannot_tell"]
+    assert not [each for each in others if each["cause"] == "copies"]
+
+
+def test_a_host_that_is_far_ahead_is_not_asked_for_more(tmp_path: Path) -> None:
+    """Two hundred launches wait at any time: what blocks the host costs nothing."""
+    body = [
+        each for number in range(200) for each in launch(100 + number, number, GAP[0] + 390 * number, 300, call_us=0.5)
+    ]
+    blocked = [event("cuda_runtime", "cudaDeviceSynchronize", 300, 70_000)]
+    rules = {each["rule"] for each in said(steps([*body, *blocked]), tmp_path)["findings"]}
+    assert not rules & {"sync_detector", "allocation_detector"}
+
+
+def test_steps_that_hold_several_are_told(tmp_path: Path) -> None:
+    """Three steps of an optimizer in each mark."""
+    body = [event("user_annotation", "Optimizer.step#SGD.step", GAP[0] + 1_000 * number, 900) for number in range(3)]
+    rules = {each["rule"]: each for each in said(steps(body), tmp_path)["findings"]}
+    assert "holds 3 steps of the optimizer" in rules["step_holds_many"]["title"]
