@@ -341,7 +341,7 @@ def _collectives(
         least = int(np.partition(found, -thresholds.KEPT_COLLECTIVES)[-thresholds.KEPT_COLLECTIVES])
     causes = {}
     parts = np.maximum(delays.excess_ns, 0)
-    share = parts / np.maximum(parts.sum(1, keepdims=True), 1)
+    share = parts / np.maximum(parts[:, :-1].sum(1, keepdims=True), 1)
     for row, key in enumerate(zip(delays.sequence.tolist(), delays.column.tolist(), strict=True)):
         causes[key] = int(delays.own_delay_ns[row]), _cause(share[row])
 

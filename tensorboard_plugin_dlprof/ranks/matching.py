@@ -33,6 +33,12 @@ _SHIFTS = 512
 
 _TOGETHER_NS = 100_000
 
+_FEWEST, _MOST = 4, 512
+"""Ranks on one stream that may be divided into groups."""
+
+_AGREED_NS = 5_000
+"""Ends of one group agree so well in nine of ten operations, apart from a constant offset of clocks."""
+
 GroupKey: TypeAlias = "tuple[str, tuple[int, ...] | str, int]"
 """Name, ranks (or the text of a cut list), size; or a stream where groups are not recorded."""
 
@@ -45,7 +51,9 @@ class Operations(msgspec.Struct):
     pair: bool
     """Whether these are point to point between two ranks of a known group."""
     grouped: bool
-    """Whether the source says who belongs to the group."""
+    """Whether it is known who belongs to the group: the source says so, or only these ends agree."""
+    stream: str
+    """The stream that it was found on; empty if the source has groups."""
     members: Int64s
     """Places in ``Job.members``, ascending."""
     rows: Int64s
@@ -92,6 +100,9 @@ class Unmatched(msgspec.Struct):
     """Groups that could not be matched, and why."""
 
 
+_Gathered: TypeAlias = "dict[tuple[GroupKey, tuple[int, ...] | None], list[_Of]]"
+
+
 class Matches(msgspec.Struct):
     """What was matched, and what was not."""
 
@@ -122,7 +133,7 @@ def match(job: Job) -> Matches:
     tables = [member.tables.communication for member in members]
     has_groups = any((table.group >= 0).any() for table in tables)
     left_out = Unmatched()
-    gathered: dict[tuple[GroupKey, tuple[int, int] | None], list[_Of]] = defaultdict(list)
+    gathered: _Gathered = defaultdict(list)
     descriptions: dict[GroupKey, str] = {}
     for place, (member, table) in enumerate(zip(members, tables, strict=True)):
         if has_groups:
@@ -137,10 +148,12 @@ def match(job: Job) -> Matches:
             for position, stream in enumerate(streams):
                 key = (f"stream {position}", "", job.world_size)
                 gathered[key, None].append(_Of(place, np.flatnonzero(table.stream == stream)))
+    if not has_groups:
+        gathered = _divided(gathered, members)
     place_of_rank = {member.rank: place for place, member in enumerate(members)}
     sequences = []
     for (key, pair), of_members in gathered.items():
-        wanted = _wanted(key, pair, has_groups, len(of_members))
+        wanted = _wanted(key, pair)
         kernels = sum(len(each.rows) for each in of_members)
         if len(wanted) == 1 or key[2] == 1:
             continue
@@ -155,7 +168,8 @@ def match(job: Job) -> Matches:
             else:
                 left_out.incomplete += max(len(each.rows) for each in of_members)
             continue
-        found = _sequence(key, descriptions.get(key, ""), pair, has_groups, of_members, members, left_out)
+        known = has_groups or isinstance(key[1], tuple)
+        found = _sequence(key, descriptions.get(key, ""), pair, known, has_groups, of_members, members, left_out)
         if found is not None:
             sequences.append(found)
     return Matches(sequences, left_out, _how(tables, has_groups))
@@ -164,12 +178,60 @@ def match(job: Job) -> Matches:
 _UNKNOWN = (-1, -1)
 
 
+def _divided(gathered: _Gathered, members: Sequence[Member]) -> _Gathered:
+    """Streams of several groups, divided into those whose ends agree: nobody else leaves at the same moments.
+
+    Where groups are not recorded, ranks that run the same program may use one stream for groups of their own. A stream
+    stays whole if all ends agree, or if the ranks do not fall into groups of one size.
+    """
+    found: _Gathered = defaultdict(list)
+    for (key, pair), of_members in gathered.items():
+        clusters = _clusters(of_members, members)
+        for cluster in clusters or [range(len(of_members))]:
+            some = [of_members[place] for place in cluster]
+            if clusters:
+                ranks = tuple(members[each.place].rank for each in some)
+                tables = [members[each.place].tables.communication for each in some]
+                sends = all(
+                    (table.kind[each.rows] == Collective.SEND_RECV).all()
+                    for table, each in zip(tables, some, strict=True)
+                )
+                found[(key[0], ranks, len(ranks)), ranks if sends and len(ranks) == 2 else None] = some
+            else:
+                found[key, pair] = some
+    return found
+
+
+def _clusters(of_members: Sequence[_Of], members: Sequence[Member]) -> list[list[int]]:
+    """Disjoint groups of one size whose ends agree; none if all ends agree, or if they do not divide so."""
+    count = len(of_members)
+    if not _FEWEST <= count <= _MOST or len({len(each.rows) for each in of_members}) > 1 or not len(of_members[0].rows):
+        return []
+    ends = np.stack(
+        [
+            members[each.place].tables.communication.end_ns[each.rows] + members[each.place].base_ns
+            for each in of_members
+        ]
+    )
+    together = np.zeros((count, count), np.bool_)
+    for row in range(count):
+        apart = ends - ends[row]
+        apart = apart - np.median(apart, axis=1, keepdims=True).astype(np.int64)
+        together[row] = np.percentile(np.abs(apart), 90, axis=1) <= _AGREED_NS
+    if together.all():
+        return []
+    groups = {tuple(np.flatnonzero(row).tolist()) for row in together & together.T}
+    sizes = {len(group) for group in groups}
+    is_partition = sum(map(len, groups)) == count and len(sizes) == 1 and min(sizes) > 1
+    return [list(group) for group in sorted(groups)] if is_partition else []
+
+
 def _key(group: ProcessGroup) -> GroupKey:
     return group.name, group.ranks or group.text, group.size
 
 
 def _gather(
-    gathered: dict[tuple[GroupKey, tuple[int, int] | None], list[_Of]],
+    gathered: dict[tuple[GroupKey, tuple[int, ...] | None], list[_Of]],
     key: GroupKey,
     place: int,
     table: CommunicationRows,
@@ -188,11 +250,11 @@ def _gather(
         gathered[key, pair].append(_Of(place, some))
 
 
-def _wanted(key: GroupKey, pair: tuple[int, int] | None, has_groups: bool, present: int) -> Sequence[int]:
+def _wanted(key: GroupKey, pair: tuple[int, ...] | None) -> Sequence[int]:
     """The ranks that an operation needs; none if unknown, then whoever has it."""
     if pair is not None and pair != _UNKNOWN:
         return sorted(set(pair))
-    if has_groups and isinstance(key[1], tuple):
+    if isinstance(key[1], tuple):
         return key[1]
     return ()
 
@@ -216,8 +278,9 @@ def _how(tables: Sequence[CommunicationRows], has_groups: bool) -> str:
 def _sequence(
     key: GroupKey,
     description: str,
-    pair: tuple[int, int] | None,
+    pair: tuple[int, ...] | None,
     grouped: bool,
+    has_groups: bool,
     of_members: Sequence[_Of],
     members: Sequence[Member],
     left_out: Unmatched,
@@ -262,6 +325,7 @@ def _sequence(
         description=description,
         pair=pair is not None,
         grouped=grouped,
+        stream="" if has_groups else key[0],
         members=np.array([each.place for each in of_members], np.int64),
         rows=rows[:, number],
         start_ns=columns["start_ns"][:, number] + base,
@@ -275,7 +339,7 @@ def _sequence(
     )
 
 
-def _ids(table: CommunicationRows, rows: Int64s, pair: tuple[int, int] | None) -> Int64s | None:
+def _ids(table: CommunicationRows, rows: Int64s, pair: tuple[int, ...] | None) -> Int64s | None:
     """Numbers that are the same on all ranks; None if the source has none."""
     comms_id = table.comms_id[rows]
     if (comms_id >= 0).all():

@@ -6,6 +6,7 @@ late neighbour cost lies before that release. So a rank that is late because it 
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 
 import msgspec
@@ -261,7 +262,8 @@ def _roles(each: Operations, own: _Own) -> Int64s:
     """A number for the role of each member in each operation: equal numbers mean the same place of sibling groups."""
     mixed = np.zeros(own.spent_ns.shape, np.uint64)
     rows = np.arange(len(each.members))[:, None]
-    for value in (each.kind, each.in_bytes, each.number, own.before, rows, np.array([len(each.members)])):
+    of_all = np.array([len(each.members), zlib.crc32(each.stream.encode())])[:, None, None]
+    for value in (each.kind, each.in_bytes, each.number, own.before, rows, *of_all):
         mixed = (mixed ^ value.astype(np.uint64)) * np.uint64(0x9E37_79B9_7F4A_7C15)
         mixed ^= mixed >> np.uint64(29)
     return mixed.view(np.int64)

@@ -34,6 +34,11 @@ SLOWER_KERNELS = 1.05
 SLOW_LINK = 1.5
 """Ratio of the median transfer of a group to that of its siblings from which it is slow."""
 
+USUAL_LINK = 1.1
+USUAL_LINK_FRACTION = 0.5
+"""Below this ratio, and less than this fraction of what slow groups take longer, a group is as fast as its siblings, so
+that its members are not to blame. In between, nothing follows."""
+
 STAGE_FRACTION = 0.8
 """A pipeline stage is named instead of its ranks if this fraction of them is delayed for the same cause."""
 

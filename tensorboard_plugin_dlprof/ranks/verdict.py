@@ -98,8 +98,11 @@ def _nobody(facts: Facts) -> str:
 def _per_iteration(facts: Facts) -> Int64s:
     """Own delay of each rank in each iteration, by place."""
     found = np.zeros((len(facts.job.members), max(facts.iterations, 1)), np.int64)
+    delays = facts.delays
+    # Time in communication that could not be matched may be waiting for others, so nobody is named for it.
+    own = delays.own_delay_ns - np.clip(delays.excess_ns[:, PARTS.index("communication_ns")], 0, delays.own_delay_ns)
     inside = facts.iteration >= 0
-    np.add.at(found, (facts.delays.member[inside], facts.iteration[inside]), facts.delays.own_delay_ns[inside])
+    np.add.at(found, (delays.member[inside], facts.iteration[inside]), own[inside])
     return found
 
 
@@ -136,7 +139,7 @@ def _suspect(facts: Facts, place: int, mean: float, often: int) -> Suspect:
     rows = np.flatnonzero((delays.member == place) & (facts.iteration >= 0))
     excess = np.maximum(delays.excess_ns[rows].sum(0), 0)
     parts = dict(zip(PARTS, excess.tolist(), strict=True))
-    total = max(int(excess.sum()), 1)
+    total = max(sum(parts.values()) - parts["communication_ns"], 1)
     idle = parts["input_ns"] + parts["host_ns"]
     ratio, detail = None, ""
     if parts["compute_ns"] >= thresholds.CAUSE_FRACTION * total:
@@ -221,42 +224,48 @@ def _stage(facts: Facts, suspects: Sequence[Suspect]) -> Verdict | None:
     return Verdict(f"Pipeline stage {stage} takes {100 * share:.0f} % longer than the others.", mine, stage=stage)
 
 
-class _Slow(msgspec.Struct, frozen=True):
-    """A group that takes much longer to transfer than its siblings."""
+class _Compared(msgspec.Struct, frozen=True):
+    """The transfers of a group against those of groups that do the same."""
 
     sequence: int
     members: list[int]
     ratio: float
-    lost_ns: float
-    """In all its operations."""
+    """Of the medians."""
+    longer_ns: float
+    operations: int
 
 
 def slow_groups(facts: Facts) -> set[int]:
     """Places of the groups of operations that take much longer to transfer than their siblings."""
-    return {each.sequence for each in _compared(facts)[0]}
+    return {each.sequence for each in _compared(facts) if each.ratio >= thresholds.SLOW_LINK}
 
 
-def _compared(facts: Facts) -> tuple[list[_Slow], set[int]]:
-    """Slow groups, and the members of all that are as fast as their siblings."""
-    slow: list[_Slow] = []
-    normal: set[int] = set()
+def _compared(facts: Facts) -> list[_Compared]:
+    """All groups with siblings."""
+    compared = []
     for found in _sibling_groups(facts):
         medians = np.array([median for _, median, _ in found])
         for row, (number, median, count) in enumerate(found):
             others = float(np.median(np.delete(medians, row)))
-            members = facts.sequences[number].members.tolist()
-            if others > 0 and median >= thresholds.SLOW_LINK * others:
-                slow.append(_Slow(number, members, median / others, (median - others) * count))
-            else:
-                normal.update(members)
-    return slow, normal
+            if others > 0:
+                members = facts.sequences[number].members.tolist()
+                compared.append(_Compared(number, members, median / others, median - others, count))
+    return compared
 
 
 def _slow_link(facts: Facts) -> Verdict | None:
     """A rank or host whose groups all take much longer to transfer than their siblings."""
-    slow, normal = _compared(facts)
+    compared = _compared(facts)
+    slow = [each for each in compared if each.ratio >= thresholds.SLOW_LINK]
     if not slow:
         return None
+    longer = float(np.median([each.longer_ns for each in slow]))
+    usual = [
+        each
+        for each in compared
+        if each.ratio < thresholds.USUAL_LINK and each.longer_ns < thresholds.USUAL_LINK_FRACTION * longer
+    ]
+    normal = {place for each in usual for place in each.members}
     in_all = set(slow[0].members).intersection(*(each.members for each in slow)) - normal
     concerned = {place for each in slow for place in each.members} - normal
     hosts = {facts.job.members[place].host for place in concerned}
@@ -265,7 +274,8 @@ def _slow_link(facts: Facts) -> Verdict | None:
         ranks, host = sorted(concerned), hosts.pop()
     if not ranks:
         return None
-    lost = sum(each.lost_ns for each in slow) / (len(slow) if host else 1)
+    affected = [each for each in compared if each not in usual and set(ranks).intersection(each.members)]
+    lost = sum(each.longer_ns * each.operations for each in affected) / (len(affected) if host else 1)
     mean = lost / max(facts.iterations, 1)
     share = mean / facts.median_iteration_ns if facts.median_iteration_ns > 0 else 0.0
     if share < thresholds.NAMED_FRACTION:
@@ -291,7 +301,7 @@ def _slow_link(facts: Facts) -> Verdict | None:
 
 def _sibling_groups(facts: Facts) -> list[list[tuple[int, float, int]]]:
     """Groups that do the same, by kind and size: place, median transfer and number of operations of each."""
-    by_class: dict[tuple[int, int], list[tuple[int, float, int]]] = defaultdict(list)
+    by_class: dict[tuple[int, int, str], list[tuple[int, float, int]]] = defaultdict(list)
     for number, (each, of) in enumerate(zip(facts.sequences, facts.times, strict=True)):
         if not each.grouped:
             continue
@@ -299,5 +309,5 @@ def _sibling_groups(facts: Facts) -> list[list[tuple[int, float, int]]]:
         for code in np.unique(codes[each.used]).tolist():
             chosen: npt.NDArray[np.bool_] = each.used & (codes == code)
             transfer = of.transfer_ns[chosen]
-            by_class[code, len(each.members)].append((number, float(np.median(transfer)), len(transfer)))
+            by_class[code, len(each.members), each.stream].append((number, float(np.median(transfer)), len(transfer)))
     return [found for found in by_class.values() if len(found) > 1]
