@@ -26,6 +26,9 @@ DATABASE_SUFFIX = ".dlprof_dldb.sqlite"
 JOB_VERSION = 1
 """Version of the tables in a job's database, and of the rules behind them. Older ones are made anew."""
 
+RANK_SUFFIX = ".dlprof_rank.sqlite"
+"""Name of a small database with only what jobs need of a profile (``dlprof import --depth job``): stem and this."""
+
 JOB_SUFFIX = ".dlprof_job.sqlite"
 """The name of a job's database is that of its folder and this suffix."""
 

@@ -89,6 +89,26 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     return ImportResult(database, left_out + unfit + warnings, selection.key_op or "")
 
 
+def import_ranks_of(source: Path, database: Path, options: ImportOptions, progress: Progress) -> None:
+    """Write only what the job of ``source`` needs of it, into a small database, atomically.
+
+    Raises:
+        ProfileError: The source cannot be read, or the database cannot be written.
+    """
+    from tensorboard_plugin_dlprof.database.fingerprint import identify
+    from tensorboard_plugin_dlprof.database.rank_files import write_rank_file
+    from tensorboard_plugin_dlprof.errors import BrokenSource
+    from tensorboard_plugin_dlprof.importers import find_importer
+    from tensorboard_plugin_dlprof.opening.regular_file import shown
+
+    importer = find_importer(source)
+    before = identify(source)
+    profile = _profile([importer.read(source, _reading(database, options.read), progress)], options)
+    if identify(source) != before:
+        raise BrokenSource(f"{shown(source)} changed while it was read; import it again when it is complete.")
+    write_rank_file(database, profile, before)
+
+
 def _reading(database: Path, options: ReadOptions) -> ReadOptions:
     """Read options with temporary files in the database's folder: the system's folder may be small, or in memory."""
     folder = options.folder or database.parent

@@ -79,6 +79,7 @@ MAY_IMPORT: dict[str, set[str]] = {
             "classify",
             "comparing",
             "database",
+            "ranks",
             "exports",
             "importers",
             "imports",

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.database.choices import Choices
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
 
+_MOST_WORKERS = 1_024
+
 KERNEL_RULES_HELP = f"JSON file of your own rules for kernels (default: the one that {KERNEL_RULES_VARIABLE} names)"
 
 
@@ -56,10 +58,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers",
         metavar="N",
-        type=int,
-        choices=(1, 2),
+        type=_count,
         default=1,
-        help="processes that read a large trace: 2 need less time, but a little more processor time and memory",
+        help="at most so many processes at once: of several sources, each is imported in a process of its own; a "
+        "single large trace is read by two (default: 1)",
+    )
+    parser.add_argument(
+        "--job",
+        action="store_true",
+        help="the sources are ranks of one job: compare them too, as dlprof job does; with -o their folders are kept",
+    )
+    parser.add_argument(
+        "--depth",
+        choices=("full", "job"),
+        help="what --job stores of each rank: all of its pages, or only what the job needs (default: full up to 64 "
+        "ranks; above, full for rank 0 and for ranks that stand out)",
+    )
+    parser.add_argument(
+        "--shard",
+        metavar="I/N",
+        type=_shard,
+        help="import only the I-th of N parts of the sources (I from 1), for job arrays; then run dlprof job DIR once",
+    )
+    parser.add_argument(
+        "--dask", metavar="ADDRESS", default="", help="import on the workers of this Dask scheduler (or scheduler file)"
     )
     parser.add_argument("--kernel-rules", metavar="FILE", default="", help=KERNEL_RULES_HELP)
     parser.add_argument(
@@ -69,6 +91,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="hardware counters for the only SOURCE: CSV of Nsight Compute (ncu --csv --page raw), "
         "or a PyTorch trace with counters in place of kernels",
     )
+
+
+def _count(text: str) -> int:
+    """A number of processes, from 1 on."""
+    if not text.isdecimal() or not 0 < int(text) <= _MOST_WORKERS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes from 1 to {_MOST_WORKERS:,}")
+    return int(text)
+
+
+def _shard(text: str) -> tuple[int, int]:
+    """Number and count of a part."""
+    number, _, count = text.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 0 < int(number) <= int(count)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a part such as 3/8: the third of eight, counted from 1")
+    return int(number), int(count)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -97,9 +134,17 @@ def run(arguments: argparse.Namespace) -> int:
         )
     for error in errors:
         say(f"error: {error}")
+    if arguments.job or arguments.shard or arguments.dask or (arguments.workers > 1 and len(sources) > 1):
+        from tensorboard_plugin_dlprof.cli.job_import import import_job
+
+        return import_job(arguments, sources, options, bool(errors))
     jobs = [Job(source, _database_of(source, arguments.output), arguments.force) for source in sources]
-    done = import_all(jobs, options, arguments.scalars)
-    if done == len(jobs) and not errors:
+    return exit_code(import_all(jobs, options, arguments.scalars), len(jobs), bool(errors))
+
+
+def exit_code(done: int, wanted: int, failed: bool) -> int:
+    """The exit code if so many of the sources now have a database; ``failed`` if others were not even found."""
+    if done == wanted and not failed:
         return exit_codes.SUCCESS
     return exit_codes.SOME_FAILED if done else exit_codes.FAILURE
 
@@ -118,8 +163,15 @@ def _database_of(source: Path, output: Path | None) -> Path:
     return (output or Path(run)) / database_name(prefix + source.name)
 
 
-def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool) -> int:
-    """Import every source and print the results; returns how many sources now have a database."""
+def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool, warns: bool = True) -> int:
+    """Import every source and print the results; returns how many sources now have a database.
+
+    Args:
+        jobs: the sources.
+        options: for all of them.
+        scalars: whether to write numbers per iteration too.
+        warns: whether to tell contradictions between the profiles.
+    """
     profiles_of_run = Counter(job.database.parent.resolve() for job in jobs)
     owners: dict[Path, Path] = {}
     made: list[Path] = []
@@ -145,7 +197,7 @@ def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool) -> in
             say(f"error: {job.source}: it cannot be imported: {reason_of(error)}.")
         except Exception as error:  # noqa: BLE001  the other sources must not pay for a bug of ours
             say_bug(str(job.source), error)
-    if len(made) > 1:
+    if len(made) > 1 and warns:
         from tensorboard_plugin_dlprof.cli.ranks import warnings_of
 
         for warning in warnings_of(made):

@@ -39,6 +39,8 @@ COMMANDS = {
     "diagnose": "diagnose",
     "summary": "summary",
     "compare": "compare",
+    "job": "job",
+    "distributed": "distributed",
     "reports": "reports",
     "trace": "trace",
     "run": "run",

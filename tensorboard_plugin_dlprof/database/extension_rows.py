@@ -38,7 +38,7 @@ def write_raw_extensions(
         text: ``dictionary.id`` of each id in ``Profile.strings``.
         profile_name: given by the user, else empty.
     """
-    _write_info(con, profile, source, profile_name)
+    write_info(con, profile, source, profile_name)
     insert_rows(
         con,
         "ext_devices",
@@ -78,7 +78,8 @@ def write_coverage(con: sqlite3.Connection, profile: Profile) -> None:
     insert_rows(con, "ext_coverage", ("key", "value", "message"), coverage_rows(profile))
 
 
-def _write_info(con: sqlite3.Connection, profile: Profile, source: SourceIdentity, profile_name: str) -> None:
+def write_info(con: sqlite3.Connection, profile: Profile, source: SourceIdentity, profile_name: str) -> None:
+    """Store the facts about a profile and its source."""
     info = profile.info
     facts = {
         "extension_version": EXTENSION_VERSION,

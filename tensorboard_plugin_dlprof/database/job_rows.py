@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -95,16 +96,21 @@ def open_job_database(path: Path) -> UntrustedConnection:
     return con
 
 
+@contextmanager
+def opened_job(path: Path) -> Iterator[UntrustedConnection]:
+    """``open_job_database`` as a context manager that turns SQLite's errors into a ``NotADatabase`` naming the file.
+
+    Raises:
+        ProfileError: as for ``open_job_database``; also from the block if the file turns out to be damaged.
+    """
+    with closing(open_job_database(path)) as con, reading(con.shown_name, NotADatabase):
+        yield con
+
+
 def read_job_info(path: Path) -> dict[str, str]:
     """The facts in the database of a job; empty if there is none that can be read."""
     try:
-        con = open_job_database(path)
+        with opened_job(path) as con:
+            return dict(con.execute("SELECT key, value FROM job_info").fetchall())
     except (ProfileError, OSError):
         return {}
-    try:
-        with reading(con.shown_name, NotADatabase):
-            return dict(con.execute("SELECT key, value FROM job_info").fetchall())
-    except ProfileError:
-        return {}
-    finally:
-        con.close()

@@ -13,6 +13,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.database.job_rows import CollectiveRows, JobTables, read_job_info, write_job
 from tensorboard_plugin_dlprof.database.rank_rows import ranks_text
+from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import JOB_VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import shown
@@ -26,7 +27,7 @@ from tensorboard_plugin_dlprof.ranks.matching import Matches, Operations, match
 from tensorboard_plugin_dlprof.ranks.members import Fingerprint, Job, find_jobs
 from tensorboard_plugin_dlprof.ranks.own_delay import Delays, own_delays
 from tensorboard_plugin_dlprof.ranks.parallelism import Group, dimensions_of, groups_of
-from tensorboard_plugin_dlprof.ranks.verdict import Facts, Verdict, judge, slow_groups
+from tensorboard_plugin_dlprof.ranks.verdict import Facts, Suspect, Verdict, judge, slow_groups
 from tensorboard_plugin_dlprof.ranks.waiting import Exposed, Times, exposed_parts, times_of
 
 MEASURES = (
@@ -54,11 +55,14 @@ class Made(msgspec.Struct, frozen=True):
 
 
 def make_jobs(
-    folder: Path, force: bool = False, progress: Callable[[str, float], None] = lambda _stage, _fraction: None
+    folder: Path,
+    force: bool = False,
+    progress: Callable[[str, float], None] = lambda _stage, _fraction: None,
+    into: Path | None = None,
 ) -> tuple[list[Made], list[str]]:
     """Make the databases of the jobs below a folder, each beside the databases of its ranks; see ``find_jobs``.
 
-    A job whose ranks have not changed is left alone.
+    A job whose ranks have not changed is left alone. ``into`` names another folder for the databases of the jobs.
 
     Returns:
         The jobs, and a sentence for each profile that was left out.
@@ -70,29 +74,35 @@ def make_jobs(
     """
     progress("Reading the ranks", 0.0)
     jobs, unusable = find_jobs(folder)
+    if not jobs:
+        raise NotFound(
+            f"{shown(folder)}: there is no imported profile below this folder; make one of each rank with dlprof "
+            "import DIR --job."
+        )
     made = []
     for number, job in enumerate(jobs):
         progress("Comparing the ranks", (number + 0.5) / len(jobs))
-        made.append(make_job(job, force))
+        made.append(make_job(job, force, into))
     return made, unusable
 
 
-def make_job(job: Job, force: bool = False) -> Made:
+def make_job(job: Job, force: bool = False, into: Path | None = None) -> Made:
     """Make the database of one job, or keep the one that is there if its ranks have not changed.
 
     Raises:
         OutputNotWritable: it cannot be written.
     """
+    target = into / job.database.name if into else job.database
     mark = _fingerprint(job.folder, (member.database for member in job.members))
     if not force:
-        known = read_job_info(job.database)
+        known = read_job_info(target)
         if known.get("fingerprint") == mark and known.get("job_version") == str(JOB_VERSION):
             answer = json.loads(known["answer"])
             sentence = answer["verdict"]["sentence"]
-            return Made(job.database, len(job.members), job.world_size, False, sentence, answer["warnings"])
+            return Made(target, len(job.members), job.world_size, False, sentence, answer["warnings"])
     tables, verdict, warnings = _tables(job, mark)
-    write_job(job.database, tables)
-    return Made(job.database, len(job.members), job.world_size, True, verdict.sentence, warnings)
+    write_job(target, tables)
+    return Made(target, len(job.members), job.world_size, True, verdict.sentence, warnings)
 
 
 def _fingerprint(folder: Path, databases: Iterable[Fingerprint]) -> str:
@@ -209,6 +219,24 @@ def _wait_fraction(cells: _Cells) -> float | None:
     total = np.maximum(duration, 0).sum(1)
     shares = np.maximum(wait, 0).sum(1)[total > 0] / total[total > 0]
     return float(shares.mean()) if len(shares) else None
+
+
+def _exposed_fraction(cells: _Cells) -> float | None:
+    """Mean over ranks of exposed communication as a fraction of the time of the iterations."""
+    names = ("exposed_transfer", "exposed_wait", "exposed_unmatched")
+    duration = np.maximum(cells.measures["duration"], 0).sum(1)
+    exposed = sum(np.maximum(cells.measures[name], 0).sum(1) for name in names)
+    shares = (exposed / np.maximum(duration, 1))[duration > 0]
+    return float(shares.mean()) if len(shares) else None
+
+
+def _own_fraction(cells: _Cells, facts: Facts, first: Suspect | None) -> float | None:
+    """The largest mean own delay of a rank, or what a slow link costs, as a fraction of the median iteration."""
+    own = cells.measures["own_delay"]
+    if not (own >= 0).any() or not facts.median_iteration_ns:
+        return None
+    mean = np.maximum(own, 0).sum(1) / max(facts.iterations, 1)
+    return max(float(mean.max()) / facts.median_iteration_ns, first.share if first is not None else 0.0)
 
 
 def _packed(measure: str, values: Int64s) -> tuple[str, int, bytes]:
@@ -488,6 +516,8 @@ def _answer(
         "iterations": len(cells.numbers),
         "median_iteration_ns": facts.median_iteration_ns,
         "wait_fraction": facts.wait_fraction,
+        "exposed_communication_fraction": _exposed_fraction(cells),
+        "own_delay_fraction": _own_fraction(cells, facts, first),
         "dimensions": [{"kind": each.kind, "size": each.size} for each in facts.dimensions],
         "matched_by": matches.how,
         "operations": operations,

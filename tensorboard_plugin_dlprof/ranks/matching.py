@@ -187,7 +187,7 @@ def _divided(gathered: _Gathered, members: Sequence[Member]) -> _Gathered:
     found: _Gathered = defaultdict(list)
     for (key, pair), of_members in gathered.items():
         clusters = _clusters(of_members, members)
-        for cluster in clusters or [range(len(of_members))]:
+        for cluster in clusters or [list(range(len(of_members)))]:
             some = [of_members[place] for place in cluster]
             if clusters:
                 ranks = tuple(members[each.place].rank for each in some)

@@ -11,9 +11,10 @@ from pathlib import Path
 import msgspec
 
 from tensorboard_plugin_dlprof.database.connection import has_extensions, opened_database
+from tensorboard_plugin_dlprof.database.rank_files import opened_ranks
 from tensorboard_plugin_dlprof.database.rank_rows import read_ranks
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError
-from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_SUFFIX
+from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_SUFFIX, RANK_SUFFIX
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.profile.rank_tables import RankTables
 
@@ -87,7 +88,12 @@ def databases_below(folder: Path) -> list[Path]:
     """
     if not folder.is_dir():
         raise NotFound(f"{shown(folder)} is not a folder; name the folder of a job's profiles.")
-    return sorted(path for path in folder.rglob(f"*{DATABASE_SUFFIX}") if path.is_file())[:_MOST_DATABASES]
+    found: dict[Path, Path] = {}
+    for suffix in (RANK_SUFFIX, DATABASE_SUFFIX):  # the second, which holds all of a profile, comes before the first
+        for path in folder.rglob(f"*{suffix}"):
+            if path.is_file():
+                found[path.with_name(path.name.removesuffix(suffix))] = path
+    return sorted(found.values())[:_MOST_DATABASES]
 
 
 def fingerprint(folder: Path, database: Path) -> Fingerprint:
@@ -120,7 +126,8 @@ def find_jobs(folder: Path) -> tuple[list[Job], list[str]]:
 
 def _members(folder: Path, database: Path) -> list[Member]:
     mark = fingerprint(folder, database)
-    with opened_database(database) as con:
+    opened = opened_ranks if database.name.endswith(RANK_SUFFIX) else opened_database
+    with opened(database) as con:
         if not has_extensions(con):
             raise BadRequest("another version of this package made it; import its source again.")
         info = dict(con.execute("SELECT key, value FROM ext_info").fetchall())

@@ -1,0 +1,208 @@
+"""Say which rank of a job costs time, and why: many GPUs, one answer.
+
+DIR holds the profiles of the ranks, or what dlprof import --job made of them. Where nothing was imported yet, the
+traces are read and nothing is written into DIR.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tensorboard_plugin_dlprof.cli.fail_on import Limit, add_fail_on, exit_code
+from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say
+from tensorboard_plugin_dlprof.cli.usage import WrongUsage
+from tensorboard_plugin_dlprof.option_values import named_path
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.ranks.job_step import Made
+
+EPILOG = (
+    "Exit codes: 0 answered, 1 nothing done, 2 wrong usage, 4 a limit of --fail-on is broken, 5 one cannot be decided."
+)
+
+MEASURES = ("own_delay", "exposed_wait", "exposed_communication")
+
+_CSV = (
+    *("rank", "host", "gpu_name", "coordinates", "window_ns", "compute_ns", "exposed_communication_ns"),
+    *("exposed_transfer_ns", "exposed_wait_ns", "exposed_unmatched_ns", "exposed_copy_ns", "idle_ns", "overlapped_ns"),
+    *("own_delay_ns", "last", "clock_offset_ns"),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("folder", metavar="DIR", type=named_path, help="folder of the job's profiles")
+    parser.add_argument("--format", choices=("text", "json", "csv"), default="text", help="default: text; csv: ranks")
+    parser.add_argument("--iteration", metavar="N", type=int, help="numbers of ranks in this iteration (its number)")
+    parser.add_argument("--top", metavar="N", type=int, default=10, help="rows of each table in text (default: 10)")
+    add_fail_on(parser, MEASURES)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the answer on stdout."""
+    from tensorboard_plugin_dlprof.database.job_rows import opened_job
+    from tensorboard_plugin_dlprof.queries import job as queries
+
+    for limit in arguments.fail_on:
+        if limit.operator not in ("<", ">") or limit.kind not in ("ns", "fraction"):
+            raise WrongUsage(f"--fail-on {limit.text}: give > or < and a percentage or a time, such as own_delay>5%.")
+    with _jobs(arguments.folder) as jobs:
+        found = []
+        for made in jobs:
+            for warning in made.warnings:
+                say(f"warning: {warning}")
+            with opened_job(made.database) as con:
+                found.append(queries.distributed(con, arguments.iteration, max(arguments.top, 0)))
+    if arguments.format == "json":
+        json.dump(found[0] if len(found) == 1 else {"jobs": found}, sys.stdout, ensure_ascii=False)
+        sys.stdout.write("\n")
+    elif arguments.format == "csv":
+        _write_csv(found)
+    else:
+        sys.stdout.write("\n".join(_text(each, arguments.top) for each in found))
+    broken = [_is_broken(limit, queries.measured(each)) for each in found for limit in arguments.fail_on]
+    for limit, is_broken in zip([limit for _ in found for limit in arguments.fail_on], broken, strict=True):
+        if is_broken is not False:
+            say(f"--fail-on {limit.text}: {'broken' if is_broken else 'cannot be decided'}")
+    return exit_code(broken, arguments.undecided)
+
+
+@contextmanager
+def _jobs(folder: Path) -> Iterator[Sequence[Made]]:
+    """The jobs below a folder, made of their databases; where there are none, of the traces in a temporary folder."""
+    from tensorboard_plugin_dlprof.errors import OutputNotWritable
+    from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
+    from tensorboard_plugin_dlprof.ranks.members import databases_below
+
+    with tempfile.TemporaryDirectory(prefix="dlprof-") as temporary:
+        if not databases_below(folder):
+            from tensorboard_plugin_dlprof.cli.scale_out import import_ranks
+
+            import_ranks(folder, Path(temporary))
+            folder = Path(temporary, folder.resolve().name or "job")
+        progress = ProgressBar(folder.name)
+        try:
+            made, unusable = make_jobs(folder, progress=progress)
+        except OutputNotWritable:
+            made, unusable = make_jobs(folder, progress=progress, into=Path(temporary))
+        finally:
+            progress.clear()
+        for sentence in unusable:
+            say(f"warning: {sentence}")
+        yield made
+
+
+def _is_broken(limit: Limit, measured: Mapping[str, tuple[float | None, float | None]]) -> bool | None:
+    time_ns, fraction = measured[limit.measure]
+    value = time_ns if limit.kind == "ns" else fraction
+    if value is None:
+        return None
+    return value > limit.limit if limit.operator == ">" else value < limit.limit
+
+
+def _write_csv(found: Sequence[Mapping[str, Any]]) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    jobs = ("job",) if len(found) > 1 else ()
+    writer.writerow([*jobs, *_CSV])
+    for each in found:
+        for row in each["ranks"]:
+            first = [each["job"]] if jobs else []
+            writer.writerow(first + ["" if row[name] is None else row[name] for name in _CSV])
+
+
+def _text(found: Mapping[str, Any], top: int) -> str:
+    lines = [f"{found['job']}: {_present(found)}", "", found["verdict"]["sentence"]]
+    for each in found["verdict"]["runners_up"]:
+        lines.append(f"  also rank {each['rank']}: {_time(each['own_delay_ns'])} ({_percent(each['share'])})")
+    lines += ["", f"Iteration {_time(found['median_iteration_ns'])} (median), {found['clocks']['sentence']}", ""]
+    ranks = sorted(found["ranks"], key=lambda row: -(row["own_delay_ns"] or 0))
+    lines += _table(
+        ("rank", "own delay", "wait", "transfer", "compute", "copy", "idle"),
+        [
+            (
+                str(row["rank"]),
+                *(
+                    _time(row[name])
+                    for name in (
+                        *("own_delay_ns", "exposed_wait_ns", "exposed_transfer_ns", "compute_ns", "exposed_copy_ns"),
+                        "idle_ns",
+                    )
+                ),
+            )
+            for row in ranks[:top]
+        ],
+    )
+    if len(ranks) > top:
+        lines.append(f"... and {len(ranks) - top:,} more ranks")
+    if found["collectives"]:
+        lines += ["", *_table(_COLLECTIVES, [_collective(row) for row in found["collectives"][:top]])]
+    wrong = [group for group in found["groups"] if not group["believed"]]
+    if wrong:
+        lines += ["", *(f"Group {group['name']} ({group['ranks']}): {group['reason']}" for group in wrong[:top])]
+    left = {name.replace("_", " "): count for name, count in found["left_out"].items() if count}
+    if left:
+        lines += ["", "Left out: " + ", ".join(f"{name} {count:,}" for name, count in left.items())]
+    others = [each for each in found["findings"] if each["rule"] not in ("straggler", "slow_link", "stage_imbalance")]
+    lines += [line for each in others for line in ("", f"{each['title']}: {each['text']}")]
+    return "\n".join(lines) + "\n"
+
+
+_COLLECTIVES = ("group", "collective", "size", "ranks", "count", "transfer", "bus bandwidth", "wait")
+
+
+def _collective(row: Mapping[str, Any]) -> tuple[str, ...]:
+    bandwidth = row["bus_bandwidth"]
+    return (
+        *(row["group_kind"] or "-", row["kind"], _size(row["bytes"]), str(row["ranks"]), f"{row['operations']:,}"),
+        _time(row["transfer_median_ns"]),
+        f"{bandwidth / 1e9:.3g} GB/s" if bandwidth is not None else "-",
+        _time(row["wait_ns"]),
+    )
+
+
+def _present(found: Mapping[str, Any]) -> str:
+    text = f"{found['ranks_present']:,} of {found['world_size']:,} ranks"
+    if found["missing"]["count"]:
+        numbers = ", ".join(map(str, found["missing"]["ranks"]))
+        text += f"; missing {numbers}" + (
+            " and more" if found["missing"]["count"] > len(found["missing"]["ranks"]) else ""
+        )
+    shape = " x ".join(f"{each['kind'].upper()} {each['size']}" for each in found["dimensions"])
+    return text + (f", {shape}" if shape else "") + f", {found['iterations']:,} iterations"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    return [
+        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in (head, *rows)
+    ]
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.1f} %"
+
+
+def _time(time_ns: float | None) -> str:
+    if time_ns is None:
+        return "-"
+    for unit, size in (("s", 1e9), ("ms", 1e6)):
+        if time_ns >= size:
+            return f"{time_ns / size:,.3f} {unit}"
+    return f"{time_ns / 1e3:,.1f} us"
+
+
+def _size(num_bytes: int | None) -> str:
+    if num_bytes is None:
+        return "-"
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if num_bytes >= size:
+            return f"{num_bytes / size:.1f} {unit}"
+    return f"{num_bytes} B"

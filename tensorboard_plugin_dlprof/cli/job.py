@@ -1,0 +1,45 @@
+"""Make the database of a job from the databases of its ranks, without reading a trace again.
+
+DIR holds the databases, as dlprof import --job or --shard made them. The result, <job>.dlprof_job.sqlite, is put beside
+them. A job whose ranks have not changed is left alone, so the command can be run again whenever ranks arrive.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, tell
+from tensorboard_plugin_dlprof.option_values import named_path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("folder", metavar="DIR", type=named_path, help="folder of the ranks' databases")
+    parser.add_argument("--force", action="store_true", help="make it anew, even if no rank has changed")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Make the jobs below the folder, with a line for each on stdout."""
+    return make_jobs_in(arguments.folder, arguments.force)
+
+
+def make_jobs_in(folder: Path, force: bool) -> int:
+    """Make the jobs below a folder, print the results, and return the exit code."""
+    from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
+
+    progress = ProgressBar(folder.name)
+    try:
+        made, unusable = make_jobs(folder, force, progress)
+    finally:
+        progress.clear()
+    for sentence in unusable:
+        say(f"warning: {sentence}")
+    for each in made:
+        for warning in each.warnings:
+            say(f"warning: {warning}")
+        unchanged = "" if each.is_new else " (up to date; --force makes it anew)"
+        tell(f"{each.ranks:,} of {each.world_size:,} ranks -> {each.database}{unchanged}")
+        tell(each.sentence)
+    return exit_codes.SOME_FAILED if unusable else exit_codes.SUCCESS

@@ -1,0 +1,116 @@
+"""``dlprof import`` of many ranks: in processes of their own, part by part, at two depths, and then their job."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tensorboard_plugin_dlprof.cli.import_profiles import Job, exit_code, import_all
+from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, tell
+from tensorboard_plugin_dlprof.cli.scale_out import (
+    Task,
+    common_folder,
+    full_database,
+    import_apart,
+    placed,
+    rank_file,
+    shard_of,
+)
+from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.outputs import make_folder
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions
+
+_FULL_UP_TO = 64
+"""Ranks up to which all of each is stored, if the user does not choose."""
+
+
+def import_job(arguments: argparse.Namespace, sources: Sequence[Path], options: ImportOptions, failed: bool) -> int:
+    """Import the sources and, with ``--job``, make their job; returns the exit code."""
+    tasks = placed(sources, arguments.output)
+    chosen = set(shard_of(sources, arguments.shard))
+    mine = [task for task in tasks if task.source in chosen]
+    depth = arguments.depth or ("job" if arguments.job and len(sources) > _FULL_UP_TO else "full")
+    if arguments.dask or arguments.workers > 1:
+        done = import_apart(mine, _words(arguments, depth), arguments.workers, arguments.dask)
+    else:
+        # A process that imports many files one after the other reads each alone.
+        options = msgspec.structs.replace(options, read=msgspec.structs.replace(options.read, workers=1))
+        done = _import(mine, depth, arguments, options)
+    code = exit_code(done, len(mine), failed)
+    if not arguments.job or not done:
+        return code
+    if arguments.shard:
+        tell("When all parts are imported, dlprof job DIR compares the ranks.")
+        return code
+    from tensorboard_plugin_dlprof.cli.job import make_jobs_in
+
+    folder = arguments.output or common_folder(sources)
+    found = make_jobs_in(folder, arguments.force)
+    if depth == "job" and not arguments.depth:
+        _import_what_stands_out(tasks, folder, arguments, options)
+    return code or found
+
+
+def _words(arguments: argparse.Namespace, depth: str) -> list[str]:
+    """The words of the command line that hold for each source alone."""
+    words = ["--memory-limit", str(arguments.memory_limit)]
+    for name in ("key_op", "iter_start", "iter_stop", "profile_name", "kernel_rules"):
+        value = getattr(arguments, name)
+        if value not in (None, ""):
+            words.append(f"--{name.replace('_', '-')}={value}")
+    words += [f"--{name}" for name in ("force", "scalars") if getattr(arguments, name)]
+    return [*words, "--shard=1/1", f"--depth={depth}", "--workers=1"]
+
+
+def _import(tasks: Sequence[Task], depth: str, arguments: argparse.Namespace, options: ImportOptions) -> int:
+    """Import one source after the other; returns how many are there now."""
+    if depth == "full":
+        jobs = [Job(task.source, full_database(task), arguments.force) for task in tasks]
+        return import_all(jobs, options, arguments.scalars, warns=False)
+    from tensorboard_plugin_dlprof.database.rank_files import is_current_rank_file
+    from tensorboard_plugin_dlprof.pipeline import import_ranks_of
+
+    done = 0
+    for task in tasks:
+        target = rank_file(task)
+        progress = ProgressBar(task.source.name)
+        try:
+            make_folder(task.folder)
+            if arguments.force or not is_current_rank_file(target, task.source):
+                import_ranks_of(task.source, target, options, progress)
+            done += 1
+        except ProfileError as error:
+            say(f"error: {error}")
+            continue
+        finally:
+            progress.clear()
+        tell(f"{task.source} -> {target}")
+    return done
+
+
+def _import_what_stands_out(
+    tasks: Sequence[Task], folder: Path, arguments: argparse.Namespace, options: ImportOptions
+) -> None:
+    """Import all of rank 0 and of the ranks that the verdict names; the others when somebody opens them."""
+    from tensorboard_plugin_dlprof.database.job_rows import opened_job
+    from tensorboard_plugin_dlprof.queries import job as queries
+    from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
+
+    made, _ = make_jobs(folder)
+    by_target = {rank_file(task).resolve(): task for task in tasks}
+    wanted = []
+    for each in made:
+        with opened_job(each.database) as con:
+            verdict = queries.answer(con)["verdict"]
+            named = {0, verdict["rank"], *(other["rank"] for other in verdict["runners_up"])}
+            paths = [row["database"] for row in queries.ranks(con) if row["rank"] in named]
+        found = (by_target.get((each.database.parent / path).resolve()) for path in paths)
+        wanted += [task for task in found if task is not None]
+    if _import(wanted, "full", arguments, options):
+        make_jobs(folder)

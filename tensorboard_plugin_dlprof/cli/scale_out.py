@@ -1,0 +1,206 @@
+"""Imports many profiles at once: each in a process of its own, on this machine or on the workers of Dask.
+
+A profile that kills its process costs only itself. Results are put in place atomically and profiles that are up to date
+are left alone, so running the same command again finishes what was interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, tell
+from tensorboard_plugin_dlprof.cli.sources import find_sources
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, ProfileError
+from tensorboard_plugin_dlprof.metadata import RANK_SUFFIX
+from tensorboard_plugin_dlprof.naming import database_name, source_stem
+
+_LONGEST_OUTPUT = 16_000
+
+
+class Task(NamedTuple):
+    """One profile to import, into a folder of results."""
+
+    source: Path
+    folder: Path
+
+
+def common_folder(sources: Sequence[Path]) -> Path:
+    """The deepest folder that all sources are below."""
+    return Path(os.path.commonpath([os.path.abspath(source.parent) for source in sources]))  # noqa: PTH100  no links followed
+
+
+def placed(sources: Sequence[Path], output: Path | None) -> list[Task]:
+    """Where the results of each source go: beside it, or below ``output`` as it lies below what all have in common."""
+    if output is None:
+        return [Task(source, source.parent) for source in sources]
+    root = common_folder(sources)
+    return [Task(source, output / Path(os.path.abspath(source.parent)).relative_to(root)) for source in sources]  # noqa: PTH100
+
+
+def shard_of(sources: Sequence[Path], shard: tuple[int, int] | None) -> list[Path]:
+    """Every N-th source from the I-th on, in the order of their paths; all of them without a shard."""
+    if shard is None:
+        return list(sources)
+    number, count = shard
+    return sorted(sources)[number - 1 :: count]
+
+
+def import_in_child(words: Sequence[str]) -> tuple[int, str, str]:
+    """Run ``dlprof import`` with these words in a process of its own; returns its exit code and what it printed.
+
+    It also runs in workers of Dask, so its result is plain.
+    """
+    package = os.fspath(Path(__file__).resolve().parents[2])
+    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1"}
+    ended = subprocess.run(
+        [sys.executable, "-m", "tensorboard_plugin_dlprof", "import", *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=environment,
+        check=False,
+    )
+    texts = (text.decode("utf-8", "replace")[-_LONGEST_OUTPUT:] for text in (ended.stdout, ended.stderr))
+    return (ended.returncode, *texts)  # type: ignore[return-value]
+
+
+def import_apart(tasks: Sequence[Task], words: Sequence[str], workers: int, dask: str = "") -> int:
+    """Import profiles in processes of their own and print what they print; returns how many succeeded.
+
+    Args:
+        tasks: the profiles.
+        words: further words of the command line, for all of them.
+        workers: how many processes run at once on this machine.
+        dask: address or scheduler file of a Dask cluster, whose workers start the processes instead.
+
+    Raises:
+        ProfileError: the cluster cannot be used.
+    """
+    commands = {task: [str(task.source), "-o", str(task.folder), *words] for task in tasks}
+    ended = _on_cluster(commands, dask) if dask else _here(commands, workers)
+    done = 0
+    for task, (code, output, errors) in ended:
+        for line in output.splitlines():
+            tell(line)
+        for line in errors.splitlines():
+            say(line.removeprefix("dlprof: "))
+        if code < 0:
+            say(f"error: {task.source}: its import was ended by signal {-code}; run the command again to finish it.")
+        done += code == 0
+    return done
+
+
+_Results = Iterator[tuple[Task, tuple[int, str, str]]]
+
+
+def _here(commands: dict[Task, list[str]], workers: int) -> _Results:
+    with ThreadPoolExecutor(workers) as pool:
+        waiting = {pool.submit(import_in_child, words): task for task, words in commands.items()}
+        try:
+            for future in as_completed(waiting):
+                yield waiting[future], future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _on_cluster(commands: dict[Task, list[str]], address: str) -> _Results:
+    try:
+        from dask.distributed import Client
+        from dask.distributed import as_completed as completed
+    except ImportError:
+        raise BadRequest(
+            "--dask needs dask.distributed; install it with pip install 'tensorboard_plugin_dlprof[dask]'."
+        ) from None
+    where = {"scheduler_file": address} if Path(address).is_file() else {"address": address}
+    try:
+        client: Any = Client(**where, timeout=20)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise NotFound(f"{address}: no scheduler of Dask answers there ({type(error).__name__}).") from None
+    with client:
+        _refuse_blind_workers(client, sorted({str(task.folder) for task in commands}))
+        futures = {
+            client.submit(import_in_child, words, pure=False, key=f"dlprof-{number}-{task.source.name}"): task
+            for number, (task, words) in enumerate(commands.items())
+        }
+        for future in completed(list(futures)):
+            task = futures[future]
+            if future.status == "finished":
+                yield task, future.result()
+            else:
+                reason = "its worker was lost; run the command again to finish it."
+                yield task, (1, "", f"error: {task.source}: {reason}")
+
+
+def _refuse_blind_workers(client: Any, folders: Sequence[str]) -> None:
+    """Refuse workers that cannot write into the folders of the results.
+
+    Raises:
+        OutputNotWritable: such a worker exists, or there is none at all.
+    """
+    found = client.run(_unwritable, folders)
+    if not found:
+        raise OutputNotWritable("The cluster has no workers; start some.")
+    for worker, folder in found.items():
+        if folder:
+            raise OutputNotWritable(f"The worker {worker} cannot write into {folder}; give it the same file system.")
+
+
+def _unwritable(folders: Iterable[str]) -> str:
+    """The first folder that this machine cannot write into; empty if there is none."""
+    for folder in folders:
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except OSError:
+            return folder
+        if not os.access(folder, os.W_OK):
+            return folder
+    return ""
+
+
+def rank_file(task: Task) -> Path:
+    """The small database of a profile (``--depth job``)."""
+    return task.folder / (source_stem(task.source.name) + RANK_SUFFIX)
+
+
+def full_database(task: Task) -> Path:
+    """The database with all of a profile."""
+    return task.folder / database_name(task.source.name)
+
+
+def import_ranks(folder: Path, target: Path) -> None:
+    """Import what a job needs of the traces below a folder, into a folder of the same name below ``target``.
+
+    Raises:
+        ProfileError: there is no trace, or none can be read.
+    """
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_ranks_of
+
+    sources, errors = find_sources([str(folder)])
+    if not sources:
+        raise errors[0] if errors else NotFound(f"{folder}: there is no profile below this folder.")
+    done = 0
+    failed: ProfileError | None = None
+    root = Path(os.path.abspath(folder))  # noqa: PTH100
+    for task in [
+        Task(source, target / (folder.resolve().name or "job") / Path(os.path.abspath(source.parent)).relative_to(root))  # noqa: PTH100
+        for source in sources
+    ]:
+        task.folder.mkdir(parents=True, exist_ok=True)
+        progress = ProgressBar(task.source.name)
+        try:
+            import_ranks_of(task.source, rank_file(task), ImportOptions(), progress)
+            done += 1
+        except ProfileError as error:
+            failed = error
+            say(f"warning: {error}")
+        finally:
+            progress.clear()
+    if failed is not None and not done:
+        raise failed

@@ -1,0 +1,264 @@
+"""Questions about the database of a job; see ``database/sql/job.sql`` for what its columns mean."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
+from tensorboard_plugin_dlprof.packing import unpack
+
+UNKNOWN_CELL = 0xFFFF_FFFF
+"""In packed matrices: the rank lacks the iteration, or the number is unknown."""
+
+MEASURES = (
+    *("duration", "compute", "exposed_transfer", "exposed_wait", "exposed_unmatched", "copy", "idle", "overlapped"),
+    "own_delay",
+)
+
+MOST_ROWS, MOST_COLUMNS = 1_024, 512
+"""Cells of a heat map; of larger jobs, the largest of several neighbours is shown."""
+
+_PARTS = (
+    *("compute_ns", "exposed_communication_ns", "exposed_transfer_ns", "exposed_wait_ns", "exposed_unmatched_ns"),
+    *("exposed_copy_ns", "idle_ns", "own_delay_ns"),
+)
+_RANK = (
+    *("rank", "database", "name", "process_index", "host", "device_id", "gpu_name", "coordinates", "island"),
+    *("clock_offset_ns", "clock_drift", "kernels", "window_ns", "overlapped_ns", "last", *_PARTS),
+)
+_COLLECTIVE = (
+    *("id", "group_id", "iteration", "kind", "bytes", "ranks", "start_ns", "transfer_ns", "skew_ns", "wait_ns"),
+    *("last_rank", "own_delay_ns", "cause"),
+)
+_MOST_COLLECTIVES = 1_000
+
+_OF_ITERATION = {
+    "compute_ns": "compute",
+    "exposed_transfer_ns": "exposed_transfer",
+    "exposed_wait_ns": "exposed_wait",
+    "exposed_unmatched_ns": "exposed_unmatched",
+    "exposed_copy_ns": "copy",
+    "idle_ns": "idle",
+    "own_delay_ns": "own_delay",
+    "window_ns": "duration",
+    "overlapped_ns": "overlapped",
+}
+
+
+def _rows(con: sqlite3.Connection, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
+    cursor = con.execute(sql, values)
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def info(con: sqlite3.Connection) -> dict[str, str]:
+    """The facts about a job, by key."""
+    return dict(con.execute("SELECT key, value FROM job_info").fetchall())
+
+
+def answer(con: sqlite3.Connection) -> dict[str, Any]:
+    """What is said about the job as a whole: verdict, clocks, what is missing and left out."""
+    found: dict[str, Any] = json.loads(info(con)["answer"])
+    return found
+
+
+def ranks(con: sqlite3.Connection, iteration: int | None = None) -> list[dict[str, Any]]:
+    """The ranks, over the time from their first to their last GPU work, or in an iteration.
+
+    Raises:
+        NotFound: no rank has the iteration.
+    """
+    rows = _rows(con, f"SELECT {', '.join(_RANK)} FROM job_ranks ORDER BY rank")
+    if iteration is not None:
+        position = _position(con, iteration)
+        for name, measure in _OF_ITERATION.items():
+            for row, value in zip(rows, matrix(con, measure)[:, position].tolist(), strict=True):
+                row[name] = value if value >= 0 else None
+        for row in rows:
+            parts = [row[name] for name in ("exposed_transfer_ns", "exposed_wait_ns", "exposed_unmatched_ns")]
+            row["exposed_communication_ns"] = sum(parts) if None not in parts else None
+    return rows
+
+
+def rank(con: sqlite3.Connection, number: int) -> dict[str, Any]:
+    """One rank, with its measures in each iteration; -1 is unknown.
+
+    Raises:
+        NotFound: the job has no such rank, or its profile is missing.
+    """
+    found = _rows(con, f"SELECT {', '.join(_RANK)} FROM job_ranks WHERE rank = ?", (number,))
+    if not found:
+        raise NotFound(f"The job has no profile of rank {number}.")
+    (row,) = con.execute("SELECT count(*) FROM job_ranks WHERE rank < ?", (number,)).fetchone()
+    return {**found[0], "cells": {measure: matrix(con, measure)[row].tolist() for measure in MEASURES}}
+
+
+def _position(con: sqlite3.Connection, iteration: int) -> int:
+    found = con.execute("SELECT position FROM job_iterations WHERE iteration = ?", (iteration,)).fetchone()
+    if found is None:
+        raise NotFound(f"No rank has the iteration {iteration}.")
+    return int(found[0])
+
+
+def iterations(con: sqlite3.Connection) -> list[dict[str, Any]]:
+    """The iterations of the job, by number."""
+    return _rows(con, "SELECT * FROM job_iterations ORDER BY position")
+
+
+def _packed(con: sqlite3.Connection, measure: str) -> tuple[int, npt.NDArray[np.uint32]]:
+    if measure not in MEASURES:
+        raise BadRequest(f"There is no measure {measure[:40]!r}; there are {', '.join(MEASURES)}.")
+    unit, packed = con.execute("SELECT unit_ns, packed FROM job_matrix WHERE measure = ?", (measure,)).fetchone()
+    (count,) = con.execute("SELECT count(*) FROM job_ranks").fetchone()
+    return int(unit), np.frombuffer(packed, "<u4").reshape(count, -1)
+
+
+def matrix(con: sqlite3.Connection, measure: str) -> npt.NDArray[np.int64]:
+    """A measure in ns: a row per rank, a column per iteration; -1 is unknown.
+
+    Raises:
+        BadRequest: there is no such measure.
+    """
+    unit, cells = _packed(con, measure)
+    return np.where(cells == UNKNOWN_CELL, -1, cells.astype(np.int64) * unit)
+
+
+def heat_map(con: sqlite3.Connection, measure: str) -> tuple[dict[str, int], bytes]:
+    """A measure as little-endian 32-bit numbers, at most ``MOST_ROWS`` x ``MOST_COLUMNS``, row after row.
+
+    Returns:
+        What the bytes mean: rows, columns, ranks and iterations of one cell, unit_ns; and the bytes. A cell of several
+        ranks or iterations has the largest value of them.
+
+    Raises:
+        BadRequest: there is no such measure.
+    """
+    unit, cells = _packed(con, measure)
+    rows, columns = cells.shape
+    of_rank, of_iteration = -(-rows // MOST_ROWS) or 1, -(-columns // MOST_COLUMNS) or 1
+    if of_rank > 1 or of_iteration > 1:
+        known = np.where(cells == UNKNOWN_CELL, -1, cells.astype(np.int64))
+        known = np.maximum.reduceat(known, np.arange(0, rows, of_rank), axis=0)
+        known = np.maximum.reduceat(known, np.arange(0, columns, of_iteration), axis=1)
+        cells = np.where(known < 0, UNKNOWN_CELL, known).astype("<u4")
+    shape = {"rows": cells.shape[0], "columns": cells.shape[1], "ranks": of_rank, "iterations": of_iteration}
+    return {**shape, "unit_ns": unit}, cells.tobytes()
+
+
+def groups(con: sqlite3.Connection) -> list[dict[str, Any]]:
+    """The process groups."""
+    found = _rows(con, "SELECT * FROM job_groups ORDER BY id")
+    for row in found:
+        for name in ("inferred", "believed", "slow"):
+            row[name] = bool(row[name])
+    return found
+
+
+def collective_stats(con: sqlite3.Connection) -> list[dict[str, Any]]:
+    """Sums over operations of one dimension, kind, size and number of ranks, the longest first."""
+    return _rows(con, "SELECT * FROM job_collective_stats ORDER BY id")
+
+
+def collectives(
+    con: sqlite3.Connection,
+    limit: int = 100,
+    iteration: int | None = None,
+    stats: int | None = None,
+    rank: int | None = None,
+) -> list[dict[str, Any]]:
+    """Operations, the longest wait first.
+
+    Args:
+        con: to the database of a job.
+        limit: how many, at most 1,000.
+        iteration: only those of an iteration.
+        stats: only those that this row of ``collective_stats`` sums up.
+        rank: only those at which this rank arrived last.
+    """
+    conditions, values = [], []
+    if iteration is not None:
+        conditions.append("iteration = ?")
+        values.append(iteration)
+    if rank is not None:
+        conditions.append("last_rank = ?")
+        values.append(rank)
+    if stats is not None:
+        conditions.append(
+            "EXISTS (SELECT 1 FROM job_collective_stats AS s JOIN job_groups AS g ON g.kind = s.group_kind WHERE "
+            "s.id = ? AND g.id = c.group_id AND s.kind = c.kind AND s.bytes IS c.bytes AND s.ranks = c.ranks)"
+        )
+        values.append(stats)
+    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    select = f"SELECT {', '.join(f'c.{name}' for name in _COLLECTIVE)} FROM job_collectives AS c {where}"
+    return _rows(con, f"{select} ORDER BY c.wait_ns DESC, c.id LIMIT ?", [*values, min(limit, _MOST_COLLECTIVES)])
+
+
+def collective(con: sqlite3.Connection, number: int) -> dict[str, Any]:
+    """One operation with its members: rank, wait, and start on the job's common clock.
+
+    Raises:
+        NotFound: there is no such operation.
+    """
+    found = _rows(con, f"SELECT {', '.join(_COLLECTIVE)}, packed FROM job_collectives WHERE id = ?", (number,))
+    if not found:
+        raise NotFound(f"The job has no operation {number}.")
+    columns = unpack(found[0].pop("packed"), 3)
+    members = zip(*(column.tolist() for column in columns), strict=True)
+    return {
+        **found[0],
+        "members": [{"rank": rank, "wait_ns": wait, "start_ns": start} for rank, wait, start in members],
+    }
+
+
+def findings(con: sqlite3.Connection) -> list[dict[str, Any]]:
+    """Findings across ranks, the most important first."""
+    found = _rows(con, "SELECT * FROM job_findings ORDER BY severity DESC, id")
+    for row in found:
+        row["evidence"] = json.loads(row["evidence"])
+    return found
+
+
+def distributed(con: sqlite3.Connection, iteration: int | None = None, top: int = 10) -> dict[str, Any]:
+    """All of the answer of ``dlprof distributed``: ranks, groups, verdict, missing, clocks, left_out, findings, ...
+
+    Args:
+        con: to the database of a job.
+        iteration: numbers of the ranks in this iteration, instead of from their first to their last GPU work.
+        top: how many operations with the longest waits.
+
+    Raises:
+        NotFound: no rank has the iteration.
+    """
+    return {
+        **answer(con),
+        "iteration": iteration,
+        "ranks": ranks(con, iteration),
+        "groups": groups(con),
+        "collectives": collective_stats(con),
+        "longest_waits": collectives(con, top, iteration),
+        "findings": findings(con),
+    }
+
+
+def measured(found: Mapping[str, Any]) -> dict[str, tuple[float | None, float | None]]:
+    """What ``--fail-on`` limits: each measure as ns of an iteration and as a fraction of it; None is unknown.
+
+    Args:
+        found: from ``answer``.
+    """
+    iteration = found["median_iteration_ns"] or 0
+
+    def of(fraction: float | None) -> tuple[float | None, float | None]:
+        return (None, None) if fraction is None or not iteration else (fraction * iteration, fraction)
+
+    return {
+        "own_delay": of(found["own_delay_fraction"]),
+        "exposed_wait": of(found["wait_fraction"]),
+        "exposed_communication": of(found["exposed_communication_fraction"]),
+    }
