@@ -87,6 +87,7 @@ setup(
             "database/README.md",
             "database/sql/*.sql",
             "samples/data/**/*",
+            "ranks/README.md",
             "routes/http_api.md",
             "analysis/README.md",
             "run_metadata/*.pyi",
@@ -116,7 +117,8 @@ setup(
             "setuptools>=77",
             "types-protobuf",
             "wheel",
-        ]
+        ],
+        "dask": ["distributed"],
     },
     entry_points={
         "tensorboard_plugins": [f"{METADATA['PLUGIN_NAME']} = {PACKAGE}.loader:DlprofLoader"],

@@ -37,6 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tensorboard_plugin_dlprof import samples
     from tensorboard_plugin_dlprof.database.currency import is_current
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
+    from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
 
     jobs = []
     for source in samples.install(arguments.logdir):
@@ -44,6 +45,13 @@ def run(arguments: argparse.Namespace) -> int:
         jobs.append(Job(source, database, force=not is_current(database, source)))
     if import_all(jobs, ImportOptions(), scalars=True) < len(jobs):
         return exit_codes.FAILURE
+    ranks = [
+        Job(source, source.parent / database_name(source.name), force=False)
+        for source in samples.install_job(arguments.logdir)
+    ]
+    if import_all(ranks, ImportOptions(), scalars=False, warns=False) < len(ranks):
+        return exit_codes.FAILURE
+    make_jobs(arguments.logdir / samples.JOB_RUN)
     if arguments.no_serve:
         return exit_codes.SUCCESS
     return _serve(arguments.logdir, arguments.port)

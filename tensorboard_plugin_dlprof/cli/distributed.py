@@ -122,7 +122,7 @@ def _text(found: Mapping[str, Any], top: int) -> str:
     lines = [f"{found['job']}: {_present(found)}", "", found["verdict"]["sentence"]]
     for each in found["verdict"]["runners_up"]:
         lines.append(f"  also rank {each['rank']}: {_time(each['own_delay_ns'])} ({_percent(each['share'])})")
-    lines += ["", f"Iteration {_time(found['median_iteration_ns'])} (median), {found['clocks']['sentence']}", ""]
+    lines += ["", f"Iteration {_time(found['median_iteration_ns'])} (median). {found['clocks']['sentence']}", ""]
     ranks = sorted(found["ranks"], key=lambda row: -(row["own_delay_ns"] or 0))
     lines += _table(
         ("rank", "own delay", "wait", "transfer", "compute", "copy", "idle"),

@@ -507,7 +507,6 @@ def _answer(
     is_aligned = clocks.residual_ns is not None and clocks.residual_ns <= thresholds.UNALIGNED_NS and islands == 1
     return {
         "job": job.name,
-        "folder": shown(job.folder),
         "world_size": job.world_size,
         "ranks_present": len(present),
         "knows_ranks": job.knows_ranks,

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Int64s, ProcessGroup
 from tensorboard_plugin_dlprof.profile.rank_tables import Collective, CommunicationRows
+from tensorboard_plugin_dlprof.ranks import thresholds
 from tensorboard_plugin_dlprof.ranks.members import Job, Member
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -37,7 +38,13 @@ _FEWEST, _MOST = 4, 512
 """Ranks on one stream that may be divided into groups."""
 
 _AGREED_NS = 5_000
-"""Ends of one group agree so well in nine of ten operations, apart from a constant offset of clocks."""
+"""Ends of one group are no farther apart in nine of ten operations."""
+
+_CLEARLY = 2.0
+"""How many times as far as within groups ends are apart between them, in nine of ten operations."""
+
+_RESOLUTION_NS = 500.0
+"""Ends that are closer agree."""
 
 GroupKey: TypeAlias = "tuple[str, tuple[int, ...] | str, int]"
 """Name, ranks (or the text of a cut list), size; or a stream where groups are not recorded."""
@@ -185,25 +192,29 @@ def _divided(gathered: _Gathered, members: Sequence[Member]) -> _Gathered:
     stays whole if all ends agree, or if the ranks do not fall into groups of one size.
     """
     found: _Gathered = defaultdict(list)
+    sends = {key for key, of_members in gathered.items() if _only_sends(of_members, members)}
     for (key, pair), of_members in gathered.items():
+        if (key, pair) in sends and len(sends) < len(gathered):
+            pair = ()  # stages of a pipeline: nobody's partner is its peer
         clusters = _clusters(of_members, members)
         for cluster in clusters or [list(range(len(of_members)))]:
             some = [of_members[place] for place in cluster]
             if clusters:
                 ranks = tuple(members[each.place].rank for each in some)
-                tables = [members[each.place].tables.communication for each in some]
-                sends = all(
-                    (table.kind[each.rows] == Collective.SEND_RECV).all()
-                    for table, each in zip(tables, some, strict=True)
-                )
-                found[(key[0], ranks, len(ranks)), ranks if sends and len(ranks) == 2 else None] = some
+                is_pair = (key, pair) in sends or pair is not None
+                found[(key[0], ranks, len(ranks)), ranks if is_pair and len(ranks) == 2 else pair] = some
             else:
                 found[key, pair] = some
     return found
 
 
+def _only_sends(of_members: Sequence[_Of], members: Sequence[Member]) -> bool:
+    tables = [(members[each.place].tables.communication, each.rows) for each in of_members]
+    return all((table.kind[rows] == Collective.SEND_RECV).all() for table, rows in tables)
+
+
 def _clusters(of_members: Sequence[_Of], members: Sequence[Member]) -> list[list[int]]:
-    """Disjoint groups of one size whose ends agree; none if all ends agree, or if they do not divide so."""
+    """Disjoint groups of one size whose ends clearly agree better than with others; none if there are no such."""
     count = len(of_members)
     if not _FEWEST <= count <= _MOST or len({len(each.rows) for each in of_members}) > 1 or not len(of_members[0].rows):
         return []
@@ -213,17 +224,36 @@ def _clusters(of_members: Sequence[_Of], members: Sequence[Member]) -> list[list
             for each in of_members
         ]
     )
-    together = np.zeros((count, count), np.bool_)
+    apart = np.zeros((count, count))
     for row in range(count):
-        apart = ends - ends[row]
-        apart = apart - np.median(apart, axis=1, keepdims=True).astype(np.int64)
-        together[row] = np.percentile(np.abs(apart), 90, axis=1) <= _AGREED_NS
-    if together.all():
+        offset = _without_drift(ends - ends[row], ends[row])
+        offset = offset - np.median(offset, axis=1, keepdims=True)
+        apart[row] = np.percentile(np.abs(offset), 90, axis=1)
+    if apart.max() <= _AGREED_NS:
         return []
-    groups = {tuple(np.flatnonzero(row).tolist()) for row in together & together.T}
-    sizes = {len(group) for group in groups}
-    is_partition = sum(map(len, groups)) == count and len(sizes) == 1 and min(sizes) > 1
-    return [list(group) for group in sorted(groups)] if is_partition else []
+    best: list[list[int]] = []
+    clearest = _CLEARLY
+    for size in range(2, count // 2 + 1):
+        groups = {tuple(sorted(row)) for row in np.argsort(apart, axis=1, kind="stable")[:, :size].tolist()}
+        if count % size or len(groups) * size != count or len(set().union(*groups)) != count:
+            continue
+        inside = np.zeros((count, count), np.bool_)
+        for group in groups:
+            inside[np.ix_(group, group)] = True
+        clear = float(apart[~inside].min()) / max(float(apart[inside].max()), _RESOLUTION_NS)
+        if clear >= clearest:
+            best, clearest = [list(group) for group in sorted(groups)], clear
+    return best
+
+
+def _without_drift(apart: Int64s, time: Int64s) -> npt.NDArray[np.float64]:
+    """Differences of times without the line through them, if they are many enough for one."""
+    if apart.shape[1] < thresholds.DRIFT_SAMPLES:
+        return apart.astype(np.float64)
+    x = (time - time[0]).astype(np.float64)
+    x -= x.mean()
+    slope = (apart - apart.mean(1, keepdims=True)) @ x / max(float(x @ x), 1.0)
+    return np.asarray(apart - slope[:, None] * x)
 
 
 def _key(group: ProcessGroup) -> GroupKey:

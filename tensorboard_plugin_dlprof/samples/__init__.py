@@ -30,6 +30,10 @@ RUNS: Final[dict[str, tuple[str, ...]]] = {
 """Run (a folder below the log directory) -> its profiles."""
 
 
+JOB_RUN: Final = "job/eight_ranks"
+"""The run of a generated job of eight ranks."""
+
+
 def install(folder: Path) -> list[Path]:
     """Installs the sample profiles as runs in a log directory. Existing files with the same content are not changed.
 
@@ -52,6 +56,28 @@ def install(folder: Path) -> list[Path]:
             target = folder / run / name.replace(".sqlite.gz", ".sqlite")
             _install_one(content, target)
             installed.append(target)
+    return installed
+
+
+def install_job(folder: Path) -> list[Path]:
+    """Writes the ranks of a generated job, one of which costs time, into a run of a log directory.
+
+    Args:
+        folder: The log directory; created if it is missing.
+
+    Returns:
+        The paths of the profiles.
+
+    Raises:
+        OutputExists: there is a file with the same name but other content.
+        OutputNotWritable: the folder cannot be written to.
+    """
+    from tensorboard_plugin_dlprof.samples.generator.job import Plan, job
+
+    installed = []
+    for name, content in job(Plan()):
+        _install_one(content, folder / JOB_RUN / name)
+        installed.append(folder / JOB_RUN / name)
     return installed
 
 

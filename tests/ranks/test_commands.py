@@ -1,0 +1,116 @@
+"""The commands for many ranks: import with ``--job``, job, distributed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.main import main
+from tensorboard_plugin_dlprof.samples.generator.job import Plan, write_job
+
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def dlprof(capfd: pytest.CaptureFixture[str]) -> Command:
+    """Runs a command in this process: exit code, stdout, stderr."""
+
+    def run(*words: str | Path) -> tuple[int, str, str]:
+        capfd.readouterr()
+        code = main([str(word) for word in words])
+        output = capfd.readouterr()
+        return code, output.out, output.err
+
+    return run
+
+
+@pytest.fixture
+def traces(tmp_path: Path) -> Path:
+    """A job of four ranks in two folders, whose files have equal names, with a straggler."""
+    folder = tmp_path / "traces"
+    for rank, path in enumerate(write_job(Plan(tensor=1, data=4, straggler=2, ranks_a_host=1), folder)):
+        path.rename(path.with_name("trace.pt.trace.json.gz"))
+        assert path.parent.name == f"host{rank}"
+    return folder
+
+
+def test_a_job_is_imported_and_answered_for(traces: Path, tmp_path: Path, dlprof: Command) -> None:
+    """Files of equal names in different folders become one job; the answer has what scripts need, to the column."""
+    out = tmp_path / "out"
+    code, said, _ = dlprof("import", traces, "-o", out, "--job")
+    assert code == exit_codes.SUCCESS
+    assert "Rank 2" in said
+    assert len(list(out.rglob("*.dlprof_dldb.sqlite"))) == 4
+    code, said, _ = dlprof("distributed", out, "--format", "json")
+    found = json.loads(said)
+    assert code == exit_codes.SUCCESS
+    assert found["verdict"]["rank"] == 2
+    assert {"ranks", "groups", "verdict", "missing", "clocks", "left_out"} <= found.keys()
+    parts = ("compute_ns", "exposed_communication_ns", "exposed_copy_ns", "idle_ns")
+    assert all(sum(row[part] for part in parts) == row["window_ns"] for row in found["ranks"])
+    _, said, _ = dlprof("distributed", out, "--format", "csv", "--iteration", "4")
+    table = list(csv.DictReader(io.StringIO(said)))
+    assert [row["rank"] for row in table] == ["0", "1", "2", "3"]
+    assert all(sum(int(row[part]) for part in parts) == int(row["window_ns"]) for row in table)
+    assert dlprof("distributed", out, "--iteration", "99")[0] == exit_codes.FAILURE
+    assert "Rank 2" in dlprof("distributed", out)[1]
+    code, said, _ = dlprof("job", out)
+    assert code == exit_codes.SUCCESS
+    assert "up to date" in said
+
+
+def test_limits_end_with_their_exit_codes(traces: Path, dlprof: Command) -> None:
+    """A broken limit is 4; what is unknown is 5; traces alone are answered for, and nothing is written."""
+    before = sorted(traces.rglob("*"))
+    assert dlprof("distributed", traces, "--fail-on", "own_delay>5%")[0] == exit_codes.BROKEN
+    assert dlprof("distributed", traces, "--fail-on", "own_delay>5ms")[0] == exit_codes.SUCCESS
+    assert dlprof("distributed", traces, "--fail-on", "own_delay>+5%")[0] == exit_codes.USAGE
+    for path in traces.rglob("*.gz"):
+        if path.parent.name != "host0":
+            path.unlink()
+    assert dlprof("distributed", traces, "--fail-on", "own_delay>5%")[0] == exit_codes.UNDECIDED
+    assert dlprof("distributed", traces, "--fail-on", "own_delay>5%", "--undecided", "ok")[0] == exit_codes.SUCCESS
+    assert set(traces.rglob("*")) <= set(before)
+
+
+def test_ranks_are_imported_apart_and_a_poisoned_one_costs_only_itself(
+    traces: Path, tmp_path: Path, dlprof: Command
+) -> None:
+    """In processes of their own; running again finishes what is missing."""
+    out = tmp_path / "out"
+    poisoned = traces / "host3" / "trace.pt.trace.json.gz"
+    content = poisoned.read_bytes()
+    poisoned.write_bytes(content[: len(content) // 2] + b"\0" * 100)
+    code, _, errors = dlprof("import", traces, "-o", out, "--job", "--workers", "2", "--depth", "job")
+    assert code == exit_codes.SOME_FAILED
+    assert "host3" in errors
+    assert len(list(out.rglob("*.dlprof_rank.sqlite"))) == 3
+    poisoned.write_bytes(content)
+    code, said, _ = dlprof("import", traces, "-o", out, "--job", "--depth", "job")
+    assert code == exit_codes.SUCCESS
+    assert "4 of 4 ranks" in said
+    assert not list(out.rglob("*.tmp-*"))
+
+
+def test_shards_share_the_work(traces: Path, tmp_path: Path, dlprof: Command) -> None:
+    """Each takes every N-th source; the job is made once, when all are there."""
+    out = tmp_path / "out"
+    for number in (1, 2, 3):
+        assert dlprof("import", traces, "-o", out, "--depth", "job", "--shard", f"{number}/3")[0] == exit_codes.SUCCESS
+    assert not list(out.rglob("*_job.sqlite"))
+    assert "4 of 4 ranks" in dlprof("job", out)[1]
+    with pytest.raises(SystemExit):
+        dlprof("import", traces, "--shard", "4/3")
+
+
+def test_a_folder_without_profiles_is_told(tmp_path: Path, dlprof: Command) -> None:
+    """One sentence that says what to do."""
+    code, _, errors = dlprof("job", tmp_path)
+    assert code == exit_codes.FAILURE
+    assert "dlprof import" in errors

@@ -1,0 +1,247 @@
+"""Jobs with a known answer: the right rank and cause, nobody where nobody costs time, and what cannot be judged."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tensorboard_plugin_dlprof.errors import BadRequest
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_ranks_of
+from tensorboard_plugin_dlprof.ranks.job_step import Made, make_jobs
+from tensorboard_plugin_dlprof.samples.generator.job import Plan, write_job
+from tests.ranks.jobs import answer, made_in, rows
+
+Edit = Callable[[int, dict[str, Any]], dict[str, Any]]
+
+
+def imported(folder: Path, plan: Plan, edit: Edit = lambda _rank, trace: trace) -> Path:
+    """The folder with the imported ranks of a job, whose traces were edited before."""
+    for rank, path in enumerate(write_job(plan, folder / "job")):
+        trace = edit(rank, json.loads(gzip.decompress(path.read_bytes())))
+        path.write_bytes(gzip.compress(json.dumps(trace).encode(), 1))
+        if trace:
+            target = path.with_name(f"{path.name.partition('.')[0]}.dlprof_rank.sqlite")
+            import_ranks_of(path, target, ImportOptions(), lambda _stage, _fraction: None)
+    return folder / "job"
+
+
+def kernels(trace: dict[str, Any]) -> list[dict[str, Any]]:
+    """The communication kernels of a trace."""
+    return [event for event in trace["traceEvents"] if event["cat"] == "kernel" and event["name"].startswith("nccl")]
+
+
+@pytest.mark.parametrize("groups", [True, False], ids=["groups", "no groups"])
+@pytest.mark.parametrize("cause", ["compute", "host", "input", "link"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_rank_that_costs_time_is_named_with_the_cause(cause: str, seed: int, groups: bool, tmp_path: Path) -> None:
+    """Also across hosts with other clocks, and where the trace has no process groups."""
+    plan = Plan(cause=cause, seed=seed, straggler=seed + 1, clock_ns=3 * 3_600_000_000_000, groups=groups)
+    found = answer(made_in(imported(tmp_path, plan)))
+    assert (found["verdict"]["rank"], found["verdict"]["cause"]) == (seed + 1, cause)
+    assert found["clocks"]["aligned"]
+    assert found["clocks"]["islands"] == 1
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_nobody_is_named_where_nobody_costs_time(seed: int, tmp_path: Path) -> None:
+    """Noise of two per cent delays every rank now and then."""
+    verdict = answer(made_in(imported(tmp_path, Plan(straggler=None, seed=seed))))["verdict"]
+    assert verdict["judged"]
+    assert verdict["rank"] is None
+    assert verdict["cause"] is None
+
+
+def test_the_same_kernels_that_take_longer_are_told_from_more_work(tmp_path: Path) -> None:
+    """A slow GPU is another matter than more tokens."""
+    assert answer(made_in(imported(tmp_path / "slow", Plan())))["verdict"]["detail"] == "slow GPU"
+
+    def larger(rank: int, trace: dict[str, Any]) -> dict[str, Any]:
+        for event in trace["traceEvents"]:
+            if rank == 5 and event["cat"] == "kernel" and "gemm" in event["name"]:
+                event["args"]["grid"] = [264, 1, 1]
+        return trace
+
+    assert answer(made_in(imported(tmp_path / "more", Plan(), larger)))["verdict"]["detail"] == "more work"
+
+
+def test_parts_of_every_rank_and_iteration_add_up(tmp_path: Path) -> None:
+    """Compute, exposed communication (transfer, wait, unmatched), copies and idle make the iteration, exactly."""
+    from tensorboard_plugin_dlprof.database.job_rows import opened_job
+    from tensorboard_plugin_dlprof.queries.job import heat_map, matrix
+
+    made = made_in(imported(tmp_path, Plan()))
+    with opened_job(made.database) as con:
+        names = ("compute", "exposed_transfer", "exposed_wait", "exposed_unmatched", "copy", "idle")
+        assert (sum(matrix(con, name) for name in names) == matrix(con, "duration")).all()
+        shape, cells = heat_map(con, "own_delay")
+    assert shape == {"rows": 8, "columns": 4, "ranks": 1, "iterations": 1, "unit_ns": 1}
+    assert len(cells) == 4 * 8 * 4
+
+
+def test_ranks_that_joined_late_are_matched_by_number_or_by_pattern(tmp_path: Path) -> None:
+    """The first operations of a group are missing on one rank: the rest is matched, with and without ``Seq``."""
+
+    def late(rank: int, trace: dict[str, Any]) -> dict[str, Any]:
+        if rank == 6:
+            dropped = {event["args"]["correlation"] for event in sorted(kernels(trace), key=lambda e: e["ts"])[:3]}
+            trace["traceEvents"] = [e for e in trace["traceEvents"] if e["args"].get("correlation") not in dropped]
+        return trace
+
+    def late_without_numbers(rank: int, trace: dict[str, Any]) -> dict[str, Any]:
+        for event in kernels(trace):
+            del event["args"]["Seq"]
+        return late(rank, trace)
+
+    for name, edit in (("numbers", late), ("pattern", late_without_numbers)):
+        found = answer(made_in(imported(tmp_path / name, Plan(), edit)))
+        assert (found["verdict"]["rank"], found["left_out"]["incomplete"]) == (5, 3), name
+
+
+def test_an_order_that_does_not_match_is_not_believed(tmp_path: Path) -> None:
+    """One rank's operations are shifted in time: no wait, no own delay, no name, but the reason."""
+
+    def shuffled(rank: int, trace: dict[str, Any]) -> dict[str, Any]:
+        if rank == 2:
+            found = sorted(kernels(trace), key=lambda event: event["ts"])
+            for event, other in zip(found, [event["ts"] for event in reversed(found)], strict=True):
+                event["ts"] = other
+        return trace
+
+    plan = Plan(tensor=1, data=6, groups=False)
+    made = made_in(imported(tmp_path, plan, shuffled))
+    found = answer(made)
+    assert not found["verdict"]["judged"]
+    assert found["verdict"]["rank"] is None
+    assert all(row["own_delay_ns"] is None for row in rows(made, "SELECT own_delay_ns FROM job_ranks"))
+    (group,) = rows(made, "SELECT believed, reason FROM job_groups")
+    assert not group["believed"]
+    assert "ends differ" in group["reason"]
+
+
+def test_missing_ranks_leave_out_only_their_groups(tmp_path: Path) -> None:
+    """62 of 64 ranks are a page, too; the groups of the missing ones enter no sum, and this is counted."""
+    folder = imported(tmp_path, Plan())
+    for path in folder.rglob("*rank3.*"):
+        path.unlink()
+    made = made_in(folder)
+    found = answer(made)
+    assert found["missing"] == {"ranks": [3], "count": 1}
+    assert made.ranks == 7
+    assert found["left_out"]["missing_ranks"] > 0
+    assert {
+        row["believed"] for row in rows(made, "SELECT believed FROM job_groups WHERE ranks IN ('2,3', '1-7/2')")
+    } == {0}
+    assert {
+        row["believed"] for row in rows(made, "SELECT believed FROM job_groups WHERE ranks IN ('4,5', '0-6/2')")
+    } == {1}
+
+
+def test_what_was_not_recorded_is_said(tmp_path: Path) -> None:
+    """Without communication there are bars and a heat map, but nobody can be judged; one rank is no job to compare."""
+
+    def silent(_rank: int, trace: dict[str, Any]) -> dict[str, Any]:
+        told = {event["args"]["correlation"] for event in kernels(trace)}
+        trace["traceEvents"] = [e for e in trace["traceEvents"] if e["args"].get("correlation") not in told]
+        return trace
+
+    found = answer(made_in(imported(tmp_path / "silent", Plan(tensor=1, data=2), silent)))
+    assert "no communication" in found["verdict"]["sentence"]
+    assert found["iterations"] == 4
+    folder = imported(tmp_path / "one", Plan(tensor=1, data=2))
+    for path in folder.rglob("*rank1.*"):
+        path.unlink()
+    assert "one rank only" in answer(made_in(folder))["verdict"]["sentence"]
+
+
+def test_a_rank_that_occurs_twice_is_another_capture_or_an_error(tmp_path: Path) -> None:
+    """At another time it is a second capture; full sets in folders of their own are captures; else both are named."""
+    import shutil
+
+    folder = imported(tmp_path, Plan(tensor=1, data=2, ranks_a_host=2))
+
+    def later(_rank: int, trace: dict[str, Any]) -> dict[str, Any]:
+        return trace | {"baseTimeNanoseconds": trace["baseTimeNanoseconds"] + 10**12}
+
+    second = imported(tmp_path / "second", Plan(tensor=1, data=2, ranks_a_host=2), later)
+    for path in (second / "host0").glob("*.sqlite"):
+        shutil.copy(path, folder / "host0" / f"later_{path.name}")
+    made, _ = make_jobs(folder)
+    assert [each.ranks for each in made] == [2, 2]
+    assert len({each.database for each in made}) == 2
+
+    roles = tmp_path / "roles"
+    for role in ("actor", "critic"):
+        shutil.copytree(tmp_path / "job", roles / role, ignore=shutil.ignore_patterns("later_*", "*job.sqlite"))
+    made, _ = make_jobs(roles)
+    assert sorted(each.database.parent.parent.name for each in made) == ["actor", "critic"]
+
+    for path in (folder / "host0").glob("later_*"):
+        shutil.copy(folder / "host0" / path.name.removeprefix("later_"), path)
+    with pytest.raises(BadRequest, match=r"later_.* both have rank 0 at the same time"):
+        make_jobs(folder)
+
+
+def test_a_job_is_made_again_only_when_a_rank_has_changed(tmp_path: Path) -> None:
+    """It can be run again and again as ranks arrive; a broken database does not stop the others."""
+    folder = imported(tmp_path, Plan(tensor=1, data=3))
+    away = sorted(folder.rglob("*rank2.dlprof_rank.sqlite"))[0]
+    kept = away.read_bytes()
+    away.unlink()
+
+    def made() -> Made:
+        (found,), _ = make_jobs(folder)
+        return found
+
+    assert made().ranks == 2
+    assert not made().is_new
+    away.write_bytes(kept[:5_000])
+    (found,), unusable = make_jobs(folder)
+    assert found.ranks == 2
+    assert len(unusable) == 1
+    assert "rank2" in unusable[0]
+    away.write_bytes(kept)
+    assert made().is_new
+    assert made().ranks == 3
+
+
+def test_groups_are_told_by_ranks_and_size_not_by_name(tmp_path: Path) -> None:
+    """Disjoint groups may share a name, ranks may be text, lists may be printed in several ways."""
+
+    def renamed(rank: int, trace: dict[str, Any]) -> dict[str, Any]:
+        for event in kernels(trace):
+            event["args"]["Process Group Name"] = (
+                "1" if event["args"]["Process Group Description"] == "mesh_tp" else "2"
+            )
+            if rank % 2:
+                event["args"]["Process Group Ranks"] = json.loads(event["args"]["Process Group Ranks"])
+        trace["distributedInfo"] |= {"rank": str(rank), "world_size": 2}
+        trace["distributedInfo"]["pg_config"] = [
+            group | {"ranks": str(group["ranks"])} for group in trace["distributedInfo"]["pg_config"]
+        ]
+        return trace
+
+    made = made_in(imported(tmp_path, Plan(), renamed))
+    found = answer(made)
+    assert found["world_size"] == 8
+    assert found["verdict"]["rank"] == 5
+    assert found["dimensions"] == [{"kind": "dp", "size": 4}, {"kind": "tp", "size": 2}]
+    assert len(rows(made, "SELECT 1 FROM job_groups WHERE believed")) == 6
+
+
+def test_bandwidth_counts_what_each_link_carries(tmp_path: Path) -> None:
+    """As nccl-tests do; nothing is said of contradicting sizes."""
+    made = made_in(imported(tmp_path, Plan(straggler=None)))
+    stats = {row["kind"]: row for row in rows(made, "SELECT * FROM job_collective_stats")}
+    gather, reduce = stats["all_gather"], stats["all_reduce"]
+    assert gather["bytes"] == 4 * 2 * (8 << 20)
+    assert gather["transfer_median_ns"] == 180_000
+    assert gather["bus_bandwidth"] == pytest.approx(gather["bytes"] * 3 / 4 / 180e-6)
+    assert reduce["bus_bandwidth"] == pytest.approx((4 << 20) * 1 / 60e-6)
+    assert reduce["peak_bandwidth"] == 450e9
+    assert gather["peak_bandwidth"] is None
+    assert "crosses hosts" in gather["bandwidth_reason"]
