@@ -43,6 +43,7 @@ COMMANDS = {
     "distributed": "distributed",
     "reports": "reports",
     "trace": "trace",
+    "export": "export",
     "run": "run",
     "check": "check",
     "classify": "classify",

@@ -9,6 +9,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
+from tensorboard_plugin_dlprof.database.dlprof_export import write_dlprof_file
 from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.writer import Judgement, Results, write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
@@ -46,8 +47,15 @@ def test_every_cell_of_every_view_is_derived_from_the_raw_tables(genuine: Path, 
     assert differences(expected, actual) == {}
 
 
-def test_every_row_of_every_table_has_dlprofs_id(genuine: Path, derived: Path, plain: Plain) -> None:
-    """Tables, columns, order of rows, numbering of texts, metrics and grid sizes."""
+@pytest.mark.parametrize("exported", [False, True], ids=["our database", "its export"])
+def test_every_row_of_every_table_has_dlprofs_id(
+    genuine: Path, derived: Path, tmp_path: Path, plain: Plain, exported: bool
+) -> None:
+    """Tables, columns, order of rows, numbering of texts, metrics and grid sizes; in ours, two tables are views."""
+    if exported:
+        write_dlprof_file(derived, tmp_path / "exported.sqlite")
+        derived = tmp_path / "exported.sqlite"
+        assert differences(plain(genuine), plain(derived)) == {}
     expected, actual = plain(genuine), plain(derived)
     tables = {row[0] for row in expected.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     for table in sorted(tables - WHO_AND_WHEN):
