@@ -7,13 +7,13 @@ from fnmatch import fnmatch
 
 from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB, DATABASE_SUFFIX, EVENT_FILE_NAME
 
-SOURCE_SUFFIXES = (".gz", ".json", ".trace", ".pt", ".sqlite", ".sqlite3", ".db", ".nsys-rep", ".xplane.pb")
+SOURCE_SUFFIXES = (".gz", ".json", ".trace", ".pt", ".sqlite", ".sqlite3", ".db", ".nsys-rep", ".xplane.pb", ".pickle")
 """Endings that only state the type of a source; they are removed one after the other from the end of its name."""
 
 REPORT_SUFFIXES = (".nsys-rep", ".qdrep", ".ncu-rep", ".rpd")
 """Files that cannot be read: of Nsight Systems before the export, Nsight Compute, ROCm."""
 
-CANDIDATE_SUFFIXES = (".json", ".gz", ".sqlite", ".sqlite3", ".db", ".xplane.pb")
+CANDIDATE_SUFFIXES = (".json", ".gz", ".sqlite", ".sqlite3", ".db", ".xplane.pb", ".pickle")
 """Only files with these endings are opened in folders. A file that the user names directly may have any name."""
 
 _TRACE_PART = ".pt.trace."

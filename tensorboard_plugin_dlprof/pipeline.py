@@ -119,12 +119,14 @@ def _profile(captures: list[Capture], options: ImportOptions) -> Profile:
     """The profile of the only capture in a list. It is removed from the list, so that its tables are freed early."""
     from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
     from tensorboard_plugin_dlprof.events.build import build_profile
+    from tensorboard_plugin_dlprof.memory.from_events import histories
     from tensorboard_plugin_dlprof.ranks.rank_step import rank_tables
 
     classifier = Classifier(options.kernel_rules) if options.kernel_rules else DEFAULT
     capture = captures.pop()
     profile = build_profile(capture, simple=options.simple, classifier=classifier)
     profile.ranks = rank_tables(capture, profile)
+    profile.memory_histories = capture.memory_histories or histories(profile)
     return profile
 
 
@@ -241,6 +243,25 @@ def diagnose_source(
     selection = Selection(None, bounds[0], bounds[1], label)
     verdict = _advice(profile, aggregate(profile, selection))[1].verdict
     return as_data(found, source.name, as_findings(profile, verdict))
+
+
+def memory_of_source(source: Path, at_ns: int | None, progress: Progress) -> dict[str, Any]:
+    """What holds the memory of GPUs, as ``memory.answer.answer`` returns it. Nothing is written.
+
+    Args:
+        source: A trace, a memory snapshot, or a database of either.
+        at_ns: The moment to list; by default each GPU's peak.
+        progress: Called with the stage and the fraction done, 0 to 1.
+
+    Raises:
+        ProfileError: The source cannot be read.
+    """
+    from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
+    from tensorboard_plugin_dlprof.memory.answer import answer
+
+    is_database = is_dlprof_database(source)
+    profile = _of_any_database(source, progress) if is_database else _read(source, ImportOptions(), progress)
+    return answer(profile, source.name, at_ns)
 
 
 def _read(source: Path, options: ImportOptions, progress: Progress) -> Profile:

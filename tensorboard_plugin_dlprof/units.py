@@ -31,3 +31,23 @@ def short_duration(time_ns: float) -> str:
 def three_digits(value: float) -> str:
     """A number with at least three digits, and all digits before the decimal point: ``1.23``, ``12.3``, ``1,234``."""
     return f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.95 else f"{value:,.0f}"
+
+
+def percentage(fraction: float) -> str:
+    """A share in percent: one decimal below 10 %, except for 0 %; rounded to 100 % only if it is all."""
+    share = 100 * fraction
+    if share == 0:
+        return "0 %"
+    if 0 < share < 0.05:
+        return "under 0.1 %"
+    if 99.5 <= share < 100:
+        return "over 99.9 %" if share > 99.9 else f"{share:.1f} %"
+    return f"{share:.1f} %" if share < 9.95 else f"{share:.0f} %"
+
+
+def size(count: float) -> str:
+    """A size in units of powers of 1024, as on the pages."""
+    for unit, power in (("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if count >= 1 << power:
+            return f"{three_digits(count / (1 << power))} {unit}"
+    return f"{round(count)} bytes"

@@ -44,7 +44,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "workbooks": set(),
     "opening": set(),
     "classify": set(),
-    "importers": {"events", "opening", "classify"},
+    "importers": {"events", "memory", "opening", "classify"},
+    "memory": {"events", "opening", "profile"},
     "diagnosis": {"classify", "events", "profile"},
     "events": {"classify", "diagnosis", "profile"},
     "profile": {"classify", "diagnosis", "events"},
@@ -59,7 +60,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "queries": {"classify", "diagnosis", "timeline"},
     "ranks": {"aggregation", "database", "events", "opening", "profile"},
     "comparing": {"diagnosis", "opening", "queries"},
-    "pipeline": PIPELINE_PARTS | {"analysis", "classify", "counters", "diagnosis", "opening", "ranks"},
+    "pipeline": PIPELINE_PARTS | {"analysis", "classify", "counters", "diagnosis", "memory", "opening", "ranks"},
     "run_metadata": {"database", "opening", "queries"},
     "reports": {"queries"},
     "running": set(),
@@ -99,7 +100,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """The only imports between the parts of the package, besides ``EVERYWHERE``. Nobody imports plugin or cli."""
 
-TABLES = {"kinds", "strings", "tables"}
+TABLES = {"kinds", "memory_tables", "strings", "tables"}
 """Modules that only say what tables hold."""
 
 ONLY_TABLES = {

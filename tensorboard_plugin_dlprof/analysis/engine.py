@@ -22,10 +22,9 @@ from tensorboard_plugin_dlprof.analysis.tables import (
     Undecided,
     Verdict,
 )
-from tensorboard_plugin_dlprof.analysis.wording import percentage
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.profile.tables import Profile
-from tensorboard_plugin_dlprof.units import short_duration
+from tensorboard_plugin_dlprof.units import percentage, short_duration
 
 
 def judge(

@@ -15,8 +15,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Finding, Gain, Pool
 from tensorboard_plugin_dlprof.analysis.thresholds import MIN_GAIN_FRACTION
-from tensorboard_plugin_dlprof.analysis.wording import percentage
-from tensorboard_plugin_dlprof.units import short_duration
+from tensorboard_plugin_dlprof.units import percentage, short_duration
 
 _IDLE = frozenset((Pool.DATA_LOADER, Pool.IO, Pool.SETUP, Pool.SYNC, Pool.LAUNCH, Pool.HOST, Pool.UNRECORDED))
 

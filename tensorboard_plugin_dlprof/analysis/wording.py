@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from tensorboard_plugin_dlprof.units import short_duration, three_digits
+from tensorboard_plugin_dlprof.units import percentage, short_duration, size
 
 Number: TypeAlias = int | float | str
 
@@ -39,23 +39,3 @@ def _shown(name: str, value: Number) -> str:
     if name.endswith("_bytes"):
         return size(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
-
-
-def percentage(fraction: float) -> str:
-    """A share in percent: one decimal below 10 %, except for 0 %; rounded to 100 % only if it is all."""
-    share = 100 * fraction
-    if share == 0:
-        return "0 %"
-    if 0 < share < 0.05:
-        return "under 0.1 %"
-    if 99.5 <= share < 100:
-        return "over 99.9 %" if share > 99.9 else f"{share:.1f} %"
-    return f"{share:.1f} %" if share < 9.95 else f"{share:.0f} %"
-
-
-def size(count: float) -> str:
-    """A size in units of powers of 1024, as on the pages."""
-    for unit, power in (("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)):
-        if count >= 1 << power:
-            return f"{three_digits(count / (1 << power))} {unit}"
-    return f"{round(count)} bytes"

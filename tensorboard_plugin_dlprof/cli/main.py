@@ -41,6 +41,7 @@ COMMANDS = {
     "compare": "compare",
     "job": "job",
     "distributed": "distributed",
+    "memory": "memory",
     "reports": "reports",
     "trace": "trace",
     "export": "export",

@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.database.coverage import coverage_rows
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, NO_DIGEST
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
 from tensorboard_plugin_dlprof.database.iteration_blocks import write_iteration_blocks
+from tensorboard_plugin_dlprof.database.memory_rows import write_memory
 from tensorboard_plugin_dlprof.database.rank_rows import write_ranks
 from tensorboard_plugin_dlprof.database.sub_op_rows import write_sub_ops
 from tensorboard_plugin_dlprof.database.work_by_op import write_iteration_ops, write_op_ranges
@@ -57,6 +58,7 @@ def write_raw_extensions(
     write_op_ranges(con, profile)
     write_sub_ops(con, profile)
     write_ranks(con, profile.ranks)
+    write_memory(con, profile.memory_histories)
     memory = profile.memory
     insert_integers(
         con,

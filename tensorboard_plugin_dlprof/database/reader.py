@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass,
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.database.connection import has_extensions
 from tensorboard_plugin_dlprof.database.lookups import Texts, integers, texts_of
+from tensorboard_plugin_dlprof.database.memory_rows import read_memory
 from tensorboard_plugin_dlprof.database.sub_op_rows import read_sub_ops
 from tensorboard_plugin_dlprof.database.work_reader import WorkReader
 from tensorboard_plugin_dlprof.diagnosis.segments import no_activity
@@ -93,6 +94,7 @@ class _Reader:
             coverage=self._coverage(),
             dlprof_markers=self._stored.get("dlprof_markers", "1") == "1",
             idle_frames=self._idle_frames(),
+            memory_histories=read_memory(self._con),
             activity=read_activity(self._con) if self._extended else no_activity(),
             sub_ops=read_sub_ops(self._con, self._strings, len(work.instances.op)) if self._extended else no_sub_ops(),
         )

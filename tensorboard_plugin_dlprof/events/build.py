@@ -20,6 +20,7 @@ from tensorboard_plugin_dlprof.events.idle_frames import find_idle_frames
 from tensorboard_plugin_dlprof.events.integrity import check
 from tensorboard_plugin_dlprof.events.iterations import counter_names, find_iterations, first_event_ns
 from tensorboard_plugin_dlprof.events.linking import Links, link
+from tensorboard_plugin_dlprof.events.memory_places import with_places
 from tensorboard_plugin_dlprof.events.nesting import Nesting, nest
 from tensorboard_plugin_dlprof.events.op_tables import NOTHING, DraftTexts, OpTables, op_tables
 from tensorboard_plugin_dlprof.events.resources import data_loader_spans, io_spans
@@ -94,7 +95,7 @@ def build_profile(
         devices=capture.devices,
         data_loader=data_loader_spans(capture),
         io=io_spans(capture),
-        memory=capture.memory,
+        memory=capture.memory if marked or simple else with_places(capture, nesting, drafts, tables),
         iterations=iterations,
         model_config=dlprof_markers.model_config(capture),
         gpu_memory_bytes=(0, 0),

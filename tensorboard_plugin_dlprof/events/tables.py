@@ -18,6 +18,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.kinds import RangeKind as RangeKind
 from tensorboard_plugin_dlprof.events.kinds import WorkKind as WorkKind
+from tensorboard_plugin_dlprof.events.memory_tables import History
 from tensorboard_plugin_dlprof.events.strings import Strings as Strings
 from tensorboard_plugin_dlprof.events.strings import valid_text as valid_text
 
@@ -184,6 +185,12 @@ class MemoryEvents(msgspec.Struct):
     """Running total after the event."""
     reserved_bytes: Int64s
     """Held by the allocator after the event."""
+    address: Int64s | None = None
+    """Of the block; -1 where not recorded, None for all."""
+    op: Int32s | None = None
+    """Row of ``Profile.ops`` of the op in which it happened, -1 for none; None if nobody asked."""
+    phase: Int8s | None = None
+    """``memory_tables.Phase``; None if nobody asked."""
 
 
 class ForwardLinks(msgspec.Struct):
@@ -351,5 +358,7 @@ class Capture(msgspec.Struct):
     """Those that the source lists, used or not."""
     process_ranks: dict[int, tuple[int, int]] = msgspec.field(default_factory=dict)
     """Process id -> its rank and the number of ranks, where the source has several processes or says so of each."""
+    memory_histories: list[History] = msgspec.field(default_factory=list)
+    """The memory of each GPU, of sources that tell nothing else (memory snapshots)."""
     skipped: dict[str, int] = msgspec.field(default_factory=dict)
     """Number of events that could not be used, by reason. The reasons are shown to the user."""

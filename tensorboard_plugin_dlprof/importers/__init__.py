@@ -34,10 +34,21 @@ def _kineto() -> Importer:
 
 
 @functools.cache
+def _snapshot() -> Importer:
+    from tensorboard_plugin_dlprof.importers.memory_snapshot import MemorySnapshotImporter
+
+    return MemorySnapshotImporter()
+
+
+@functools.cache
 def _xplane() -> Importer:
     from tensorboard_plugin_dlprof.importers.xplane import XPlaneImporter
 
     return XPlaneImporter()
+
+
+_SIGNS = ((MAGIC, _nsight), (b"\n", _xplane), (b"\x80", _snapshot))
+"""How files of some formats begin."""
 
 
 def importers(head: bytes = b"") -> Iterator[Importer]:
@@ -45,8 +56,9 @@ def importers(head: bytes = b"") -> Iterator[Importer]:
 
     Each module is loaded only when its importer is requested, since listing profiles needs none of them.
     """
-    order = (_nsight, _kineto, _xplane) if head.startswith(MAGIC) else (_kineto, _xplane, _nsight)
-    yield from (importer() for importer in (order if head[:1] != b"\n" else (_xplane, _kineto, _nsight)))
+    every = (_kineto, _nsight, _xplane, _snapshot)
+    first = next((importer for sign, importer in _SIGNS if head.startswith(sign)), _kineto)
+    yield from (importer() for importer in (first, *(other for other in every if other is not first)))
 
 
 def find_importer(path: Path) -> Importer:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.columns.group import are_among
 from tensorboard_plugin_dlprof.diagnosis.segments import Activity, no_activity
+from tensorboard_plugin_dlprof.events.memory_tables import History
 from tensorboard_plugin_dlprof.events.tables import (
     CaptureInfo,
     Device,
@@ -342,3 +343,5 @@ class Profile(msgspec.Struct):
     ranks: list[RankTables] = msgspec.field(default_factory=list)
     """One for every process that ran kernels; they are not read back from a database, like ``counters``."""
     host_ranges: HostRanges = msgspec.field(default_factory=no_host_ranges)
+    memory_histories: list[History] = msgspec.field(default_factory=list)
+    """The memory of each GPU whose allocator was recorded."""

@@ -24,12 +24,12 @@ from tensorboard_plugin_dlprof.analysis.tables import (
     Severity,
     Verdict,
 )
-from tensorboard_plugin_dlprof.analysis.wording import filled, percentage, size
+from tensorboard_plugin_dlprof.analysis.wording import filled
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.profile.tables import Op
-from tensorboard_plugin_dlprof.units import short_duration
+from tensorboard_plugin_dlprof.units import percentage, short_duration, size
 from tests.analysis.scenes import NCCL, STEP_NS, T4, Step, scene, signals, verdict
 
 RULE = dict(RULES)

@@ -79,7 +79,7 @@ def test_a_trace_is_known_by_its_content(tmp_path: Path, content: bytes, name: s
         (b"<!DOCTYPE html>", "x.json", "HTML"),
         (tar("run.json", TRACE), "run.tar", "tar archive; unpack it"),
         (gzip.compress(tar("run.json", TRACE), mtime=0), "run.tar.gz", "tar archive; unpack it"),
-        (pickle.dumps({"segments": []}), "snapshot.pickle", "memory snapshots"),
+        (pickle.dumps({"weights": []}), "model.pickle", "memory snapshots"),
         (b'{\n "schema": "1.1.1-chakra.0.0.4", "pid": 7, "start_ts": 3,\n "nodes": [', "et.json", "execution trace"),
         (b"version https://git-lfs.github.com/spec/v1", "x.json", "Git LFS"),
         (b"\x1f\x8bgarbage", "x.json.gz", "damaged"),

@@ -8,9 +8,9 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import op_evidence
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
-from tensorboard_plugin_dlprof.analysis.wording import percentage
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.windows import said
+from tensorboard_plugin_dlprof.units import percentage
 
 
 def iterations(signals: Signals) -> Finding | Lacks | None:

@@ -12,7 +12,6 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Evidence, Finding, Gain, Lacks, Pool, Severity
-from tensorboard_plugin_dlprof.analysis.wording import size
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.diagnosis.activity import communication_names
@@ -21,6 +20,7 @@ from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import Copies, Kernels
+from tensorboard_plugin_dlprof.units import size
 
 _DISTRIBUTED_LINK = "https://pytorch.org/docs/stable/distributed.html"
 

@@ -1,0 +1,68 @@
+"""Say what holds the GPU's memory at its peak.
+
+SOURCE is a trace with allocator events (profile_memory=True), a memory snapshot (*.pickle) or a database of either.
+The rows at the peak add up to it; what was held before the recording is a row of its own. Nothing is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.messages import ProgressBar
+from tensorboard_plugin_dlprof.cli.usage import WrongUsage
+from tensorboard_plugin_dlprof.option_values import named_path
+from tensorboard_plugin_dlprof.units import percentage, size
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("profile", metavar="SOURCE|DATABASE", type=named_path, help="trace, snapshot or database")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for scripts")
+    parser.add_argument("--device", metavar="N", help="only this GPU")
+    parser.add_argument(
+        "--at", metavar="peak|NS", default="peak", help="the moment to list, in ns of the recording (default: peak)"
+    )
+    parser.add_argument("--by", choices=("category", "op"), default="category", help="what the text lists")
+    parser.add_argument("--top", metavar="N", type=int, default=10, help="rows of the text (default: 10)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the answer on stdout."""
+    from tensorboard_plugin_dlprof.pipeline import memory_of_source
+
+    if arguments.at != "peak" and not arguments.at.lstrip("-").isdecimal():
+        raise WrongUsage(f"--at {arguments.at}: give peak, or a time in nanoseconds.")
+    at_ns = None if arguments.at == "peak" else int(arguments.at)
+    progress = ProgressBar(arguments.profile.name)
+    try:
+        found = memory_of_source(arguments.profile, at_ns, progress)
+    finally:
+        progress.clear()
+    if arguments.device is not None:
+        if arguments.device not in found["devices"]:
+            raise WrongUsage(f"--device {arguments.device}: the recording has {', '.join(found['devices']) or 'none'}.")
+        found["devices"] = {arguments.device: found["devices"][arguments.device]}
+    if arguments.format == "json":
+        json.dump(found, sys.stdout, ensure_ascii=False)
+        sys.stdout.write("\n")
+    else:
+        sys.stdout.write(_text(found, arguments.by, arguments.top))
+    return exit_codes.SUCCESS
+
+
+def _text(found: dict[str, Any], by: str, top: int) -> str:
+    lines = [found["headline"]]
+    for device, each in found["devices"].items():
+        lines += ["", f"GPU {device}, {each['peak_of']} bytes at the peak of {size(each['peak_bytes'])}:"]
+        key, rows = ("category", each["at_peak"]) if by == "category" else ("owner", each["by_owner"])
+        whole = max(each["peak_bytes"], 1)
+        for row in rows[:top]:
+            blocks = "" if row["blocks"] is None else f" in {row['blocks']:,} blocks"
+            lines.append(f"  {size(row['bytes']):>10}  {percentage(row['bytes'] / whole):>6}  {row[key]}{blocks}")
+        for finding in each["findings"]:
+            lines += ["", finding["title"] + ".", f"   {finding['action']}"]
+    return "\n".join(lines) + "\n"

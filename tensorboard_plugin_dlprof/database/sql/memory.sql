@@ -1,0 +1,63 @@
+-- What holds the memory of the GPUs (memory/). Events are those of the framework's allocator, numbered from 0 for each GPU;
+-- state n is what holds before event n. *_bytes are bytes, *_ns nanoseconds; NULL is unknown.
+
+CREATE TABLE memory_devices (
+    device_id       INTEGER PRIMARY KEY,    -- read_only_gpu_infos.device_id
+    measure         TEXT NOT NULL,          -- allocated, or requested where the source tells only that
+    relative        INTEGER NOT NULL,       -- boolean: values count from the start of the recording
+    timed           INTEGER NOT NULL,       -- boolean: the events have times
+    reserved        INTEGER NOT NULL,       -- boolean: the allocator's reserved memory was recorded
+    capacity_bytes  INTEGER,                -- bytes of the GPU
+    settings        TEXT NOT NULL,          -- PYTORCH_CUDA_ALLOC_CONF; empty if not recorded
+    lost_frees      INTEGER NOT NULL        -- allocations at an address in use, whose frees are missing
+);
+
+-- The states of a GPU's memory: columns of integers packed as packing.py says, up to 8,192 a row: time_ns, bytes in use,
+-- bytes reserved, each as the difference from the state before.
+CREATE TABLE memory_states (
+    device_id  INTEGER NOT NULL,    -- memory_devices.device_id
+    part       INTEGER NOT NULL,    -- number from 0
+    states     INTEGER NOT NULL,    -- rows
+    packed     BLOB NOT NULL,
+    PRIMARY KEY (device_id, part)
+);
+
+-- Blocks by allocation, packed likewise: event that allocates (difference from the block before), events until it is
+-- freed (-1: never), bytes, category (memory_tables.CATEGORIES), owner (memory_owners.number).
+CREATE TABLE memory_blocks (
+    device_id  INTEGER NOT NULL,    -- memory_devices.device_id
+    part       INTEGER NOT NULL,    -- number from 0
+    blocks     INTEGER NOT NULL,    -- rows
+    packed     BLOB NOT NULL,
+    PRIMARY KEY (device_id, part)
+);
+
+-- Who allocates: the path of an op, or a place in the program.
+CREATE TABLE memory_owners (
+    device_id  INTEGER NOT NULL,    -- memory_devices.device_id
+    number     INTEGER NOT NULL,    -- from 0, which is unknown
+    path       TEXT NOT NULL,
+    PRIMARY KEY (device_id, number)
+) WITHOUT ROWID;
+
+-- What the allocator has taken from the driver when the recording ends (snapshots).
+CREATE TABLE memory_segments (
+    device_id    INTEGER NOT NULL,  -- memory_devices.device_id
+    number       INTEGER NOT NULL,  -- from 0
+    address      INTEGER NOT NULL,
+    total_bytes  INTEGER NOT NULL,  -- bytes
+    pool         TEXT NOT NULL,     -- large or small
+    stream       INTEGER NOT NULL,  -- number of the stream
+    blocks       TEXT NOT NULL,     -- JSON: [[bytes, state], ...]
+    PRIMARY KEY (device_id, number)
+) WITHOUT ROWID;
+
+-- Events that stand out: the allocator took memory from the driver (segment), or an allocation failed (out_of_memory).
+CREATE TABLE memory_marks (
+    device_id   INTEGER NOT NULL,   -- memory_devices.device_id
+    event       INTEGER NOT NULL,   -- number of the event
+    kind        TEXT NOT NULL,      -- segment, out_of_memory
+    num_bytes   INTEGER,            -- bytes asked for
+    free_bytes  INTEGER,            -- bytes free on the GPU
+    PRIMARY KEY (device_id, event, kind)
+) WITHOUT ROWID;

@@ -1,0 +1,94 @@
+"""Tables of the history of GPU memory: events of an allocator, and the blocks that they allocate and free.
+
+Numbers of events are those of one device, from 0. A state is what holds before the first event (0), or after an event.
+"""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+_Int8s = npt.NDArray[np.int8]
+_Int32s = npt.NDArray[np.int32]
+_Int64s = npt.NDArray[np.int64]
+
+STAYS = np.iinfo(np.int64).max
+"""``Blocks.freed`` of a block that is never freed."""
+
+
+class Phase(enum.IntEnum):
+    """Part of a training step."""
+
+    UNKNOWN = 0
+    FORWARD = 1
+    BACKWARD = 2
+    ZERO_GRAD = 3
+    OPTIMIZER = 4
+
+
+CATEGORIES = (
+    *("optimizer state", "optimizer temporary", "gradient", "backward temporary", "activation", "forward temporary"),
+    *("activation or output", "unknown", "held before the recording"),
+)
+"""What memory holds, by the phases in which it was allocated and freed."""
+
+HELD_BEFORE = len(CATEGORIES) - 1
+UNKNOWN = CATEGORIES.index("unknown")
+
+
+class Blocks(msgspec.Struct):
+    """Blocks that were allocated in the recording: one row each, by allocation."""
+
+    allocated: _Int64s
+    """Number of the event."""
+    freed: _Int64s
+    """Number of the event; ``STAYS`` if it was not freed."""
+    num_bytes: _Int64s
+    category: _Int8s
+    """Index into ``CATEGORIES``."""
+    owner: _Int32s
+    """Index into ``History.owners``."""
+
+
+class Segment(msgspec.Struct, frozen=True):
+    """A piece of memory that the allocator took from the driver, at the end of the recording."""
+
+    address: int
+    total_bytes: int
+    pool: str
+    stream: int
+    blocks: tuple[tuple[int, str], ...]
+    """Size in bytes and state of each block."""
+
+
+class History(msgspec.Struct):
+    """The memory of one device."""
+
+    device: int
+    measure: str
+    """``allocated``, or ``requested`` where the source tells only that."""
+    relative: bool
+    """Whether values count from the start of the recording, because no total was recorded."""
+    time_ns: _Int64s
+    """Of each event; empty if the source records none, so that only the order is known."""
+    in_use_bytes: _Int64s
+    """Before the first event, and after each: n + 1 values."""
+    reserved_bytes: _Int64s
+    """The same; -1 if unknown."""
+    blocks: Blocks
+    owners: list[str]
+    """Paths of ops, or places in the program, that allocate; the first is empty: unknown."""
+    capacity_bytes: int = 0
+    """Of the device; 0 if unknown."""
+    segments: list[Segment] = msgspec.field(default_factory=list)
+    settings: str = ""
+    """``PYTORCH_CUDA_ALLOC_CONF``."""
+    out_of_memory: list[tuple[int, int, int]] = msgspec.field(default_factory=list)
+    """Failed allocations: number of the event, bytes asked for, bytes free on the device (-1 if unknown)."""
+    segment_events: _Int64s = msgspec.field(default_factory=lambda: np.zeros(0, np.int64))
+    """Numbers of the events in which the allocator took memory from the driver."""
+    lost_frees: int = 0
+    """Allocations at an address that was in use: their frees were not recorded."""

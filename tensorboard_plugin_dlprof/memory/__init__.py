@@ -1,0 +1,1 @@
+"""What holds the GPU's memory, when, and why it runs out."""

@@ -1,0 +1,133 @@
+"""What ``dlprof memory`` answers: the peak of each GPU, what it consists of, iterations, leak, advice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from tensorboard_plugin_dlprof.events.memory_tables import History
+from tensorboard_plugin_dlprof.memory.findings import findings_of
+from tensorboard_plugin_dlprof.memory.leak import find_leak
+from tensorboard_plugin_dlprof.memory.peak import Held, by_category, by_owner, peak_of, time_of
+from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
+from tensorboard_plugin_dlprof.units import percentage, size
+
+SCHEMA = "dlprof-memory-1"
+MOST_OWNERS = 50
+MOST_ITERATIONS = 10_000
+
+
+def answer(profile: Profile, source: str, at_ns: int | None = None) -> dict[str, Any]:
+    """The whole answer, as plain data.
+
+    Args:
+        profile: With ``memory_histories``.
+        source: Name of the file.
+        at_ns: The moment whose memory is listed in ``at_peak``; by default each GPU's peak.
+    """
+    candidate = profile.iterations[0]
+    devices = {str(each.device): _device(profile, each, candidate, at_ns) for each in profile.memory_histories}
+    return {
+        "schema": SCHEMA,
+        "source": source,
+        "clock": {"unit": "ns", "base_ns": str(profile.info.base_time_ns)},
+        "devices": devices,
+        "headline": headline(profile),
+    }
+
+
+def headline(profile: Profile) -> str:
+    """The memory of the GPU that holds most, in one sentence; says so where none was recorded."""
+    if not profile.memory_histories:
+        return "The memory of GPUs was not recorded: profile(profile_memory=True), or a snapshot, brings it."
+    history = max(profile.memory_histories, key=lambda each: int(each.in_use_bytes.max()))
+    peak = peak_of(history)
+    held = by_category(history, peak.state)
+    whole = max(peak.in_use_bytes, 1)
+    consists = ", ".join(f"{percentage(each.num_bytes / whole)} {each.name}" for each in held[:3])
+    of = ""
+    if history.capacity_bytes:
+        of = f" of {size(history.capacity_bytes)} ({percentage(peak.in_use_bytes / history.capacity_bytes)})"
+    relative = " more than at the start of the recording" if history.relative else ""
+    reserved = ""
+    if (history.reserved_bytes >= 0).all():
+        most = int(history.reserved_bytes.max())
+        cached = most - int(history.in_use_bytes[int(history.reserved_bytes.argmax())])
+        reserved = f" Reserved {size(most)}: {size(max(cached, 0))} of it cached, not in use."
+    return f"Peak {size(peak.in_use_bytes)}{of}{relative} on GPU {history.device}: {consists}.{reserved}"
+
+
+def _device(profile: Profile, history: History, candidate: IterationCandidate, at_ns: int | None) -> dict[str, Any]:
+    peak = peak_of(history)
+    state = peak.state if at_ns is None else state_at(history, at_ns)
+    reserved = bool((history.reserved_bytes >= 0).all())
+    iterations = _iterations(history, candidate) if len(history.time_ns) and profile.kernels.op.size else []
+    marked = candidate.source != "whole_capture"
+    ends = np.array([each["end_bytes"] for each in iterations], np.int64)
+    leak = find_leak(ends if marked else ends[:0], history.capacity_bytes)
+    return {
+        "peak_bytes": peak.in_use_bytes,
+        "peak_of": history.measure,
+        "relative": history.relative,
+        "peak_ns": peak.time_ns,
+        "peak_event": peak.state - 1 if peak.state else None,
+        "peak_reserved_bytes": int(history.reserved_bytes.max()) if reserved else None,
+        "capacity_bytes": history.capacity_bytes or None,
+        "end_bytes": int(history.in_use_bytes[-1]),
+        "events": len(history.in_use_bytes) - 1,
+        "at_ns": time_of(history, state),
+        "at_peak": [_held(each, "category") for each in by_category(history, state)],
+        "by_owner": [_held(each, "owner") for each in by_owner(history, state)[:MOST_OWNERS]],
+        "fragmentation": _fragmentation(history),
+        "iterations": iterations[:MOST_ITERATIONS],
+        "leak": msgspec.structs.asdict(leak),
+        "lost_frees": history.lost_frees,
+        "out_of_memory": [
+            {"event": event, "asked_bytes": asked, "free_bytes": free if free >= 0 else None}
+            for event, asked, free in history.out_of_memory
+        ],
+        "findings": findings_of(profile, history, leak, iterations if marked else []),
+    }
+
+
+def _held(held: Held, key: str) -> dict[str, Any]:
+    return {key: held.name, "bytes": held.num_bytes, "blocks": held.blocks}
+
+
+def state_at(history: History, time_ns: int) -> int:
+    """The state at a time."""
+    return int(np.searchsorted(history.time_ns, time_ns, side="right"))
+
+
+def _iterations(history: History, candidate: IterationCandidate) -> list[dict[str, Any]]:
+    first = np.searchsorted(history.time_ns, candidate.start_ns, side="left")
+    last = np.searchsorted(history.time_ns, candidate.stop_ns, side="left")
+    found = []
+    for index, (begin, end) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+        peak = peak_of(history, begin, end + 1)
+        found.append(
+            {
+                "index": index,
+                "number": int(candidate.values[index]),
+                "peak_bytes": peak.in_use_bytes,
+                "peak_ns": peak.time_ns,
+                "end_bytes": int(history.in_use_bytes[end]),
+            }
+        )
+    return found
+
+
+def _fragmentation(history: History) -> dict[str, Any]:
+    """What is reserved and not in use at the end, and the largest piece of it (snapshots)."""
+    reserved = int(history.reserved_bytes[-1])
+    free = [size for segment in history.segments for size, state in segment.blocks if state == "inactive"]
+    cached = reserved - int(history.in_use_bytes[-1]) if reserved >= 0 else None
+    return {
+        "cached_bytes": cached,
+        "cached_fraction": cached / reserved if cached is not None and reserved > 0 else None,
+        "largest_free_block_bytes": max(free, default=None),
+        "free_bytes": sum(free) if history.segments else None,
+        "segments": len(history.segments) or None,
+    }

@@ -1,0 +1,61 @@
+"""The history of each GPU's memory from the allocator's events in a trace."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.events.memory_tables import STAYS, Blocks, History, Phase
+from tensorboard_plugin_dlprof.events.tables import MemoryEvents
+from tensorboard_plugin_dlprof.memory.pairing import category_of, pair
+from tensorboard_plugin_dlprof.profile.tables import Profile
+
+
+def histories(profile: Profile) -> list[History]:
+    """The history of each GPU with events; the host's memory is left out."""
+    memory = profile.memory
+    capacity = {device.device_id: device.memory_bytes for device in profile.devices}
+    return [
+        _history(profile, memory, device, capacity.get(device, 0))
+        for device in distinct_values(memory.device[memory.device >= 0]).tolist()
+    ]
+
+
+def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int) -> History:
+    rows = np.flatnonzero(memory.device == device)
+    rows = rows[np.argsort(memory.time_ns[rows], kind="stable")]
+    change, total = memory.num_bytes[rows], memory.allocated_bytes[rows]
+    relative = bool((total < 0).any())
+    in_use = np.append(0, np.cumsum(change)) if relative else np.append(total[0] - change[0], total)
+    reserved = memory.reserved_bytes[rows]
+    address = memory.address[rows] if memory.address is not None else np.full(len(rows), -1, np.int64)
+    pairs = pair(address, change)
+    phase = memory.phase[rows] if memory.phase is not None else np.zeros(len(rows), np.int8)
+    op = memory.op[rows].astype(np.int64) if memory.op is not None else np.full(len(rows), -1, np.int64)
+    ops, owner = np.unique(np.append(op, -1), return_inverse=True)
+    stays = pairs.freed == STAYS
+    freed = phase[np.where(stays, 0, pairs.freed)]
+    # What is freed between ranges, by the garbage collector, is freed where the program was: ask the events around.
+    known = np.maximum.accumulate(np.where(phase > 0, np.arange(len(phase)), 0))
+    freed = np.where(freed == Phase.UNKNOWN, phase[known[np.where(stays, 0, pairs.freed)]], freed)
+    backward = bool((phase == Phase.BACKWARD).any())
+    held = np.append(reserved[:1], reserved) if len(reserved) else np.full(1, -1, np.int64)
+    return History(
+        device=device,
+        measure="allocated",
+        relative=relative,
+        time_ns=memory.time_ns[rows],
+        in_use_bytes=in_use,
+        reserved_bytes=held if not relative else np.full(len(in_use), -1, np.int64),
+        blocks=Blocks(
+            pairs.allocated,
+            pairs.freed,
+            pairs.num_bytes,
+            category_of(phase[pairs.allocated], freed.astype(np.int8), stays, backward),
+            owner.reshape(-1)[pairs.allocated].astype(np.int32),
+        ),
+        owners=[profile.ops[row].name if row >= 0 else "" for row in ops.tolist()],
+        capacity_bytes=capacity,
+        segment_events=np.flatnonzero(np.diff(held) > 0),
+        lost_frees=pairs.lost_frees,
+    )

@@ -1,0 +1,56 @@
+"""Whether memory grows from iteration to iteration, and is not given back."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import msgspec
+import numpy as np
+
+from tensorboard_plugin_dlprof.events.tables import Int64s
+
+FEWEST = 4
+"""Fewer iterations after the first cannot tell a leak from a warm-up."""
+
+_SURE = 1.96
+"""Standard errors of an interval that is right 19 of 20 times."""
+
+
+class Leak(msgspec.Struct, frozen=True):
+    """The verdict on a leak."""
+
+    verdict: str
+    """``leak``, ``none`` or ``cannot_tell``."""
+    bytes_per_iteration: int | None = None
+    low_bytes: int | None = None
+    high_bytes: int | None = None
+    """95 % interval (Theil and Sen)."""
+    iterations_until_full: int | None = None
+
+
+def find_leak(end_bytes: Int64s, capacity_bytes: int) -> Leak:
+    """Judge the memory in use at the end of each iteration.
+
+    Args:
+        end_bytes: One value for each iteration. The first is left out: it allocates what stays.
+        capacity_bytes: Of the GPU; 0 if unknown.
+    """
+    ends = end_bytes[1:]
+    count = len(ends)
+    if count < FEWEST:
+        return Leak("cannot_tell")
+    first, second = np.triu_indices(count, 1)
+    slopes = np.sort((ends[second] - ends[first]) / (second - first))
+    width = _SURE * sqrt(count * (count - 1) * (2 * count + 5) / 18)
+    low = slopes[max(int((len(slopes) - width) / 2), 0)]
+    high = slopes[min(int((len(slopes) + width) / 2), len(slopes) - 1)]
+    slope = round(float(np.median(slopes)))
+    grows = bool((np.diff(ends) > 0).all()) and low > 0
+    left = capacity_bytes - int(ends[-1])
+    return Leak(
+        "leak" if grows else "none",
+        slope,
+        round(float(low)),
+        round(float(high)),
+        left // slope if grows and capacity_bytes > 0 and slope > 0 and left > 0 else None,
+    )

@@ -1,0 +1,71 @@
+"""Pairs allocations with their frees, and tells what blocks hold by when they were allocated and freed."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, STAYS, UNKNOWN, Phase
+from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
+
+
+class Pairs(msgspec.Struct):
+    """Events paired by address."""
+
+    allocated: Int64s
+    freed: Int64s
+    num_bytes: Int64s
+    freed_unseen: Int64s
+    """Events that free what was allocated before the recording."""
+    lost_frees: int
+
+
+def pair(address: Int64s, change_bytes: Int64s) -> Pairs:
+    """Pair the allocations of one device with their frees.
+
+    Args:
+        address: Of each event, in order; -1 for events that allocate and free nothing.
+        change_bytes: Positive for an allocation, negative for a free.
+    """
+    rows = np.flatnonzero((address != -1) & (change_bytes != 0))
+    rows = rows[np.argsort(address[rows], kind="stable")]
+    where, allocates = address[rows], change_bytes[rows] > 0
+    follows = np.append(where[1:] == where[:-1], False) if len(rows) else np.zeros(0, np.bool_)
+    following = np.append(rows[1:], 0) if len(rows) else rows
+    freed = np.where(follows, following, STAYS)[allocates]
+    own = rows[allocates]
+    lost = follows & allocates & np.append(allocates[1:], False) if len(rows) else follows
+    preceded = np.append(False, follows[:-1] & allocates[:-1]) if len(rows) else follows
+    order = np.argsort(own, kind="stable")
+    return Pairs(
+        own[order], freed[order], change_bytes[own][order], rows[~allocates & ~preceded], int(np.count_nonzero(lost))
+    )
+
+
+def category_of(allocated: Int8s, freed: Int8s, stays: npt.NDArray[np.bool_], backward_follows: bool) -> Int8s:
+    """The category of blocks, by the phases in which they were allocated and freed.
+
+    Args:
+        allocated: ``Phase`` of each allocation.
+        freed: ``Phase`` of each free; of blocks that stay, any.
+        stays: Whether the block is not freed.
+        backward_follows: Whether the recording contains a backward pass.
+    """
+    names = {name: number for number, name in enumerate(CATEGORIES)}
+    found = np.full(len(allocated), UNKNOWN, np.int8)
+    optimizer, backward = allocated == Phase.OPTIMIZER, allocated == Phase.BACKWARD
+    forward = (allocated == Phase.FORWARD) | (allocated == Phase.ZERO_GRAD)
+    found[optimizer & stays] = names["optimizer state"]
+    found[optimizer & ~stays] = names["optimizer temporary"]
+    found[backward & (stays | (freed == Phase.ZERO_GRAD) | (freed == Phase.OPTIMIZER) | (freed == Phase.FORWARD))] = (
+        names["gradient"]
+    )
+    found[backward & ~stays & (freed == Phase.BACKWARD)] = names["backward temporary"]
+    found[forward & ~stays & (freed == Phase.BACKWARD)] = names["activation"]
+    found[forward & ~stays & (freed != Phase.BACKWARD)] = names["forward temporary"]
+    found[forward & stays] = names["activation or output"]
+    if not backward_follows:
+        # Without a backward pass nothing tells an activation from a result.
+        found[forward & ~stays] = names["forward temporary"]
+    return found

@@ -1,0 +1,251 @@
+"""Reads PyTorch's memory snapshots (``torch.cuda.memory._dump_snapshot``), which are pickles, without running them.
+
+A pickle can name any function and call it. A snapshot consists of numbers, texts, lists and dictionaries only, so every
+name is refused. What the pickle machine may allocate before that is limited by the process that reads.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.errors import BrokenSource, UnsafeFile
+from tensorboard_plugin_dlprof.events.memory_tables import STAYS, Blocks, History, Phase, Segment
+from tensorboard_plugin_dlprof.events.tables import Int8s, valid_text
+from tensorboard_plugin_dlprof.memory.pairing import category_of, pair
+from tensorboard_plugin_dlprof.opening.regular_file import open_regular, shown
+
+MEMORY_PER_BYTE = 6
+"""Bytes of memory that a byte of a snapshot takes once it is read; measured 4.4."""
+
+_MOST_DEVICES = 1_024
+_MOST_FRAMES = 100
+_MOST_TEXT = 300
+_ALLOC, _FREE = "alloc", "free_completed"
+_TAKES, _RETURNS = ("segment_alloc", "segment_map"), ("segment_free", "segment_unmap")
+_LIBRARIES = ("torch/", "site-packages/", "/lib/python", "<frozen")
+
+
+class _Unpickler(pickle.Unpickler):
+    """A pickle machine that knows no name."""
+
+    def find_class(self, module: str, name: str) -> NoReturn:
+        raise pickle.UnpicklingError(f"it names {module}.{name}"[:200])
+
+    def persistent_load(self, pid: object) -> NoReturn:
+        raise pickle.UnpicklingError("it refers to another file")
+
+
+def is_snapshot(head: bytes) -> bool:
+    """Whether a file begins like a snapshot: a pickle with the keys of one, and no name of a class before them."""
+    if head[:1] != b"\x80" or head[1:2] not in (b"\x02", b"\x03", b"\x04", b"\x05"):
+        return False
+    keys = [place for key in (b"segments", b"device_traces") if (place := head.find(key)) >= 0]
+    return bool(keys) and b"torch._utils" not in head
+
+
+def read_snapshot(path: Path, memory_bytes: int) -> list[History]:
+    """The memory of each device in a snapshot.
+
+    Args:
+        path: The file.
+        memory_bytes: What reading may take.
+
+    Raises:
+        BrokenSource: It is damaged, or no snapshot.
+        UnsafeFile: It names functions, which snapshots do not, or is too large.
+    """
+    with open_regular(path) as file:
+        size = file.seek(0, 2)
+        file.seek(0)
+        if size * MEMORY_PER_BYTE > memory_bytes:
+            raise UnsafeFile(
+                f"{shown(path)} would need more memory than an import may use; record with max_entries=100000 or "
+                "stacks='python', or raise the limit of memory."
+            )
+        try:
+            content = _Unpickler(file).load()
+        except pickle.UnpicklingError as error:
+            if "it names" in str(error) or "it refers" in str(error):
+                raise UnsafeFile(
+                    f"{shown(path)} is refused: {error}, which no memory snapshot does, and which could run a program."
+                ) from None
+            raise _damaged(path) from None
+        except MemoryError:
+            raise UnsafeFile(f"{shown(path)} asks for more memory than an import may use; it is damaged.") from None
+        except (EOFError, ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+            raise _damaged(path) from None
+    if not isinstance(content, dict) or not isinstance(content.get("segments"), list):
+        raise BrokenSource(f"{shown(path)} is a pickle, but no memory snapshot (it has no list of segments).")
+    return _histories(content, path)
+
+
+def _damaged(path: Path) -> BrokenSource:
+    return BrokenSource(f"{shown(path)} is damaged or cut short: its pickle ends too early; dump the snapshot again.")
+
+
+def _histories(content: dict[Any, Any], path: Path) -> list[History]:
+    traces = content.get("device_traces")
+    traces = traces if isinstance(traces, list) else []
+    segments: dict[int, list[dict[Any, Any]]] = {}
+    for segment in _dicts(content["segments"]):
+        device = segment.get("device")
+        if isinstance(device, int) and 0 <= device < _MOST_DEVICES:
+            segments.setdefault(device, []).append(segment)
+    settings = content.get("allocator_settings")
+    conf = settings.get("PYTORCH_CUDA_ALLOC_CONF") if isinstance(settings, dict) else ""
+    annotations = _annotations(content.get("external_annotations"))
+    found = []
+    for device in range(min(max([len(traces) - 1, *segments]) + 1, _MOST_DEVICES)):
+        events = list(_dicts(traces[device])) if device < len(traces) and isinstance(traces[device], list) else []
+        if events or device in segments:
+            history = _history(device, events, segments.get(device, []), annotations.get(device, []))
+            history.settings = str(conf)[:_MOST_TEXT] if isinstance(conf, str) else ""
+            found.append(history)
+    if not found:
+        raise BrokenSource(f"{shown(path)} holds neither segments nor events of any GPU; record it while one is used.")
+    return found
+
+
+def _dicts(values: object) -> Iterator[dict[Any, Any]]:
+    if isinstance(values, list):
+        for value in values:
+            if isinstance(value, dict):
+                yield value
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) and -(1 << 62) < value < 1 << 62 else 0
+
+
+def _annotations(values: object) -> dict[int, list[tuple[int, int, str]]]:
+    """Begin and end (us) and name of the optimizer's annotations on each device."""
+    begun: dict[tuple[int, str], int] = {}
+    found: dict[int, list[tuple[int, int, str]]] = {}
+    for each in _dicts(values):
+        name, stage, device, time = (each.get(key) for key in ("name", "stage", "device", "time_us"))
+        if not isinstance(name, str) or not isinstance(time, int) or "Optimizer." not in name:
+            continue
+        key = (_whole(device), name)
+        if stage == "START":
+            begun[key] = time
+        elif key in begun:
+            found.setdefault(key[0], []).append((begun.pop(key), time, name))
+    return found
+
+
+def _history(
+    device: int,
+    events: list[dict[Any, Any]],
+    segments: list[dict[Any, Any]],
+    annotations: list[tuple[int, int, str]],
+) -> History:
+    actions = [event.get("action") for event in events]
+    sizes = np.array([_whole(event.get("size")) for event in events], np.int64)
+    is_alloc = np.array([action == _ALLOC for action in actions], np.bool_)
+    is_free = np.array([action == _FREE for action in actions], np.bool_)
+    takes = np.array([action in _TAKES for action in actions], np.bool_)
+    returns = np.array([action in _RETURNS for action in actions], np.bool_)
+    change = np.where(is_alloc, sizes, 0) - np.where(is_free, sizes, 0)
+    reserved = np.where(takes, sizes, 0) - np.where(returns, sizes, 0)
+    address = np.array([_whole(event.get("addr")) for event in events], np.int64)
+    pairs = pair(np.where(change != 0, address, -1), change)
+    times = [event.get("time_us") for event in events]
+    timed = bool(times) and all(isinstance(time, int) for time in times)
+    phases, owners, owner = _told(events, annotations if timed else [])
+    stays = pairs.freed == STAYS
+    freed_in = phases[np.where(stays, 0, pairs.freed)] if len(phases) else phases
+    category = category_of(phases[pairs.allocated], freed_in, stays, bool((phases == Phase.BACKWARD).any()))
+    end_requested = sum(
+        _whole(block.get("requested_size", block.get("size")))
+        for segment in segments
+        for block in _dicts(segment.get("blocks"))
+        if block.get("state") == "active_allocated"
+    )
+    end_reserved = sum(_whole(segment.get("total_size")) for segment in segments)
+    after = np.append(0, np.cumsum(change)), np.append(0, np.cumsum(reserved))
+    return History(
+        device=device,
+        measure="requested",
+        relative=False,
+        time_ns=np.array(times, np.int64) * 1000 if timed else np.zeros(0, np.int64),
+        # The state at the end is known exactly; the events lead back from there.
+        in_use_bytes=end_requested - after[0][-1] + after[0],
+        reserved_bytes=end_reserved - after[1][-1] + after[1],
+        blocks=Blocks(pairs.allocated, pairs.freed, pairs.num_bytes, category, owner[pairs.allocated]),
+        owners=owners,
+        segments=[_segment(segment) for segment in segments],
+        out_of_memory=[
+            (number, _whole(event.get("size")), _whole(event.get("device_free", -1)))
+            for number, event in enumerate(events)
+            if event.get("action") == "oom"
+        ],
+        segment_events=np.flatnonzero(takes),
+        lost_frees=pairs.lost_frees,
+    )
+
+
+def _segment(segment: dict[Any, Any]) -> Segment:
+    blocks = tuple((_whole(block.get("size")), str(block.get("state"))[:40]) for block in _dicts(segment.get("blocks")))
+    pool = str(segment.get("segment_type"))[:40]
+    return Segment(
+        _whole(segment.get("address")), _whole(segment.get("total_size")), pool, _whole(segment.get("stream")), blocks
+    )
+
+
+def _told(
+    events: list[dict[Any, Any]], annotations: list[tuple[int, int, str]]
+) -> tuple[Int8s, list[str], np.ndarray[tuple[int], np.dtype[np.int32]]]:
+    """The phase of each event; the places in programs that allocate, and the index of each event's place."""
+    phases = np.zeros(len(events), np.int8)
+    places = np.zeros(len(events), np.int32)
+    owners: dict[str, int] = {"": 0}
+    # Thousands of events share one list of frames; each is read once. The events keep the lists alive.
+    known: dict[int, tuple[Phase, int]] = {}
+    for number, event in enumerate(events):
+        frames = event.get("frames")
+        if not isinstance(frames, list) or not frames:
+            continue
+        told = known.get(id(frames))
+        if told is None:
+            phase, place = _of_frames(frames)
+            told = known[id(frames)] = phase, owners.setdefault(place, len(owners))
+        phases[number], places[number] = told
+    for begin, end, name in annotations:
+        phase = Phase.ZERO_GRAD if "zero_grad" in name else Phase.OPTIMIZER
+        inside = [number for number, event in enumerate(events) if begin <= event["time_us"] <= end]
+        phases[inside] = phase
+    return phases, list(owners), places
+
+
+def _of_frames(frames: list[Any]) -> tuple[Phase, str]:
+    """The phase that a stack tells, and its innermost place in the program's own code."""
+    phase, place, outer = Phase.FORWARD, "", ""
+    for frame in frames[:_MOST_FRAMES]:
+        if not isinstance(frame, dict):
+            continue
+        name, file = str(frame.get("name")), str(frame.get("filename")).replace("\\", "/")
+        if "torch::autograd::Engine::" in name or "PythonEngine::thread_init" in name:
+            phase = Phase.BACKWARD
+        elif phase == Phase.FORWARD and _is_of_optimizer(file):
+            phase = Phase.ZERO_GRAD if name == "zero_grad" else Phase.OPTIMIZER
+        if file.endswith(".py"):
+            shown_place = f"{_short(file)}({_whole(frame.get('line'))}): {name}"
+            outer = outer or shown_place
+            if not place and not any(part in file for part in _LIBRARIES):
+                place = shown_place
+    return phase, valid_text((place or outer)[:_MOST_TEXT])
+
+
+def _is_of_optimizer(file: str) -> bool:
+    bare = file.rpartition("/")[2]
+    return "torch/optim/" in file or "optim" in bare or bare.startswith("adam") or bare == "sgd.py"
+
+
+def _short(file: str) -> str:
+    """The last folders of a path: whose home it lies in is nobody's business."""
+    return "/".join(file.split("/")[-3:])

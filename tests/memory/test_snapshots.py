@@ -1,0 +1,160 @@
+"""Memory snapshots: peaks and sums, held against facts counted from the files by other code."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tensorboard_plugin_dlprof.cli.main import main
+from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError, UnsafeFile
+from tensorboard_plugin_dlprof.events.memory_tables import STAYS, History
+from tensorboard_plugin_dlprof.importers import find_importer
+from tensorboard_plugin_dlprof.memory.pairing import pair
+from tensorboard_plugin_dlprof.memory.peak import by_category, by_owner, peak_of
+from tensorboard_plugin_dlprof.memory.snapshot import read_snapshot
+from tests.shared_data import shared_data
+
+GIGABYTES = 4 << 30
+
+
+def snapshots() -> list[Path]:
+    """All snapshots that were recorded by others."""
+    return sorted((shared_data() / "memory").glob("*/*.pickle"))
+
+
+def stated(path: Path) -> dict[str, int]:
+    """What MANIFEST.md says of a snapshot."""
+    text = (shared_data() / "memory" / "MANIFEST.md").read_text()
+    part = text[text.index(f"* memory/{path.parent.name}/") :]
+    words = ("peak requested", "peak reserved", "requested before the first event", "largest free block")
+    return {
+        word: int(re.search(rf"{word} ([\d,]+)", part)[1].replace(",", ""))  # type: ignore[index]
+        for word in words
+    }
+
+
+def only(path: Path) -> History:
+    """The memory of the only GPU in a snapshot."""
+    (history,) = read_snapshot(path, GIGABYTES)
+    return history
+
+
+def test_peaks_are_those_of_an_independent_replay() -> None:
+    """Requested and reserved bytes, and what was held before the first event."""
+    for path in snapshots():
+        history, facts = only(path), stated(path)
+        assert peak_of(history).in_use_bytes == facts["peak requested"], path
+        assert int(history.reserved_bytes.max()) == facts["peak reserved"], path
+        assert int(history.in_use_bytes[0]) == facts["requested before the first event"], path
+        free = [size for segment in history.segments for size, state in segment.blocks if state == "inactive"]
+        assert max(free) == facts["largest free block"], path
+
+
+def test_the_rows_of_any_moment_add_up_to_it() -> None:
+    """At the peak, at the ends and between."""
+    for path in snapshots():
+        history = only(path)
+        last = len(history.in_use_bytes) - 1
+        for state in {0, last // 3, peak_of(history).state, last}:
+            for rows in (by_category(history, state), by_owner(history, state)):
+                assert sum(row.num_bytes for row in rows) == history.in_use_bytes[state], (path, state)
+
+
+def test_a_step_of_adam_holds_two_to_one_to_one() -> None:
+    """Optimizer state is twice the gradients, which are as large as the parameters that were there before."""
+    (path,) = (path for path in snapshots() if path.parent.name == "snapshot_xl_full_step")
+    history = only(path)
+    held = {row.name: row.num_bytes for row in by_category(history, peak_of(history).state)}
+    assert held["optimizer state"] == pytest.approx(2 * held["gradient"], rel=0.01)
+    assert held["held before the recording"] == pytest.approx(held["gradient"], rel=0.01)
+
+
+def test_pairs_by_address() -> None:
+    """Addresses are used again; a free without allocation and an allocation at an address in use are told apart."""
+    address = np.array([1, 1, 2, 1, 3, 2, 2, -1], np.int64)
+    change = np.array([10, -10, 5, 20, -7, 6, -6, 4], np.int64)
+    found = pair(address, change)
+    assert found.allocated.tolist() == [0, 2, 3, 5]
+    assert found.freed.tolist() == [1, 5, STAYS, 6]
+    assert found.num_bytes.tolist() == [10, 5, 20, 6]
+    assert found.freed_unseen.tolist() == [4]
+    assert found.lost_frees == 1
+
+
+class _Runs:
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return print, ("this must not be printed",)
+
+
+def nested(depth: int) -> bytes:
+    """Lists in lists."""
+    return b"\x80\x04" + b"]" * depth + b"a" * (depth - 1) + b"."
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        (pickle.dumps({"segments": [_Runs()], "device_traces": []}), UnsafeFile),
+        (pickle.dumps({"segments": 3, "device_traces": []}), BrokenSource),
+        (pickle.dumps({"segments": [], "device_traces": []}), BrokenSource),
+        (pickle.dumps({"segments": [{"device": 0, "blocks": [1, None], "total_size": "x"}]})[:-9], BrokenSource),
+        (b"\x80\x04segments device_traces", BrokenSource),
+        (nested(100_000), BrokenSource),
+    ],
+)
+def test_a_hostile_pickle_is_refused_in_one_sentence(
+    tmp_path: Path, content: bytes, error: type[ProfileError], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing that it names is called."""
+    path = tmp_path / "s.pickle"
+    path.write_bytes(content)
+    with pytest.raises(error, match=r"s\.pickle [^\n]+\.$"):
+        read_snapshot(path, GIGABYTES)
+    assert "must not be printed" not in capsys.readouterr().out
+
+
+def test_odd_values_are_read_as_unknown(tmp_path: Path) -> None:
+    """Texts where numbers belong, negative sizes, unknown actions, frames that are none."""
+    events = [
+        {"action": "alloc", "addr": 1, "size": 100, "frames": "none"},
+        {"action": 3, "addr": None, "size": "x"},
+        {"action": "free_completed", "addr": 1, "size": 100, "frames": [7, {"name": 1, "filename": None, "line": []}]},
+        "no event",
+        {},
+    ]
+    content = {"segments": [{"device": 0, "blocks": [{"state": 1}]}], "device_traces": [events]}
+    path = tmp_path / "s.pickle"
+    path.write_bytes(pickle.dumps(content))
+    history = only(path)
+    assert history.in_use_bytes.tolist() == [0, 100, 100, 0, 0]
+
+
+def test_a_snapshot_larger_than_the_memory_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    """With what to record instead."""
+    path = tmp_path / "s.pickle"
+    path.write_bytes(pickle.dumps({"segments": ["x" * 100_000], "device_traces": []}))
+    with pytest.raises(UnsafeFile, match="max_entries"):
+        read_snapshot(path, 100_000)
+
+
+def test_a_snapshot_is_a_profile_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is imported like any source, and its database answers like the file."""
+    (path,) = (path for path in snapshots() if path.parent.name == "snapshot_mostly_cached")
+    assert find_importer(path).name == "pytorch_memory_snapshot"
+    assert main(["import", str(path), "-o", str(tmp_path)]) == 0
+    (database,) = tmp_path.glob("*.sqlite")
+    capsys.readouterr()
+    answers = []
+    for source in (path, database):
+        assert main(["memory", str(source), "--format", "json"]) == 0
+        answers.append({**json.load(io.StringIO(capsys.readouterr().out)), "source": ""})
+    assert answers[0] == answers[1]
+    device = answers[0]["devices"]["0"]
+    assert device["peak_bytes"] == stated(path)["peak requested"] == sum(row["bytes"] for row in device["at_peak"])
