@@ -40,7 +40,12 @@ def write_verdict(con: sqlite3.Connection, aggr_id: int, verdict: Verdict) -> No
             [
                 (
                     *(aggr_id, position, row, each.kind, storable(each.key)),
-                    *(each.time_ns, each.fraction, each.count, storable(each.detail)),
+                    *(
+                        each.time_ns,
+                        each.fraction,
+                        each.count,
+                        storable(", ".join(filter(None, (each.call, each.detail)))),
+                    ),
                 )
                 for row, each in enumerate(finding.evidence)
             ],

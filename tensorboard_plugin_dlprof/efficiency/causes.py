@@ -35,10 +35,18 @@ class Facts(msgspec.Struct, frozen=True):
     """Whether the device's matrix units support ``precision`` itself: FP64 since A100, FP32 and FP64 on AMD's."""
     has_units: bool = True
     """False only if the device is known to have no matrix units."""
+    tf32_families: frozenset[str] = frozenset()
+    """Families of the kernels of its process that run TF32, which therefore is not off."""
+    family: str = ""
+
+
+_RANK = {"M": 2, "N": 1, "output channels": 1, "output channels per group": 1, "rows of weights": 1}
+"""Of lengths that do not fit, those that units load along come first (K, input channels, head sizes), then those of the
+result's rows; M comes last, as it only leaves part of a tile empty."""
 
 
 def misaligned(work: Work | None, precision: str) -> Misaligned | None:
-    """The length that fits its type least; None if all fit. FP32 is judged as the 16-bit type that it should become."""
+    """The length to pad; None if all fit. FP32 is judged as the 16-bit type that it should become."""
     if work is None or work.by_vector:
         return None
     multiple = thresholds.ALIGNMENT.get("fp16" if precision in ("fp32", "") else precision, 8)
@@ -46,7 +54,7 @@ def misaligned(work: Work | None, precision: str) -> Misaligned | None:
     wrong = [each for each in work.dimensions if each.length % multiple and each.length > 1]
     if not wrong:
         return None
-    worst = max(wrong, key=lambda each: -each.length % multiple / each.length)
+    worst = min(wrong, key=lambda each: (_RANK.get(each.name, 0), each.length / (-each.length % multiple)))
     shape = ", ".join(f"{each.name} {_padded(each.length, multiple)}" for each in work.dimensions)
     return Misaligned(worst.name, worst.length, _padded(worst.length, multiple), shape)
 
@@ -70,7 +78,12 @@ def cause(facts: Facts) -> Cause:
     if facts.precision == "fp64" and not facts.native:
         return Cause.FP64
     if facts.precision == "fp32" and not facts.native:
-        return Cause.TF32_OFF if facts.tf32_device else Cause.FP32_TYPE if facts.tf32_device is False else Cause.UNKNOWN
+        if not facts.tf32_device:
+            return Cause.FP32_TYPE if facts.tf32_device is False else Cause.UNKNOWN
+        if not facts.tf32_families:
+            return Cause.TF32_OFF
+        if facts.family not in facts.tf32_families:
+            return Cause.UNKNOWN  # Frameworks have a switch for products and one for convolutions.
     if not facts.precision or facts.work is None:
         return Cause.UNKNOWN
     if misaligned(facts.work, facts.precision) is not None:

@@ -27,6 +27,9 @@ _ITEM = {"fp64": "float64", "fp32": "float32", "tf32": "float32", "fp16": "float
          "int8": "int8"}  # fmt: skip
 """Precision of an op's kernels -> assumed type of its tensors, if no type was recorded."""
 
+_NEAR_PEAK = 0.6
+"""Share of the peak of its unit from which padding has little to give an op."""
+
 _UNITS = {int(unit): unit for unit in MatrixUnit}
 
 TRANSPOSES = ("nchwtonhwc", "nhwctonchw", "nchw_to_nhwc", "nhwc_to_nchw", "batched_transpose", "subtensor_op")
@@ -69,6 +72,9 @@ class _Ops:
         self._peaks = {device.device_id: find_peaks(device.name, device.memory_bytes) for device in profile.devices}
         self._devices = {device.device_id: device for device in profile.devices}
         self._transposing = _transposing_ops(profile)
+        self._first = np.full(count, -1, np.int64)
+        self._first[self._op[::-1]] = self._kernel[::-1]
+        self._tf32 = _tf32_families(profile, facts)
         self._multiplying = set(distinct_values(self._op[self._facts.product[self._kernel]]).tolist())
 
     def _sum(self, values: Int64s) -> Int64s:
@@ -115,6 +121,9 @@ class _Ops:
             described = spelt[row], int(matrix[row]), families[row], works[row]
             judged = self._facts_of(int(nodes.op[row]), int(device[row]), float(mean_ns[row]), *described)
             causes[row], wrong[row] = cause(judged), misaligned(judged.work, judged.precision)
+            reached = columns[1][row] / (rates[0][row] * measured[row] * 1e-9) if measured[row] > 0 else 0.0
+            if judged.matrix_unit == MatrixUnit.YES and _NEAR_PEAK <= reached <= 1:
+                wrong[row] = None
 
         return OpEfficiency(
             op=nodes.op, device=device, family=families, kernel_ns=kernel_ns, measured_ns=measured,
@@ -137,9 +146,7 @@ class _Ops:
 
     def _first_devices(self) -> tuple[Int64s, Bools]:
         """Device of the first kernel of each op, -1 if unknown; and whether the op launched any kernel."""
-        first = np.full(len(self._profile.ops), -1, np.int64)
-        first[self._op[::-1]] = self._kernel[::-1]
-        first = first[self._nodes.op]
+        first = self._first[self._nodes.op]
         launched = first >= 0
         device = np.where(launched, self._profile.kernels.device[first], -1) if launched.any() else first
         return np.where(np.isin(device, list(self._devices)), device, -1), launched
@@ -153,7 +160,12 @@ class _Ops:
             precision, _UNITS[unit], _tf32(device, peaks), work, mean_ns,
             family in PRODUCT_FAMILIES or op in self._multiplying, op in self._transposing,
             peaks is not None and precision in peaks.matrix_flops, _has_units(device, peaks),
+            self._tf32.get(self._process_of(op), frozenset()), family,
         )  # fmt: skip
+
+    def _process_of(self, op: int) -> int:
+        """The process of the first kernel of an op that launched one."""
+        return int(self._profile.kernels.process_id[self._first[op]])
 
     def _rates(
         self, device: Int64s, precision: list[str], arithmetic: list[str], unit: Int64s, family: list[str]
@@ -232,6 +244,18 @@ def _has_units(device: Device | None, peaks: Peaks | None) -> bool:
 def _is_nvidia(device: Device) -> bool:
     """AMD's devices report the number of their architecture as a capability."""
     return device.capability_major > 0 and not any(word in device.name for word in ("AMD", "Instinct", "Radeon"))
+
+
+def _tf32_families(profile: Profile, facts: KernelFacts) -> dict[int, frozenset[str]]:
+    """The families of the kernels that run TF32, in the whole profile, by process."""
+    if "tf32" not in facts.precisions:
+        return {}
+    rows = np.flatnonzero(facts.precision == facts.precisions.index("tf32"))
+    found: dict[int, set[str]] = {}
+    pairs = distinct_values(profile.kernels.process_id[rows].astype(np.int64) << 16 | facts.family[rows])
+    for pair in pairs.tolist():
+        found.setdefault(pair >> 16, set()).add(facts.families[pair & 0xFFFF])
+    return {process: frozenset(families) for process, families in found.items()}
 
 
 def _transposing_ops(profile: Profile) -> set[int]:

@@ -44,8 +44,12 @@ def roofs(
     best = np.fmin(np.maximum(moving / 2, flops / half_per_second * NS_PER_S), ideal)
     small = measured_ns / np.maximum(kernel_calls, 1) < thresholds.LATENCY_KERNEL_NS
     latency = small & (roof < thresholds.LATENCY_ROOF_FRACTION * measured_ns)
-    codes = np.select([np.isnan(ideal), latency, computing >= moving], [0, 1, 2], 3)
+    from_caches = moving > _ABOVE_PEAK * measured_ns
+    codes = np.select([np.isnan(ideal), latency, computing >= moving, from_caches], [0, 1, 2, 4], 3)
     return Roofs(ideal, np.where(np.isnan(ideal), np.nan, best), [_BOUNDS[code] for code in codes.tolist()])
 
 
-_BOUNDS = (Bound.UNKNOWN, Bound.LATENCY, Bound.COMPUTE, Bound.MEMORY)
+_BOUNDS = (Bound.UNKNOWN, Bound.LATENCY, Bound.COMPUTE, Bound.MEMORY, Bound.CACHES)
+
+_ABOVE_PEAK = 1.02
+"""Clocks of memories vary by less."""

@@ -21,6 +21,8 @@ class Bound(enum.Enum):
 
     COMPUTE = "compute"
     MEMORY = "memory"
+    CACHES = "caches"
+    """Its data came faster than the memory's peak rate: from caches, so the memory is no roof."""
     LATENCY = "latency"
     UNKNOWN = ""
 

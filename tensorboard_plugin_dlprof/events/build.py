@@ -77,7 +77,8 @@ def build_profile(
     kernels, classes = work_tables.kernels(placed, classifier, one_long_name=marked)
     keep(kernels)
     use_samples(capture, kernels, classes)
-    _judge_by_kernels(drafts, tables, kernels, classes)
+    graphs = work_tables.graphs(placed)
+    _judge_by_kernels(drafts, tables, kernels, classes, graphs.op, marked)
     syncs, calls = work_tables.syncs_and_calls(placed)
     keep(syncs, calls)
     profile = Profile(
@@ -91,7 +92,7 @@ def build_profile(
         memsets=work_tables.copies(placed, WorkKind.MEMSET),
         syncs=syncs,
         calls=calls,
-        graphs=work_tables.graphs(placed),
+        graphs=graphs,
         devices=capture.devices,
         data_loader=data_loader_spans(capture),
         io=io_spans(capture),
@@ -179,11 +180,15 @@ def _joined_marked(drafts: Drafts, marked: dlprof_markers.MarkedOps) -> Int32s:
     return joined
 
 
-def _judge_by_kernels(drafts: Drafts, tables: OpTables, kernels: Kernels, classes: dict[int, KernelClass]) -> None:
-    """Make ops eligible for matrix units because of their kernels.
+def _judge_by_kernels(
+    drafts: Drafts, tables: OpTables, kernels: Kernels, classes: dict[int, KernelClass], of_graphs: Int32s, marked: bool
+) -> None:
+    """Decide from their kernels which ops are eligible for matrix units, once for every table, page and report.
 
     Every op with a kernel that uses matrix units is eligible. For users' ranges, replayed graphs and launches, whose
-    types say nothing, a kernel that multiplies matrices is enough, even if it does not use them.
+    types say nothing, a kernel that multiplies matrices is enough, even if it does not use them. An op whose type could
+    multiply is not eligible if none of its kernels does (an einsum that sums over nothing), or if it launched none
+    while others did; DLProf judges captures with its own ``marked`` ops by their types.
     """
     named = np.array([key.by_name and key.associated for key in drafts.keys], np.bool_)
     products = [text for text, found in classes.items() if found.family in PRODUCT_FAMILIES]
@@ -194,6 +199,14 @@ def _judge_by_kernels(drafts: Drafts, tables: OpTables, kernels: Kernels, classe
     for op in distinct_values(kernels.op[could_use | does_use]).tolist():
         if tables.ops[op].eligibility != Eligibility.UNASSOCIATED:
             tables.ops[op].eligibility = Eligibility.ELIGIBLE
+    if marked or not len(kernels.op):
+        return
+    may_multiply = np.zeros(len(tables.ops), np.bool_)
+    may_multiply[kernels.op[(kernels.matrix_unit != MatrixUnit.NO) | are_among(kernels.long_name, products)]] = True
+    may_multiply[of_graphs] = True
+    for row in np.flatnonzero(~may_multiply).tolist():
+        if tables.ops[row].eligibility == Eligibility.ELIGIBLE:
+            tables.ops[row].eligibility = Eligibility.NOT_ELIGIBLE
 
 
 def _coverage(capture: Capture, nesting: Nesting, links: Links, drafts: Drafts, owners: Owners) -> Coverage:

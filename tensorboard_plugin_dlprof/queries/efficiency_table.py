@@ -55,7 +55,9 @@ EFFICIENCY = Table(
                "nullif(rate.family, '')", _RATE, nullable=True, tier=1),
         Column("precision", "Precision", "text", "Precision in which its kernels compute.",
                "nullif(rate.precision, '')", _RATE, nullable=True),
-        Column("bound", "Bound", "text", "What limits it: compute, memory, or latency where kernels are too short.",
+        Column("bound", "Bound", "text",
+               "What limits it: compute, memory, caches (data come faster than from memory), or latency (kernels are "
+               "too short).",
                "nullif(rate.bound, '')", _RATE, nullable=True, tier=1),
         Column("eligibility", "Eligibility", "text",
                "Whether the op could use Tensor Cores: eligible, not eligible, or unknown where nothing tells.",

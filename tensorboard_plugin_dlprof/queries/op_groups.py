@@ -77,7 +77,8 @@ _COLUMNS = (
            "CASE WHEN ops.unknown_ns = 0 OR ops.tc_ns > 0 THEN ops.tc_ns * 1.0 / nullif(ops.kernel_ns, 0) END",
            nullable=True),
     Column("bound", "Bound by", "text",
-           "What limits the op that takes the most time: compute, memory, or latency where kernels are too short.",
+           "What limits the op that takes the most time: compute, memory, caches (data come faster than from memory), "
+           "or latency (kernels are too short).",
            "nullif(ops.bound, '')", nullable=True),
     Column("gain_ns", "Could Gain", "duration_ns",
            "Kernel time less the time that it would take at the GPU's published rates.", "ops.gain_ns", nullable=True),

@@ -169,7 +169,7 @@ def test_ops_and_groups_tell_the_least_that_was_on_tensor_cores(steps: Untrusted
         for row in rows_of_step
     }
     model = model_summary(steps, scope)
-    assert (model["eligible_ops"], model["eligible_ops_using_tensor_cores"], model["eligible_ops_unknown"]) == (2, 1, 0)
+    assert (model["eligible_ops"], model["eligible_ops_using_tensor_cores"], model["eligible_ops_unknown"]) == (1, 1, 0)
     nodes = group_tree(steps, scope)["nodes"]
     assert nodes["tensor_core_time_ns"][0] == 10_000
     assert nodes["unknown_time_ns"][0] == 30_000

@@ -307,7 +307,7 @@ CREATE TABLE ext_op_efficiency (
     peak_bytes_per_second  REAL,                -- published rate of the memory
     ideal_ns               REAL,                -- ns that it would take at these rates; never more than measured_ns
     best_ns                REAL,                -- ns, of FP32 and TF32 products in 16 bits on matrix units; else ideal_ns
-    bound                  TEXT NOT NULL,       -- compute, memory, latency; empty: unknown
+    bound                  TEXT NOT NULL,       -- compute, memory, caches, latency; empty: unknown
     eligibility            TEXT NOT NULL,       -- eligible, not_eligible, unknown
     cause                  TEXT NOT NULL,       -- why an eligible op does not use matrix units well: fp64, fp32_type,
                                                 -- tf32_off, dimension, layout, too_small, no_unit, library_choice,
