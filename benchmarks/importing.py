@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measuring import Run, median_ratio, paired
-from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.database.naming import database_name
 
 
 def import_command(source: Path, output: Path, *options: str) -> list[str]:

@@ -3,7 +3,7 @@
 import sys
 
 from tensorboard_plugin_dlprof.cli.main import main as run
-from tensorboard_plugin_dlprof.one_job import run_and_end
+from tensorboard_plugin_dlprof.opening.one_job import run_and_end
 
 
 def main() -> int:

@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.imports.cache import DEFAULT_MAX_BYTES, Cache
 from tensorboard_plugin_dlprof.imports.manager import GIGABYTE, ImportManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager
-from tensorboard_plugin_dlprof.masking import mask_command_line
+from tensorboard_plugin_dlprof.opening.masking import mask_command_line
 from tensorboard_plugin_dlprof.routes.app import Services
 from tensorboard_plugin_dlprof.routes.hosts import Hosts, allowed_hosts, is_loopback
 from tensorboard_plugin_dlprof.routes.opened import Opened

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.cli.main import COMMANDS, command, main, parser
+from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.importers import importers
 from tensorboard_plugin_dlprof.loader import DlprofLoader
 from tensorboard_plugin_dlprof.metadata import VERSION
-from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
 from tensorboard_plugin_dlprof.routes.app import App
 from tensorboard_plugin_dlprof.services import services_of_tensorboard

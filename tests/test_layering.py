@@ -16,12 +16,7 @@ from tests.waiting import PATIENCE_S
 PACKAGE = "tensorboard_plugin_dlprof"
 ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 
-EVERYWHERE = frozenset(
-    {
-        *("columns", "errors", "expressions", "forking", "masking", "metadata", "naming", "one_job", "option_values"),
-        *("outputs", "packing", "progress", "typical_iterations", "units", "workbooks"),
-    }
-)
+EVERYWHERE = frozenset({"columns", "errors", "expressions", "metadata", "units"})
 """Constants and pure functions that anyone may use."""
 
 PIPELINE_PARTS = {"aggregation", "database", "efficiency", "events", "importers", "profile"}
@@ -30,18 +25,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "columns": set(),
     "errors": set(),
     "expressions": set(),
-    "forking": set(),
-    "masking": set(),
     "metadata": set(),
-    "naming": set(),
-    "one_job": set(),
-    "option_values": set(),
-    "outputs": set(),
-    "packing": set(),
-    "progress": set(),
-    "typical_iterations": set(),
     "units": set(),
-    "workbooks": set(),
     "opening": set(),
     "classify": set(),
     "importers": {"events", "memory", "opening", "classify"},
@@ -62,15 +47,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     "comparing": {"diagnosis", "opening", "queries"},
     "pipeline": PIPELINE_PARTS | {"analysis", "classify", "counters", "diagnosis", "memory", "opening", "ranks"},
     "run_metadata": {"database", "opening", "queries"},
-    "reports": {"queries"},
-    "running": set(),
+    "reports": {"exports", "opening", "queries"},
+    "running": {"opening"},
     "exports": {"diagnosis", "queries", "timeline"},
-    "samples": set(),
+    "samples": {"opening"},
     "checking": {"database", "importers", "opening", "pipeline", "queries"},
     "imports": {"classify", "opening", "pipeline"},
     "runs": {"database", "importers", "opening", "queries", "run_metadata"},
     "routes": {"comparing", "database", "exports", "imports", "opening", "queries", "reports", "runs"},
-    "services": {"classify", "imports", "routes", "runs"},
+    "services": {"classify", "imports", "opening", "routes", "runs"},
     "plugin": {"imports", "routes", "runs", "services"},
     "viewer": {"opening", "routes", "runs", "services"},
     "loader": {"classify", "plugin"},
@@ -94,7 +79,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "running",
         "samples",
     },
-    "__main__": {"cli"},
+    "__main__": {"cli", "opening"},
     "api": {"classify", "comparing", "database", "importers", "imports", "opening", "pipeline", "queries", "reports"},
     "__init__": {"api"},
 }

@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 from tensorboard.plugins import base_plugin
 
+from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.imports.manager import GIGABYTE
 from tensorboard_plugin_dlprof.loader import DlprofLoader
-from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.plugin import ROUTES, DlprofPlugin
 from tensorboard_plugin_dlprof.run_metadata.dlprof_plugin_pb2 import Headline, ProfileMetadata

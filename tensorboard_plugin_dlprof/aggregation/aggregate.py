@@ -27,9 +27,9 @@ from tensorboard_plugin_dlprof.aggregation.tables import (
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.columns.store import release_pages, spill_columns, spilled
+from tensorboard_plugin_dlprof.columns.typical_iterations import typical_range
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
-from tensorboard_plugin_dlprof.typical_iterations import typical_range
 
 
 def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregation:  # noqa: B008 (frozen)

@@ -13,9 +13,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.typical_iterations import TypicalRange
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
-from tensorboard_plugin_dlprof.typical_iterations import TypicalRange
 from tensorboard_plugin_dlprof.units import Percent, percent
 
 Bools = npt.NDArray[np.bool_]

@@ -17,8 +17,8 @@ from tensorboard_plugin_dlprof.api.short_tables import AGGREGATIONS, FINDINGS, N
 from tensorboard_plugin_dlprof.api.summary import Summary, summary
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, UnfitDatabase
+from tensorboard_plugin_dlprof.opening.option_values import words
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
-from tensorboard_plugin_dlprof.option_values import words
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.extension import is_extended, is_measured, is_of_another_version
 from tensorboard_plugin_dlprof.queries.findings import Findings, aggregated, findings, with_verdict

@@ -10,11 +10,11 @@ from tensorboard_plugin_dlprof.checking.findings import Report
 from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError
 from tensorboard_plugin_dlprof.importers import find_importer
+from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.importers.kineto.reader import CUT_SHORT
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
-from tensorboard_plugin_dlprof.progress import Progress
 
 
 def check_file(path: Path, progress: Progress) -> Report:

@@ -9,8 +9,8 @@ import argparse
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.errors import NotFound
+from tensorboard_plugin_dlprof.opening.option_values import named_path
 from tensorboard_plugin_dlprof.opening.regular_file import shown
-from tensorboard_plugin_dlprof.option_values import named_path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -20,7 +20,7 @@ from tensorboard_plugin_dlprof.cli.fail_on import add_fail_on, exit_code
 from tensorboard_plugin_dlprof.cli.messages import say, tell
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage, checking_options
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError, reason_of
-from tensorboard_plugin_dlprof.option_values import named_path
+from tensorboard_plugin_dlprof.opening.option_values import named_path
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.comparing.comparison import Comparison

@@ -18,8 +18,8 @@ from tensorboard_plugin_dlprof.cli.messages import DEBUG_VARIABLE, say
 from tensorboard_plugin_dlprof.cli.recording import NO_NSYS, rank_prefix, report_files
 from tensorboard_plugin_dlprof.cli.usage import checking_options
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError
-from tensorboard_plugin_dlprof.option_values import words
-from tensorboard_plugin_dlprof.outputs import make_folder
+from tensorboard_plugin_dlprof.opening.option_values import words
+from tensorboard_plugin_dlprof.opening.outputs import make_folder
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.cli.compatible_console import Console
@@ -202,7 +202,7 @@ def _imported(line: CommandLine, source: Path, database: Path, console: Console)
     """Import the source; returns the key op that was used, empty if none."""
     from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
     from tensorboard_plugin_dlprof.cli.compatible_console import DETAILED, NORMAL
-    from tensorboard_plugin_dlprof.masking import mask_arguments
+    from tensorboard_plugin_dlprof.opening.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 
     mode = line.text("mode")

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say
+from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
-from tensorboard_plugin_dlprof.naming import database_name
 
 
 @contextmanager

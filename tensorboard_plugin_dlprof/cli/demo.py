@@ -12,9 +12,9 @@ from pathlib import Path
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.import_profiles import Job, import_all
 from tensorboard_plugin_dlprof.cli.messages import say
+from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
-from tensorboard_plugin_dlprof.naming import database_name
-from tensorboard_plugin_dlprof.option_values import named_path, port_number
+from tensorboard_plugin_dlprof.opening.option_values import named_path, port_number
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,7 @@ import sys
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
-from tensorboard_plugin_dlprof.option_values import named_path
+from tensorboard_plugin_dlprof.opening.option_values import named_path
 
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?\Z")
 

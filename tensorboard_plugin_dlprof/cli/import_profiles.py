@@ -21,11 +21,11 @@ from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, say_bug, tell
 from tensorboard_plugin_dlprof.cli.sources import find_sources
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage, check_range
+from tensorboard_plugin_dlprof.database.naming import database_name, run_and_prefix
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists, ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import KERNEL_RULES_VARIABLE
-from tensorboard_plugin_dlprof.naming import database_name, run_and_prefix
-from tensorboard_plugin_dlprof.option_values import gigabytes, named_path
-from tensorboard_plugin_dlprof.outputs import make_folder
+from tensorboard_plugin_dlprof.opening.option_values import gigabytes, named_path
+from tensorboard_plugin_dlprof.opening.outputs import make_folder
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.database.choices import Choices
@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads for what it is not asked to do
     from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
     from tensorboard_plugin_dlprof.importers.importer import ReadOptions
-    from tensorboard_plugin_dlprof.masking import mask_arguments
+    from tensorboard_plugin_dlprof.opening.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
 
     check_range(arguments.iter_start, arguments.iter_stop)

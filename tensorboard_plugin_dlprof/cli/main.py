@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.cli.messages import say, say_bug, terminal_column
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.errors import ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import VERSION
-from tensorboard_plugin_dlprof.one_job import end_when_told, open_closed_streams
+from tensorboard_plugin_dlprof.opening.one_job import end_when_told, open_closed_streams
 
 
 class Command(Protocol):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tensorboard_plugin_dlprof.naming import source_stem
+from tensorboard_plugin_dlprof.database.naming import source_stem
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.reports.catalog import Report

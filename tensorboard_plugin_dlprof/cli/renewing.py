@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import OutputExists, ProfileError
-from tensorboard_plugin_dlprof.progress import Progress
+from tensorboard_plugin_dlprof.importers.importer import Progress
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.database.choices import AggregationChoice, Choices

@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.cli.messages import tell
 from tensorboard_plugin_dlprof.cli.recording import Part, report_files
 from tensorboard_plugin_dlprof.cli.usage import checking_options
 from tensorboard_plugin_dlprof.errors import BadRequest
-from tensorboard_plugin_dlprof.option_values import named_path, words
+from tensorboard_plugin_dlprof.opening.option_values import named_path, words
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

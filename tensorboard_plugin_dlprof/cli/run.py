@@ -24,9 +24,9 @@ from tensorboard_plugin_dlprof.cli.import_profiles import KERNEL_RULES_HELP, Job
 from tensorboard_plugin_dlprof.cli.messages import say, tell
 from tensorboard_plugin_dlprof.cli.recording import NO_NSYS, rank_prefix, report_files
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage, check_range, checking_options
+from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError
-from tensorboard_plugin_dlprof.naming import database_name
-from tensorboard_plugin_dlprof.option_values import named_path, words
+from tensorboard_plugin_dlprof.opening.option_values import named_path, words
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.classify.rules.rule import Rule
@@ -188,7 +188,7 @@ def _import(
     formats: list[str],
     folder: Path,
 ) -> int:
-    from tensorboard_plugin_dlprof.masking import mask_arguments
+    from tensorboard_plugin_dlprof.opening.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
     from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target
 

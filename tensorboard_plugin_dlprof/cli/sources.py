@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tensorboard_plugin_dlprof.database.naming import is_candidate_name, is_database_name, is_trace_name
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError
-from tensorboard_plugin_dlprof.naming import is_candidate_name, is_database_name, is_trace_name
 from tensorboard_plugin_dlprof.opening.regular_file import is_remote, remote_refusal
 
 

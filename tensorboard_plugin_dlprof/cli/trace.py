@@ -20,7 +20,7 @@ from tensorboard_plugin_dlprof.cli.databases import database_of
 from tensorboard_plugin_dlprof.cli.messages import tell
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.errors import OutputExists, OutputNotWritable, reason_of
-from tensorboard_plugin_dlprof.option_values import named_path
+from tensorboard_plugin_dlprof.opening.option_values import named_path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

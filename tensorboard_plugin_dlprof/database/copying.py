@@ -27,8 +27,8 @@ from tensorboard_plugin_dlprof.database.sql_files import (
 )
 from tensorboard_plugin_dlprof.database.whole_copies import copy_file, is_made_by_us
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
-from tensorboard_plugin_dlprof.masking import mask_command_line
 from tensorboard_plugin_dlprof.metadata import DLPROF_VERSION
+from tensorboard_plugin_dlprof.opening.masking import mask_command_line
 from tensorboard_plugin_dlprof.opening.regular_file import resolved
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 

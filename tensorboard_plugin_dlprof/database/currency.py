@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tensorboard_plugin_dlprof.database.connection import is_dlprof_database, opened_database
 from tensorboard_plugin_dlprof.database.fingerprint import source_fingerprint
+from tensorboard_plugin_dlprof.database.naming import database_name, is_database_name
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, EXTENSION_VERSION
-from tensorboard_plugin_dlprof.naming import database_name, is_database_name
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, real_tables
 
 

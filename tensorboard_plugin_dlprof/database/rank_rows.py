@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.packing import PART, pack, unpack
 from tensorboard_plugin_dlprof.columns.rows import insert_rows, storable
 from tensorboard_plugin_dlprof.events.tables import Int64s, ProcessGroup
-from tensorboard_plugin_dlprof.packing import PART, pack, unpack
 from tensorboard_plugin_dlprof.profile.rank_tables import CommunicationRows, Parts, RankTables
 
 _COLUMNS = CommunicationRows.__struct_fields__

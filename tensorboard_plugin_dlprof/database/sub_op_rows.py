@@ -7,12 +7,12 @@ import sqlite3
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.grouping import codes
+from tensorboard_plugin_dlprof.columns.packing import pack, parts_of, unpack
 from tensorboard_plugin_dlprof.columns.rows import insert_rows, storable
 from tensorboard_plugin_dlprof.columns.store import joined
 from tensorboard_plugin_dlprof.database.lookups import Ids, ids_of, texts_of
 from tensorboard_plugin_dlprof.events.tables import Strings
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
-from tensorboard_plugin_dlprof.packing import pack, parts_of, unpack
 from tensorboard_plugin_dlprof.profile.tables import Profile, SubOps, no_sub_ops
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.packing import pack
 from tensorboard_plugin_dlprof.columns.rows import insert_rows
 from tensorboard_plugin_dlprof.database.kernel_rows import StoredLaunches
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.packing import pack
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.timeline import bins
 from tensorboard_plugin_dlprof.timeline.tables import (

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.columns.packing import PART, pack, unpack
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Segments, no_activity
-from tensorboard_plugin_dlprof.packing import PART, pack, unpack
 
 SEGMENTS_A_ROW = PART
 

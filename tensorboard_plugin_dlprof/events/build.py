@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
@@ -38,7 +40,8 @@ from tensorboard_plugin_dlprof.profile.tables import (
     no_idle_frames,
     no_sub_ops,
 )
-from tensorboard_plugin_dlprof.progress import Progress
+
+Progress = Callable[[str, float], None]
 
 
 def _silent(what: str, fraction: float) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tensorboard_plugin_dlprof.exports.cells import heading, shown
+from tensorboard_plugin_dlprof.exports.workbooks import LARGEST_INTEGER, SHEET_ROWS, fitting, options
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.table import Column
-from tensorboard_plugin_dlprof.workbooks import LARGEST_INTEGER, SHEET_ROWS, fitting, options
 
 if TYPE_CHECKING:
     from xlsxwriter.workbook import Workbook

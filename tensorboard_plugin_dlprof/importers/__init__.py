@@ -1,4 +1,4 @@
-"""Source formats: one module per format, which reads it into the neutral event tables.
+"""Source formats: one folder per format, which reads it into the neutral event tables.
 
 The format of a file is recognised by its content, never by its name.
 """
@@ -21,7 +21,7 @@ _JAX_VIEW = b'{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEv
 
 @functools.cache
 def _nsight() -> Importer:
-    from tensorboard_plugin_dlprof.importers.nsight_systems import NsightSystemsImporter
+    from tensorboard_plugin_dlprof.importers.nsight import NsightSystemsImporter
 
     return NsightSystemsImporter()
 

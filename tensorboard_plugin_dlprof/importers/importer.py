@@ -1,16 +1,18 @@
-"""The protocol of an importer: one module per source format, and nothing else knows a format."""
+"""The protocol of an importer: one folder per source format, and nothing else knows a format."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from tensorboard_plugin_dlprof.progress import Progress as Progress
-
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.events.tables import Capture
+
+Progress = Callable[[str, float], None]
+"""Called with the current stage and the fraction of the whole task that is done, 0 to 1; may raise to cancel."""
 
 DEFAULT_MEMORY_BYTES = 2 << 30
 

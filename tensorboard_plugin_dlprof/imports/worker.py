@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tensorboard_plugin_dlprof.one_job import run_and_end
+from tensorboard_plugin_dlprof.opening.one_job import run_and_end
 
 PROGRESS_SECONDS = 0.1
 EXIT_FAILED = 3

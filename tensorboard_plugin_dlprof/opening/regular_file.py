@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tensorboard_plugin_dlprof.errors import NotFound, UnsafeFile, reason_of
 from tensorboard_plugin_dlprof.expressions import Expression
-from tensorboard_plugin_dlprof.masking import MASK
+from tensorboard_plugin_dlprof.opening.masking import MASK
 
 _READ_ONLY = (
     os.O_RDONLY

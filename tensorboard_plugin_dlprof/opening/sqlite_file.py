@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
-from tensorboard_plugin_dlprof.one_job import end_if_told
 from tensorboard_plugin_dlprof.opening import sqlite_header, sqlite_trees
+from tensorboard_plugin_dlprof.opening.one_job import end_if_told
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular, resolved, shown, unmoved
 
 LONGEST_VALUE_BYTES = 16_000_000

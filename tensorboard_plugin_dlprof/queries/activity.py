@@ -9,9 +9,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.packing import unpack
 from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, Part
 from tensorboard_plugin_dlprof.errors import BadRequest, UnfitDatabase
-from tensorboard_plugin_dlprof.packing import unpack
 
 Int64s = npt.NDArray[np.int64]
 

@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import suppress
 from typing import TypedDict
 
+from tensorboard_plugin_dlprof.columns.typical_iterations import typical_range
 from tensorboard_plugin_dlprof.queries.extension import extension_tables
 from tensorboard_plugin_dlprof.queries.iteration_blocks import NotWholeNumbers, bars_by_position, iteration_blocks
 from tensorboard_plugin_dlprof.queries.iteration_sums import (
@@ -18,7 +19,6 @@ from tensorboard_plugin_dlprof.queries.iteration_sums import (
 )
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.typical_iterations import typical_range
 
 MAX_ROWS = 1_000
 """Bars that a page draws; more iterations are summed in bins of equal size."""

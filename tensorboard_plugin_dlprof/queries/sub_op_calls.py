@@ -6,8 +6,8 @@ import sqlite3
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.packing import unpack
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
-from tensorboard_plugin_dlprof.packing import unpack
 
 
 def sub_op_calls(connection: sqlite3.Connection, op: int, most: int) -> list[tuple[int, int]]:

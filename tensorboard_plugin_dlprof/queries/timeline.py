@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.columns.packing import unpack
 from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, Part
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
-from tensorboard_plugin_dlprof.packing import unpack
 from tensorboard_plugin_dlprof.queries.activity import Pieces, pieces_in
 from tensorboard_plugin_dlprof.queries.iteration_windows import iteration_windows
 from tensorboard_plugin_dlprof.queries.tracks import (

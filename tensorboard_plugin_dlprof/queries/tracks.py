@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.columns.packing import unpack
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
-from tensorboard_plugin_dlprof.packing import unpack
 from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_extended
 from tensorboard_plugin_dlprof.timeline.tables import (
     CALL,

@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.packing import pack
 from tensorboard_plugin_dlprof.database.job_rows import CollectiveRows, JobTables, read_job_info, write_job
 from tensorboard_plugin_dlprof.database.rank_rows import ranks_text
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import JOB_VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import shown
-from tensorboard_plugin_dlprof.packing import pack
 from tensorboard_plugin_dlprof.profile.rank_tables import Collective
 from tensorboard_plugin_dlprof.ranks import thresholds
 from tensorboard_plugin_dlprof.ranks.bandwidth import bus_factor, message_bytes, peak_of

@@ -15,7 +15,7 @@ from typing import TextIO
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputNotWritable, reason_of
-from tensorboard_plugin_dlprof.outputs import make_folder
+from tensorboard_plugin_dlprof.opening.outputs import make_folder
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.reports.as_csv import write_csv
 from tensorboard_plugin_dlprof.reports.as_html import write_html

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.database.connection import opened_database
-from tensorboard_plugin_dlprof.naming import event_file_name, source_stem
+from tensorboard_plugin_dlprof.database.naming import event_file_name, source_stem
 from tensorboard_plugin_dlprof.run_metadata.describe import describe, iteration_scalars
 from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files, write_event_file
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tensorboard_plugin_dlprof.database.naming import event_file_name
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, reason_of
 from tensorboard_plugin_dlprof.metadata import EVENT_FILE_NAME, PLUGIN_NAME
-from tensorboard_plugin_dlprof.naming import event_file_name
 from tensorboard_plugin_dlprof.opening.owners import owner
 from tensorboard_plugin_dlprof.run_metadata.records import record
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, OutputNotWritable, ProfileError, reason_of
-from tensorboard_plugin_dlprof.outputs import make_folder
+from tensorboard_plugin_dlprof.opening.outputs import make_folder
 from tensorboard_plugin_dlprof.running import torch_recorder
 from tensorboard_plugin_dlprof.running.child import run_child
 from tensorboard_plugin_dlprof.running.command_line import find_python, with_recorder

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
+from tensorboard_plugin_dlprof.database.naming import is_database_name, is_trace_name
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
-from tensorboard_plugin_dlprof.naming import is_database_name, is_trace_name
 from tensorboard_plugin_dlprof.runs.hints import HintReader
 from tensorboard_plugin_dlprof.runs.profile import Facts, FoundProfile, assemble
 from tensorboard_plugin_dlprof.runs.recognise import Recogniser, relative_message

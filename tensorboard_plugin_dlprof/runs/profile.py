@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
-from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.runs.names import captured_from_name, run_order
 from tensorboard_plugin_dlprof.runs.recognise import Recognition
 from tensorboard_plugin_dlprof.runs.scan import File

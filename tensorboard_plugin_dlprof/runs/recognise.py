@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
+from tensorboard_plugin_dlprof.database.naming import is_database_name, is_trace_name
 from tensorboard_plugin_dlprof.errors import ProfileError, UnknownFormat
-from tensorboard_plugin_dlprof.naming import is_database_name, is_trace_name
 from tensorboard_plugin_dlprof.runs.scan import File
 
 

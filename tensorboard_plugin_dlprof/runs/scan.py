@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from tensorboard_plugin_dlprof.naming import (
+from tensorboard_plugin_dlprof.database.naming import (
     is_candidate_name,
     is_database_name,
     is_report_name,

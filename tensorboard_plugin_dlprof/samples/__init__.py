@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from tensorboard_plugin_dlprof.errors import OutputExists, OutputNotWritable, reason_of
-from tensorboard_plugin_dlprof.outputs import make_folder
+from tensorboard_plugin_dlprof.opening.outputs import make_folder
 
 DATA: Final = Path(__file__).resolve().parent / "data"
 """The folder of the sample files; the Nsight Systems export in it is compressed."""

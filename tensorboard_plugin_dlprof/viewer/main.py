@@ -14,8 +14,8 @@ from pathlib import Path
 
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import VERSION
-from tensorboard_plugin_dlprof.one_job import end_when_told, open_closed_streams
-from tensorboard_plugin_dlprof.option_values import gigabytes, named_path, port_number
+from tensorboard_plugin_dlprof.opening.one_job import end_when_told, open_closed_streams
+from tensorboard_plugin_dlprof.opening.option_values import gigabytes, named_path, port_number
 
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_PORT = 8000

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import ConsoleMessage, Page, Request, expect
 
 from tensorboard_plugin_dlprof import samples
-from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.browser.serving import TensorBoard, running
 from tests.shared_data import shared_data_or_none

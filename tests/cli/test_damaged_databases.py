@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.cli.main import main
-from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.database.naming import database_name
 from tests.imports.traces import write_trace
 
 TABLES = ("ext_info", "ext_aggregations", "model_summary", "iteration_list", "op_nodes", "dictionary", "metric")

@@ -8,7 +8,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.cli.compatible import is_meant
 from tensorboard_plugin_dlprof.cli.compatible_options import parse, split_options
-from tensorboard_plugin_dlprof.option_values import words
+from tensorboard_plugin_dlprof.opening.option_values import words
 from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
 from tensorboard_plugin_dlprof.reports.files import chosen_formats
 

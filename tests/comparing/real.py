@@ -9,7 +9,7 @@ from pathlib import Path
 from tensorboard_plugin_dlprof.comparing.reading import read_recording
 from tensorboard_plugin_dlprof.comparing.recording import Recording
 from tensorboard_plugin_dlprof.database.connection import opened_database
-from tensorboard_plugin_dlprof.naming import database_name, is_database_name
+from tensorboard_plugin_dlprof.database.naming import database_name, is_database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.shared_data import shared_data
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
-from tensorboard_plugin_dlprof.one_job import end_when_told
+from tensorboard_plugin_dlprof.opening.one_job import end_when_told
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files
 from tests.faults.children import assert_whole, names, run_command, start_command, visible

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.samples import DATA
 from tests.imports.traces import write_trace

@@ -30,9 +30,9 @@ with atheris.instrument_imports(include=["tensorboard_plugin_dlprof"]):
     from tensorboard_plugin_dlprof.errors import ProfileError
     from tensorboard_plugin_dlprof.importers import find_importer
     from tensorboard_plugin_dlprof.importers.importer import ReadOptions
-    from tensorboard_plugin_dlprof.masking import mask_command_line
     from tensorboard_plugin_dlprof.opening import sqlite_header
     from tensorboard_plugin_dlprof.opening.byte_stream import read_head
+    from tensorboard_plugin_dlprof.opening.masking import mask_command_line
 
 from tests.fuzz.seeds import SEEDS
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
-from tensorboard_plugin_dlprof.importers.nsight_systems import NsightSystemsImporter
+from tensorboard_plugin_dlprof.importers.nsight import NsightSystemsImporter
 
 Table = tuple[str, Sequence[Sequence[Any]]]
 """Column names with blanks between, and rows."""

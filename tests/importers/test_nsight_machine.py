@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.events.tables import Device
-from tensorboard_plugin_dlprof.importers.nsight_info import cuda_version, driver_version
+from tensorboard_plugin_dlprof.importers.nsight.info import cuda_version, driver_version
 from tests.importers.nsight_exports import Table, read_tables, strings
 from tests.importers.nsight_rows import (
     GPU_COLUMNS,

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from tensorboard_plugin_dlprof.events.tables import RangeKind
-from tensorboard_plugin_dlprof.importers.nsight_markers import (
+from tensorboard_plugin_dlprof.importers.nsight.markers import (
     Marker,
     cut,
     read_cut_name,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tensorboard_plugin_dlprof.events.tables import RangeKind
-from tensorboard_plugin_dlprof.importers.nsight_portions import ROWS, Portion, Source, portions
+from tensorboard_plugin_dlprof.importers.nsight.portions import ROWS, Portion, Source, portions
 from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, seal
 from tests.importers.nsight_exports import read, thread, write_export
 from tests.importers.nsight_rows import NVTX_COLUMNS, marker

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.errors import QueueFull
 from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.failures import FIRST_PAUSE_SECONDS
 from tensorboard_plugin_dlprof.imports.manager import GIGABYTE
-from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.imports.traces import write_trace
 from tests.waiting import wait_for

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.browser.serving import TensorBoard, running
 from tests.imports.traces import write_trace

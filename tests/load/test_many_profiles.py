@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.imports.traces import write_trace
 from tests.routes.serving import Server

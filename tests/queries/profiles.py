@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.shared_data import shared_data
 

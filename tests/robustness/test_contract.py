@@ -126,7 +126,7 @@ SECRETS = {
     ),
     "command lines are masked": (
         "robustness/test_secrets.py::test_the_command_line_that_is_stored_is_masked",
-        "test_masking.py::test_command_lines_within_command_lines_without_end",
+        "opening/test_masking.py::test_command_lines_within_command_lines_without_end",
     ),
     "messages name files as the user does": (
         "routes/test_hostile.py::test_unfit_databases_are_refused",

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.imports.traces import write_trace
 from tests.waiting import PATIENCE_S, wait_for

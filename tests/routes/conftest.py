@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tensorboard_plugin_dlprof.naming import database_name
+from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.database.stranger import drop_extensions
 from tests.imports.traces import write_trace

@@ -11,8 +11,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tensorboard_plugin_dlprof.columns.packing import unpack
 from tensorboard_plugin_dlprof.database.connection import open_database
-from tensorboard_plugin_dlprof.packing import unpack
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.tracks import all_tracks, items_in
 from tensorboard_plugin_dlprof.timeline import bins

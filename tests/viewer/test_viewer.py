@@ -21,8 +21,8 @@ from typing import Any
 
 import pytest
 
+from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.metadata import VERSION
-from tensorboard_plugin_dlprof.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.imports.traces import write_trace
 from tests.queries.profiles import ignore

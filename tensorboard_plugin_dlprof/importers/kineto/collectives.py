@@ -23,8 +23,9 @@ from tensorboard_plugin_dlprof.events.tables import (
     Strings,
     no_collectives,
 )
-from tensorboard_plugin_dlprof.importers.kineto.events import DECODE_ERRORS, Kind, Scalar, whole_number
+from tensorboard_plugin_dlprof.importers.kineto.events import DECODE_ERRORS, Kind, Scalar
 from tensorboard_plugin_dlprof.importers.kineto.times import Columns
+from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
 _KEY = b'"Collective name"'
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
-from tensorboard_plugin_dlprof.importers.kineto.events import whole_number
+from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
 NO_INPUTS = b"\0\0"
 """Shapes, types and values of an op's inputs as written, joined by zero bytes, which JSON lacks; here all absent."""

@@ -20,7 +20,8 @@ import msgspec
 
 from tensorboard_plugin_dlprof.events.strings import valid_text
 from tensorboard_plugin_dlprof.importers.kineto.clock import Clock
-from tensorboard_plugin_dlprof.importers.kineto.events import ARG_FIELDS, DECODE_ERRORS, Args, Event, whole_number
+from tensorboard_plugin_dlprof.importers.kineto.events import ARG_FIELDS, DECODE_ERRORS, Args, Event
+from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
 _ARGS = {field.encode_name: field for field in ARG_FIELDS.values()}
 _decode_event = msgspec.json.Decoder(Event, strict=False).decode

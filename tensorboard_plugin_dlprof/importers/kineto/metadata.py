@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device, valid_text
-from tensorboard_plugin_dlprof.importers.kineto.events import whole_number
 from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
+from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 from tensorboard_plugin_dlprof.units import NS_PER_S
 
 _EARLIEST_NS = 1_262_304_000 * NS_PER_S

@@ -23,10 +23,10 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values, numbered
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
-from tensorboard_plugin_dlprof.importers.kineto.events import whole_number
 from tensorboard_plugin_dlprof.importers.kineto.ids import label_of
 from tensorboard_plugin_dlprof.importers.kineto.tables import Events
 from tensorboard_plugin_dlprof.importers.kineto.times import Columns
+from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
 _Process = int | str
 

@@ -16,12 +16,7 @@ from tensorboard_plugin_dlprof.events.kinds import WorkKind
 from tensorboard_plugin_dlprof.events.strings import Strings, valid_text
 from tensorboard_plugin_dlprof.importers.kineto.collectives import list_text, positive_hash
 from tensorboard_plugin_dlprof.importers.kineto.counters import device_of, is_tensor_sample
-from tensorboard_plugin_dlprof.importers.kineto.events import (
-    NO_TEXT,
-    Kind,
-    kind_of_category,
-    whole_number,
-)
+from tensorboard_plugin_dlprof.importers.kineto.events import NO_TEXT, Kind, kind_of_category
 from tensorboard_plugin_dlprof.importers.kineto.ids import (
     NO_INPUTS,
     Memo,
@@ -36,6 +31,7 @@ from tensorboard_plugin_dlprof.importers.kineto.ids import (
     triple,
 )
 from tensorboard_plugin_dlprof.importers.kineto.times import Columns
+from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
 NO_PARTNER = "begin or end events without their counterpart"
 NO_TYPE = "events without a category"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorboard_plugin_dlprof.packing import PART, pack, parts_of, unpack
+from tensorboard_plugin_dlprof.columns.packing import PART, pack, parts_of, unpack
 
 LARGEST = 2**63 - 1
 NUMBERS = st.one_of(

@@ -6,8 +6,8 @@ import fnmatch
 
 import pytest
 
+from tensorboard_plugin_dlprof.database.naming import database_name, event_file_name, run_and_prefix, source_stem
 from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB, EVENT_FILE_NAME
-from tensorboard_plugin_dlprof.naming import database_name, event_file_name, run_and_prefix, source_stem
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Device, Int32s, Int64s
-from tensorboard_plugin_dlprof.importers.nsight_export import Export
+from tensorboard_plugin_dlprof.importers.nsight.export import Export
 
 _MOST_DEVICES = 1 << 16
 

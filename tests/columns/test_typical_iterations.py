@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tensorboard_plugin_dlprof.typical_iterations import TypicalRange, typical_range
+from tensorboard_plugin_dlprof.columns.typical_iterations import TypicalRange, typical_range
 
 
 def typical(durations: list[int], first: int = 5) -> TypicalRange | None:

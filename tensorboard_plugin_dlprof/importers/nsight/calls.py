@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tensorboard_plugin_dlprof.events.tables import Calls, no_calls
-from tensorboard_plugin_dlprof.importers.nsight_columns import Batches, possible
-from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Column, Export, Tally
-from tensorboard_plugin_dlprof.importers.nsight_ids import Names, Threads
+from tensorboard_plugin_dlprof.importers.nsight.columns import Batches, possible
+from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Column, Export, Tally
+from tensorboard_plugin_dlprof.importers.nsight.ids import Names, Threads
 
 _API_TABLES = ("CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER")
 """Current exports have both kinds of calls in the first table."""

@@ -10,10 +10,10 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, RangeKind, Ranges, Strings
-from tensorboard_plugin_dlprof.importers.nsight_columns import Batches, mapped, possible
-from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Batch, Column, Export, Tally
-from tensorboard_plugin_dlprof.importers.nsight_ids import ID_BITS, ID_MASK, Names, Threads
-from tensorboard_plugin_dlprof.importers.nsight_markers import (
+from tensorboard_plugin_dlprof.importers.nsight.columns import Batches, mapped, possible
+from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Batch, Column, Export, Tally
+from tensorboard_plugin_dlprof.importers.nsight.ids import ID_BITS, ID_MASK, Names, Threads
+from tensorboard_plugin_dlprof.importers.nsight.markers import (
     cut,
     read_cut_name,
     read_cut_sizes,

@@ -25,15 +25,15 @@ from tensorboard_plugin_dlprof.events.tables import (
     WorkKind,
 )
 from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
-from tensorboard_plugin_dlprof.importers.nsight_calls import read_calls, read_os_calls
-from tensorboard_plugin_dlprof.importers.nsight_devices import Devices
-from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Export, Tally
-from tensorboard_plugin_dlprof.importers.nsight_ids import Names, Threads
-from tensorboard_plugin_dlprof.importers.nsight_info import TargetInfo, read_info
-from tensorboard_plugin_dlprof.importers.nsight_nccl import read_nccl
-from tensorboard_plugin_dlprof.importers.nsight_ranges import RangeReader
-from tensorboard_plugin_dlprof.importers.nsight_samples import read_tensor_samples
-from tensorboard_plugin_dlprof.importers.nsight_work import WorkReader
+from tensorboard_plugin_dlprof.importers.nsight.calls import read_calls, read_os_calls
+from tensorboard_plugin_dlprof.importers.nsight.devices import Devices
+from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Export, Tally
+from tensorboard_plugin_dlprof.importers.nsight.ids import Names, Threads
+from tensorboard_plugin_dlprof.importers.nsight.info import TargetInfo, read_info
+from tensorboard_plugin_dlprof.importers.nsight.nccl import read_nccl
+from tensorboard_plugin_dlprof.importers.nsight.ranges import RangeReader
+from tensorboard_plugin_dlprof.importers.nsight.samples import read_tensor_samples
+from tensorboard_plugin_dlprof.importers.nsight.work import WorkReader
 from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, reading, real_tables

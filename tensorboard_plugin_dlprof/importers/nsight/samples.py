@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from tensorboard_plugin_dlprof.events.tables import TensorSamples, no_tensor_samples
-from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Column, Export
+from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Column, Export
 
 _TENSOR_ACTIVE: Final = re.compile(r"Tensor Active(?: \[|\Z)")
 """Does not match ``Tensor Active / FP16 Active``, in which Turing counts its FP16 units with its Tensor Cores."""

@@ -10,8 +10,8 @@ import re
 
 import msgspec
 
-from tensorboard_plugin_dlprof.importers.nsight_export import Export
-from tensorboard_plugin_dlprof.masking import mask_command_line
+from tensorboard_plugin_dlprof.importers.nsight.export import Export
+from tensorboard_plugin_dlprof.opening.masking import mask_command_line
 
 _ENVIRONMENT = "DeviceEnvironment"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tensorboard_plugin_dlprof.masking import mask_arguments, mask_command_line
+from tensorboard_plugin_dlprof.opening.masking import mask_arguments, mask_command_line
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Strings, Thread
-from tensorboard_plugin_dlprof.importers.nsight_columns import mapped
-from tensorboard_plugin_dlprof.importers.nsight_export import Column, Export
+from tensorboard_plugin_dlprof.importers.nsight.columns import mapped
+from tensorboard_plugin_dlprof.importers.nsight.export import Column, Export
 
 ID_BITS = 24
 ID_MASK = (1 << ID_BITS) - 1

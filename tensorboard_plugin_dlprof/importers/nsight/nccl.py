@@ -24,9 +24,9 @@ from tensorboard_plugin_dlprof.events.tables import (
     WorkKind,
     no_collectives,
 )
-from tensorboard_plugin_dlprof.importers.kineto.events import whole_number
-from tensorboard_plugin_dlprof.importers.nsight_export import Column, Export
-from tensorboard_plugin_dlprof.importers.nsight_ids import Names, Threads, process_of
+from tensorboard_plugin_dlprof.importers.nsight.export import Column, Export
+from tensorboard_plugin_dlprof.importers.nsight.ids import Names, Threads, process_of
+from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
 _PUSH_POP = 59
 _MOST_TEXTS = 10_000

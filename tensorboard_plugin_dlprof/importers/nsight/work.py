@@ -7,10 +7,10 @@ import numpy as np
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import DeviceWork, Int32s, Int64s, Strings, Syncs, WorkKind
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
-from tensorboard_plugin_dlprof.importers.nsight_columns import Batches, mapped, narrow, possible
-from tensorboard_plugin_dlprof.importers.nsight_devices import Devices
-from tensorboard_plugin_dlprof.importers.nsight_export import NO_TIME, Batch, Column, Export, Tally
-from tensorboard_plugin_dlprof.importers.nsight_ids import Names, process_of
+from tensorboard_plugin_dlprof.importers.nsight.columns import Batches, mapped, narrow, possible
+from tensorboard_plugin_dlprof.importers.nsight.devices import Devices
+from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Batch, Column, Export, Tally
+from tensorboard_plugin_dlprof.importers.nsight.ids import Names, process_of
 
 _TABLES = (
     (WorkKind.KERNEL, "CUPTI_ACTIVITY_KIND_KERNEL", "kernels"),

@@ -15,7 +15,7 @@ from tests.imports.traces import write_trace
 
 _PROGRAM = """
 import atexit, sys, threading, time
-from tensorboard_plugin_dlprof.one_job import run_and_end
+from tensorboard_plugin_dlprof.opening.one_job import run_and_end
 
 def work():
     {work}
@@ -47,7 +47,7 @@ def test_a_job_ends_the_process_unless_a_thread_has_something_to_do(work: str, d
 
 def test_an_error_of_a_job_is_told() -> None:
     """As Python does."""
-    program = "from tensorboard_plugin_dlprof.one_job import run_and_end\nrun_and_end(lambda: 1 // 0)"
+    program = "from tensorboard_plugin_dlprof.opening.one_job import run_and_end\nrun_and_end(lambda: 1 // 0)"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     assert "ZeroDivisionError" in ended.stderr
@@ -55,7 +55,7 @@ def test_an_error_of_a_job_is_told() -> None:
 
 _TOLD_IN_A_CALLBACK = """
 import os, signal, sqlite3
-from tensorboard_plugin_dlprof.one_job import end_when_told
+from tensorboard_plugin_dlprof.opening.one_job import end_when_told
 from tensorboard_plugin_dlprof.opening.sqlite_file import reading
 
 def authorize(*_asked):
