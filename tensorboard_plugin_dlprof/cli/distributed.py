@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from tensorboard_plugin_dlprof.cli.fail_on import Limit, add_fail_on, exit_code
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
-from tensorboard_plugin_dlprof.option_values import named_path
+from tensorboard_plugin_dlprof.opening.option_values import named_path
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.ranks.job_step import Made

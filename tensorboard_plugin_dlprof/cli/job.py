@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, tell
-from tensorboard_plugin_dlprof.option_values import named_path
+from tensorboard_plugin_dlprof.opening.option_values import named_path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

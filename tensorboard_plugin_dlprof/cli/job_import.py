@@ -21,7 +21,7 @@ from tensorboard_plugin_dlprof.cli.scale_out import (
     shard_of,
 )
 from tensorboard_plugin_dlprof.errors import ProfileError
-from tensorboard_plugin_dlprof.outputs import make_folder
+from tensorboard_plugin_dlprof.opening.outputs import make_folder
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.pipeline import ImportOptions

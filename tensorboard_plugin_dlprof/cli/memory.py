@@ -14,7 +14,7 @@ from typing import Any
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
-from tensorboard_plugin_dlprof.option_values import named_path
+from tensorboard_plugin_dlprof.opening.option_values import named_path
 from tensorboard_plugin_dlprof.units import percentage, size
 
 

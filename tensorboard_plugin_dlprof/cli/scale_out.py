@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, tell
 from tensorboard_plugin_dlprof.cli.sources import find_sources
+from tensorboard_plugin_dlprof.database.naming import database_name, source_stem
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, ProfileError
 from tensorboard_plugin_dlprof.metadata import RANK_SUFFIX
-from tensorboard_plugin_dlprof.naming import database_name, source_stem
 
 _LONGEST_OUTPUT = 16_000
 

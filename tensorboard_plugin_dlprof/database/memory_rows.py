@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.packing import PART, pack, unpack
 from tensorboard_plugin_dlprof.columns.rows import insert_rows, storable
 from tensorboard_plugin_dlprof.events.memory_tables import STAYS, Blocks, History, Segment
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.packing import PART, pack, unpack
 
 _MOST_DEVICES = 1_024
 """A limit for hostile files."""

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.packing import unpack
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
-from tensorboard_plugin_dlprof.packing import unpack
 
 UNKNOWN_CELL = 0xFFFF_FFFF
 """In packed matrices: the rank lacks the iteration, or the number is unknown."""
