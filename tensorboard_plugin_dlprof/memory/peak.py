@@ -58,8 +58,14 @@ def by_category(history: History, state: int) -> list[Held]:
 def by_owner(history: History, state: int) -> list[Held]:
     """What is in use in a state by who allocated it, the largest first; the rows add up to ``in_use_bytes``."""
     rows = open_blocks(history, state)
-    sizes = _sums(history.blocks.owner[rows].astype(np.int64), history.blocks.num_bytes[rows])
-    return _with_rest(history, state, {history.owners[number] or "unknown": held for number, held in sizes.items()})
+    sizes: dict[str, tuple[int, int]] = {}
+    for number, (num_bytes, count) in _sums(
+        history.blocks.owner[rows].astype(np.int64), history.blocks.num_bytes[rows]
+    ).items():
+        # Several ops may have one path.
+        before = sizes.get(history.owners[number] or "unknown", (0, 0))
+        sizes[history.owners[number] or "unknown"] = (before[0] + num_bytes, before[1] + count)
+    return _with_rest(history, state, sizes)
 
 
 def _sums(key: Int64s, num_bytes: Int64s) -> dict[int, tuple[int, int]]:

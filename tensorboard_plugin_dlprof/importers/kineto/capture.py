@@ -295,6 +295,7 @@ def _memory(memory: Columns, times: Times, work: DeviceWork, parts: Parts) -> Me
         num_bytes=memory["num_bytes"],
         allocated_bytes=memory["allocated"],
         reserved_bytes=memory["reserved"],
+        address=memory["address"],
     )
 
 

@@ -170,6 +170,7 @@ class MemoryArgs(_Struct, frozen=True, gc=False):
     memory_bytes: Scalar = msgspec.field(name="Bytes", default=None)
     allocated: Scalar = msgspec.field(name="Total Allocated", default=-1)
     reserved: Scalar = msgspec.field(name="Total Reserved", default=-1)
+    address: Scalar = msgspec.field(name="Addr", default=-1)
     device_type: Scalar = msgspec.field(name="Device Type", default=-1)
     device_id: Scalar = msgspec.field(name="Device Id", default=-1)
 

@@ -64,7 +64,10 @@ _COLUMNS: dict[str, dict[str, str]] = {
     | {"kind": "b", "grid": "i", "block": "i", "registers": "i", "shared_bytes": "q", "occupancy": "i"}
     | {"num_bytes": "q", "copy_kind": "i", "graph_node": "q", "op_id": "q"},
     "syncs": _DEVICE | {"sync_type": "i", "event_id": "q"},
-    "memory": {"start_us": "d", "thread": "i", "device": "i", "num_bytes": "q", "allocated": "q", "reserved": "q"},
+    "memory": {
+        **{"start_us": "d", "thread": "i", "device": "i"},
+        **dict.fromkeys(("num_bytes", "allocated", "reserved", "address"), "q"),
+    },
     "flows": {"start_us": "d", "thread": "i", "name": "i", "number": "q", "end": "b"},
     "collectives": {
         **dict.fromkeys(("correlation", "external_id", "stream", "group_size", "in_elements", "out_elements"), "q"),
@@ -318,6 +321,7 @@ class EventTables:
             num_bytes=[whole_number(each.memory_bytes, 0) for each in args],
             allocated=[each.allocated for each in args],
             reserved=[each.reserved for each in args],
+            address=[each.address for each in args],
         )
 
     def _add_flows(self, events: list[Any]) -> None:

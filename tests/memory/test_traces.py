@@ -1,0 +1,95 @@
+"""Allocator events of PyTorch traces: peaks and blocks, held against facts counted from the files by other code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tensorboard_plugin_dlprof.events.build import build_profile
+from tensorboard_plugin_dlprof.events.memory_tables import STAYS, History
+from tensorboard_plugin_dlprof.importers import find_importer
+from tensorboard_plugin_dlprof.importers.importer import ReadOptions
+from tensorboard_plugin_dlprof.memory.from_events import histories
+from tensorboard_plugin_dlprof.memory.leak import find_leak
+from tensorboard_plugin_dlprof.memory.peak import by_category, by_owner, peak_of
+from tensorboard_plugin_dlprof.pipeline import memory_of_source
+from tests.shared_data import shared_data
+
+
+def stated() -> list[tuple[str, list[int]]]:
+    """Rows of MANIFEST.md of traces with events of a GPU with totals, and their numbers."""
+    text = (shared_data() / "memory" / "MANIFEST.md").read_text()
+    rows = re.findall(r"^\| (\S+\.json(?:\.gz)?) \| (?:GPU 0|6/0) \|(.*)\| yes \|$", text, re.MULTILINE)
+    return [(path, [int(each) for each in re.sub(r",|\(.*?\)", "", cells).split("|")]) for path, cells in rows]
+
+
+def only(path: str) -> History:
+    """The memory of the only GPU in a trace."""
+    source = shared_data() / path
+    capture = find_importer(source).read(source, ReadOptions(), lambda what, fraction: None)
+    (history,) = histories(build_profile(capture))
+    return history
+
+
+def test_peaks_and_blocks_are_those_of_an_independent_count() -> None:
+    """Events, pairs, open blocks, peak allocated and reserved."""
+    rows = stated()
+    assert len(rows) > 5
+    for path, (events, _, paired, unseen, still_open, allocated, reserved) in rows:
+        history = only(path)
+        blocks = history.blocks
+        assert len(history.in_use_bytes) - 1 == events, path
+        assert int(np.count_nonzero(blocks.freed != STAYS)) == paired, path
+        assert int(np.count_nonzero(blocks.freed == STAYS)) == still_open, path
+        assert events - 2 * paired - still_open == unseen, path
+        assert int(history.in_use_bytes[1:].max()) == allocated, path
+        assert int(history.reserved_bytes.max()) == reserved, path
+        peak = peak_of(history)
+        for held in (by_category(history, peak.state), by_owner(history, peak.state)):
+            assert sum(row.num_bytes for row in held) == peak.in_use_bytes, path
+
+
+def test_gradients_are_what_zero_grad_frees() -> None:
+    """Those of the T4's model are as large as its parameters, 14.86 MB."""
+    history = only("torch/t4_fp32/fp32.pt.trace.json")
+    held = {row.name: row.num_bytes for row in by_category(history, peak_of(history).state)}
+    assert held["gradient"] == 14_864_896
+
+
+def test_a_trace_without_totals_is_relative() -> None:
+    """The values of 2021 count from the start, and say so."""
+    path = shared_data() / "torch" / "v100_resnet50_memory" / "worker0.1623143089861.pt.trace.json.gz"
+    answer = memory_of_source(path, None, lambda what, fraction: None)
+    device = answer["devices"]["0"]
+    assert device["relative"]
+    assert device["peak_reserved_bytes"] is None
+    assert "more than at the start" in answer["headline"]
+    assert sum(row["bytes"] for row in device["at_peak"]) == device["peak_bytes"]
+
+
+@pytest.mark.parametrize(
+    ("ends", "verdict"),
+    [
+        ([5, 10, 20, 30, 40, 50], "leak"),
+        ([5, 10, 10, 10, 10, 10], "none"),
+        ([5, 10, 20, 15, 25, 30], "none"),
+        ([5, 10, 20, 30], "cannot_tell"),
+    ],
+)
+def test_a_leak_grows_in_every_iteration(ends: list[int], verdict: str) -> None:
+    """The first iteration allocates what stays; fewer than four after it cannot tell."""
+    leak = find_leak(np.array(ends, np.int64) << 20, 100 << 20)
+    assert leak.verdict == verdict
+    if verdict == "leak":
+        assert (leak.bytes_per_iteration, leak.iterations_until_full) == (10 << 20, 5)
+
+
+def test_the_answer_names_its_file(tmp_path: Path) -> None:
+    """Without memory events there are no devices, and the headline says what brings them."""
+    path = shared_data() / "torch" / "t4_vgg16_minimal" / "vgg16_trace.json"
+    answer = memory_of_source(path, None, lambda what, fraction: None)
+    assert (answer["source"], answer["devices"]) == ("vgg16_trace.json", {})
+    assert "profile_memory=True" in answer["headline"]
