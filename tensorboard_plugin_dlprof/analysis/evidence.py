@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -16,6 +17,7 @@ from tensorboard_plugin_dlprof.classify.frames import is_own
 from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Op
+from tensorboard_plugin_dlprof.units import short_duration
 
 
 def op_evidence(signals: Signals, rows: Sequence[int] | Int64s, times: Int64s | None = None) -> tuple[Evidence, ...]:
@@ -65,6 +67,19 @@ def work_evidence(signals: Signals, chosen: Bools) -> tuple[Evidence, ...]:
         else Evidence("op", ops[op].op_id, time, count, _size(signals, row_of_op.get(op)), call=strings[name])
         for (_, _, name), (time, count, op, _) in shown
     )
+
+
+def most_in(signals: Signals, evidence: Sequence[Evidence]) -> str:
+    """``, most in /encoder/linear, 12.3 ms``: the path with the most time, for a sentence; empty if it is of no op."""
+    paths: Counter[str] = Counter()
+    names = {op.op_id: op.name for op in signals.profile.ops} if evidence else {}
+    for row in evidence:
+        if row.kind == "op":
+            paths[_INDEX.sub("", names[row.key])] += row.time_ns or 0
+    if not paths:
+        return ""
+    ((path, time_ns),) = paths.most_common(1)
+    return f", most in {path}, {short_duration(signals.per_gpu(time_ns))}"
 
 
 _INDEX: Final = re.compile(r"(?<=[./_\[])\d+(?=[./_\]]|\Z)|\d+(?=/)")

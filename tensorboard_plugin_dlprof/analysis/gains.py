@@ -71,7 +71,7 @@ def about_kernels(
 
 
 def about_span(signals: Signals, chosen: Bools, span_ns: float, saved: Claims, reasoning: str) -> dict[str, Any]:
-    """``about_kernels`` where the gaps between kernels count, too.
+    """``about_kernels`` where the gaps between kernels count, too, and may be most of the time.
 
     Args:
         signals: The measurements.
@@ -82,7 +82,8 @@ def about_span(signals: Signals, chosen: Bools, span_ns: float, saved: Claims, r
     """
     signals.told[chosen] = True
     gain = wall_gain(signals, saved, reasoning)
-    return {"part": "compute", "time_ns": signals.per_iteration(span_ns), "gain": gain}
+    part = "compute" if 2 * signals.on_gpu(signals.time(chosen)) >= span_ns else "launching"
+    return {"part": part, "time_ns": signals.per_iteration(span_ns), "gain": gain}
 
 
 def is_of_idle_time(gain: Gain | None) -> bool:

@@ -114,7 +114,7 @@ def older_kernels(signals: Signals) -> Finding | Lacks | None:
     return Finding(
         "older_attention_detector",
         Severity.ADVICE,
-        Confidence.MEDIUM,
+        Confidence.LOW,
         "attention",
         "Attention runs in kernels of FlashAttention 2, which were made for Ampere, on a {gpu} GPU: {kernels} of them "
         "take {kernels_ns} of each iteration ({share_fraction}).",

@@ -10,7 +10,7 @@ from tensorboard_plugin_dlprof.aggregation.intervals import length, subtract, un
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
-from tensorboard_plugin_dlprof.analysis.evidence import work_evidence
+from tensorboard_plugin_dlprof.analysis.evidence import most_in, work_evidence
 from tensorboard_plugin_dlprof.analysis.gains import about_kernels, about_span
 from tensorboard_plugin_dlprof.analysis.origin import Framework
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, Signals
@@ -68,6 +68,7 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
         },
         work_evidence(signals, kernels),
         link="https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html",
+        overlaps_with=("launch_detector",),
         **about_span(
             signals, kernels, span,
             {Pool.LAUNCH: (0.5 * waiting, 0.9 * waiting), Pool.OTHER_KERNELS: (0.3 * time, 0.65 * time)},
@@ -105,6 +106,7 @@ def zero_grad(signals: Signals) -> Finding | Lacks | None:
         },
         work_evidence(signals, kernels),
         link="https://pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html",
+        overlaps_with=("launch_detector",),
         **about_span(
             signals, kernels, span,
             {Pool.LAUNCH: (0.5 * waiting, 0.9 * waiting), Pool.OTHER_KERNELS: (0.9 * time, time)},
@@ -137,7 +139,7 @@ def elementwise(signals: Signals) -> Finding | Lacks | None:
     if signals.framework in others or ("ops" not in signals.recorded and not directed.any()):
         return None
     problem = "{kernels} elementwise, normalisation and copy {kernels:kernel takes|kernels take} {kernels_ns} "
-    problem += "of each iteration ({share_fraction}): each reads and writes whole tensors."
+    problem += "of each iteration ({share_fraction}{most}): each reads and writes whole tensors."
     if signals.compiled:
         return _unfused(
             signals,
@@ -169,7 +171,7 @@ def xla(signals: Signals) -> Finding | Lacks | None:
     if signals.framework is not Framework.TENSORFLOW:
         return None
     kernels = "{kernels} elementwise, normalisation and copy {kernels:kernel takes|kernels take} {kernels_ns} "
-    kernels += "of each iteration ({share_fraction}), "
+    kernels += "of each iteration ({share_fraction}{most}), "
     if signals.compiled:
         return _unfused(
             signals,
@@ -196,6 +198,7 @@ def _unfused(signals: Signals, detector: str, problem: str, recommendation: str,
     share = signals.kernel_share(time)
     if share < thresholds.FUSION_FRACTION:
         return None
+    evidence = work_evidence(signals, chosen)
     return Finding(
         detector,
         Severity.ADVICE,
@@ -207,8 +210,9 @@ def _unfused(signals: Signals, detector: str, problem: str, recommendation: str,
             "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
             "kernels_ns": signals.kernel_time(chosen),
             "share_fraction": share,
+            "most": most_in(signals, evidence),
         },
-        work_evidence(signals, chosen),
+        evidence,
         link=link,
         **about_kernels(
             signals, chosen, {Pool.OTHER_KERNELS: (FUSED[0] * time, FUSED[1] * time)},

@@ -6,7 +6,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.evidence import work_evidence
+from tensorboard_plugin_dlprof.analysis.evidence import most_in, work_evidence
 from tensorboard_plugin_dlprof.analysis.gains import about_kernels
 from tensorboard_plugin_dlprof.analysis.origin import Framework
 from tensorboard_plugin_dlprof.analysis.precision_gain import Saving, narrower
@@ -42,13 +42,14 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
         return Lacks("the name of the GPU", "PyTorch's profiler records it since 1.9.")
     if not _has_matrix_units(signals):
         return None
-    half = _half(signals)
+    half, evidence = _half(signals), work_evidence(signals, chosen)
     saved = narrower(signals, chosen, half, 0.5)
     numbers: dict[str, Number] = {
         "now": _types(signals, chosen),
         "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
         "products_ns": signals.kernel_time(chosen),
         "share_fraction": share,
+        "most": most_in(signals, evidence),
         "type": "bfloat16" if half == "bf16" else "float16",
         "unit": "Matrix Cores" if signals.is_amd else "Tensor Cores",
         "scaler": "" if half == "bf16" else " and torch.amp.GradScaler" if signals.backward else "",
@@ -59,7 +60,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
         Confidence.MEDIUM,
         "products",
         "Matrix multiplications in {now} take {products_ns} of each iteration ({share_fraction}; {kernels} "
-        "{kernels:kernel|kernels}); {unit} could do them in 16 bits.",
+        "{kernels:kernel|kernels}{most}); {unit} could do them in 16 bits.",
         signals.advice(
             'Use automatic mixed precision: torch.autocast("cuda", dtype=torch.{type}){scaler}, or a model in {type}.',
             tensorflow='Use mixed precision: tf.keras.mixed_precision.set_global_policy("mixed_{type}"), with a '
@@ -70,7 +71,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
             "(CUBLAS_COMPUTE_32F).",
         ),
         numbers,
-        work_evidence(signals, chosen),
+        evidence,
         link=signals.advice(
             _AMP_LINK,
             tensorflow="https://www.tensorflow.org/guide/mixed_precision",
@@ -78,6 +79,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
             cuda=CUBLAS_LINK,
         ),
         action="ShowBadDataTypeOps",
+        overlaps_with=("tf32_detector",),
         **about_kernels(signals, chosen, _claimed(saved), _how(saved, "16-bit"), _unknown_rates(signals)),
     )
 
@@ -92,14 +94,14 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
     if share < thresholds.PRODUCT_FRACTION:
         return None
     saved = narrower(signals, chosen, "tf32", 1.0)
-    elsewhere = signals.uses_tf32
+    elsewhere, evidence = signals.uses_tf32, work_evidence(signals, chosen)
     return Finding(
         "tf32_detector",
         Severity.WARNING,
         Confidence.MEDIUM,
         "products",
         "Matrix multiplications in full FP32 take {products_ns} of each iteration ({share_fraction}; {kernels} "
-        "{kernels:kernel|kernels}) on a GPU that could use TF32"
+        "{kernels:kernel|kernels}{most}) on a GPU that could use TF32"
         + (", as other kernels of this program do." if elsewhere else "; no kernel uses it."),
         signals.advice(
             'Allow TF32: torch.set_float32_matmul_precision("high")'
@@ -117,14 +119,16 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
             "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
             "products_ns": signals.kernel_time(chosen),
             "share_fraction": share,
+            "most": most_in(signals, evidence),
         },
-        work_evidence(signals, chosen),
+        evidence,
         link=signals.advice(
             _TF32_LINK,
             tensorflow="https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_tensor_float_32_execution",
             tensorrt=TENSORRT_LINK,
             cuda=CUBLAS_LINK,
         ),
+        overlaps_with=("amp_detector",),
         **about_kernels(signals, chosen, _claimed(saved), _how(saved, "TF32"), _unknown_rates(signals)),
     )
 
