@@ -152,7 +152,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     Invariant(
         "Every call of an op is in an iteration or counted as outside",
         "SELECT count(*) FROM ext_aggregations AS whole WHERE (SELECT coalesce(sum(num_calls), 0) FROM op_nodes AS op "
-        "WHERE op.aggr_id = whole.aggr_id) + outside_instances <> (SELECT count(*) FROM read_only_op_instances)",
+        "WHERE op.aggr_id = whole.aggr_id) + outside_instances <> (SELECT count(*) FROM op_calls)",
         ours=True,
     ),
     Invariant(

@@ -372,10 +372,10 @@ def _add_ours(connection: sqlite3.Connection, scope: Scope, ops: Mapping[int, Op
 _FIRST_CALLS_OF_OURS = (
     "SELECT range.read_only_ops_id, first.cpu_start, shapes.string FROM ext_op_ranges AS range "
     "JOIN read_only_op_instances AS first ON first.id = range.first_instance_id "
-    "LEFT JOIN ext_op_variants AS variant ON variant.read_only_ops_id = range.read_only_ops_id "
-    "AND variant.position = 0 "
-    "LEFT JOIN read_only_op_instances AS frequent ON frequent.id = variant.op_instance_id "
-    "LEFT JOIN dictionary AS shapes ON shapes.id = frequent.input_shapes_id"
+    "LEFT JOIN dictionary AS shapes ON shapes.id = (SELECT kind.input_shapes_id FROM op_call_kinds AS kind "
+    "WHERE kind.read_only_ops_id = range.read_only_ops_id GROUP BY kind.input_names_id, kind.input_shapes_id, "
+    "kind.output_names_id, kind.output_shapes_id, kind.parameters_id "
+    "ORDER BY sum(kind.calls) DESC, min(kind.first_call_id) LIMIT 1)"
 )
 
 _FIRST_CALLS_OF_OTHERS = (

@@ -78,7 +78,7 @@ def open_database(
                 views = VIEW_SCRIPTS
             else:
                 _make_tables_fit(con, minor)
-                views = ("kernels_of_others", "views")
+                views = ("work_of_others", "views")
             for script in views:
                 for statement in statements(script):
                     con.execute(statement.replace("CREATE VIEW", "CREATE TEMP VIEW", 1))

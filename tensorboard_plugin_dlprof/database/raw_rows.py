@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.rows import insert_integers, insert_rows, storable
 from tensorboard_plugin_dlprof.database.texts import Dictionary, op_text_ids
-from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
+from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import DEFAULT_DOMAIN, DLPROF_VERSION, PLUGIN_NAME, VERSION
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, ModelConfig, Profile, Syncs
 
@@ -28,7 +28,7 @@ def write_raw_tables(
     profile_name: str,
     original_command: str,
 ) -> None:
-    """Store everything that does not depend on the choice of iterations, but kernels (``kernel_rows``).
+    """Store everything that does not depend on the choice of iterations, but calls of ops and kernels (``work_rows``).
 
     Args:
         con: an empty database with the tables of 1.8.
@@ -40,7 +40,6 @@ def write_raw_tables(
     """
     _write_settings(con, profile, dictionary, profile_name, original_command)
     _write_ops(con, profile, dictionary)
-    _write_instances(con, profile, text)
     for copies, table in ((profile.memcpys, "read_only_memcpys"), (profile.memsets, "read_only_memsets")):
         _write_copies(con, copies, table, text)
     syncs, calls = profile.syncs, profile.calls
@@ -135,32 +134,6 @@ def _write_ops(con: sqlite3.Connection, profile: Profile, dictionary: Dictionary
             for op in profile.ops
         ),
     )
-
-
-def _write_instances(con: sqlite3.Connection, profile: Profile, text: Int64s) -> None:
-    instances = profile.instances
-    insert_integers(
-        con,
-        "read_only_op_instances",
-        {
-            "read_only_ops_id": instances.op.astype(np.int64) + 1,
-            "cpu_start": instances.cpu_start,
-            "cpu_stop": instances.cpu_stop,
-            "process_id": instances.process_id,
-            "thread_id": instances.thread_id,
-            "input_names_id": _ids(text, instances.input_names),
-            "input_shapes_id": _ids(text, instances.input_shapes),
-            "output_names_id": _ids(text, instances.output_names),
-            "output_shapes_id": _ids(text, instances.output_shapes),
-            "parameters_id": _ids(text, instances.parameters),
-        },
-        len(instances.op),
-    )
-
-
-def _ids(text: Int64s, column: Int32s) -> Int64s | int:
-    """``dictionary.id`` of each text; a single number if the column is a view of one value."""
-    return int(text[column[0]]) if len(column) and column.strides == (0,) else text[column]
 
 
 def _write_copies(con: sqlite3.Connection, copies: Copies, table: str, text: Int64s) -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 CAPABILITIES = {"extensions": ("diagnosis", "memory", "ranks", "timeline")}
 """Scripts with more tables of ours, one for each capability; they count as parts of ``extensions.sql``."""
 
-TABLE_SCRIPTS = ("schema", "kernels", "extensions")
+TABLE_SCRIPTS = ("schema", "work", "extensions")
 """The scripts in ``sql/`` that create the tables of our databases."""
 
-VIEW_SCRIPTS = ("kernel_views", "views")
+VIEW_SCRIPTS = ("work_views", "views")
 """The scripts that create the views of our databases."""
 
-DLPROF_SCRIPTS = ("schema", "dlprof_kernels")
+DLPROF_SCRIPTS = ("schema", "dlprof_work")
 """The scripts that create the tables of DLProf 1.8."""
 
 

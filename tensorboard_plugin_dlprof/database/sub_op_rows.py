@@ -64,7 +64,7 @@ def read_sub_ops(con: UntrustedConnection, strings: Strings, instances: int) -> 
     texts = np.array([[strings.intern(text) for text in row[1:]] for row in rows], np.int32)
     parts = con.execute("SELECT data FROM ext_sub_ops ORDER BY id")
     instance, inputs = joined((np.stack(unpack(data, 2), axis=1) for (data,) in parts), 2)
-    calls = Ids(ids_of(con, "read_only_op_instances", instances))
+    calls = Ids(ids_of(con, "op_calls", instances))
     found = texts[Ids(ids).rows(inputs, con.shown_name, "recorded op")]
     return SubOps(
         calls.rows(instance, con.shown_name, "call of an op"),

@@ -11,7 +11,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.columns.packing import pack
 from tensorboard_plugin_dlprof.columns.rows import insert_rows
-from tensorboard_plugin_dlprof.database.kernel_rows import StoredLaunches
+from tensorboard_plugin_dlprof.database.work_rows import StoredLaunches
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.timeline import bins

@@ -1,4 +1,4 @@
-"""Writes where the rows of each op are, the kinds of its calls, and its times by iteration."""
+"""Writes where the rows of each op are, and its times by iteration."""
 
 from __future__ import annotations
 
@@ -7,14 +7,10 @@ import sqlite3
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.aggregation.grouping import Groups, alike
+from tensorboard_plugin_dlprof.aggregation.grouping import Groups
 from tensorboard_plugin_dlprof.aggregation.tables import IterationOps, UnknownKernels
 from tensorboard_plugin_dlprof.columns.rows import insert_integers
-from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.profile.tables import Instances, Profile
-
-MOST_VARIANTS = 50
-"""Kinds of calls that are stored for an op; the page of an op shows no more."""
+from tensorboard_plugin_dlprof.profile.tables import Profile
 
 
 def write_op_ranges(con: sqlite3.Connection, profile: Profile) -> None:
@@ -30,39 +26,7 @@ def write_op_ranges(con: sqlite3.Connection, profile: Profile) -> None:
         counts = np.bincount(op, minlength=len(profile.ops))
         columns[f"first_{name}_id"] = np.cumsum(counts) - counts + 1
         columns[f"{name}s"] = counts
-    columns["variants"] = _write_variants(con, profile.instances, len(profile.ops))
     insert_integers(con, "ext_op_ranges", columns, len(profile.ops))
-
-
-def _write_variants(con: sqlite3.Connection, instances: Instances, ops: int) -> Int64s:
-    """Store the most frequent kinds of calls of each op; returns the number of kinds of each, stored or not."""
-    columns = [
-        instances.op,
-        instances.input_names,
-        instances.input_shapes,
-        instances.output_names,
-        instances.output_shapes,
-        instances.parameters,
-    ]
-    number, first = alike(*columns)
-    calls = np.bincount(number, minlength=len(first))
-    op = instances.op[first].astype(np.int64)
-    order = np.lexsort((first, -calls, op))
-    kinds = np.bincount(op, minlength=ops)
-    position = np.arange(len(order)) - (np.cumsum(kinds) - kinds)[op[order]]
-    kept = order[position < MOST_VARIANTS]
-    insert_integers(
-        con,
-        "ext_op_variants",
-        {
-            "read_only_ops_id": op[kept] + 1,
-            "position": position[position < MOST_VARIANTS],
-            "op_instance_id": first[kept] + 1,
-            "calls": calls[kept],
-        },
-        len(kept),
-    )
-    return kinds
 
 
 def write_iteration_ops(con: sqlite3.Connection, aggr_id: int, ops: IterationOps, unknown: UnknownKernels) -> None:

@@ -11,9 +11,7 @@ from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.columns.group import are_among
 from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.database.extension_rows import MEMCPY, MEMSET
-from tensorboard_plugin_dlprof.database.instance_reader import instance_columns
 from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, integers
-from tensorboard_plugin_dlprof.database.portions import Column, read_columns
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Instances, Kernels, Syncs
@@ -51,9 +49,7 @@ class WorkReader:
         shown = self._con.shown_name
 
         def each(column: _Column) -> _Column:
-            if len(column) and (column == column[0]).all():
-                return cast(_Column, np.broadcast_to(column[0], (len(row), *column.shape[1:])))
-            return cast(_Column, spilled(column[row]))
+            return _of_rows(column, row)
 
         of_kernel = each(self._op_rows.ops(op))
         return Kernels(
@@ -142,21 +138,33 @@ class WorkReader:
         )
 
     def _read_instances(self) -> Instances:
-        def rows_of_ops(ids: Int64s) -> Int64s:
-            return self._op_ids.rows(ids, self._con.shown_name, "op")
-
-        text = self._texts.of
-        if self._extended:
-            return Instances(*instance_columns(self._con, rows_of_ops, text))
-        op, start, stop, process, thread, *texts = integers(
-            self._con,
-            "SELECT read_only_ops_id, cpu_start, cpu_stop, process_id, thread_id, input_names_id, input_shapes_id, "
-            "output_names_id, output_shapes_id, parameters_id FROM read_only_op_instances "
-            "ORDER BY read_only_ops_id, id",
-            10,
+        common = (
+            "read_only_ops_id, process_id, thread_id, input_names_id, input_shapes_id, output_names_id, "
+            "output_shapes_id, parameters_id"
         )
-        of_ops = spilled(rows_of_ops(op).astype(np.int32))
-        return Instances(of_ops, start, stop, process, thread, *(spilled(text(ids)) for ids in texts))
+        if self._extended:
+            ids, *columns = integers(self._con, f"SELECT id, {common} FROM op_call_kinds ORDER BY id", 9)
+            kind, start, duration = integers(
+                self._con, "SELECT kind_id, start_ns, duration_ns FROM op_calls ORDER BY id", 3
+            )
+            row, stop = Ids(ids).rows(kind, self._con.shown_name, "kind of call"), spilled(start + duration)
+        else:
+            start, stop, *columns = integers(
+                self._con,
+                f"SELECT cpu_start, cpu_stop, {common} FROM read_only_op_instances ORDER BY read_only_ops_id, id",
+                10,
+            )
+            row = np.arange(len(start))
+        op, process, thread, *texts = columns
+        of_op = self._op_ids.rows(op, self._con.shown_name, "op").astype(np.int32)
+        return Instances(
+            _of_rows(of_op, row),
+            start,
+            stop,
+            _of_rows(process, row),
+            _of_rows(thread, row),
+            *(_of_rows(self._texts.of(ids), row) for ids in texts),
+        )
 
     def _kernel_columns(self) -> list[Int64s]:
         """Launch, number of the call, and the four times; the launch is the row itself in NVIDIA's databases."""
@@ -168,8 +176,8 @@ class WorkReader:
             )
             return [np.arange(len(instance)), instance, *times]
         names = ("launch_id", "op_instance", "api_start_ns", "api_duration_ns", "start_ns", "duration_ns")
-        launch, instance, api_start, api_duration, start, duration = read_columns(
-            self._con, "kernels", tuple(map(Column, names))
+        launch, instance, api_start, api_duration, start, duration = integers(
+            self._con, f"SELECT {', '.join(names)} FROM kernels ORDER BY id", len(names)
         )
         return [launch, instance, api_start, spilled(api_start + api_duration), start, spilled(start + duration)]
 
@@ -246,3 +254,10 @@ class WorkReader:
     def _ours(self, query: str, columns: int) -> list[Int64s]:
         """Columns of an ext table; empty where the database has none."""
         return integers(self._con, query, columns) if self._extended else [np.zeros(0, np.int64)] * columns
+
+
+def _of_rows(column: _Column, row: Int64s) -> _Column:
+    """The value of each of some rows; a view of one value if all are equal."""
+    if len(column) and (column == column[0]).all():
+        return cast(_Column, np.broadcast_to(column[0], (len(row), *column.shape[1:])))
+    return cast(_Column, spilled(column[row]))

@@ -28,13 +28,18 @@ from tensorboard_plugin_dlprof.database.extension_rows import (
     write_raw_extensions,
 )
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, identify
-from tensorboard_plugin_dlprof.database.kernel_rows import StoredLaunches, write_iteration_kernels, write_kernels
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.raw_rows import write_raw_tables
 from tensorboard_plugin_dlprof.database.row_counts import count_rows_of_new
 from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS, VIEW_SCRIPTS, statements
 from tensorboard_plugin_dlprof.database.texts import Dictionary, number_texts
 from tensorboard_plugin_dlprof.database.track_rows import ids_of_ours, write_tracks
+from tensorboard_plugin_dlprof.database.work_rows import (
+    StoredLaunches,
+    write_iteration_kernels,
+    write_kernels,
+    write_op_calls,
+)
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import DEFAULT_DOMAIN
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -97,6 +102,7 @@ def write_database(
         dictionary.id(DEFAULT_DOMAIN)
         text = number_texts(profile, dictionary)
         write_raw_tables(con, profile, dictionary, text, profile_name, original_command)
+        write_op_calls(con, profile.instances, text)
         launches = write_kernels(con, profile.kernels, profile.strings, text)
         write_raw_extensions(con, profile, identity, text, profile_name)
         write_tracks(con, build_tracks(profile), ids_of_ours(profile, launches, text))

@@ -192,25 +192,14 @@ _CALL_COLUMNS = ("input_names_id", "input_shapes_id", "output_names_id", "output
 
 def _calls(connection: sqlite3.Connection, op: int) -> Calls:
     texts = ", ".join(f"(SELECT string FROM dictionary WHERE id = variant.{column})" for column in _CALL_COLUMNS)
-    if is_extended(connection):
-        rows = connection.execute(
-            f"SELECT stored.calls, {texts} FROM ext_op_variants AS stored "
-            "JOIN read_only_op_instances AS variant ON variant.id = stored.op_instance_id "
-            f"WHERE stored.read_only_ops_id = ? ORDER BY stored.position LIMIT {MAX_VARIANTS}",
-            (op,),
-        )
-        total = connection.execute(
-            "SELECT coalesce(sum(variants), 0) FROM ext_op_ranges WHERE read_only_ops_id = ?", (op,)
-        )
-    else:
-        grouped = (
-            f"SELECT count(*) AS calls, min(id) AS first, {', '.join(_CALL_COLUMNS)} FROM read_only_op_instances "
-            f"WHERE read_only_ops_id = ? GROUP BY {', '.join(_CALL_COLUMNS)}"
-        )
-        rows = connection.execute(
-            f"SELECT calls, {texts} FROM ({grouped}) AS variant ORDER BY calls DESC, first LIMIT {MAX_VARIANTS}", (op,)
-        )
-        total = connection.execute(f"SELECT count(*) FROM ({grouped})", (op,))
+    grouped = (
+        f"SELECT sum(calls) AS calls, min(first_call_id) AS first, {', '.join(_CALL_COLUMNS)} FROM op_call_kinds "
+        f"WHERE read_only_ops_id = ? GROUP BY {', '.join(_CALL_COLUMNS)}"
+    )
+    rows = connection.execute(
+        f"SELECT calls, {texts} FROM ({grouped}) AS variant ORDER BY calls DESC, first LIMIT {MAX_VARIANTS}", (op,)
+    )
+    total = connection.execute(f"SELECT count(*) FROM ({grouped})", (op,))
     return Calls(
         variants=[
             Variant(

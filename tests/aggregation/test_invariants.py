@@ -132,7 +132,7 @@ def test_a_broken_rule_of_an_added_aggregation_is_kept_and_shown(tmp_path: Path)
     import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
     assert not any("do not agree" in note["message"] for note in _notes(database))
     with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute("UPDATE read_only_op_instances SET cpu_stop = cpu_start - 5")
+        connection.execute("UPDATE op_calls SET duration_ns = -5")
     aggregate_database(database, database, Choice(1, 2), lambda _what, _fraction: None)
     first = _notes(database)[0]
     assert first["severity"] == "warning"

@@ -36,21 +36,11 @@ CREATE TABLE ext_devices (
 -- of these two tables would take ten bytes a row.
 CREATE TABLE ext_op_ranges (
     read_only_ops_id   INTEGER PRIMARY KEY,     -- read_only_ops.id
-    first_instance_id  INTEGER NOT NULL,        -- read_only_op_instances.id
+    first_instance_id  INTEGER NOT NULL,        -- op_calls.id
     instances          INTEGER NOT NULL,        -- rows
-    variants           INTEGER NOT NULL,        -- of these, with other tensors or parameters
-    first_kernel_id    INTEGER NOT NULL,        -- read_only_kernels.id
+    first_kernel_id    INTEGER NOT NULL,        -- kernels.id
     kernels            INTEGER NOT NULL         -- rows
 );
-
--- The most frequent kinds of calls of each op: calls with the same tensors and parameters are of one kind.
-CREATE TABLE ext_op_variants (
-    read_only_ops_id  INTEGER NOT NULL, -- read_only_ops.id
-    position          INTEGER NOT NULL, -- number from 0; the most frequent first
-    op_instance_id    INTEGER NOT NULL, -- read_only_op_instances.id of its first call
-    calls             INTEGER NOT NULL, -- how many
-    PRIMARY KEY (read_only_ops_id, position)
-) WITHOUT ROWID;
 
 -- What the long name of a kernel reveals (classify/).
 CREATE TABLE ext_kernel_names (
@@ -268,11 +258,11 @@ CREATE TABLE ext_sub_op_inputs (
 );
 
 -- Which of these each call contains, packed (packing.py) by call, then in the order of time. Columns: call
--- (read_only_op_instances.id), ext_sub_op_inputs.id.
+-- (op_calls.id), ext_sub_op_inputs.id.
 CREATE TABLE ext_sub_ops (
     id                    INTEGER PRIMARY KEY,
-    first_op_instance_id  INTEGER NOT NULL,     -- read_only_op_instances.id of the first row
-    last_op_instance_id   INTEGER NOT NULL,     -- read_only_op_instances.id of the last row
+    first_op_instance_id  INTEGER NOT NULL,     -- op_calls.id of the first row
+    last_op_instance_id   INTEGER NOT NULL,     -- op_calls.id of the last row
     data                  BLOB NOT NULL,
     UNIQUE (last_op_instance_id, id)
 );

@@ -103,21 +103,6 @@ CREATE TABLE read_only_sub_ops (
     stop_time   INTEGER NOT NULL        -- ns
 );
 
--- Rows by op, then start. The names, shapes and parameters are JSON texts with a newline at the end.
-CREATE TABLE read_only_op_instances (
-    id                INTEGER PRIMARY KEY,
-    read_only_ops_id  INTEGER NOT NULL, -- read_only_ops.id
-    cpu_start         INTEGER NOT NULL, -- ns
-    cpu_stop          INTEGER NOT NULL, -- ns
-    process_id        INTEGER NOT NULL,
-    thread_id         INTEGER NOT NULL,
-    input_names_id    INTEGER NOT NULL, -- JSON list of texts
-    input_shapes_id   INTEGER NOT NULL, -- JSON list of lists of dimensions
-    output_names_id   INTEGER NOT NULL, -- JSON list of texts
-    output_shapes_id  INTEGER NOT NULL, -- JSON list of lists of dimensions
-    parameters_id     INTEGER NOT NULL  -- JSON
-);
-
 CREATE TABLE read_only_grid_block (
     id  INTEGER PRIMARY KEY,            -- grids and blocks share the table; each triple once
     x   INTEGER NOT NULL,               -- blocks of a grid, threads of a block; 0 where not recorded

@@ -1,4 +1,29 @@
--- Kernels: ours, ordered for our questions. *_ns are nanoseconds, *_bytes bytes; -1 means not recorded.
+-- Calls of ops and kernels: ours, ordered for our questions. *_ns are nanoseconds, *_bytes bytes; -1 means not recorded.
+
+-- What calls of an op have in common: most are made by one thread with the same tensors. Numbered in the order of first use
+-- by op_calls.id, so by op.
+CREATE TABLE op_call_kinds (
+    id                INTEGER PRIMARY KEY,
+    read_only_ops_id  INTEGER NOT NULL,         -- read_only_ops.id
+    process_id        INTEGER NOT NULL,
+    thread_id         INTEGER NOT NULL,
+    input_names_id    INTEGER NOT NULL,         -- dictionary.id of a JSON list of texts
+    input_shapes_id   INTEGER NOT NULL,         -- dictionary.id of a JSON list of lists of dimensions
+    output_names_id   INTEGER NOT NULL,         -- dictionary.id of a JSON list of texts
+    output_shapes_id  INTEGER NOT NULL,         -- dictionary.id of a JSON list of lists of dimensions
+    parameters_id     INTEGER NOT NULL,         -- dictionary.id of JSON
+    calls             INTEGER NOT NULL,         -- calls of this kind
+    first_call_id     INTEGER NOT NULL,         -- op_calls.id of the first
+    UNIQUE (read_only_ops_id, id)
+);
+
+-- Every call of an op, by op, then start: the order of read_only_op_instances in DLProf 1.8.
+CREATE TABLE op_calls (
+    id           INTEGER PRIMARY KEY,
+    kind_id      INTEGER NOT NULL,              -- op_call_kinds.id
+    start_ns     INTEGER NOT NULL,              -- ns, on the host
+    duration_ns  INTEGER NOT NULL               -- ns, on the host
+);
 
 -- What kernels have in common: a loop may launch the same kernel in the same way a million times. Numbered in the order of
 -- first use by kernels.id, so by op, then name.

@@ -1,4 +1,20 @@
--- The tables of kernels of DLProf 1.8 as views, for the views of 1.8 and for readers of these tables.
+-- The tables of calls and kernels of DLProf 1.8 as views, for the views of 1.8 and for readers of these tables.
+
+CREATE VIEW read_only_op_instances AS
+SELECT
+    op_calls.id AS id,
+    kinds.read_only_ops_id AS read_only_ops_id,
+    op_calls.start_ns AS cpu_start,
+    op_calls.start_ns + op_calls.duration_ns AS cpu_stop,
+    kinds.process_id AS process_id,
+    kinds.thread_id AS thread_id,
+    kinds.input_names_id AS input_names_id,
+    kinds.input_shapes_id AS input_shapes_id,
+    kinds.output_names_id AS output_names_id,
+    kinds.output_shapes_id AS output_shapes_id,
+    kinds.parameters_id AS parameters_id
+FROM op_calls
+JOIN op_call_kinds AS kinds ON kinds.id = op_calls.kind_id;
 
 CREATE VIEW read_only_kernels AS
 SELECT

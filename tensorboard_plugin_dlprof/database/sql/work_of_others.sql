@@ -1,4 +1,19 @@
--- Our tables of kernels as views over those of DLProf 1.8, for databases that DLProf wrote. Each kernel is a launch of its own.
+-- Our tables of calls and kernels as views over those of DLProf 1.8, for databases that DLProf wrote. Each kernel is a launch
+-- of its own.
+
+CREATE VIEW op_call_kinds AS
+SELECT
+    min(id) AS id,
+    read_only_ops_id,
+    input_names_id,
+    input_shapes_id,
+    output_names_id,
+    output_shapes_id,
+    parameters_id,
+    count(*) AS calls,
+    min(id) AS first_call_id
+FROM read_only_op_instances
+GROUP BY read_only_ops_id, input_names_id, input_shapes_id, output_names_id, output_shapes_id, parameters_id;
 
 CREATE VIEW launches AS
 SELECT

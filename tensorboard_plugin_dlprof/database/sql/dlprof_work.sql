@@ -1,5 +1,20 @@
--- The two tables of DLProf 1.8 with a row for every kernel. Our own databases have views of these names instead
--- (kernel_views.sql), over the tables of kernels.sql.
+-- The tables of DLProf 1.8 with a row for every kernel or call of an op. Our own databases have views of these names instead
+-- (work_views.sql), over the tables of work.sql.
+
+-- Rows by op, then start. The names, shapes and parameters are JSON texts with a newline at the end.
+CREATE TABLE read_only_op_instances (
+    id                INTEGER PRIMARY KEY,
+    read_only_ops_id  INTEGER NOT NULL, -- read_only_ops.id
+    cpu_start         INTEGER NOT NULL, -- ns
+    cpu_stop          INTEGER NOT NULL, -- ns
+    process_id        INTEGER NOT NULL,
+    thread_id         INTEGER NOT NULL,
+    input_names_id    INTEGER NOT NULL, -- JSON list of texts
+    input_shapes_id   INTEGER NOT NULL, -- JSON list of lists of dimensions
+    output_names_id   INTEGER NOT NULL, -- JSON list of texts
+    output_shapes_id  INTEGER NOT NULL, -- JSON list of lists of dimensions
+    parameters_id     INTEGER NOT NULL  -- JSON
+);
 
 -- Rows by op, name as UTF-8 bytes, API start.
 CREATE TABLE read_only_kernels (

@@ -1,4 +1,4 @@
-"""Writes kernels (``sql/kernels.sql``): each once, what many share once, and those of each aggregated iteration."""
+"""Writes calls of ops and kernels (``sql/work.sql``): each once, what many share once, and kernels by iteration."""
 
 from __future__ import annotations
 
@@ -15,10 +15,37 @@ from tensorboard_plugin_dlprof.columns.rows import insert_integers
 from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.database.lookups import integers
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Strings
-from tensorboard_plugin_dlprof.profile.tables import Kernels
+from tensorboard_plugin_dlprof.profile.tables import Instances, Kernels
 
 _ROWS_AT_ONCE = 1 << 20
 """Rows whose columns are built at once: the columns of ten million rows would take half a gigabyte."""
+
+
+def write_op_calls(con: sqlite3.Connection, calls: Instances, text: Int64s) -> None:
+    """Store all calls of ops, with the ids that 1.8 gives them, and their distinct kinds.
+
+    Args:
+        con: an empty database.
+        calls: of the profile, by op and start.
+        text: ``dictionary.id`` of each id in ``Profile.strings``.
+    """
+    texts = ("input_names", "input_shapes", "output_names", "output_shapes", "parameters")
+    columns = [getattr(calls, name) for name in texts]
+    number, first = alike(calls.op, calls.process_id, calls.thread_id, *columns)
+    kinds: dict[str, npt.NDArray[np.integer] | int | str] = {
+        "read_only_ops_id": calls.op[first].astype(np.int64) + 1,
+        "process_id": calls.process_id[first],
+        "thread_id": calls.thread_id[first],
+        **{f"{name}_id": text[column[first]] for name, column in zip(texts, columns, strict=True)},
+        "calls": np.bincount(number, minlength=len(first)),
+        "first_call_id": first + 1,
+    }
+    insert_integers(con, "op_call_kinds", kinds, len(first))
+    for begin in range(0, len(number), _ROWS_AT_ONCE):
+        rows = slice(begin, begin + _ROWS_AT_ONCE)
+        start = calls.cpu_start[rows]
+        some = {"kind_id": number[rows] + 1, "start_ns": start, "duration_ns": calls.cpu_stop[rows] - start}
+        insert_integers(con, "op_calls", some, len(start))
 
 
 class StoredLaunches(msgspec.Struct, frozen=True):
