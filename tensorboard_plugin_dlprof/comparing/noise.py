@@ -25,6 +25,9 @@ _MOST_EXACT = 20
 
 _MOST = 2_000
 
+_MOST_HALVED = 200
+"""Samples up to which the bounds of a median are exact."""
+
 _Z = 1.959963984540054
 """Quantile of the normal distribution that leaves ``_BEYOND`` above."""
 
@@ -65,6 +68,30 @@ def estimate(a: Sequence[float], b: Sequence[float]) -> Estimate | None:
     rank = _rank(len(left), len(right), _tied(left, right))
     ends = np.partition(ratios, (rank, len(ratios) - 1 - rank))
     return Estimate(median, float(ends[rank]), float(ends[-1 - rank]), len(left), len(right))
+
+
+def median_of(values: Sequence[float]) -> dict[str, float | None] | None:
+    """The median of samples with the bounds that are 95 % sure, by the sign test; None without samples.
+
+    Returns:
+        ``median``, ``low`` and ``high``; the bounds are None below six samples.
+    """
+    if not values:
+        return None
+    ordered = sorted(values)
+    count, middle = len(ordered), len(ordered) // 2
+    median = ordered[middle] if count % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+    below, rank = 0.5**count if count < _MOST_HALVED else 0.0, 0
+    if count >= _MOST_HALVED:
+        rank = max(math.floor(count / 2 - _Z * math.sqrt(count) / 2), 0)
+    elif below > _BEYOND:
+        return {"median": median, "low": None, "high": None}
+    else:
+        total = below
+        while total + math.comb(count, rank + 1) * 0.5**count <= _BEYOND:
+            rank += 1
+            total += math.comb(count, rank) * 0.5**count
+    return {"median": median, "low": ordered[rank], "high": ordered[-1 - rank]}
 
 
 def _above_zero(values: Sequence[float]) -> npt.NDArray[np.float64]:

@@ -144,7 +144,7 @@ def rows_of_tables(found: Comparison) -> dict[str, tuple[list[str], Iterator[Seq
             ("compare", (_row(found, row, number) for number, row in enumerate(found.rows))),
             ("compare_kernels", (_kernels(found, number) for number in range(len(found.replacements)))),
             ("compare_modules", modules(found.rows)),
-            ("compare_types", _types(found.rows)),
+            ("compare_types", types(found.rows)),
         )
     }
 
@@ -189,7 +189,8 @@ def modules(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _types(rows: Iterable[Row]) -> list[dict[str, Any]]:
+def types(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """The sums of the rows of ops by op type."""
     found: dict[str, dict[str, Any]] = {}
     for row in rows:
         if row.a or row.b:

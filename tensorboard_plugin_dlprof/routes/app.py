@@ -19,7 +19,7 @@ from tensorboard_plugin_dlprof.queries.findings import aggregated, with_verdict
 from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.scope import aggregations as known_aggregations
-from tensorboard_plugin_dlprof.routes import aggregations, measuring, responses, static_files, timeline, views
+from tensorboard_plugin_dlprof.routes import aggregations, beside, measuring, responses, static_files, timeline, views
 from tensorboard_plugin_dlprof.routes.comparisons import TABLES, Kept
 from tensorboard_plugin_dlprof.routes.dashboard import dashboard
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
@@ -81,6 +81,7 @@ class App:
             "/profiles": self._application(self._profiles, _READS),
             "/dashboard": self._application(self._dashboard, _READS),
             "/compare": self._application(self._compare, _READS),
+            "/compare_series": self._application(self._compare_series, _READS),
             "/compare_row": self._application(self._compare_row, _READS),
             "/table": self._application(self._table, _READS),
             "/groups": self._application(self._scoped(views.groups, measuring.if_known), _READS),
@@ -151,6 +152,16 @@ class App:
 
         return self._questions.answer(request, body)
 
+    def _beside(self, kept: Kept, parameters: Parameters) -> Any:
+        """A page of a profile's own table with the columns of a baseline."""
+        with self._questions.connection(parameters) as borrowed:
+            return beside.with_baseline(
+                table(borrowed, asked_scope(borrowed.connection, parameters), parameters), kept.found
+            )
+
+    def _compare_series(self, request: Request) -> Response:
+        return responses.success(request, self._questions.series(Parameters(request)))
+
     def _compare(self, request: Request) -> Response:
         from tensorboard_plugin_dlprof.comparing.page import page
 
@@ -167,6 +178,8 @@ class App:
     def _table(self, request: Request) -> Response:
         if request.args.get("table") in TABLES:
             return self._questions.compare(request, compared)
+        if "base" in request.args and request.args.get("table") in beside.TABLES:
+            return self._questions.compare(request, self._beside)
 
         def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
             scope = asked_scope(borrowed.connection, parameters)

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, error_of
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, error_of
 from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.metadata import VERSION
@@ -20,7 +20,7 @@ from tensorboard_plugin_dlprof.queries.tracks import has_tracks
 from tensorboard_plugin_dlprof.routes import export, measuring, responses, timeline
 from tensorboard_plugin_dlprof.routes.answers import Answers
 from tensorboard_plugin_dlprof.routes.comparisons import SCOPE, TABLES, Comparisons, Kept, Key, copy_of
-from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, identity
+from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, Identity, identity
 from tensorboard_plugin_dlprof.routes.measuring import Measures, unmeasured
 from tensorboard_plugin_dlprof.routes.profiles import database_path
 from tensorboard_plugin_dlprof.routes.requests import Forbidden, Parameters, asked_scope, checked_profile_id
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from werkzeug.wrappers import Request, Response
 
     from tensorboard_plugin_dlprof.comparing.recording import Recording
+    from tensorboard_plugin_dlprof.comparing.series import Run
 
 HEAVY_AT_ONCE = 4
 """Most requests that query databases at once."""
@@ -43,6 +44,9 @@ TURNS = 1
 TURN_SECONDS = 0.05
 """How many requests should query at once, and how long others wait before they do so all the same. Threads compete for
 Python's interpreter lock at every row of SQLite, so two queries at once take longer than one after the other."""
+
+_MOST_RUNS = 200
+"""Runs of series that are kept."""
 
 SAME_SECONDS = 5.0
 """How long a request waits for the response to an equal one."""
@@ -73,6 +77,7 @@ class Questions:
         self._databases = Databases(on_gone=catalog.rescan)
         self._answers = Answers()
         self._comparisons = Comparisons()
+        self._runs: dict[Identity, Run] = {}
         self._heavy = Turns(HEAVY_AT_ONCE, HEAVY_WAIT_SECONDS)
         self._turns = Turns(TURNS, TURN_SECONDS)
         self._alike = TurnsByQuestion(SAME_SECONDS)
@@ -221,6 +226,43 @@ class Questions:
             return found[0], found[1]
 
         return (*map(identity, paths), *numbers), read
+
+    @contextmanager
+    def connection(self, parameters: Parameters) -> Iterator[Borrowed]:
+        """A connection to the profile of a request, for a caller that has a turn."""
+        profile = self._catalog.find(parameters.profile())
+        with self._databases.borrow(self.newest_path(profile), shown(Path(profile.name))) as borrowed:
+            yield borrowed
+
+    def series(self, parameters: Parameters) -> dict[str, Any]:
+        """The times of several profiles, in the order in which they ran.
+
+        Raises:
+            BadRequest: There is none, or there are too many.
+        """
+        from tensorboard_plugin_dlprof.comparing.reading import read_recording
+        from tensorboard_plugin_dlprof.comparing.series import MOST_RUNS, run_of, series
+
+        ids = [checked_profile_id(one) for one in parameters.required("profiles").split(",")]
+        if len(ids) > MOST_RUNS:
+            raise BadRequest(f"A series has at most {MOST_RUNS} profiles; leave some out.")
+        runs = []
+        for one in ids:
+            profile = self._catalog.find(one)
+            path, name = self.newest_path(profile), shown(Path(profile.name))
+            key = identity(path)
+            run = self._runs.get(key)
+            if run is None:
+                with self.borrow(path, name) as borrowed:
+                    run = run_of(read_recording(borrowed.connection, name))
+                if len(self._runs) > _MOST_RUNS:
+                    self._runs.clear()
+                self._runs[key] = run
+            runs.append(run)
+        found = series(runs)
+        for run_shown in found["runs"]:
+            run_shown["profile"] = ids[run_shown.pop("place")]
+        return found
 
     def download(self, request: Request) -> Response:
         """Respond with a download. Only its start takes a turn, because the rest is sent at the browser's pace."""

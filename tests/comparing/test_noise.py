@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tensorboard_plugin_dlprof.comparing import noise
 from tensorboard_plugin_dlprof.comparing.noise import Estimate, estimate
+from tensorboard_plugin_dlprof.comparing.series import first_regression
 
 SAMPLES = st.lists(st.integers(1, 10**12), min_size=1, max_size=12)
 
@@ -77,3 +78,20 @@ def test_many_samples_are_thinned_and_ties_count() -> None:
     one = found(list(map(float, a)), list(map(float, b)))
     assert one.a_samples == 2_000
     assert one.is_change(0.02)
+
+
+def test_the_bounds_of_a_median_are_those_of_the_sign_test() -> None:
+    """Of six samples the least and the largest, which hold it with 1 - 2 / 64; of ten the second and the ninth."""
+    assert noise.median_of([3.0, 1.0]) == {"median": 2.0, "low": None, "high": None}
+    assert noise.median_of([6.0, 5, 4, 3, 2, 1]) == {"median": 3.5, "low": 1.0, "high": 6.0}
+    assert noise.median_of([float(value) for value in range(10)]) == {"median": 4.5, "low": 1.0, "high": 8.0}
+
+
+def test_the_first_slower_run_of_a_series_is_found() -> None:
+    """Not one that varies as those before do, nor one that is faster."""
+    steady = [[100.0 + place % 4 + run % 2 for place in range(8)] for run in range(6)]
+    slower = [[value * 1.1 for value in run] for run in steady]
+    faster = [[value * 0.8 for value in run] for run in steady]
+    assert first_regression([*steady, *slower], 0.02) == 6
+    assert first_regression([*steady, *faster], 0.02) is None
+    assert first_regression([[1.0], [9.0]], 0.02) is None

@@ -62,6 +62,22 @@ def test_tables_are_paged_sorted_filtered_and_exported_like_others(server: Serve
     assert server.get(f"/table?{asked}&table=compare&sort=nothing").status_code == 400
 
 
+def test_a_baseline_stands_beside_a_profiles_own_tables_and_in_series(server: Server, asked: str) -> None:
+    """Ops and op types get the times of A and the change; a series finds the run that became slower."""
+    for table in ("ops", "op_types"):
+        found = server.get(f"/table?{asked}&table={table}").json
+        assert [column["key"] for column in found["columns"]][1:4] == ["a_ns", "b_ns", "change_ns"]
+        row = next(row for row in found["rows"] if row["change_ns"])
+        assert row["b_ns"] == pytest.approx(1.5 * row["a_ns"], rel=0.01)
+    profile, base = (part.split("=")[1] for part in asked.split("&"))
+    found = server.get(f"/compare_series?profiles={profile},{base}").json
+    assert found["measure"] == "iteration_time"
+    assert {run["profile"] for run in found["runs"]} == {profile, base}
+    assert [run["value"]["median"] for run in found["runs"]] == [900_000, 900_000]
+    assert found["regression"] is None
+    assert server.get(f"/compare_series?profiles={','.join([profile] * 21)}").status_code == 400
+
+
 def test_a_profile_against_itself_and_wrong_questions(server: Server, asked: str, logdir: Path) -> None:
     """No change; sentences for what cannot be asked; a replaced database is compared anew."""
     profile, base = (part.split("=")[1] for part in asked.split("&"))

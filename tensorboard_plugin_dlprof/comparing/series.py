@@ -1,0 +1,82 @@
+"""Several runs of one program in the order of time: how long each takes, and the first that became slower."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from tensorboard_plugin_dlprof.comparing.comparison import FLOORS
+from tensorboard_plugin_dlprof.comparing.noise import estimate, median_of
+from tensorboard_plugin_dlprof.comparing.recording import Recording
+
+MOST_RUNS = 20
+
+_BEFORE = 5
+"""Runs before that a run is tested against."""
+
+
+class Run(msgspec.Struct):
+    """One run of a series."""
+
+    name: str
+    device: str
+    started_ns: int | None
+    marked: bool
+    iterations: int
+    iteration_time: list[int]
+    """Samples: ns; empty where iterations are not marked."""
+    kernel_time: list[int]
+    """Samples: ns of one GPU."""
+
+
+def run_of(one: Recording) -> Run:
+    """What a series needs to know of a recording."""
+    return Run(
+        name=one.name,
+        device=one.devices[0],
+        started_ns=one.started_ns,
+        marked=one.marked,
+        iterations=one.iterations,
+        iteration_time=one.iteration_time if one.marked else [],
+        kernel_time=[value // one.devices_in_use for value in one.kernel_time],
+    )
+
+
+def series(runs: Sequence[Run]) -> dict[str, Any]:
+    """The body of ``./compare_series``.
+
+    Args:
+        runs: in any order. Iteration times are compared if all runs mark iterations, else kernel times.
+    """
+    places = sorted(range(len(runs)), key=lambda place: (runs[place].started_ns or 0, runs[place].name))
+    ordered = [runs[place] for place in places]
+    measure = "iteration_time" if all(run.marked for run in runs) else "kernel_time"
+    samples = [[float(value) for value in getattr(run, measure)] for run in ordered]
+    return {
+        "measure": measure,
+        "runs": [
+            {
+                "place": place,
+                "name": run.name,
+                "device": run.device or None,
+                "started_ns": run.started_ns,
+                "iterations": run.iterations,
+                "value": median_of(values),
+                "kernel_time": median_of([float(value) for value in run.kernel_time]),
+            }
+            for place, run, values in zip(places, ordered, samples, strict=True)
+        ],
+        "regression": first_regression(samples, FLOORS[measure]),
+    }
+
+
+def first_regression(samples: Sequence[Sequence[float]], floor: float) -> int | None:
+    """The first run that is slower than the up to five before it by more than noise and ``floor``; None if none is."""
+    for place in range(1, len(samples)):
+        before = [value for run in samples[max(place - _BEFORE, 0) : place] for value in run]
+        found = estimate(before, samples[place])
+        if found is not None and found.ratio > 1 and found.is_change(floor):
+            return place
+    return None
