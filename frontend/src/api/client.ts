@@ -13,6 +13,7 @@ import type {
   Job,
   ProfileEntry,
   ProfilesResponse,
+  SeriesResponse,
   TableRequest,
   TableResponse,
 } from "./types";
@@ -222,6 +223,11 @@ export async function fetchCompare(
   signal: AbortSignal,
 ): Promise<CompareResponse> {
   return (await get(`./compare?${pairQuery(scope, baseline).toString()}`, signal)) as CompareResponse;
+}
+
+export async function fetchSeries(profiles: readonly string[], signal: AbortSignal): Promise<SeriesResponse> {
+  const query = new URLSearchParams({ profiles: profiles.join(",") });
+  return (await get(`./compare_series?${query.toString()}`, signal)) as SeriesResponse;
 }
 
 export async function fetchCompareRow(

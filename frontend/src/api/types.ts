@@ -632,3 +632,21 @@ export interface CompareRowResponse {
   a: CompareRowSide;
   b: CompareRowSide;
 }
+
+export interface SeriesRun {
+  profile: string;
+  name: string;
+  device: string | null;
+  started_ns: number | null;
+  iterations: number;
+  /** The median of the measure with its 95 % bounds. */
+  value: { median: number; low: number | null; high: number | null } | null;
+  kernel_time: { median: number; low: number | null; high: number | null } | null;
+}
+
+export interface SeriesResponse {
+  measure: "iteration_time" | "kernel_time";
+  runs: SeriesRun[];
+  /** Place of the first run that became slower; null if none did. */
+  regression: number | null;
+}

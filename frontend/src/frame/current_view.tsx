@@ -2,10 +2,12 @@
 import type { ProfileEntry, DashboardResponse } from "../api/types";
 import { ErrorBox, Loading, Message } from "../components/message";
 import { profileIsMissing } from "../model/picker";
+import { BaselineStrip } from "./baseline_strip";
 import { ImportPage } from "./import_page";
 import { NoProfiles } from "./no_profiles";
 import { PAGES, type Page } from "./pages";
 import { DashboardLink, ProblemPage } from "./problem_page";
+import { ProfilesContext } from "./profiles";
 import { goTo, useUrl } from "./url";
 import type { Profiles } from "./use_profiles";
 import type { Query } from "./use_query";
@@ -67,7 +69,12 @@ export function CurrentView(props: CurrentViewProps) {
       </ProblemPage>
     );
   if (data === null) return <Loading what="the profile" />;
-  return <page.Show data={data} reaggregate={list.reaggregate_mode === "on"} />;
+  return (
+    <ProfilesContext.Provider value={list.profiles}>
+      {url.base !== undefined && page.id !== "compare" && <BaselineStrip />}
+      <page.Show data={data} reaggregate={list.reaggregate_mode === "on"} />
+    </ProfilesContext.Provider>
+  );
 }
 
 function Searching() {

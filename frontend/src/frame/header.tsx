@@ -117,8 +117,8 @@ function BaselinePicker({ profiles, runs, top, theme }: HeaderProps) {
       true,
     );
   return (
-    <>
-      <span class="muted versus" aria-hidden="true">
+    <div class="versus">
+      <span class="muted" aria-hidden="true">
         vs
       </span>
       <ProfilePicker
@@ -141,7 +141,7 @@ function BaselinePicker({ profiles, runs, top, theme }: HeaderProps) {
           <Icon name="close" />
         </button>
       )}
-    </>
+    </div>
   );
 }
 

@@ -78,11 +78,7 @@ export function ProfilePicker({ profiles, selected, runs, top, theme, onSelect, 
 
   if (profiles.length === 0) return null;
   return (
-    <div
-      class={role === undefined ? "picker menu-holder" : "picker picker-second menu-holder"}
-      ref={holder}
-      onKeyDown={onKeyDown}
-    >
+    <div class="picker menu-holder" ref={holder} onKeyDown={onKeyDown}>
       <button
         type="button"
         class="picker-button"

@@ -49,14 +49,20 @@ export function waterfall(found: CompareResponse): Step[] {
   return steps;
 }
 
+/** Rows whose paths end alike, such as the same op of every layer, are one. */
 function largestRows({ order, change_ns: whole }: CompareResponse) {
-  const rows = order.name
-    .map((label, i) => ({ label, part: "", change: (order.b_ns[i] ?? 0) - (order.a_ns[i] ?? 0) }))
+  const sums = new Map<string, number>();
+  for (const [i, name] of order.name.entries()) {
+    const label = name.slice(name.lastIndexOf("/") + 1);
+    sums.set(label, (sums.get(label) ?? 0) + (order.b_ns[i] ?? 0) - (order.a_ns[i] ?? 0));
+  }
+  const rows = [...sums]
+    .map(([label, change]) => ({ label, part: "", change }))
     .sort((x, y) => Math.abs(y.change) - Math.abs(x.change));
   const shown = rows.slice(0, MOST_STEPS);
   const rest = whole - shown.reduce((sum, { change }) => sum + change, 0);
   return rows.length > MOST_STEPS
-    ? [...shown, { label: `${rows.length - MOST_STEPS} more rows`, part: "", change: rest }]
+    ? [...shown, { label: `${rows.length - MOST_STEPS} more`, part: "", change: rest }]
     : shown;
 }
 

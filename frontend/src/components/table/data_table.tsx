@@ -6,7 +6,7 @@
  */
 import { useCallback, useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import { fetchTable } from "../../api/client";
+import { baselineLinks, fetchTable } from "../../api/client";
 import type { Cell, Column, Row, TableResponse } from "../../api/types";
 import { formatCount } from "../../format/number";
 import { formatShare } from "../../format/share";
@@ -30,6 +30,7 @@ import {
   withoutGpu,
   type TableState,
 } from "../../model/table_state";
+import type { UrlState } from "../../model/url_state";
 import { timeScales } from "../../model/time_columns";
 import { DelayedInput } from "../delayed_input";
 import { Icon } from "../icon";
@@ -90,11 +91,20 @@ const NO_METERS: Readonly<Record<string, string>> = {};
 
 const cellText = (value: Cell | undefined): string => (value === null || value === undefined ? "" : String(value));
 
+/** Tables that have columns of the baseline beside their own, where one is chosen. */
+const BESIDE = new Set(["ops", "op_types", "ops_of_group", "ops_of_path", "ops_of_name", "ops_of_type"]);
+
+function baselineOf(table: string, url: UrlState): Readonly<Record<string, string>> {
+  const { base = "", base_aggregation: aggregation = "" } = url;
+  return base === "" || !BESIDE.has(table) ? {} : baselineLinks({ base, aggregation });
+}
+
 export function DataTable(props: DataTableProps) {
   const { table, name, title, noun, links = {}, pageSize = 25, meters = NO_METERS } = props;
   const scope = useScope();
   const { profile, aggregation, domain } = scope;
-  const state = readTableState(useUrl(), name, pageSize);
+  const url = useUrl();
+  const state = readTableState(url, name, pageSize);
   const change = (changes: Partial<TableState>): void =>
     navigate(tableChanges(name, state, { ...state, ...changes }, pageSize));
   const asked = {
@@ -107,7 +117,7 @@ export function DataTable(props: DataTableProps) {
     sort: state.sort === "" ? (props.sort ?? "") : state.sort,
     search: state.search,
     where: state.where,
-    links,
+    links: { ...links, ...baselineOf(table, url) },
   };
   const query = useQuery<TableResponse>(JSON.stringify([asked, scope.round]), (signal) => fetchTable(asked, signal));
   const { data, error, loading, reload } = query;

@@ -14,6 +14,7 @@ import { IterationDots } from "./iteration_dots";
 import { ModuleIcicle } from "./module_icicle";
 import { OrderChart } from "./order_chart";
 import { RowDetail } from "./row_detail";
+import { Series } from "./series";
 import { Waterfall } from "./waterfall";
 
 const TABS = [
@@ -62,13 +63,16 @@ export function Compare() {
   );
   if (base === "")
     return (
-      <Message icon="pointer" title="Choose a baseline">
-        <p>
-          Compare tells what changed from a baseline A to this profile B: choose A in the list behind “vs” above.
-          Another recording of the same program before a change, with other options, or on another GPU tells most.
-        </p>
-        <p>With four or more marked iterations on both sides, it also tells whether a change is more than noise.</p>
-      </Message>
+      <div class="stacked">
+        <Message icon="pointer" title="Choose a baseline">
+          <p>
+            Compare tells what changed from a baseline A to this profile B: choose A in the list behind “vs” above.
+            Another recording of the same program before a change, with other options, or on another GPU tells most.
+          </p>
+          <p>With four or more marked iterations on both sides, it also tells whether a change is more than noise.</p>
+        </Message>
+        <Series />
+      </div>
     );
   if (query.data === null)
     return query.error === null ? (
@@ -115,6 +119,7 @@ function Shown({ found, baseline }: { found: CompareResponse; baseline: Baseline
       <DataTable key={tab} {...TABLES[tab]} links={baselineLinks(baseline)} selectable={tab === "ops"} pageSize={25} />
       {tab === "ops" && <Noise found={found} />}
       {tab === "ops" && row !== "" && <RowDetail baseline={baseline} row={row} />}
+      <Series />
     </div>
   );
 }

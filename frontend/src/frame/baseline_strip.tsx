@@ -1,0 +1,63 @@
+/** While a baseline is chosen: its main numbers and the change, above every page. */
+import { fetchCompare } from "../api/client";
+import type { CompareMeasure, CompareResponse } from "../api/types";
+import { ViewLink } from "../components/view_link";
+import { formatBytes } from "../format/bytes";
+import { formatShare } from "../format/share";
+import { formatDuration } from "../format/time";
+import { arrowOf, directionOf, signedDuration, signedShare } from "../model/comparison";
+import { scopeKey, useScope } from "./scope";
+import { useUrl } from "./url";
+import { useQuery } from "./use_query";
+
+const MEASURES = [
+  ["iteration_time", "Iteration", formatDuration],
+  ["kernel_time", "Kernels", formatDuration],
+  ["idle_time", "Idle", formatDuration],
+  ["gpu_utilization", "GPU in use", formatShare],
+  ["tensor_core_share", "Tensor Cores", formatShare],
+  ["memory_peak", "Peak memory", formatBytes],
+] as const;
+
+export function BaselineStrip() {
+  const { base = "", base_aggregation: aggregation = "" } = useUrl();
+  const scope = useScope();
+  const baseline = { base, aggregation };
+  const { data, error } = useQuery<CompareResponse>(scopeKey(scope, "compare", base, aggregation), (signal) =>
+    fetchCompare(scope, baseline, signal),
+  );
+  if (data === null) return error === null ? null : <p class="baseline-strip muted">{error.message}</p>;
+  return (
+    <section class="baseline-strip" aria-label="Against the baseline">
+      <span>
+        A → B, against <strong>{data.a.name}</strong>
+      </span>
+      {MEASURES.map(([name, label, format]) => (
+        <Numbers key={name} label={label} measure={data.measures[name]} format={format} />
+      ))}
+      <ViewLink to={{ view: "compare" }} class="link">
+        Compare
+      </ViewLink>
+    </section>
+  );
+}
+
+interface NumbersProps {
+  label: string;
+  measure: CompareMeasure | undefined;
+  format: (value: number) => string;
+}
+
+function Numbers({ label, measure, format }: NumbersProps) {
+  if (measure?.a == null || measure.b === null) return null;
+  const change = measure.b - measure.a;
+  const isTime = format === formatDuration;
+  const fraction = measure.a > 0 ? change / measure.a : 0;
+  const words = isTime ? signedDuration(change) : Math.abs(fraction) < 0.001 ? "" : signedShare(fraction);
+  return (
+    <span class="number">
+      <span class="muted">{label}</span> {format(measure.a)} → {format(measure.b)}{" "}
+      <span class={isTime ? `change-${directionOf(change)}` : ""}>{words !== "" && `${arrowOf(change)} ${words}`}</span>
+    </span>
+  );
+}

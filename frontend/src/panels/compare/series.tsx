@@ -1,0 +1,170 @@
+/** Several runs as a line with their intervals; a click compares a run with the one before it. */
+import { useContext } from "preact/hooks";
+
+import { fetchSeries } from "../../api/client";
+import type { ProfileEntry, SeriesResponse } from "../../api/types";
+import { DelayedInput } from "../../components/delayed_input";
+import { ErrorBox, Loading } from "../../components/message";
+import { Panel } from "../../components/panel";
+import { useWidth } from "../../components/use_width";
+import { formatDuration } from "../../format/time";
+import { formatCounted } from "../../format/number";
+import { ProfilesContext } from "../../frame/profiles";
+import { ThemeContext } from "../../frame/theme";
+import { navigate, useUrl } from "../../frame/url";
+import { useQuery } from "../../frame/use_query";
+import { signedShare } from "../../model/comparison";
+import { allRuns, runColour, searchProfiles } from "../../model/picker";
+
+const MOST = 20;
+const HEIGHT = 190;
+const LEFT = 70;
+const PAD = 14;
+
+/** The profiles of a series: those that are imported and that the search finds, the latest ones. */
+function chosen(profiles: readonly ProfileEntry[], search: string): ProfileEntry[] {
+  return searchProfiles(profiles, search)
+    .filter(({ state }) => state === "ready")
+    .sort((x, y) => (x.captured_at ?? 0) - (y.captured_at ?? 0))
+    .slice(-MOST);
+}
+
+export function Series() {
+  const profiles = useContext(ProfilesContext);
+  const url = useUrl();
+  const search = url["series.search"] ?? "";
+  const open = url.series === "on";
+  const found = chosen(profiles, search);
+  const ids = found.map(({ id }) => id);
+  const query = useQuery<SeriesResponse>(open && ids.length > 1 ? JSON.stringify(["series", ids]) : null, (signal) =>
+    fetchSeries(ids, signal),
+  );
+  if (!open)
+    return (
+      <p>
+        <button type="button" class="button" onClick={() => navigate({ series: "on" }, true)}>
+          Show runs as a series
+        </button>
+      </p>
+    );
+  return (
+    <Panel
+      title="Series"
+      about="The median of each run in the order of time, with its 95 % interval. The first run that is slower than the up to five before it by more than noise is marked. A click compares a run with the one before."
+      tools={
+        <>
+          <DelayedInput
+            kind="search"
+            label="Only runs whose name contains"
+            placeholder="Only runs with"
+            value={search}
+            onChange={(text) => navigate({ "series.search": text })}
+          />
+          <button type="button" class="button" onClick={() => navigate({ series: null, "series.search": null }, true)}>
+            Hide
+          </button>
+        </>
+      }
+    >
+      {ids.length < 2 && (
+        <p class="muted">Two imported profiles are needed; {formatCounted(ids.length, "profile")} found.</p>
+      )}
+      {query.error !== null && <ErrorBox error={query.error} retry={query.reload} />}
+      {query.data === null ? (
+        query.error === null && ids.length > 1 && <Loading what="the series" />
+      ) : (
+        <Line found={query.data} profiles={profiles} />
+      )}
+    </Panel>
+  );
+}
+
+function Line({ found, profiles }: { found: SeriesResponse; profiles: readonly ProfileEntry[] }) {
+  const [measure, width] = useWidth(800);
+  const theme = useContext(ThemeContext);
+  const { runs, regression } = found;
+  const ends = runs.flatMap(({ value }) =>
+    value === null ? [] : [value.median, value.low ?? value.median, value.high ?? value.median],
+  );
+  const high = Math.max(...ends, 1);
+  const low = Math.min(...ends, high);
+  const y = (ns: number): number => PAD + ((high - ns) / Math.max(high - low, 1)) * (HEIGHT - 2 * PAD);
+  const step = (width - LEFT - 20) / Math.max(runs.length, 1);
+  const x = (place: number): number => LEFT + (place + 0.5) * step;
+  const names = allRuns(null, profiles);
+  const colour = (id: string): string =>
+    runColour(profiles.find((profile) => profile.id === id)?.run ?? "", names, theme);
+  const line = runs
+    .map(({ value }, i) => (value === null ? "" : `${x(i)} ${y(value.median)}`))
+    .filter(Boolean)
+    .join("L");
+  const compare = (place: number): void => {
+    const run = runs[place];
+    const before = runs[place - 1];
+    if (run !== undefined && before !== undefined)
+      navigate(
+        {
+          profile: run.profile,
+          base: before.profile,
+          base_aggregation: null,
+          aggregation: null,
+          run: null,
+          capture: null,
+          "compare.row": null,
+        },
+        true,
+      );
+  };
+  return (
+    <div ref={measure}>
+      <svg width={width} height={HEIGHT + 18} role="img" aria-label={`Medians of ${formatCounted(runs.length, "run")}`}>
+        {[high, low].map((ns) => (
+          <text key={ns} class="axis-text" x={LEFT - 8} y={y(ns) + 4} text-anchor="end">
+            {formatDuration(ns)}
+          </text>
+        ))}
+        <path class="order-line" d={`M${line}`} />
+        {runs.map((run, i) => {
+          const { value } = run;
+          if (value === null) return null;
+          const before = runs[i - 1]?.value?.median;
+          const change =
+            before === undefined ? "" : `, ${signedShare(value.median / before - 1) || "0 %"} to the one before`;
+          const words = `${run.name}: ${formatDuration(value.median)}${change}${i === regression ? "; slower by more than noise" : ""}`;
+          return (
+            <g key={run.profile} class={i === 0 ? "series-run" : "series-run series-opens"}>
+              {value.low !== null && value.high !== null && (
+                <line class="series-interval" x1={x(i)} x2={x(i)} y1={y(value.low)} y2={y(value.high)} />
+              )}
+              {i === regression && <circle class="series-regression" cx={x(i)} cy={y(value.median)} r="9" />}
+              <circle
+                cx={x(i)}
+                cy={y(value.median)}
+                r="5"
+                fill={colour(run.profile)}
+                role="button"
+                tabIndex={0}
+                aria-label={words}
+                data-tip={words}
+                onClick={() => compare(i)}
+                onKeyDown={(event) => {
+                  if (event.key === "Enter") compare(i);
+                }}
+              />
+              <text class="axis-text" x={x(i)} y={HEIGHT + 12} text-anchor="middle">
+                {i + 1}
+              </text>
+            </g>
+          );
+        })}
+      </svg>
+      <p class="muted">
+        Median {found.measure === "iteration_time" ? "iteration time" : "kernel time"} of{" "}
+        {formatCounted(runs.length, "run")}.{" "}
+        {regression === null
+          ? "None became slower by more than noise."
+          : `▲ Run ${regression + 1}, ${runs[regression]?.name ?? ""}, is the first that became slower by more than noise.`}
+      </p>
+    </div>
+  );
+}
