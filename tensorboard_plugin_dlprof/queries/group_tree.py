@@ -10,7 +10,7 @@ from typing import TypedDict
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import NotFound
-from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_extended
+from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_extended, is_measured
 from tensorboard_plugin_dlprof.queries.limited import CauseColumns, Limited, added, cause_columns, limited_ops
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, USING_OR_UNKNOWN, has_host_time
@@ -35,7 +35,9 @@ class Nodes(TypedDict):
     Where the Tensor Core use of some kernels below a node is unknown, ``using_ops`` and ``tensor_core_time_ns`` are
     lower bounds, and unknown where these would be 0; ``unknown_time_ns`` is the time of those kernels, and
     ``unknown_ops`` counts the ops whose use is unknown. ``eligible_ops`` is unknown where no op is known to be eligible
-    but some may be; times on the host are, where no call that launched the work was recorded.
+    but some may be; times on the host are, where no call that launched the work was recorded. ``gain_ns`` is kernel
+    time less the time at the GPU's published rates; the times after it are those of ops bound by compute and by memory.
+    All three are None for databases without the efficiency of ops.
     """
 
     parent: list[int]
@@ -57,6 +59,9 @@ class Nodes(TypedDict):
     tensor_core_time_ns: list[int | None]
     unknown_time_ns: list[int]
     unknown_ops: list[int]
+    gain_ns: list[int | None]
+    compute_bound_ns: list[int | None]
+    memory_bound_ns: list[int | None]
 
 
 class GroupTree(TypedDict):
@@ -86,6 +91,8 @@ class _Node(msgspec.Struct):
     eligibility_unknown: bool = False
     """Whether it is, or contains, an op whose eligibility for matrix units is unknown."""
     limited: Limited | None = None
+    rates: tuple[int, int, int] = (0, 0, 0)
+    """Possible gain, and kernel time bound by compute and by memory (ns)."""
     parent: int = -1
     children: list[int] = msgspec.field(default_factory=list)
     structure: int = 0
@@ -123,7 +130,7 @@ def group_tree(connection: sqlite3.Connection, scope: Scope, group: str = "", li
     chosen = _fitting(nodes, limit)
     return GroupTree(
         group=group,
-        nodes=_columns(nodes, chosen),
+        nodes=_columns(nodes, chosen, rated=is_extended(connection) or is_measured(connection)),
         causes=None if limited is None else cause_columns([nodes[position].limited for position in chosen]),
         total=len(nodes),
         left_out=len(nodes) - len(chosen),
@@ -151,6 +158,7 @@ def _read(connection: sqlite3.Connection, scope: Scope, group: str, limited: Map
         {"aggregation": scope.aggregation, "domain": scope.domain, "group": group},
     )
     kernels = _kernel_times(connection, scope)
+    rates = _rates(connection, scope)
     may_be_eligible = _ops_without(connection, scope, ELIGIBLE_OR_UNKNOWN)
     may_use = _ops_without(connection, scope, USING_OR_UNKNOWN)
     nodes: list[_Node] = []
@@ -164,6 +172,7 @@ def _read(connection: sqlite3.Connection, scope: Scope, group: str, limited: Map
                 node.unknown_ops = int(op in may_use)
                 node.eligibility_unknown = op in may_be_eligible
                 node.limited = limited.get(op)
+                node.rates = rates.get(op, (0, 0, 0))
             nodes.append(node)
     return nodes
 
@@ -184,6 +193,24 @@ def _kernel_times(connection: sqlite3.Connection, scope: Scope) -> dict[int, tup
     found: dict[int, tuple[int, int, int]] = {}
     while some := cursor.fetchmany(10_000):
         found.update((op, (whole(total) or 0, whole(using) or 0, whole(rest) or 0)) for op, total, using, rest in some)
+    return found
+
+
+def _rates(connection: sqlite3.Connection, scope: Scope) -> dict[int, tuple[int, int, int]]:
+    """Of each op, by ``read_only_ops.id``: its possible gain, and its kernel time (ns) if it is bound by compute, or by
+    memory; empty if the efficiency of ops is not known."""
+    if not (is_extended(connection) or is_measured(connection)):
+        return {}
+    cursor = connection.execute(
+        "SELECT read_only_ops_id, measured_ns - best_ns, (bound = 'compute') * kernel_ns, "
+        "(bound = 'memory') * kernel_ns FROM ext_op_efficiency WHERE aggr_id = ?",
+        (scope.aggregation,),
+    )
+    found: dict[int, tuple[int, int, int]] = {}
+    while some := cursor.fetchmany(10_000):
+        found.update(
+            (op, (round(gain or 0), whole(compute) or 0, whole(memory) or 0)) for op, gain, compute, memory in some
+        )
     return found
 
 
@@ -233,6 +260,11 @@ def _add_up(nodes: list[_Node]) -> None:
             above.unknown_ns += node.unknown_ns
             above.unknown_ops += node.unknown_ops
             above.eligibility_unknown |= node.eligibility_unknown
+            above.rates = (
+                above.rates[0] + node.rates[0],
+                above.rates[1] + node.rates[1],
+                above.rates[2] + node.rates[2],
+            )
             if node.limited:
                 above.limited = added(above.limited, node.limited)
 
@@ -254,7 +286,7 @@ def _gpu_time(node: _Node) -> int:
     return node.numbers[5] or 0
 
 
-def _columns(nodes: list[_Node], chosen: Sequence[int]) -> Nodes:
+def _columns(nodes: list[_Node], chosen: Sequence[int], rated: bool) -> Nodes:
     place = {position: number for number, position in enumerate(chosen)}
     rows = [nodes[position] for position in chosen]
     structures: dict[int, int] = {}
@@ -281,4 +313,7 @@ def _columns(nodes: list[_Node], chosen: Sequence[int]) -> Nodes:
         tensor_core_time_ns=[at_least(row.tensor_core_ns, row.unknown_ops) for row in rows],
         unknown_time_ns=[row.unknown_ns for row in rows],
         unknown_ops=[row.unknown_ops for row in rows],
+        gain_ns=[row.rates[0] if rated else None for row in rows],
+        compute_bound_ns=[row.rates[1] if rated else None for row in rows],
+        memory_bound_ns=[row.rates[2] if rated else None for row in rows],
     )

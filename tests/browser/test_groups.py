@@ -31,7 +31,7 @@ def row(page: Page, path: str) -> Locator:
 @pytest.fixture
 def opened(page: Page, tensorboard: TensorBoard) -> Page:
     """Group Ops of the AMP sample."""
-    page.goto(tensorboard.page(run="amp", view="modules"))
+    page.goto(tensorboard.page(run="amp", view="modules", groups__fold="no"))
     expect(shown(page).first).to_be_visible()
     return page
 
@@ -58,9 +58,9 @@ def test_sums_are_the_servers(opened: Page, tensorboard: TensorBoard) -> None:
     nodes = nodes_of(tensorboard, "amp")
     root = nodes["name"].index("/")
     cells = row(opened, "/").get_by_role("gridcell")
-    expect(cells.nth(1)).to_have_text(f"{nodes['calls'][root]:,}")
     headings = opened.get_by_role("treegrid").get_by_role("columnheader").all_inner_texts()
-    for label, key in (("CPU Time", "cpu_time_ns"), ("GPU Time", "gpu_time_ns"), ("CPU Overhead", "cpu_overhead_ns")):
+    expect(cells.nth(headings.index("Calls"))).to_have_text(f"{nodes['calls'][root]:,}")
+    for label, key in (("CPU Time", "cpu_time_ns"), ("GPU Time", "gpu_time_ns"), ("Could Gain", "gain_ns")):
         column = next(place for place, heading in enumerate(headings) if heading.startswith(label))
         tip = cells.nth(column).locator(".number").get_attribute("data-tip") or ""
         assert f"{nodes[key][root]:,} ns" in tip
@@ -180,6 +180,23 @@ def test_an_export_says_that_it_is_of_all_groups(opened: Page) -> None:
     opened.get_by_label("Filter by path").fill("conv")
     opened.get_by_role("button", name="Export").first.click()
     expect(menu).to_contain_text("All groups, not only those shown, all columns")
+
+
+def test_the_colour_and_the_treemap(page: Page, tensorboard: TensorBoard) -> None:
+    """What colours the boxes is a choice that the link keeps; the treemap has the same boxes and selection."""
+    page.goto(tensorboard.page(run="amp", view="modules"))
+    icicle = page.locator(".icicle-chart")
+    expect(icicle.locator(".shade-high").first).to_be_visible()
+    page.get_by_role("group", name="Colour").get_by_role("button", name="Bound by").click()
+    expect(icicle.locator(".shade-warm").first).to_be_visible()
+    expect(icicle.locator(".shade-high")).to_have_count(0)
+    page.get_by_role("button", name="Treemap").click()
+    box = page.locator(".treemap .shade-warm").last
+    expect(box).to_be_visible()
+    box.click()
+    expect(page.locator(".treemap .selected")).to_have_count(1)
+    expect(page.get_by_role("complementary").get_by_text("GPU time", exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile("groups.colour=bound"))
 
 
 def test_a_filter_that_nothing_matches(opened: Page) -> None:

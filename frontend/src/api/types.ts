@@ -273,6 +273,10 @@ export interface GroupNodes {
   unknown_time_ns: number[];
   /** Ops that are not known to use Tensor Cores but may. */
   unknown_ops: number[];
+  /** Kernel time less the time at published rates, and kernel time bound by either; `null` where that is not known. */
+  gain_ns: (number | null)[];
+  compute_bound_ns: (number | null)[];
+  memory_bound_ns: (number | null)[];
 }
 
 /** One cause for which eligible ops do not use matrix units well; of each node the sums over the ops below it. */

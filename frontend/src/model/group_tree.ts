@@ -20,6 +20,9 @@ const MEASURES = [
   "tensor_core_time_ns",
   "unknown_time_ns",
   "unknown_ops",
+  "gain_ns",
+  "compute_bound_ns",
+  "memory_bound_ns",
 ] as const;
 
 export type Measure = (typeof MEASURES)[number];
@@ -60,6 +63,9 @@ export interface TreeRow {
   missing: number;
   expandable: boolean;
 }
+
+/** Whether it is known what limits the ops of the tree, and what they could gain. */
+export const isRated = ({ nodes }: Tree): boolean => nodes.gain_ns.some((gain) => gain !== null && gain > 0);
 
 export function buildTree(nodes: GroupNodes, group: string, causes: readonly CauseColumns[] = []): Tree {
   const below: number[][] = nodes.parent.map(() => []);
@@ -193,10 +199,10 @@ export class Rows {
     let found: TreeRow | null = null;
     for (const each of chain) {
       const rows: readonly TreeRow[] = found === null ? this.roots : this.below(found);
-      found = rows.find(({ members }) => members.includes(each)) ?? null;
-      if (found === null) return null;
+      // A group that is one row with the only group in it has no row of its own.
+      found = rows.find(({ members }) => members.includes(each)) ?? found;
     }
-    return found;
+    return found?.members.includes(node) === true ? found : null;
   }
 
   /** All rows on screen, from the top down. */
@@ -225,13 +231,36 @@ export class Rows {
   }
 
   #make(nodes: readonly number[], parent: TreeRow | null): readonly TreeRow[] {
+    const groups = this.#grouped(nodes);
+    return groups.map((members) => this.#unchained(members, parent));
+  }
+
+  #grouped(nodes: readonly number[]): number[][] {
     const { fold, kept } = this.options;
     const left =
       kept === null
         ? nodes
         : nodes.filter((node) => ((kept.matches[node] ?? 0) | (kept.above[node] ?? 0) | (kept.below[node] ?? 0)) !== 0);
-    const groups: number[][] = fold ? this.#folded(left) : left.map((node) => [node]);
-    return groups.map((members) => this.#row(members, parent));
+    return fold ? this.#folded(left) : left.map((node) => [node]);
+  }
+
+  /** The row of these nodes; with folding, groups that hold nothing but another group are one row with it: `ResNet/layer1`. */
+  #unchained(members: readonly number[], parent: TreeRow | null): TreeRow {
+    const { op_id: op, children } = this.tree.nodes;
+    const above: string[] = [];
+    let row = this.#row(members, parent);
+    // The first row stands for all of the model, whatever is in it.
+    while (this.options.fold && !row.isOp && row.missing === 0 && row.name !== "/") {
+      const nodes = row.members.flatMap((node) => at(this.tree.below, node));
+      const [inner, ...others] = this.#grouped(nodes);
+      const [first] = inner ?? [];
+      if (inner === undefined || first === undefined || others.length > 0 || at(op, first) !== null) break;
+      if (at(children, first) === 0 || inner.length !== row.members.length) break;
+      above.push(row.name);
+      row = this.#row(inner, row);
+    }
+    if (above.length === 0) return row;
+    return this.#row(row.members, parent, { key: row.key, name: [...above, row.name].join("/") });
   }
 
   #folded(nodes: readonly number[]): number[][] {
@@ -256,7 +285,11 @@ export class Rows {
     return more * NEARLY_ALIKE <= fewer;
   }
 
-  #row(members: readonly number[], parent: TreeRow | null): TreeRow {
+  #row(
+    members: readonly number[],
+    parent: TreeRow | null,
+    merged: Partial<Pick<TreeRow, "key" | "name">> = {},
+  ): TreeRow {
     const { nodes, below, group } = this.tree;
     const first = members[0] ?? 0;
     const op = at(nodes.op_id, first);
@@ -275,6 +308,7 @@ export class Rows {
       isOp: op !== null,
       missing: Math.max(missing, 0),
       expandable: sent > 0,
+      ...merged,
     });
   }
 }
@@ -387,7 +421,11 @@ export function sorted(rows: readonly TreeRow[], sort: string): readonly TreeRow
         ? (usingShare(row) ?? -1)
         : key === "limited"
           ? limitedNs(row)
-          : 0;
+          : key === "gpu_share"
+            ? row.values.gpu_time_ns
+            : key === "bound"
+              ? row.values.compute_bound_ns - row.values.memory_bound_ns
+              : 0;
   return [...rows].sort((a, b) => sign * (value(a) - value(b)) || natural.compare(a.name, b.name));
 }
 

@@ -1,32 +1,40 @@
 import { expect, it } from "vitest";
 
-import { contrast, SHADES, shadeColours, shadeOf } from "./shades";
+import { nodes } from "../testing/tree";
+import { buildTree, Rows, type TreeRow } from "./group_tree";
+import { boundOf, colourings, contrast, STEP_KEYS, stepColours } from "./shades";
 
-it.each([
-  [null, "none"],
-  [0, "0"],
-  [0.0001, "1"],
-  [0.25, "1"],
-  [0.2501, "2"],
-  [0.75, "3"],
-  [1, "4"],
-])("a share of %s has the step %s", (share, step) => {
-  expect(shadeOf(share)).toBe(step);
+const rows = new Rows(buildTree(nodes(), ""), { sort: "", fold: true, kept: null });
+
+const found = (key: string): TreeRow => {
+  const row = rows.find(key);
+  if (row === null) throw new Error(key);
+  return row;
+};
+
+it("colours a row by each question", () => {
+  const all = colourings("Tensor Core", true);
+  const of = (key: string) => Object.values(all).map((colouring) => colouring.of(found(key)));
+  expect(of("/")).toEqual(["mid", "cool", "gainMid", "gainMid"]);
+  expect(of("/Net/Layer[0]~/")).toEqual(["high", "cool", "gainMid", "gainMid"]);
+  expect(of("/Net/Head/")[0]).toBe("low");
+  expect(boundOf(found("/"))).toBe("memory");
+  expect(Object.keys(colourings("Tensor Core", false))).toEqual(["cores", "host"]);
 });
 
 it("text can be read on every step, in both themes", () => {
   for (const theme of ["light", "dark"] as const)
-    for (const { key } of SHADES) {
-      const { fill, text } = shadeColours(key, theme);
-      expect(contrast(fill, text)).toBeGreaterThanOrEqual(4.5);
+    for (const key of STEP_KEYS) {
+      const { fill, text } = stepColours(key, theme);
+      expect(contrast(fill, text), `${key} ${theme}`).toBeGreaterThanOrEqual(4.5);
     }
 });
 
-it("neighbouring steps differ in lightness, so that no colour vision is needed", () => {
+it("the steps of a question differ in lightness, so that no colour vision is needed", () => {
   for (const theme of ["light", "dark"] as const)
-    for (let step = 0; step < 4; step += 1) {
-      const one = shadeColours(String(step) as "0", theme).fill;
-      const other = shadeColours(String(step + 1) as "0", theme).fill;
-      expect(contrast(one, other)).toBeGreaterThan(1.1);
+    for (const { legend } of Object.values(colourings("Tensor Core", true))) {
+      const fills = legend.slice(1).map(([step]) => stepColours(step, theme).fill);
+      for (const [i, one] of fills.entries())
+        for (const other of fills.slice(i + 1)) expect(contrast(one, other)).toBeGreaterThan(1.5);
     }
 });

@@ -1,30 +1,120 @@
-/** Colours of a Tensor Core share: from the colour of other kernels to that of Tensor Core kernels, in distinguishable steps. */
-import { COLOURS, type Colours } from "./resources";
+/**
+ * What the boxes of the model are coloured by: each question has a few steps that differ in lightness, so that they can be told
+ * apart without any colour vision.
+ */
+import { mayBeMoreOps, tensorCoreShare, type TreeRow } from "./group_tree";
+import type { Colours } from "./resources";
 
-export const SHADES = [
-  { key: "none", label: "no kernels" },
-  { key: "0", label: "0 %" },
-  { key: "1", label: "to 25 %" },
-  { key: "2", label: "to 50 %" },
-  { key: "3", label: "to 75 %" },
-  { key: "4", label: "to 100 %" },
-] as const;
+/** Fill and text of each step; text on it has a contrast of at least 4.5 to 1. */
+const STEPS = {
+  none: { light: ["#e4e5e9", "#1f1f1f"], dark: ["#55575d", "#ffffff"] },
+  low: { light: ["#b9e3c4", "#1f1f1f"], dark: ["#2e5b39", "#ffffff"] },
+  mid: { light: ["#4fb46a", "#1f1f1f"], dark: ["#62b877", "#111111"] },
+  high: { light: ["#1c4e20", "#ffffff"], dark: ["#c9f5cf", "#111111"] },
+  cool: { light: ["#b5cff5", "#1f1f1f"], dark: ["#2c4a78", "#ffffff"] },
+  warm: { light: ["#7a3b06", "#ffffff"], dark: ["#ffc38a", "#111111"] },
+  gainLow: { light: ["#fde3c8", "#1f1f1f"], dark: ["#5e4125", "#ffffff"] },
+  gainMid: { light: ["#f09b4d", "#1f1f1f"], dark: ["#d98a40", "#111111"] },
+  gainHigh: { light: ["#8f3b00", "#ffffff"], dark: ["#ffd3a6", "#111111"] },
+} as const satisfies Record<string, Record<keyof Colours, readonly [fill: string, text: string]>>;
 
-export type Shade = (typeof SHADES)[number]["key"];
+export type Step = keyof typeof STEPS;
 
-export function shadeOf(share: number | null): Shade {
-  if (share === null) return "none";
-  if (share <= 0) return "0";
-  return (["1", "2", "3", "4"] as const)[Math.min(Math.ceil(share * 4) - 1, 3)] ?? "4";
+export const STEP_KEYS = Object.keys(STEPS) as Step[];
+
+export const stepColours = (step: Step, theme: keyof Colours): { fill: string; text: string } => {
+  const [fill, text] = STEPS[step][theme];
+  return { fill, text };
+};
+
+export interface Colouring {
+  label: string;
+  about: string;
+  /** The steps in their order, in words. */
+  legend: readonly (readonly [step: Step, label: string])[];
+  of: (row: TreeRow) => Step;
+}
+
+export type ColouringId = "cores" | "bound" | "gain" | "host";
+
+const shareOfKernels = (row: TreeRow, ns: number): number | null =>
+  row.values.kernel_time_ns > 0 ? ns / row.values.kernel_time_ns : null;
+
+/** By what boxes can be coloured; what is not known of any op of this model is left out. */
+export function colourings(unit: string, rated: boolean): Partial<Record<ColouringId, Colouring>> {
+  return {
+    cores: {
+      label: `${unit}s`,
+      about: `Share of the kernel time on ${unit}s`,
+      legend: [
+        ["none", "no kernels, or not known"],
+        ["low", "0 %"],
+        ["mid", "to 50 %"],
+        ["high", "over 50 %"],
+      ],
+      of: (row) => {
+        const share = tensorCoreShare(row);
+        if (share === null || (share === 0 && mayBeMoreOps(row))) return "none";
+        return share === 0 ? "low" : share <= 0.5 ? "mid" : "high";
+      },
+    },
+    ...(rated
+      ? {
+          bound: {
+            label: "Bound by",
+            about: "What limits most of the kernel time",
+            legend: [
+              ["none", "not known, or latency"],
+              ["cool", "memory"],
+              ["warm", "compute"],
+            ],
+            of: (row) => {
+              const bound = boundOf(row);
+              return bound === "memory" ? "cool" : bound === "compute" ? "warm" : "none";
+            },
+          },
+          gain: {
+            label: "Could gain",
+            about: "Kernel time less the time at the GPU's published rates, as a share of the kernel time",
+            legend: [
+              ["none", "not known"],
+              ["gainLow", "under 25 %"],
+              ["gainMid", "to 60 %"],
+              ["gainHigh", "over 60 %"],
+            ],
+            of: (row) => {
+              const share = row.unknown.has("gain_ns") ? null : shareOfKernels(row, row.values.gain_ns);
+              if (share === null || row.values.gain_ns === 0) return "none";
+              return share < 0.25 ? "gainLow" : share <= 0.6 ? "gainMid" : "gainHigh";
+            },
+          },
+        }
+      : {}),
+    host: {
+      label: "CPU to GPU",
+      about: "CPU time over GPU time: where it is more, the GPU is likely to wait for launches",
+      legend: [
+        ["none", "no GPU time"],
+        ["gainLow", "less than GPU time"],
+        ["gainMid", "to 3 times as much"],
+        ["gainHigh", "more"],
+      ],
+      of: ({ values }) => {
+        if (values.gpu_time_ns === 0) return "none";
+        const ratio = values.cpu_time_ns / values.gpu_time_ns;
+        return ratio < 1 ? "gainLow" : ratio <= 3 ? "gainMid" : "gainHigh";
+      },
+    },
+  };
+}
+
+/** `compute` or `memory`, whichever takes more of the kernel time; empty where neither is known to take any. */
+export function boundOf({ values }: TreeRow): string {
+  const { compute_bound_ns: compute, memory_bound_ns: memory } = values;
+  return compute === 0 && memory === 0 ? "" : compute > memory ? "compute" : "memory";
 }
 
 const channels = (hex: string): number[] => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-
-const mix = (from: string, to: string, share: number): string =>
-  `#${channels(from)
-    .map((value, i) => Math.round(value + ((channels(to)[i] ?? 0) - value) * share))
-    .map((value) => value.toString(16).padStart(2, "0"))
-    .join("")}`;
 
 /** Relative luminance as WCAG 2 defines it. */
 export function luminance(hex: string): number {
@@ -40,21 +130,10 @@ export function contrast(one: string, other: string): number {
   return (high + 0.05) / (low + 0.05);
 }
 
-const NO_KERNELS: Colours = { light: "#d9d9dc", dark: "#5a5a5a" };
-
-/** The colour of a step, and black or white for text on it. */
-export function shadeColours(shade: Shade, theme: keyof Colours): { fill: string; text: string } {
-  const fill =
-    shade === "none"
-      ? NO_KERNELS[theme]
-      : mix(COLOURS.other_kernel[theme], COLOURS.tensor_core[theme], Number(shade) / 4);
-  return { fill, text: contrast(fill, "#ffffff") > contrast(fill, "#000000") ? "#ffffff" : "#000000" };
-}
-
 /** A rule for each step of a theme, for the style sheet. */
 export function shadeRules(theme: keyof Colours): string {
-  return SHADES.map(({ key }) => {
-    const { fill, text } = shadeColours(key, theme);
+  return STEP_KEYS.map((key) => {
+    const { fill, text } = stepColours(key, theme);
     const scope = `:root[data-theme=${theme}] .shade-${key}`;
     return `${scope}{fill:${fill};background:${fill};color:${text}}${scope} text{fill:${text}}`;
   }).join("");

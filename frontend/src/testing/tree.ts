@@ -37,5 +37,8 @@ export function nodes(): GroupNodes {
     tensor_core_time_ns: rows.map(([, , , , , time]) => time),
     unknown_time_ns: rows.map(() => 0),
     unknown_ops: rows.map(() => 0),
+    gain_ns: gpu.map((time) => time / 4),
+    compute_bound_ns: gpu.map(() => 0),
+    memory_bound_ns: gpu,
   };
 }

@@ -15,7 +15,7 @@ import {
   type TreeRow,
 } from "../../model/group_tree";
 import { icicleParts, type IcicleBox } from "../../model/icicle";
-import { SHADES, shadeOf } from "../../model/shades";
+import type { Colouring, Step } from "../../model/shades";
 import { useKept } from "../use_kept";
 import { useWidth } from "../use_width";
 import type { GroupTree } from "./use_group_tree";
@@ -24,7 +24,13 @@ const ROW = 24;
 const LETTER = 6.6;
 const NARROWEST_PX = 1;
 
-export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
+interface IcicleProps {
+  tree: GroupTree;
+  matrixUnit: string;
+  colouring: Colouring;
+}
+
+export function Icicle({ tree, matrixUnit, colouring }: IcicleProps) {
   const [measure, width] = useWidth(600);
   const { unordered: rows, selected } = tree;
   const current = useRef(tree);
@@ -36,7 +42,7 @@ export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: stri
     () => icicleParts(rows, rows.roots, by, NARROWEST_PX / Math.max(width, 1)),
     [rows, by, width],
   );
-  const keep = useKept([boxes, width, matrixUnit]);
+  const keep = useKept([boxes, width, matrixUnit, colouring.label]);
   const chain = new Set(chainOf(selected));
   const deepest = [...boxes, ...rests].reduce((most, { depth }) => Math.max(most, depth), 0);
   const height = (deepest + 1) * ROW + 2;
@@ -48,28 +54,14 @@ export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: stri
     event.preventDefault();
     tree.select(next.row);
   };
-  const untold = rows.tree.nodes.tensor_core_time_ns.includes(null);
   return (
-    <div class="icicle">
-      <p class="muted icicle-note">
-        {by === "gpu_time_ns"
-          ? `Width: GPU time. Colour: share of ${matrixUnit} kernels in the kernel time.`
-          : "Width: CPU time (there is no GPU time)."}
-      </p>
-      {by === "gpu_time_ns" && (
-        <ul class="shade-legend" aria-label={`Share of ${matrixUnit} kernels`}>
-          {SHADES.map(({ key, label }) => (
-            <li key={key}>
-              <span class={`swatch shade-${key}`} /> {key === "none" && untold ? `${label}, or not known` : label}
-            </li>
-          ))}
-        </ul>
-      )}
+    <div class="icicle-chart">
       <div class="icicle-plot" ref={measure}>
         {whole === 0 ? (
           <p class="nothing">No op has any time.</p>
         ) : (
           <svg
+            class="picture"
             width={width}
             height={height}
             role="application"
@@ -88,6 +80,7 @@ export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: stri
                   tip={tipOf(row, by, whole, matrixUnit)}
                   selected={row === selected}
                   chained={chained}
+                  shade={colouring.of(row)}
                   onSelect={() => current.current.select(row)}
                   onZoom={() => {
                     if (!row.isOp && row.members.length === 1)
@@ -117,7 +110,7 @@ export function Icicle({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: stri
   );
 }
 
-function tipOf(row: TreeRow, by: Measure, whole: number, unit: string): string {
+export function tipOf(row: TreeRow, by: Measure, whole: number, unit: string): string {
   const share = tensorCoreShare(row);
   return [
     row.key,
@@ -142,18 +135,19 @@ interface BoxProps {
   tip: string;
   selected: boolean;
   chained: boolean;
+  shade: Step;
   onSelect: () => void;
   onZoom: () => void;
 }
 
-function Box({ box, width, tip, selected, chained, onSelect, onZoom }: BoxProps) {
+function Box({ box, width, tip, selected, chained, shade, onSelect, onZoom }: BoxProps) {
   const x = box.x * width;
   const wide = Math.max(box.width * width - (box.width * width > 3 ? 1 : 0), 0.6);
   const letters = Math.floor((wide - 8) / LETTER);
   const { name } = box.row;
   return (
     <g
-      class={`icicle-box shade-${shadeOf(tensorCoreShare(box.row))}${selected ? " selected" : ""}${chained ? " chained" : ""}`}
+      class={`icicle-box shade-${shade}${selected ? " selected" : ""}${chained ? " chained" : ""}`}
       data-tip={tip}
       onClick={onSelect}
       onDblClick={onZoom}

@@ -15,6 +15,7 @@ import { fitting } from "../../model/column_fit";
 import { splitNumber } from "../../model/folding";
 import {
   chainOf,
+  isRated,
   limitedNs,
   mayBeMoreOps,
   nothingShown,
@@ -23,12 +24,13 @@ import {
   type TreeRow,
 } from "../../model/group_tree";
 import { shortUnit } from "../../model/resources";
+import { boundOf } from "../../model/shades";
 import { Icon } from "../icon";
 import { useKept } from "../use_kept";
 import type { GroupTree } from "./use_group_tree";
 
 interface TreeColumn {
-  key: "name" | "share" | "limited" | Measure;
+  key: "name" | "share" | "limited" | "gpu_share" | "bound" | Measure;
   label: string;
   about: string;
   /** Where the page is too narrow for all, a higher one is left out first. */
@@ -40,70 +42,83 @@ const ROW_HEIGHT = 28;
 const MARGIN = 12;
 
 /** Without GPU work in the recording it is not known which ops use the units, and how long they take on a GPU. */
-const columnsFor = (unit: string, core: string, limited: boolean, onGpu: boolean): TreeColumn[] => [
-  { key: "name", label: "Module", about: "Levels of the model: modules and name scopes, their ops at the end." },
-  { key: "calls", label: "Calls", about: "Calls of the ops below.", tier: 1 },
-  { key: "eligible_ops", label: `${core} Eligible`, about: `Ops below that could use ${unit}s.` },
-  ...(onGpu
-    ? [
-        {
-          key: "using_ops" as const,
-          label: `Using ${core}`,
-          about: `Ops below of which at least one kernel uses ${unit}s.`,
-        },
-        {
-          key: "share" as const,
-          label: "Share of Eligible",
-          about: `Ops using ${unit}s over eligible ops; an op that uses them counts as eligible.`,
-        },
-      ]
-    : []),
-  ...(limited
-    ? [
-        {
-          key: "limited" as const,
-          label: "Limited by",
-          about: `Why eligible ops below do not use ${unit}s, or not well: the cause with the most kernel time, and that time.`,
-        },
-      ]
-    : []),
-  {
-    key: "cpu_time_ns",
-    label: "CPU Time",
-    about: "Time that the calls took on the CPU.",
-    tier: onGpu ? 1 : 0,
-  },
-  ...(onGpu
-    ? [
-        {
-          key: "gpu_time_ns" as const,
-          label: "GPU Time",
-          about: "Time in which kernels, copies and sets of the ops were running.",
-        },
-      ]
-    : []),
-  {
-    key: "cpu_overhead_ns",
-    label: "CPU Overhead",
-    about: "CPU time of the calls without the time in CUDA calls.",
-    tier: 1,
-  },
-  ...(onGpu
-    ? [
-        {
-          key: "gpu_idle_ns" as const,
-          label: "GPU Idle",
-          about: "Time within the calls' work on the GPU in which none of it was running.",
-          tier: 1,
-        },
-      ]
-    : []),
-];
+const columnsFor = (unit: string, core: string, limited: boolean, onGpu: boolean, rated: boolean): TreeColumn[] => {
+  const always = (column: TreeColumn): TreeColumn[] => [column];
+  const withGpu = (column: TreeColumn): TreeColumn[] => (onGpu ? [column] : []);
+  return [
+    ...always({
+      key: "name",
+      label: "Module",
+      about: "Levels of the model: modules and name scopes, their ops at the end.",
+    }),
+    ...withGpu({ key: "gpu_share", label: "Share", about: "GPU time over that of the whole model." }),
+    ...withGpu({
+      key: "gpu_time_ns",
+      label: "GPU Time",
+      about: "Time in which kernels, copies and sets of the ops were running.",
+    }),
+    ...(rated
+      ? ([
+          {
+            key: "gain_ns",
+            label: "Could Gain",
+            about: "Kernel time less the time that it would take at the GPU's published rates.",
+          },
+          { key: "bound", label: "Bound by", about: "What limits most of the kernel time: compute or memory." },
+        ] as const)
+      : []),
+    ...withGpu({
+      key: "share",
+      label: "Share of Eligible",
+      about: `Ops using ${unit}s over eligible ops; an op that uses them counts as eligible.`,
+    }),
+    ...(limited
+      ? ([
+          {
+            key: "limited",
+            label: "Limited by",
+            about: `Why eligible ops below do not use ${unit}s, or not well: the cause with the most kernel time, and that time.`,
+          },
+        ] as const)
+      : []),
+    ...always({ key: "calls", label: "Calls", about: "Calls of the ops below.", tier: 1 }),
+    ...always({
+      key: "eligible_ops",
+      label: `${core} Eligible`,
+      about: `Ops below that could use ${unit}s.`,
+      tier: onGpu ? 1 : 0,
+    }),
+    ...withGpu({
+      key: "using_ops",
+      label: `Using ${core}`,
+      about: `Ops below of which at least one kernel uses ${unit}s.`,
+      tier: 1,
+    }),
+    ...always({
+      key: "cpu_time_ns",
+      label: "CPU Time",
+      about: "Time that the calls took on the CPU.",
+      tier: onGpu ? 2 : 0,
+    }),
+    ...always({
+      key: "cpu_overhead_ns",
+      label: "CPU Overhead",
+      about: "CPU time of the calls without the time in CUDA calls.",
+      tier: 2,
+    }),
+    ...withGpu({
+      key: "gpu_idle_ns",
+      label: "GPU Idle",
+      about: "Time within the calls' work on the GPU in which none of it was running.",
+      tier: 2,
+    }),
+  ];
+};
 
 const isTime = (key: TreeColumn["key"]): key is Measure => key.endsWith("_ns");
 
 /** In CSS pixels; names take what is left, and need at least this, or all that a very narrow page has beside the time. */
-const OWN_WIDTH: Readonly<Record<string, number>> = { name: 220, share: 86, limited: 170 };
+const OWN_WIDTH: Readonly<Record<string, number>> = { name: 220, share: 86, limited: 170, gpu_share: 78, bound: 86 };
 const TIME_WIDTH = 120;
 function widthOf(key: TreeColumn["key"], available: number): number {
   const width = OWN_WIDTH[key] ?? (isTime(key) ? TIME_WIDTH : 72);
@@ -126,7 +141,7 @@ function fittingColumns(columns: readonly TreeColumn[], sort: string, available:
 function nextSort(current: string, key: string): string {
   if (current === `-${key}`) return key;
   if (current === key) return `-${key}`;
-  return key === "name" ? key : `-${key}`;
+  return key === "name" || key === "bound" ? key : `-${key}`;
 }
 
 export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
@@ -137,7 +152,13 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const wantsFocus = useRef(false);
   const { rows, isOpen } = tree;
   const shown = useMemo(() => rows.visible(isOpen), [rows, isOpen]);
-  const all = columnsFor(matrixUnit, shortUnit(matrixUnit), tree.rows.tree.causes.length > 0, onGpu);
+  const all = columnsFor(
+    matrixUnit,
+    shortUnit(matrixUnit),
+    tree.rows.tree.causes.length > 0,
+    onGpu,
+    onGpu && isRated(tree.rows.tree),
+  );
   const columns = fittingColumns(all, tree.sort, view.width);
   const leftOut = all.filter((column) => !columns.includes(column)).map(({ label }) => label);
   const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);
@@ -301,8 +322,8 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
                     <td
                       role="gridcell"
                       key={key}
-                      class={key === "share" ? "right bar-cell bar-plain" : "right bar-cell"}
-                      style={{ "--bar": barOf(row, key, isTime(key) ? total(key) : 0) }}
+                      class={key === "share" || key === "gpu_share" ? "right bar-cell bar-plain" : "right bar-cell"}
+                      style={{ "--bar": barOf(row, key, total(isTime(key) ? key : "gpu_time_ns")) }}
                     >
                       <ValueCell
                         row={row}
@@ -310,7 +331,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
                         label={label}
                         matrixUnit={matrixUnit}
                         unit={units.get(key)}
-                        total={isTime(key) ? total(key) : 0}
+                        total={total(isTime(key) ? key : "gpu_time_ns")}
                       />
                     </td>
                   ))}
@@ -381,6 +402,7 @@ function Label({ name }: { name: string }) {
 /** How much of its cell the bar behind a value fills, from 0 to 1. */
 function barOf(row: TreeRow, column: TreeColumn["key"], total: number): number {
   if (column === "share") return usingShare(row) ?? 0;
+  if (column === "gpu_share") return Math.min(shareOf(row.values.gpu_time_ns, total) ?? 0, 1);
   return isTime(column) && !row.unknown.has(column) ? Math.min(shareOf(row.values[column], total) ?? 0, 1) : 0;
 }
 
@@ -406,6 +428,15 @@ function ValueCell({ row, column, label, matrixUnit, unit, total }: ValueCellPro
       </span>
     );
   }
+  if (column === "gpu_share") {
+    const of = `${readableAndExact(row.values.gpu_time_ns)} of ${readableAndExact(total)}`;
+    return (
+      <span class="number" data-tip={of}>
+        {formatShare(shareOf(row.values.gpu_time_ns, total))}
+      </span>
+    );
+  }
+  if (column === "bound") return boundOf(row) === "" ? <span class="unknown">–</span> : <span>{boundOf(row)}</span>;
   if (column === "name") return null;
   if (row.unknown.has(column)) return <span class="unknown">–</span>;
   const value = row.values[column];

@@ -115,7 +115,7 @@ export function useGroupTree(
         for (let up = row.parent; up !== null; up = up.parent) if (!isOpen(up)) closed.push(up);
         change({ row: row.key, member: null, ...(closed.length > 0 ? { toggled: flipped(closed) } : {}) });
       },
-      setLevel: (to) => change({ level: String(to), toggled: null }),
+      setLevel: (to) => change({ level: String(to), toggled: null, place: null }),
       setFold: (to) => {
         // The selected row is another one then; what it stands for stays selected.
         const node = rows.find(url[`${name}.row`] ?? "")?.members[0];

@@ -2,13 +2,14 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
+import { PictureMenu } from "../../components/charts/picture_menu";
 import { Icon } from "../../components/icon";
 import { ErrorBox, Loading } from "../../components/message";
 import { TreeTools } from "../../components/tree/tree_tools";
 import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
 import { useWidth } from "../../components/use_width";
 import { useScope } from "../../frame/scope";
-import { chainOf, nothingShown } from "../../model/group_tree";
+import { chainOf, nothingShown, type Measure } from "../../model/group_tree";
 import {
   fitted,
   graphNeighbour,
@@ -40,6 +41,7 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
           <h2>Compatibility Graph</h2>
           {choice}
           <TreeTools tree={tree} />
+          <PictureMenu title="Compatibility Graph" />
         </header>
         {tree.rows.roots.length === 0 ? (
           <p class="nothing">{nothingShown(tree.filter)}</p>
@@ -124,6 +126,8 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
   const drawn = inView(graph, place, width, height);
   const chain = new Set(chainOf(tree.selected));
   const core = shortUnit(matrixUnit);
+  const by: Measure = onGpu ? "gpu_time_ns" : "cpu_time_ns";
+  const whole = rows.roots.reduce((sum, row) => sum + row.values[by], 0);
   const focused = graph.nodes.find(({ row }) => row.key === (focus ?? tree.selected?.key)) ?? graph.nodes[0];
 
   useLayoutEffect(() => {
@@ -208,6 +212,7 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
       }}
     >
       <svg
+        class="picture"
         width={width}
         height={height}
         role="application"
@@ -239,6 +244,7 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
               selected={node.row === tree.selected}
               focused={node === focused}
               chained={chain.has(node.row)}
+              share={whole > 0 ? node.row.values[by] / whole : 0}
               onSelect={() => {
                 setFocus(null);
                 tree.select(node.row);

@@ -1,6 +1,9 @@
 /** Group Ops: the tree of modules and name scopes, its icicle, and the ops and kernels of the selected row. */
 import { Fragment, type ComponentChildren } from "preact";
 
+import { PictureMenu } from "../../components/charts/picture_menu";
+import { Treemap } from "../../components/charts/treemap";
+import { Choice, chosenOf } from "../../components/choice";
 import { Hint } from "../../components/hint";
 import { Later } from "../../components/later";
 import { ErrorBox, Loading } from "../../components/message";
@@ -15,19 +18,35 @@ import { Duration } from "../../components/value";
 import { navigate, useUrl } from "../../frame/url";
 import { formatCount, formatCounted } from "../../format/number";
 import { causeAbout } from "../../model/causes";
-import { chainOf, pathOf, type TreeRow } from "../../model/group_tree";
+import { chainOf, isRated, pathOf, type TreeRow } from "../../model/group_tree";
+import { colourings, type ColouringId } from "../../model/shades";
+import { NodePane } from "./node_pane";
 
-const SCREEN_ROWS = 26;
+const SCREEN_ROWS = 16;
 
 const ALL_GROUPS = { table: "groups", sort: "", search: "", where: {}, links: {} };
 
-/** With the choice of another view of the tree in its head. */
-export function GroupOps({ choice }: { choice: ComponentChildren }) {
+interface GroupOpsProps {
+  /** The choice of another view of the tree. */
+  choice: ComponentChildren;
+  picture: "icicle" | "treemap";
+}
+
+/** A picture of the tree at full width, below it the tree as a table, beside that what is known of the selected row. */
+export function GroupOps({ choice, picture }: GroupOpsProps) {
   const scope = useScope();
   const { matrixUnit } = scope;
   const { tree, query } = useGroupTree("groups", SCREEN_ROWS);
+  const asked = useUrl()["groups.colour"];
   if (tree === null)
     return query.error === null ? <Loading what="the groups" /> : <ErrorBox error={query.error} retry={query.reload} />;
+  const known = colourings(matrixUnit, isRated(tree.rows.tree));
+  const options = (Object.keys(known) as ColouringId[]).map(
+    (id) => [id, known[id]?.label ?? "", known[id]?.about ?? ""] as const,
+  );
+  const by = chosenOf(options, asked);
+  const colouring = known[by];
+  const Picture = picture === "icicle" ? Icicle : Treemap;
   return (
     <div class="stacked">
       <section class="panel tree-panel" aria-label="Group Ops">
@@ -42,6 +61,7 @@ export function GroupOps({ choice }: { choice: ComponentChildren }) {
             title="All Groups"
             filtered={tree.filter.trim() === "" && tree.root === "" ? "All groups" : "All groups, not only those shown"}
           />
+          <PictureMenu title="Group Ops" />
         </header>
         {query.error !== null && (
           <p class="table-error" role="alert">
@@ -49,12 +69,38 @@ export function GroupOps({ choice }: { choice: ComponentChildren }) {
           </p>
         )}
         <div class={query.loading ? "tree-body busy" : "tree-body"} aria-busy={query.loading}>
-          <TreeTable tree={tree} matrixUnit={matrixUnit} />
-          {tree.rows.roots.length > 0 && (
-            <Later of={tree.unordered}>
-              <Icicle tree={tree} matrixUnit={matrixUnit} />
-            </Later>
+          {tree.rows.roots.length > 0 && colouring !== undefined && (
+            <div class="icicle">
+              <div class="icicle-head">
+                <Choice
+                  label="Colour"
+                  shown
+                  options={options}
+                  value={by}
+                  to={(id) => ({ "groups.colour": id === "cores" ? null : id })}
+                />
+                <ul class="shade-legend" aria-label={colouring.about} data-tip={colouring.about}>
+                  {colouring.legend.map(([step, label]) => (
+                    <li key={step}>
+                      <span class={`swatch shade-${step}`} /> {label}
+                    </li>
+                  ))}
+                </ul>
+                <span class="muted icicle-note">
+                  {picture === "icicle" ? "Width" : "Area"}: {scope.onGpu ? "GPU" : "CPU"} time
+                </span>
+              </div>
+              <Later of={tree.unordered}>
+                <Picture tree={tree} matrixUnit={matrixUnit} colouring={colouring} />
+              </Later>
+            </div>
           )}
+          <div class="tree-and-pane">
+            <TreeTable tree={tree} matrixUnit={matrixUnit} />
+            {tree.selected !== null && (
+              <NodePane row={tree.selected} tree={tree} onClose={() => tree.change({ row: null, member: null })} />
+            )}
+          </div>
         </div>
         {tree.leftOut > 0 && (
           <p class="muted tree-note">

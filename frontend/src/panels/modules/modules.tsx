@@ -1,11 +1,12 @@
-/** Modules: one tree of modules and name scopes, as icicle and table (Group Ops) or as graph, with one selection. */
+/** Modules: one tree of modules and name scopes, as icicle or treemap with a table (Group Ops), or as graph, with one selection. */
 import { Choice, chosenOf } from "../../components/choice";
 import { useUrl } from "../../frame/url";
 import { Graph } from "./graph";
 import { GroupOps } from "./group_ops";
 
 const VIEWS = [
-  ["tree", "Tree", "Group Ops: icicle and table"],
+  ["icicle", "Icicle", "Group Ops: icicle and table"],
+  ["treemap", "Treemap", "Group Ops as areas, and its table"],
   ["graph", "Graph", "Compatibility graph"],
 ] as const;
 
@@ -16,8 +17,8 @@ export function Modules() {
       label="View of the modules"
       options={VIEWS}
       value={view}
-      to={(as) => ({ "groups.as": as === "tree" ? null : as })}
+      to={(as) => ({ "groups.as": as === "icicle" ? null : as })}
     />
   );
-  return view === "graph" ? <Graph choice={choice} /> : <GroupOps choice={choice} />;
+  return view === "graph" ? <Graph choice={choice} /> : <GroupOps choice={choice} picture={view} />;
 }

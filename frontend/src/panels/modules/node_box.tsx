@@ -23,6 +23,8 @@ interface NodeBoxProps {
   selected: boolean;
   focused: boolean;
   chained: boolean;
+  /** Of the time of the whole model. */
+  share: number;
   onSelect: () => void;
   onToggle: () => void;
 }
@@ -36,7 +38,7 @@ function shortened(text: string, letters: number): string {
   return `${text.slice(0, letters - 1 - end)}…${text.slice(-end)}`;
 }
 
-export function NodeBox({ node, core, onGpu, selected, focused, chained, onSelect, onToggle }: NodeBoxProps) {
+export function NodeBox({ node, core, onGpu, selected, focused, chained, share, onSelect, onToggle }: NodeBoxProps) {
   const { row, x, y, open } = node;
   const count = row.members.length > 1 ? ` ×${formatCount(row.members.length)}` : "";
   const words = compatibilityText(row, core, onGpu);
@@ -49,6 +51,14 @@ export function NodeBox({ node, core, onGpu, selected, focused, chained, onSelec
       onClick={onSelect}
     >
       <rect class="node-box" width={NODE.width} height={NODE.height} rx="6" />
+      <rect
+        class={`node-fill ${compatibilityOf(row, onGpu)}`}
+        x="1"
+        y="1"
+        width={Math.max(share * (NODE.width - 2), 0)}
+        height={NODE.height - 2}
+        rx="5"
+      />
       <rect class={`node-mark ${compatibilityOf(row, onGpu)}`} x="1" y="1" width="10" height={NODE.height - 2} rx="5" />
       <text class="node-name" x="18" y="17">
         {shortened(row.name, LETTERS - count.length)}

@@ -1,0 +1,75 @@
+/** The model as areas: size is GPU time, or CPU time where there is none; colour is what the user asks. */
+import { useMemo } from "preact/hooks";
+
+import { formatCounted } from "../../format/number";
+import { formatDuration } from "../../format/time";
+import type { Measure } from "../../model/group_tree";
+import type { Colouring } from "../../model/shades";
+import { treemap } from "../../model/treemap";
+import { tipOf } from "../tree/icicle";
+import type { GroupTree } from "../tree/use_group_tree";
+import { useWidth } from "../use_width";
+
+const LETTER = 6.6;
+const HEIGHT = 460;
+
+interface TreemapProps {
+  tree: GroupTree;
+  matrixUnit: string;
+  colouring: Colouring;
+}
+
+export function Treemap({ tree, matrixUnit, colouring }: TreemapProps) {
+  const [measure, width] = useWidth(900);
+  const { unordered: rows, selected } = tree;
+  const total = (key: Measure): number => rows.roots.reduce((sum, row) => sum + row.values[key], 0);
+  const by: Measure = total("gpu_time_ns") > 0 ? "gpu_time_ns" : "cpu_time_ns";
+  const whole = total(by);
+  const { boxes, withoutTime, tooSmall } = useMemo(() => treemap(rows, by, width, HEIGHT), [rows, by, width]);
+  const left = [
+    ...(withoutTime > 0 ? [`+${formatCounted(withoutTime, "group or op", "groups and ops")} without GPU time`] : []),
+    ...(tooSmall > 0 ? [`+${formatCounted(tooSmall, "group or op", "groups and ops")} too small to draw`] : []),
+  ];
+  return (
+    <div class="treemap" ref={measure}>
+      {whole === 0 ? (
+        <p class="nothing">No op has any time.</p>
+      ) : (
+        <svg
+          class="picture"
+          width={width}
+          height={HEIGHT}
+          role="group"
+          aria-label="Treemap of the groups; the table below has the same rows"
+        >
+          {boxes.map(({ row, x, y, width: wide, height: tall, open }) => {
+            const letters = Math.floor((wide - 8) / LETTER);
+            const name = row.name.length > letters ? `${row.name.slice(0, Math.max(letters - 1, 1))}…` : row.name;
+            const time = formatDuration(row.values[by]);
+            return (
+              <g
+                key={row.key}
+                class={`icicle-box shade-${colouring.of(row)}${open ? " open" : ""}${row === selected ? " selected" : ""}`}
+                data-tip={tipOf(row, by, whole, matrixUnit)}
+                onClick={() => tree.select(row)}
+              >
+                <rect x={x + 0.5} y={y + 0.5} width={Math.max(wide - 1, 1)} height={Math.max(tall - 1, 1)} rx="2" />
+                {letters >= 3 && tall >= 16 && (
+                  <text x={x + 5} y={y + 13}>
+                    {open && letters > row.name.length + time.length + 2 ? `${name}  ${time}` : name}
+                  </text>
+                )}
+                {!open && letters >= time.length && tall >= 32 && (
+                  <text class="treemap-time" x={x + 5} y={y + 28}>
+                    {time}
+                  </text>
+                )}
+              </g>
+            );
+          })}
+        </svg>
+      )}
+      {left.length > 0 && <p class="muted icicle-note">{left.join(", ")}.</p>}
+    </div>
+  );
+}
