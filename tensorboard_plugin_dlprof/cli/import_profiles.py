@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_count,
         default=1,
         help="at most so many processes at once: of several sources, each is imported in a process of its own; a "
-        "single large trace is read by two (default: 1)",
+        "single large trace is read by all of them (default: 1)",
     )
     parser.add_argument(
         "--job",

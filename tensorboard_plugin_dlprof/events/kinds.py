@@ -1,4 +1,4 @@
-"""Kinds of host ranges and of device work. Does not import NumPy, for the same reason as ``strings``."""
+"""Kinds of host ranges and of device work."""
 
 from __future__ import annotations
 

@@ -1,16 +1,11 @@
-"""Interned texts, and texts that can be stored in any file.
-
-Does not import NumPy, because a second process starts to read before NumPy is loaded.
-"""
+"""Interned texts, and texts that can be stored in any file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+import numpy as np
+import numpy.typing as npt
 
 
 class Strings:

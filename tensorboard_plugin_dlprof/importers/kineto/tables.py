@@ -231,7 +231,7 @@ class EventTables:
         return iter(sorted(groups, key=lambda group: group[0]))
 
     def _add_timed(self, kind: Kind, events: list[Any]) -> None:
-        if any(event.ph != "X" for event in events):
+        if [event.ph for event in events].count("X") < len(events):
             self._halves.extend((kind, event) for event in events if event.ph in ("B", "E"))
             events = [event for event in events if event.ph == "X"]
         if not events:
