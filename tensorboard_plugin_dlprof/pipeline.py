@@ -32,6 +32,8 @@ class ImportOptions(msgspec.Struct, frozen=True):
     iter_start: int | None = None
     iter_stop: int | None = None
     """First and last iteration to aggregate, inclusive; by default all."""
+    typical: bool = False
+    """Whether to aggregate the typical iterations, unless a first or last one is given."""
     profile_name: str = ""
     original_command: str = ""
     """Command line to store, with secrets already masked."""
@@ -135,7 +137,7 @@ def _selection(profile: Profile, options: ImportOptions) -> tuple[Selection, lis
     from tensorboard_plugin_dlprof.aggregation import Selection
     from tensorboard_plugin_dlprof.aggregation.selection import fitting
 
-    selection = Selection(options.key_op, options.iter_start, options.iter_stop)
+    selection = Selection(options.key_op, options.iter_start, options.iter_stop, typical=options.typical)
     return fitting(profile, selection) if options.lenient else (selection, [])
 
 
@@ -296,6 +298,8 @@ class Choice(msgspec.Struct, frozen=True):
     """Name or id of the op that ends each iteration."""
     candidate: str | None = None
     """Label or source of one of the profile's ``IterationCandidate``."""
+    typical: bool = False
+    """Whether to aggregate the typical iterations, unless a first or last one is given."""
 
 
 class Aggregated(msgspec.Struct, frozen=True):
@@ -332,7 +336,7 @@ def aggregate_database(database: Path, target: Path, choice: Choice, progress: P
         refuse_other_extensions(connection)
         profile = read_profile(connection)
         progress("Aggregating", 0.3)
-        selection = Selection(choice.key_op, choice.iter_start, choice.iter_stop, choice.candidate)
+        selection = Selection(choice.key_op, choice.iter_start, choice.iter_stop, choice.candidate, choice.typical)
         aggregation = aggregate(profile, selection)
         same = same_aggregation(connection, aggregation)
         if same is not None:
@@ -427,5 +431,5 @@ def _of_database(database: Path, choice: Choice, progress: Progress) -> tuple[Pr
         profile = read_profile(connection)
         op_ids = ids_of_ops(connection)
     progress("Aggregating", 0.5)
-    selection = Selection(choice.key_op, choice.iter_start, choice.iter_stop, choice.candidate)
+    selection = Selection(choice.key_op, choice.iter_start, choice.iter_stop, choice.candidate, choice.typical)
     return profile, aggregate(profile, selection), op_ids

@@ -7,6 +7,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
+from tensorboard_plugin_dlprof.columns.typical_iterations import typical_range
 from tensorboard_plugin_dlprof.errors import BadRequest, UnknownKeyOp
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
@@ -30,6 +31,8 @@ class Selection(msgspec.Struct, frozen=True):
     candidate: str | None = None
     """Label of a candidate (``batch N``), or a source (``numbered_range``), which stands for its best candidate. By
     default, the preselected candidate."""
+    typical: bool = False
+    """Whether to aggregate the typical iterations, unless a first or last one is given."""
 
 
 def choose_candidate(profile: Profile, selection: Selection) -> IterationCandidate:
@@ -63,6 +66,10 @@ def choose_range(candidate: IterationCandidate, selection: Selection) -> Bools:
     first, last = int(values[0]), int(values[-1])
     start = first if selection.iter_start is None else selection.iter_start
     stop = last if selection.iter_stop is None else selection.iter_stop
+    if selection.typical and selection.iter_start is None and selection.iter_stop is None:
+        typical = typical_range(values, candidate.stop_ns - candidate.start_ns)
+        if typical is not None:
+            start, stop = typical.iter_start, typical.iter_stop
     chosen: Bools = (values >= start) & (values <= stop)
     if not first <= start <= stop <= last or not chosen.any():
         raise BadRequest(f"{_wanted(selection)} cannot be selected; this profile has the iterations {first} to {last}.")

@@ -12,8 +12,9 @@ from __future__ import annotations
 import argparse
 
 from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.iterations import add_aggregated, aggregated
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, tell
-from tensorboard_plugin_dlprof.cli.usage import WrongUsage, check_range
+from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists
 from tensorboard_plugin_dlprof.opening.option_values import named_path
 
@@ -21,8 +22,7 @@ from tensorboard_plugin_dlprof.opening.option_values import named_path
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("database", metavar="DATABASE", type=named_path, help="DLProf database")
-    parser.add_argument("--iter-start", metavar="N", type=int, help="first iteration to aggregate (default: the first)")
-    parser.add_argument("--iter-stop", metavar="N", type=int, help="last iteration to aggregate, inclusive")
+    add_aggregated(parser)
     parser.add_argument("--key-op", metavar="NAME", help="name or id of the op that ends each iteration")
     parser.add_argument(
         "--candidate",
@@ -44,8 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tensorboard_plugin_dlprof.importers import is_source
     from tensorboard_plugin_dlprof.pipeline import Choice, aggregate_database
 
-    start, stop = arguments.iter_start, arguments.iter_stop
-    check_range(start, stop)
+    typical, start, stop = aggregated(arguments)
     for option, file in (("--kernel-rules", arguments.kernel_rules), ("--counters", arguments.counters)):
         if file:
             raise WrongUsage(
@@ -63,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     progress = ProgressBar(arguments.database.name)
     try:
         result = aggregate_database(
-            arguments.database, target, Choice(start, stop, arguments.key_op, arguments.candidate), progress
+            arguments.database, target, Choice(start, stop, arguments.key_op, arguments.candidate, typical), progress
         )
     finally:
         progress.clear()

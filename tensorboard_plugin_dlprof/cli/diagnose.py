@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 
 from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.iterations import METAVAR, parsed
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar
-from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.opening.option_values import named_path
-
-_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?\Z")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for scripts")
     parser.add_argument(
         "--iterations",
-        metavar="typical|all|A-B",
+        metavar=METAVAR,
         default="typical",
         help="which iterations means and findings are of, by position from 0 (default: the typical ones)",
     )
@@ -39,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tensorboard_plugin_dlprof.diagnosis.as_text import text_of
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
 
-    chosen = _chosen(arguments.iterations)
+    chosen = parsed(arguments.iterations)
     progress = ProgressBar(arguments.profile.name)
     try:
         found = diagnose_source(arguments.profile, chosen, ImportOptions(kernel_rules=chosen_rules("")), progress)
@@ -51,17 +48,3 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         sys.stdout.write(text_of(found))
     return exit_codes.SUCCESS
-
-
-def _chosen(words: str) -> str | tuple[int, int]:
-    """``typical``, ``all``, or the first and last position."""
-    if words in ("typical", "all"):
-        return words
-    match = _RANGE.match(words)
-    if match is None:
-        raise WrongUsage(f"--iterations {words}: give typical, all, or two positions such as 2-5.")
-    first = int(match[1])
-    last = int(match[2]) if match[2] else first
-    if last < first:
-        raise WrongUsage(f"--iterations {words}: the first is after the last.")
-    return first, last

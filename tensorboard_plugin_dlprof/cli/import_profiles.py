@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.iterations import add_aggregated, aggregated
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, say_bug, tell
 from tensorboard_plugin_dlprof.cli.sources import find_sources
-from tensorboard_plugin_dlprof.cli.usage import WrongUsage, check_range
+from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.database.naming import database_name, run_and_prefix
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists, ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import KERNEL_RULES_VARIABLE
@@ -45,8 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="import again, and replace what is there")
     parser.add_argument("--scalars", action="store_true", help="also write numbers per iteration for the SCALARS tab")
     parser.add_argument("--key-op", metavar="NAME", help="name or id of the op that ends each iteration")
-    parser.add_argument("--iter-start", metavar="N", type=int, help="first iteration to aggregate (default: the first)")
-    parser.add_argument("--iter-stop", metavar="N", type=int, help="last iteration to aggregate, inclusive")
+    add_aggregated(parser)
     parser.add_argument("--profile-name", metavar="NAME", default="", help="title of the profile")
     parser.add_argument(
         "--memory-limit",
@@ -116,11 +116,12 @@ def run(arguments: argparse.Namespace) -> int:
     from tensorboard_plugin_dlprof.opening.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
 
-    check_range(arguments.iter_start, arguments.iter_stop)
+    typical, start, stop = aggregated(arguments)
     options = ImportOptions(
         key_op=arguments.key_op,
-        iter_start=arguments.iter_start,
-        iter_stop=arguments.iter_stop,
+        iter_start=start,
+        iter_stop=stop,
+        typical=typical,
         profile_name=arguments.profile_name,
         original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
         kernel_rules=chosen_rules(arguments.kernel_rules),

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.import_profiles import KERNEL_RULES_HELP, Job, import_all
+from tensorboard_plugin_dlprof.cli.iterations import add_aggregated, aggregated
 from tensorboard_plugin_dlprof.cli.messages import say, tell
 from tensorboard_plugin_dlprof.cli.recording import NO_NSYS, rank_prefix, report_files
-from tensorboard_plugin_dlprof.cli.usage import WrongUsage, check_range, checking_options
+from tensorboard_plugin_dlprof.cli.usage import WrongUsage, checking_options
 from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError
 from tensorboard_plugin_dlprof.opening.option_values import named_path, words
@@ -52,8 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output-dir", metavar="DIR", type=named_path, help=f"default: {RUNS}/<date>-<time>")
     parser.add_argument("--force", action="store_true", help="replace what is there instead of numbering")
     parser.add_argument("--key-op", metavar="NAME", help="name or id of the op that ends each iteration")
-    parser.add_argument("--iter-start", metavar="N", type=int, help="first iteration to aggregate (default: the first)")
-    parser.add_argument("--iter-stop", metavar="N", type=int, help="last iteration to aggregate, inclusive")
+    add_aggregated(parser)
     parser.add_argument("--profile-name", metavar="NAME", default="", help="title of the profile")
     parser.add_argument("--kernel-rules", metavar="FILE", default="", help=KERNEL_RULES_HELP)
     parser.add_argument("--reports", metavar="LIST", default="", help="reports to write, or all (default: none)")
@@ -111,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not any(command[:1]):
         raise WrongUsage("No program is given; put it after the options, as in `dlprof run -- python train.py`.")
     # Wrong options are reported now, not after the program has run for hours.
-    check_range(arguments.iter_start, arguments.iter_stop)
+    aggregated(arguments)
     with checking_options():
         reports, formats = chosen_reports(words(arguments.reports)), chosen_formats(words(arguments.formats))
         if reports:
@@ -195,10 +195,12 @@ def _import(
     if not recorded.sources:
         say("error: nothing was recorded, so there is nothing to import.")
         return exit_codes.FAILURE
+    typical, start, stop = aggregated(arguments)
     options = ImportOptions(
         key_op=arguments.key_op,
-        iter_start=arguments.iter_start,
-        iter_stop=arguments.iter_stop,
+        iter_start=start,
+        iter_stop=stop,
+        typical=typical,
         profile_name=arguments.profile_name,
         original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
         kernel_rules=rules,

@@ -17,6 +17,7 @@ from typing import IO
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.databases import database_of
+from tensorboard_plugin_dlprof.cli.iterations import METAVAR, parsed
 from tensorboard_plugin_dlprof.cli.messages import tell
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.errors import OutputExists, OutputNotWritable, reason_of
@@ -28,7 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "profile", metavar="SOURCE|DATABASE", type=named_path, help="trace, Nsight export or DLProf database"
     )
-    parser.add_argument("--iteration", metavar="N", type=int, help="write one iteration")
+    parser.add_argument("--iterations", metavar=METAVAR, default="", help="write these iterations, such as 2-5")
+    parser.add_argument("--iteration", metavar="N", dest="iterations", help="the same, of one iteration")
     parser.add_argument("--from", metavar="NS", type=int, dest="start_ns", help="start of the window, in nanoseconds")
     parser.add_argument("--to", metavar="NS", type=int, dest="stop_ns", help="end of the window, in nanoseconds")
     parser.add_argument("-o", "--output", metavar="FILE", type=named_path, required=True, help="the trace to write")
@@ -38,19 +40,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the trace, and print its path."""
     from tensorboard_plugin_dlprof.database.track_file import opened_with_tracks
-    from tensorboard_plugin_dlprof.exports.trace_events import Window, iteration_window, trace_chunks
+    from tensorboard_plugin_dlprof.exports.trace_events import Window, iteration_window, trace_chunks, typical_window
 
     start, stop = arguments.start_ns, arguments.stop_ns
     if (start is None) != (stop is None):
         raise WrongUsage("--from and --to belong together; give both.")
-    if start is not None and (arguments.iteration is not None or stop <= start):
+    if start is not None and (arguments.iterations or stop <= start):
         raise WrongUsage("--from NS --to NS is a window by itself, and --to must be later than --from.")
+    wanted = parsed(arguments.iterations or "all")
     if arguments.output.exists() and not arguments.force:
         raise OutputExists(f"{arguments.output} exists; name another file, or add --force.")
     with database_of(arguments.profile) as database, opened_with_tracks(database, str(arguments.profile)) as connection:
         window = None if start is None else Window(start, stop)
-        if arguments.iteration is not None:
-            window = iteration_window(connection, arguments.iteration)
+        if not isinstance(wanted, str):
+            window = iteration_window(connection, *wanted)
+        elif wanted == "typical":
+            window = typical_window(connection)
         with _written(arguments.output) as file:
             for chunk in trace_chunks(connection, window):
                 file.write(chunk)

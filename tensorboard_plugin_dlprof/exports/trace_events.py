@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.typical_iterations import typical_range
 from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, Part
 from tensorboard_plugin_dlprof.diagnosis.stored import read_activity
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
@@ -55,16 +56,25 @@ class Window(NamedTuple):
     stop_ns: int
 
 
-def iteration_window(con: sqlite3.Connection, iteration: int) -> Window:
-    """The window of an iteration of the best way to divide the capture.
+def iteration_window(con: sqlite3.Connection, first: int, last: int | None = None) -> Window:
+    """The window of an iteration, or from the first to the last, of the best way to divide the capture.
 
     Raises:
         NotFound: there is no such iteration.
     """
-    for number, start, stop in iteration_windows(con):
-        if number == iteration:
-            return Window(start, stop)
-    raise NotFound(f"There is no iteration {iteration} in this profile.")
+    windows = {number: Window(start, stop) for number, start, stop in iteration_windows(con)}
+    last = first if last is None else last
+    for iteration in (first, last):
+        if iteration not in windows:
+            raise NotFound(f"There is no iteration {iteration} in this profile.")
+    return Window(windows[first].start_ns, windows[last].stop_ns)
+
+
+def typical_window(con: sqlite3.Connection) -> Window | None:
+    """The window of the typical iterations of the best way to divide the capture; None if all are typical."""
+    windows = list(iteration_windows(con))
+    found = typical_range([number for number, _, _ in windows], [stop - start for _, start, stop in windows])
+    return None if found is None else iteration_window(con, found.iter_start, found.iter_stop)
 
 
 def trace_chunks(con: sqlite3.Connection, window: Window | None = None, most: int | None = None) -> Iterator[bytes]:

@@ -40,6 +40,21 @@ def test_an_aggregation_is_added_in_place(database: Path, capsys: pytest.Capture
     assert database.read_bytes() == before
 
 
+@pytest.mark.parametrize(("words", "expected"), [("1", (1, 1)), ("1-2", (1, 2)), ("typical", (1, 2))])
+def test_iterations_in_one_option(
+    database: Path, words: str, expected: tuple[int, int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Numbers, or a word; all of them are there already."""
+    with closing(sqlite3.connect(database)) as con, con:
+        con.execute("UPDATE ext_iterations SET start_ns = start_ns - 50000000 WHERE iter_value = 0")
+    assert main(["aggregate", str(database), "--iterations", words]) == 0
+    assert ranges(database)[1:] == [(2, *expected)]
+    assert main(["aggregate", str(database), "--iterations", "2-1"]) == 2
+    assert "the first is after the last" in capsys.readouterr().err
+    assert main(["aggregate", str(database), "--iterations", "1", "--iter-stop", "1"]) == 2
+    assert main(["aggregate", str(database), "--iterations", "some"]) == 2
+
+
 def test_a_new_file(database: Path, tmp_path: Path) -> None:
     """The old one stays as it is, and no file is replaced."""
     before = database.read_bytes()
