@@ -127,6 +127,8 @@ RULES: Final = (
          note="CuTe DSL products use wgmma or tcgen05", words="kernel_cutlass_"),
     Rule("cutlass-dsl", UNKNOWN, "gemm", "cutlass", r"^kernel_cutlass_kernel_\w*", "@words",
          words="kernel_cutlass_kernel_"),
+    Rule("cutlass-bare", UNKNOWN, "gemm", "cutlass", r"^(?:Kernel2|device_kernel)$", "",
+         note="CUTLASS's entry without its template, which would tell", words="kernel2 device_kernel"),
     Rule("cutlass-other", UNKNOWN, "gemm", "cutlass",
          r"^cutlass\w*::(?:Kernel\w*|device_kernel)|^cutlass_\w+", "@types", words="cutlass"),
     # cuBLASLt on Hopper and Blackwell: wgmma or tcgen05 throughout.

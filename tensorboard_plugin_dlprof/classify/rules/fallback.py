@@ -55,7 +55,7 @@ RULES: Final = (
          "@words or types"),
     _by_words("word-product", UNKNOWN, "gemm",
          "gemm matmul mm bmm dot gmm mlp linear fc einsum contraction matrixmul mma matrix mul_mat "
-                "lora sgmv bgmv expand_kernel shrink_kernel ffn spmm outer",
+                "lora sgmv bgmv expand_kernel shrink_kernel ffn spmm",
          "@words or types"),
     _by_words("word-collective", NO, "collective",
          "allreduce allgather all_reduce all_gather reduce_scatter broadcast_nvl p2p sendrecv"),

@@ -31,6 +31,11 @@ RULES: Final = (
     Rule("julia-reduction", NO, "reduction", "julia",
          r"\b(?:_Z\d+)?partial_mapreduce_(?:grid|device)", "@types",
          r"(?:Cu|ROC|one|Mtl)DeviceArray", words="partial_mapreduce_"),
+    Rule("rapids", NO, "other", "rapids",
+         r"^(?:raft|cuvs|cuml|ML|MLCommon|cugraph|rmm)::(?!.*(?i:contraction|gemm|pairwise|distance|nn_?kernel|l2nn|svd|eig"
+         r"|solver|pq_|cagra|ivf))", "@types",
+         note="graphs, trees, selection and statistics; distances may be products, and are left out", of_rest=True,
+         words="raft:: cuvs:: cuml:: ml:: mlcommon:: cugraph:: rmm::"),
     Rule("numba", NO, "other", "numba", r"^(?:cudapy|__main__)::\w+", "@types",
          note="Numba has no instruction of matrix units", knows_better=True, words="cudapy:: __main__::"),
     Rule("splatting", NO, "other", "gsplat",
@@ -47,9 +52,16 @@ RULES: Final = (
     Rule("attention-mask", NO, "elementwise", "@namespace",
          r"(?:^|::)(?:build|create|get|make|local)\w*(?i:att(?:entio)?n)_?(?i:mask|bias)s?\w*|(?:^|::)attn_softmax(?:_v2)?$"
          r"|(?:^|::)add(?:Bias|Relative)Attention\w*|(?:^|::)longformerMHASoftmax\w*|(?:^|::)normalize_for_FMHA_\w+"
-         r"|(?:^|::)transform(?:4d)?_0213\w*|(?:^|::)FP8TransposeAttentionOut\w*|(?:^|::)_?attn_res_(?:fwd|bwd)_kernel$",
+         r"|(?:^|::)_?\w*attn_mask_to_\w+|(?:^|::)transform(?:4d)?_0213\w*|(?:^|::)FP8TransposeAttentionOut\w*|(?:^|::)_?attn_res_(?:fwd|bwd)_kernel$",
          "@types", note="masks, biases, softmax and layouts of attention whose products run elsewhere",
          knows_better=True, words="mask bias attn_softmax attention softmax fmha 0213 attn_res"),
+    Rule("matrix-helper", NO, "copy", "@namespace",
+         r"(?:^|::)_?(?!\w*(?i:gemm|mult|mul_|mm(?:_|$)))\w*?(?i:(?:quantize|scale|transpose|initiali[sz]e|init|copy"
+         r"|cast|print|fill|compare|norm|add|random)_?matri(?:x|ces)|matri(?:x|ces)_?(?:transpose|copy|fp\d+_to|add|scale|init"
+         r"|norm|fill))\w*$", "@types",
+         note="what is done to a matrix is told, and it is no product", knows_better=True, words="matri"),
+    Rule("apex-mlp-helper", NO, "elementwise", "apex", r"^(?:biasAdd(?:Relu)?|Relu|Sigmoid)_[fb]prop$", "@types",
+         note="bias and activation of a perceptron whose products run in cuBLAS", knows_better=True, words="prop"),
     Rule("tensorrt-plugin", NO, "other", "tensorrt",
          r"^(?:EfficientNMS\w*|skipln\w*|embLayerNorm\w*|[dq]\w*[qQ]ua(?:n)?tizeVector\w*|pReLUKernel|PerClassNMS\w*"
          r"|cropAndResize\w*|priorBoxKernel|gridAnchor\w*|ms_deformable_\w+|modulatedDeformableIm2col\w*|specialslice\w*"

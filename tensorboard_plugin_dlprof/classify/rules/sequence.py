@@ -35,7 +35,7 @@ RULES: Final = (
          note="its sums over time are a tl.dot", words="rwkv6_bwd_kernel_dw"),
     Rule("ggml-sequence", NO, "reduction", "ggml",
          r"^(?:ssm_scan|ssm_conv(?:_long_token)?|rwkv_wkv7?|gated_linear_attn|gated_delta_net)_(?:f32|cuda)\w*", "fp32",
-         note="one step after another, by elements",
+         note="one step after another, by elements", knows_better=True,
          words="ssm_scan ssm_conv rwkv_wkv gated_linear_attn gated_delta_net"),
     Rule("linear-attention-elements", NO, "reduction", "fla",
          r"^chunk_(?:\w+_)?(?:fwd|bwd)_kernel_(?:rcum_inter|cum)$|^chunk_hgrn_\w+|^chunk_\w*kernel_(?:intra_)?sub_intra$"
@@ -67,8 +67,12 @@ RULES: Final = (
          r"|^fused_chunk_(?:\w+_)?(?:fwd|bwd)_kernel\w*|^chunkwise_(?:fwd|bwd)_kernel\w*"
          r"|^chunk_(?:gdn2|precond_kda|oja|ttt_linear|gated_delta_product)_(?:fwd|bwd)_(?:kernel_)?(?!\w*(?:cumsum|gate|norm))\w+"
          r"|^(?:fused_solve_tril_)?recompute_w_u_\w*kernel$|^chunk_(?:fwd|bwd)_kernel_(?:d?h_(?:parallel|split)|o_opt\w*|dqke)$"
-         r"|^chunk_delta_attn_fwd_kernel_(?:inter_solve_fused|intra_sub_chunk)$|^wu_fwd_kernel$|^merge_fwd_bwd_kernel$"
+         r"|^chunk_delta_attn_fwd_kernel_(?:inter_solve_fused|intra_sub_chunk)$|^wu_fwd_kernel$"
+         r"|^chunk_(?:gla|rwkv6)_fwd_A_kernel_intra_sub_inter$|^chunk_transform_qk_(?:fwd|bwd)_kernel\w*$|^parallel_nsa_kernel_topk$"
+         r"|^intra_chunk_preprocess_(?:fwd|bwd)_kernel$|^chunk_(?:dplr_bwd_dgk|rwkv6_fwd_cumsum)_kernel$|^logcumsumexp_fwd_kernel$"
+         r"|^chunk_(?:cumprod_householder|mesa_net_h_k[kv]|precond_kkt|scaled_dot_comba_pkt)_\w+kernel\w*$"
+         r"|^chunk_scaled_dot_kkt_bwd_kernel_gk$|^chunk_generalized_iplr_delta_rule_fwd_kernel_[ho]$|^prepare_wy_repr_bwd_kda_kernel$|^merge_fwd_bwd_kernel$"
          r"|^pre_process_(?:fwd|bwd)_kernel_merged$",
          note="tl.dot on the model's 16-bit types",
-         words="chunk chunkwise_ parallel_ prepare_wy_repr recompute_w_u wu_fwd merge"),
+         words="chunk chunkwise_ parallel_ prepare_wy_repr recompute_w_u wu_fwd merge logcumsumexp intra_chunk"),
 )  # fmt: skip

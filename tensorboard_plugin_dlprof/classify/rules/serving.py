@@ -22,6 +22,11 @@ RULES: Final = (
          note="parts of one projection to their places", words="fused_qkvzba_split_"),
     Rule("sampling", NO, "random", "@namespace", r"(?:sampling|Sampling|TopP|top_p|rejection_sample|gumbel)\w*",
          words="gumbel rejection_sample sampling top_p topp"),
+    Rule("latent-cache-write", NO, "copy", "@namespace",
+         r"^(?!\w*(?:bmm|gemm)).*(?:(?:cat|concat)_and_cache_mla|store_mla_kv_cache|flatten_kv_cache|mla_copy_)\w*",
+         "@types",
+         note="writes the latent of MLA where attention will read it", knows_better=True,
+         words="_and_cache_mla store_mla_kv_cache flatten_kv_cache mla_copy_"),
     Rule("kv-cache-write", NO, "copy", "@namespace",
          r"\b(?:reshape_and_cache|concat_and_cache|copy_blocks|swap_blocks|store_kv_?cache|set_mla_kv_buffer"
          r"|cp_gather_cache|gather_cache|append_paged_\w*kv_cache|AppendPagedKV"
