@@ -48,6 +48,14 @@ class DlprofLoader(base_plugin.TBLoader):  # type: ignore[misc]
             help="Whether users who open a profile may aggregate other iterations of it (default: %(default)s).",
         )
         group.add_argument(
+            "--dlprof_perfetto",
+            metavar="URL|off",
+            type=str,
+            default="https://ui.perfetto.dev",
+            help="Address of the Perfetto that the timeline hands a window over to, inside the browser and only when "
+            "asked; off hides the button (default: %(default)s).",
+        )
+        group.add_argument(
             "--dlprof_memory_limit",
             metavar="GB",
             type=float,

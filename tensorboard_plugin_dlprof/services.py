@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.imports.cache import DEFAULT_MAX_BYTES, Cache
 from tensorboard_plugin_dlprof.imports.manager import GIGABYTE, ImportManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager
 from tensorboard_plugin_dlprof.opening.masking import mask_command_line
-from tensorboard_plugin_dlprof.routes.app import Services
+from tensorboard_plugin_dlprof.routes.app import PERFETTO, Services
 from tensorboard_plugin_dlprof.routes.hosts import Hosts, allowed_hosts, is_loopback
 from tensorboard_plugin_dlprof.routes.opened import Opened
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
@@ -50,6 +50,7 @@ def make_services(
     hosts: Hosts | None = None,
     kernel_rules: tuple[Rule, ...] | None = None,
     remote: Sequence[str] = (),
+    perfetto: str = "",
 ) -> Services:
     """Assemble the services for profiles below ``roots``.
 
@@ -66,6 +67,7 @@ def make_services(
         hosts: The host names that requests may use.
         kernel_rules: The user's kernel rules; None reads those of the environment variable.
         remote: Addresses of log directories on remote storage, which are not searched.
+        perfetto: Address of a Perfetto, ``off``, or empty for the public one.
 
     Raises:
         ProfileError: ``kernel_rules`` is None, and the file in the environment variable is invalid.
@@ -88,6 +90,7 @@ def make_services(
         opened,
         hosts=hosts or Hosts(),
         remote=tuple(remote),
+        perfetto=perfetto_of(perfetto),
     )
 
 
@@ -110,7 +113,15 @@ def services_of_tensorboard(context: Any) -> Services:
         hosts=hosts_of_tensorboard(flags),
         kernel_rules=_rules(getattr(flags, "dlprof_kernel_rules", "") or ""),
         remote=remote_roots(context.logdir or "", getattr(flags, "logdir_spec", "") or ""),
+        perfetto=getattr(flags, "dlprof_perfetto", "") or "",
     )
+
+
+def perfetto_of(named: str) -> str | None:
+    """The address of a flag; the public one if it is empty, None for ``off`` and for what is no address of a page."""
+    if not named:
+        return PERFETTO
+    return named if re.fullmatch(r"https?://[^\s\"'<>]+", named) else None
 
 
 def memory_of(gigabytes: float) -> int | None:

@@ -28,10 +28,10 @@ MOST_PIECES = 400_000
 
 CREATE = (
     "CREATE TABLE gaps (id INTEGER PRIMARY KEY, device INTEGER, start_ns INTEGER, duration_ns INTEGER, cause TEXT, "
-    "reason TEXT, host TEXT, op TEXT, op_id TEXT, iteration INTEGER, pieces INTEGER)",
+    "reason TEXT, host TEXT, op TEXT, op_id TEXT, iteration INTEGER, pieces INTEGER, at TEXT)",
     "CREATE TABLE gap_groups (id INTEGER PRIMARY KEY, cause TEXT, reason TEXT, op TEXT, op_id TEXT, host TEXT, "
     "gaps INTEGER, total_ns INTEGER, window_fraction REAL, longest_ns INTEGER, longest_start_ns INTEGER, "
-    "device INTEGER)",
+    "device INTEGER, at TEXT)",
 )
 """The tables that ``rows`` fills."""
 
@@ -131,11 +131,12 @@ def rows(
             if duration > group[4]:
                 group[4], group[5] = duration, start
     wall = max(stop_ns - start_ns, 1)
-    yield "gaps", [(number, *row) for number, row in enumerate(single, 1)]
+    yield "gaps", [(number, *row, f"{row[0]}:{row[1]}") for number, row in enumerate(single, 1)]
     yield "gap_groups", [
         (
             number, label, reason, op, op_id, hosts.most_common(1)[0][0], count, total, total / wall, longest, start,
-            device
+            device,
+            f"{device}:{start}",
         )
         for number, ((device, label, reason, op), (op_id, hosts, count, total, longest, start, _)) in enumerate(
             groups.items(), 1
@@ -199,7 +200,7 @@ _LINKS = ("from", "to")
 
 GAPS = Table(
     name="gaps",
-    key="id",
+    key="at",
     base="gaps AS gap",
     row_id="gap.id",
     where="1",
@@ -207,7 +208,7 @@ GAPS = Table(
     joins=MappingProxyType({}),
     links=_LINKS,
     columns=(
-        Column("id", "Number", "integer", "Number of the gap in the window.", "gap.id", hidden=True),
+        Column("at", "Place", "text", "The GPU and the moment that it begins.", "gap.at", hidden=True),
         Column("start_ns", "Start", "duration_ns", "When it begins, since the start of the capture.", "gap.start_ns"),
         Column("duration_ns", "Length", "duration_ns", "How long the GPU was idle.", "gap.duration_ns"),
         _CAUSE,
@@ -223,7 +224,7 @@ GAPS = Table(
 
 GAP_GROUPS = Table(
     name="gap_groups",
-    key="id",
+    key="at",
     base="gap_groups AS gap",
     row_id="gap.id",
     where="1",
@@ -231,7 +232,7 @@ GAP_GROUPS = Table(
     joins=MappingProxyType({}),
     links=_LINKS,
     columns=(
-        Column("id", "Number", "integer", "Number of the group in the window.", "gap.id", hidden=True),
+        Column("at", "Place", "text", "The GPU and the moment that the longest begins.", "gap.at", hidden=True),
         _CAUSE,
         _OP,
         Column("gaps", "Gaps", "integer", "How many gaps have this cause and ending op.", "gap.gaps"),

@@ -12,6 +12,7 @@ from tensorboard_plugin_dlprof.queries.activity import causes_named
 from tensorboard_plugin_dlprof.queries.gaps import LABELS, gaps_in, works_after
 from tensorboard_plugin_dlprof.queries.item_facts import Facts
 from tensorboard_plugin_dlprof.queries.tracks import (
+    Int64s,
     Items,
     Names,
     TrackRow,
@@ -21,11 +22,14 @@ from tensorboard_plugin_dlprof.queries.tracks import (
     items_in,
     items_numbered,
 )
-from tensorboard_plugin_dlprof.timeline.tables import CALL, CLASSES, DEVICE, OP, STREAM
+from tensorboard_plugin_dlprof.timeline.tables import CALL, CLASSES, COPY, DEVICE, OP, RANGE, STREAM
 
 MOST_WORKS = 5
 """Pieces of work that are named for a call."""
 _PARTS_SEARCHED = 3
+_MOST_PARTS_SEARCHED = 700
+"""Parts of a track that a search reads: of ten million items."""
+FARTHEST_NS = 1 << 60
 _AROUND_NS = 60_000_000_000
 """How far a gap is followed beyond the moment that was asked for."""
 
@@ -163,6 +167,33 @@ def _ended_by(con: sqlite3.Connection, device: int, stop: int) -> dict[str, Any]
     items, _ = works_after(con, device, stop, stop + 1)
     first = np.flatnonzero(items.start == stop)
     return item(con, int(items.number[first[0]])) if len(first) else None
+
+
+def search(con: sqlite3.Connection, text: str, at_ns: int) -> dict[str, Any] | None:
+    """The next kernel, op or range after a moment whose name contains a text, from the beginning if there is none."""
+    names = Names(con)
+    tracks = [track for track in _tracks(con) if track.kind in (STREAM, OP, RANGE) and track.items]
+    wanted = {track.id: names.holding(track, text) for track in tracks}
+    for start, stop in ((at_ns, FARTHEST_NS), (-FARTHEST_NS, at_ns)):
+        found = [
+            hit
+            for track in tracks
+            if len(wanted[track.id]) and (hit := _first_of(con, track, wanted[track.id], start, stop)) is not None
+        ]
+        if found:
+            return item(con, min(found)[1])
+    return None
+
+
+def _first_of(con: sqlite3.Connection, track: TrackRow, refs: Int64s, start: int, stop: int) -> tuple[int, int] | None:
+    """Start and number of the first item that starts in a window and is one of ``refs``."""
+    for number, items in enumerate(items_by_part(con, track, start, stop)):
+        rows = np.flatnonzero(np.isin(items.ref, refs) & (items.start >= start) & (items.work_class != COPY))
+        if len(rows):
+            return int(items.start[rows[0]]), int(items.number[rows[0]])
+        if number == _MOST_PARTS_SEARCHED:
+            break
+    return None
 
 
 def next_gap(

@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.columns.packing import unpack
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_extended
+from tensorboard_plugin_dlprof.queries.filters import containing
 from tensorboard_plugin_dlprof.timeline.tables import (
     CALL,
     CLASSES,
@@ -190,6 +191,15 @@ class Names:
             self._fetch(table, {one for of_table, one in keys if of_table == table and (table, one) not in self._known})
         return [self._known[key] for key in keys]
 
+    def holding(self, track: TrackRow, text: str) -> Int64s:
+        """What of the items of a track, but copies and sets, has a name that contains a text."""
+        found = containing(text)
+        table = self._table(track.kind, 0)
+        column = {"op": "op_name", "text": "string"}.get(table, "name.string")
+        rows = self._con.execute(_FOUND[table].format(found.sql.format(column)), found.values)
+        (numbers,) = rows.fetchone()
+        return np.fromstring(numbers or "", np.int64, sep=",")
+
     def _table(self, kind: str, number: int) -> str:
         if kind == STREAM:
             kernel = "launch" if self._launches else "kernel"
@@ -208,6 +218,16 @@ class Names:
             for number, name in self._con.execute(_NAMES[table].format(marks), some):
                 self._known[table, number] = str(name or "")
 
+
+_FOUND = {
+    "launch": "SELECT group_concat(work.id) FROM ext_launches AS work "
+    "JOIN dictionary AS name ON name.id = work.name_id WHERE {}",
+    "kernel": "SELECT group_concat(work.id) FROM read_only_kernels AS work "
+    "JOIN dictionary AS name ON name.id = work.name_id WHERE {}",
+    "op": "SELECT group_concat(id) FROM read_only_ops WHERE {}",
+    "text": "SELECT group_concat(id) FROM dictionary WHERE {}",
+}
+"""The ids of what has a name for which a condition holds."""
 
 _KERNEL_NAME = (
     "SELECT work.id, name.string FROM {} AS work JOIN dictionary AS name ON name.id = work.name_id "

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
+PERFETTO = "https://ui.perfetto.dev"
+
 _READS = ("GET", "HEAD")
 _CHANGES = ("POST",)
 
@@ -66,6 +68,8 @@ class Services(msgspec.Struct, frozen=True):
     """The host names that requests may use."""
     remote: tuple[str, ...] = ()
     """Log directories on remote storage, which are not searched."""
+    perfetto: str | None = PERFETTO
+    """Address of the Perfetto to which pages hand windows over; None offers none."""
 
 
 class App:
@@ -138,6 +142,7 @@ class App:
             {
                 **profile_list(snapshot, services.imports, services.import_mode, services.remote),
                 "reaggregate_mode": services.reaggregate_mode,
+                "perfetto": services.perfetto,
                 "opened": services.opened.shown(snapshot) if services.opened is not None else None,
             },
         )

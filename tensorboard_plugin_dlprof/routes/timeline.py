@@ -41,6 +41,8 @@ def item(connection: sqlite3.Connection, parameters: Parameters) -> dict[str, An
         return timeline_item.item(connection, number)
     device = parameters.integer("device", 0, 0, 2**31) or 0
     at_ns = parameters.integer("at", None, -FARTHEST_NS, FARTHEST_NS)
+    if text := parameters.text("search"):
+        return {"item": timeline_item.search(connection, text, at_ns or 0)}
     if at_ns is None:
         raise BadRequest("Name an item with id, or a moment with device and at.")
     step = parameters.text("step")

@@ -17,6 +17,7 @@ import type {
   TableRequest,
   TableResponse,
 } from "./types";
+import type { TimelineGap, TimelineItem, TimelineOverview, TimelineWindow, View } from "../model/timeline";
 
 /** Why the server did not answer as hoped: its own words, or that it could not be reached (`code` is `unreachable`). */
 export class ApiError extends Error {
@@ -194,6 +195,78 @@ export async function fetchFindings(scope: ProfileScope, signal: AbortSignal): P
 
 export async function fetchDiagnosis(scope: ProfileScope, signal: AbortSignal): Promise<Diagnosis> {
   return (await get(`./diagnosis?${scopeQuery(scope).toString()}`, signal)) as Diagnosis;
+}
+
+/** What the timeline of a profile holds. */
+export async function fetchTimeline(profile: string, signal: AbortSignal): Promise<TimelineOverview> {
+  return (await get(`./timeline?${new URLSearchParams({ profile }).toString()}`, signal)) as TimelineOverview;
+}
+
+/** Some tracks of the timeline in a window, for so many pixels. */
+export async function fetchTimelineWindow(
+  profile: string,
+  { from, to }: View,
+  width: number,
+  tracks: readonly number[],
+  signal: AbortSignal,
+): Promise<TimelineWindow> {
+  const query = new URLSearchParams({ profile, from: String(from), to: String(to), width: String(width) });
+  query.set("tracks", tracks.join(","));
+  return (await get(`./timeline?${query.toString()}`, signal)) as TimelineWindow;
+}
+
+export async function fetchTimelineItem(profile: string, id: number, signal: AbortSignal): Promise<TimelineItem> {
+  const query = new URLSearchParams({ profile, id: String(id) });
+  return (await get(`./timeline_item?${query.toString()}`, signal)) as TimelineItem;
+}
+
+/** The gap of a GPU around a moment. */
+export async function fetchGap(profile: string, device: number, at: number, signal: AbortSignal): Promise<TimelineGap> {
+  const query = new URLSearchParams({ profile, device: String(device), at: String(at) });
+  return (await get(`./timeline_item?${query.toString()}`, signal)) as TimelineGap;
+}
+
+/** The next gap after a moment, or the one before it, of at least some length; null where there is none. */
+export async function fetchNextGap(
+  profile: string,
+  device: number,
+  at: number,
+  forwards: boolean,
+  longest: number,
+  signal: AbortSignal,
+): Promise<TimelineGap | null> {
+  const query = new URLSearchParams({ profile, device: String(device), at: String(at), longest: String(longest) });
+  query.set("step", forwards ? "next" : "previous");
+  return ((await get(`./timeline_item?${query.toString()}`, signal)) as { gap: TimelineGap | null }).gap;
+}
+
+/** The next kernel, op or range after a moment whose name contains a text; null where there is none. */
+export async function fetchTimelineSearch(
+  profile: string,
+  search: string,
+  at: number,
+  signal: AbortSignal,
+): Promise<TimelineItem | null> {
+  const query = new URLSearchParams({ profile, search, at: String(at) });
+  return ((await get(`./timeline_item?${query.toString()}`, signal)) as { item: TimelineItem | null }).item;
+}
+
+/** The address of a window as trace events. */
+export const traceUrl = (profile: string, { from, to }: View): string =>
+  `./trace?${new URLSearchParams({ profile, from: String(from), to: String(to) }).toString()}`;
+
+/** A window as trace events, for another viewer. */
+export async function fetchTrace(profile: string, view: View): Promise<ArrayBuffer> {
+  let response: Response;
+  try {
+    response = await fetch(traceUrl(profile, view), { credentials: "same-origin" });
+  } catch {
+    throw unreachable();
+  }
+  if (response.ok) return response.arrayBuffer();
+  const body: unknown = await response.json().catch(() => null);
+  if (isErrorBody(body)) throw new ApiError(body.error.code, body.error.message, body.error.hint);
+  throw new ApiError("unexpected", `The server answered with status ${response.status}.`, "");
 }
 
 export async function fetchEfficiency(scope: ProfileScope, signal: AbortSignal): Promise<EfficiencyResponse> {

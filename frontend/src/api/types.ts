@@ -54,6 +54,8 @@ export interface ProfilesResponse {
   };
   import_mode: "auto" | "off";
   reaggregate_mode: "on" | "off";
+  /** Where windows of the timeline can be handed over to; null offers nothing. */
+  perfetto: string | null;
   /** What `dlprofviewer` was started on; `null` in TensorBoard. */
   opened: { name: string; profile: string | null; code: string; message: string } | null;
   version: string;

@@ -94,6 +94,7 @@ export function App() {
       navigate({ profile: selected.id, run: selected.run, capture: selected.name });
   }, [selected, url.profile]);
 
+  const perfetto = profiles.data?.perfetto ?? null;
   const shown =
     data === null ? null : JSON.stringify([data.aggregation, data.domain, data.matrix_unit, hasGpuWork(data)]);
   const scope = useMemo(
@@ -108,10 +109,11 @@ export function App() {
             matrixUnit: data.matrix_unit,
             framework: data.framework,
             onGpu: hasGpuWork(data),
+            perfetto,
             title: titleOf(data.profile, top, " · "),
           },
     // eslint-disable-next-line react-hooks/exhaustive-deps -- `shown` says when anything of it has changed
-    [ready, shown, round, top],
+    [ready, shown, round, top, perfetto],
   );
 
   const page = pageOf(url.view);

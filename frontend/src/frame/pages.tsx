@@ -68,6 +68,14 @@ export const PAGES: readonly Page[] = [
     Show: lazyView("efficiency", async () => (await import("../panels/efficiency/efficiency")).Efficiency),
   },
   {
+    id: "timeline",
+    label: "Timeline",
+    group: "When",
+    about: "What happened when on the GPU, its streams and the host, and why the GPU waited, gap by gap.",
+    holds: [],
+    Show: lazyView("the timeline", async () => (await import("../panels/timeline/timeline")).Timeline),
+  },
+  {
     id: "iterations",
     label: "Iterations",
     group: "When",

@@ -1,0 +1,300 @@
+/**
+ * Draws tracks on a canvas. What is narrower than a pixel comes as a strip of one pixel to a bin, which is drawn stretched at once;
+ * rectangles, outlines and labels only for what is wide enough to be seen. The colours are those of the page's style sheet.
+ */
+import { formatDuration } from "../../format/time";
+import {
+  binClass,
+  binShare,
+  classColour,
+  lanesOf,
+  type Bins,
+  type TimelineOverview,
+  type TimelineWindow,
+  type TrackData,
+  type TrackKind,
+  type TrackRow,
+  type View,
+} from "../../model/timeline";
+
+export interface Palette {
+  background: string;
+  text: string;
+  muted: string;
+  line: string;
+  accent: string;
+  /** By kind of track, then number of the class. */
+  classes: Record<TrackKind, Colour[]>;
+}
+
+interface Colour {
+  css: string;
+  rgb: [number, number, number];
+  onIt: string;
+}
+
+/** A colour as the browser understands it, in parts. */
+function parsed(css: string, probe: CanvasRenderingContext2D): Colour {
+  probe.fillStyle = "#888";
+  probe.fillStyle = css;
+  probe.fillRect(0, 0, 1, 1);
+  const [red = 0, green = 0, blue = 0] = probe.getImageData(0, 0, 1, 1).data;
+  const bright = 0.299 * red + 0.587 * green + 0.114 * blue;
+  return { css, rgb: [red, green, blue], onIt: bright > 140 ? "#111" : "#fff" };
+}
+
+/** The colours as they are now; asked for again when the theme changes. */
+export function paletteOf(overview: TimelineOverview, parts: ReadonlyMap<string, string>, root: Element): Palette {
+  const style = getComputedStyle(root);
+  const resolve = (css: string): string =>
+    css.replace(/var\((--[\w-]+)\)/, (_, name: string) => style.getPropertyValue(name).trim());
+  const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const classes = {} as Palette["classes"];
+  for (const [kind, names] of Object.entries(overview.classes) as [TrackKind, string[]][])
+    classes[kind] = names.map((name) => {
+      const css = resolve(classColour(kind, name, parts)) || "#888";
+      return probe === null ? { css, rgb: [128, 128, 128], onIt: "#fff" } : parsed(css, probe);
+    });
+  const plain = (name: string): string => style.getPropertyValue(name).trim() || "#888";
+  return {
+    background: plain("--panel"),
+    text: plain("--text"),
+    muted: plain("--muted"),
+    line: plain("--line"),
+    accent: plain("--accent"),
+    classes,
+  };
+}
+
+/** The strips of an answer, made once for each palette. */
+export class Strips {
+  private readonly made = new WeakMap<Bins, { palette: Palette; image: HTMLCanvasElement }>();
+
+  /** A picture of one pixel to a bin and one high. */
+  of(bins: Bins, kind: TrackKind, palette: Palette): HTMLCanvasElement {
+    const known = this.made.get(bins);
+    if (known?.palette === palette) return known.image;
+    const image = document.createElement("canvas");
+    image.width = Math.max(bins.class.length, 1);
+    image.height = 1;
+    const context = image.getContext("2d");
+    if (context !== null) {
+      const data = context.createImageData(image.width, 1);
+      const pixels = new Uint32Array(data.data.buffer);
+      const colours = palette.classes[kind];
+      for (let at = 0; at < bins.class.length; at += 1) {
+        const number = binClass(bins, at);
+        const colour = colours[number];
+        if (number < 0 || colour === undefined) continue;
+        const [red, green, blue] = colour.rgb;
+        const alpha = Math.round(255 * Math.max(binShare(bins, at), 0.12));
+        pixels[at] = ((alpha << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+      }
+      context.putImageData(data, 0, 0);
+    }
+    this.made.set(bins, { palette, image });
+    return image;
+  }
+}
+
+/** The steps of an axis: at least so many pixels apart, and round. */
+export function axisStep(span: number, width: number): number {
+  const least = (span / Math.max(width, 1)) * 110;
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least) ?? 10 * power;
+}
+
+export interface Scene {
+  view: View;
+  answer: TimelineWindow | null;
+  rows: readonly TrackRow[];
+  palette: Palette;
+  width: number;
+  /** Vertical lines of the selection, and its extent. */
+  marked: readonly View[];
+  lines: readonly { from: number; fromRow: number; to: number; toRow: number }[];
+  dragged: View | null;
+  /** Where moments are counted from. */
+  origin: number;
+  /** The words for idle time, by class. */
+  causes: readonly string[];
+}
+
+export const AXIS_HEIGHT = 18;
+const LABEL_PIXELS = 28;
+
+/** Draws all of it; `context` is scaled to CSS pixels. */
+export function draw(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  strips: Strips,
+  moment: (ns: number) => string,
+): void {
+  const { view, answer, rows, palette, width } = scene;
+  const height = AXIS_HEIGHT + rows.reduce((sum, row) => sum + row.height, 0);
+  const scale = width / (view.to - view.from);
+  const at = (time: number): number => (time - view.from) * scale;
+  context.fillStyle = palette.background;
+  context.fillRect(0, 0, width, height);
+  context.imageSmoothingEnabled = false;
+  context.font = "11px system-ui, sans-serif";
+  context.textBaseline = "middle";
+  const step = axisStep(view.to - view.from, width);
+  const first = scene.origin + Math.ceil((view.from - scene.origin) / step) * step;
+  for (let time = first; time <= view.to; time += step) {
+    const x = Math.round(at(time)) + 0.5;
+    context.fillStyle = palette.line;
+    context.fillRect(x - 0.5, AXIS_HEIGHT, 1, height);
+    context.fillStyle = palette.muted;
+    const text = moment(time);
+    const place = Math.min(
+      Math.max(x - context.measureText(text).width / 2, 0),
+      width - context.measureText(text).width,
+    );
+    context.fillText(text, place, AXIS_HEIGHT / 2);
+  }
+  const data = new Map(answer?.tracks.map((track) => [track.id, track]));
+  let top = AXIS_HEIGHT;
+  for (const row of rows) {
+    const track = data.get(row.track);
+    if (answer !== null && track !== undefined) drawRow(context, row, track, answer, top, at, scale, scene, strips);
+    top += row.height;
+  }
+  const tops = rows.map((_, place) => AXIS_HEIGHT + rows.slice(0, place).reduce((sum, row) => sum + row.height, 0));
+  context.strokeStyle = palette.text;
+  context.lineWidth = 1.5;
+  for (const line of scene.lines) {
+    const [x1, x2] = [at(line.from), at(line.to)];
+    const y1 = (tops[line.fromRow] ?? 0) + (rows[line.fromRow]?.height ?? 0) - 2;
+    const y2 = (tops[line.toRow] ?? 0) + 2;
+    context.beginPath();
+    context.moveTo(x1, y1);
+    context.bezierCurveTo(x1, (y1 + y2) / 2, x2, (y1 + y2) / 2, x2, y2);
+    context.stroke();
+  }
+  if (scene.dragged !== null) {
+    context.fillStyle = palette.accent;
+    context.globalAlpha = 0.16;
+    context.fillRect(at(scene.dragged.from), AXIS_HEIGHT, (scene.dragged.to - scene.dragged.from) * scale, height);
+    context.globalAlpha = 1;
+  }
+  context.setLineDash([4, 3]);
+  context.strokeStyle = palette.text;
+  context.lineWidth = 1;
+  for (const mark of scene.marked)
+    for (const time of [mark.from, mark.to]) {
+      const x = Math.round(at(time)) + 0.5;
+      if (x < 0 || x > width) continue;
+      context.beginPath();
+      context.moveTo(x, AXIS_HEIGHT);
+      context.lineTo(x, height);
+      context.stroke();
+    }
+  context.setLineDash([]);
+}
+
+function drawRow(
+  context: CanvasRenderingContext2D,
+  row: TrackRow,
+  track: TrackData,
+  answer: TimelineWindow,
+  top: number,
+  at: (time: number) => number,
+  scale: number,
+  { palette, width, causes, marked }: Scene,
+  strips: Strips,
+): void {
+  const kind: TrackKind = row.kind === "idle" || row.kind === "more" || row.kind === "group" ? "device" : row.kind;
+  const y = top + 2;
+  const high = row.height - 4;
+  const begin = at(answer.from + (track.bins_from ?? 0));
+  const end = at(answer.from + (track.bins_to ?? 0));
+  if (track.depth !== undefined) {
+    drawDepth(context, track.depth, begin, end, y, high, palette);
+    return;
+  }
+  const bins = row.kind === "idle" ? track.idle_bins : track.bins;
+  if (bins !== undefined && bins.class.length > 0)
+    context.drawImage(strips.of(bins, kind, palette), begin, y, end - begin, high);
+  const { items } = track;
+  if (items === undefined) return;
+  const { lane, lanes } = kind === "stream" && bins === undefined ? lanesOf(items) : { lane: null, lanes: 1 };
+  const thick = high / lanes;
+  const colours = palette.classes[kind];
+  let drawn = -1;
+  for (let number = 0; number < items.start.length; number += 1) {
+    const start = answer.from + (items.start[number] ?? 0);
+    const left = at(start);
+    const right = left + (items.duration[number] ?? 0) * scale;
+    if (right < 0 || left > width || (lanes === 1 && right < drawn)) continue;
+    const colour = colours[items.class[number] ?? 0];
+    if (colour === undefined) continue;
+    const x = Math.max(left, -2);
+    const wide = Math.max(Math.min(right, width + 2) - x, 1);
+    const above = y + (lane === null ? 0 : (lane[number] ?? 0) * thick);
+    context.fillStyle = colour.css;
+    // A hair between neighbours, so that two are not seen as one.
+    context.fillRect(x, above, wide > 3 ? wide - 0.75 : wide, thick - (lanes > 1 ? 1 : 0));
+    drawn = x + 0.5;
+    if (wide < LABEL_PIXELS || thick < 11) continue;
+    const length = items.duration[number] ?? 0;
+    const cause = kind === "device" ? `${causes[items.class[number] ?? 0] ?? ""} ${formatDuration(length)}` : "";
+    const name = items.name === undefined ? cause : (track.names?.[items.name[number] ?? -1] ?? "");
+    if (name === "") continue;
+    const from = Math.max(x, 0) + 3;
+    const text = fitted(context, shortName(name), Math.min(right, width) - from - 3);
+    context.fillStyle = colour.onIt;
+    if (text !== "") context.fillText(text, from, above + thick / 2 + 0.5);
+  }
+  if (row.kind === "idle")
+    for (const mark of marked) {
+      context.strokeStyle = palette.text;
+      context.lineWidth = 1.5;
+      context.strokeRect(at(mark.from), y - 1, Math.max((mark.to - mark.from) * scale, 1), high + 2);
+    }
+}
+
+function drawDepth(
+  context: CanvasRenderingContext2D,
+  depth: readonly number[],
+  begin: number,
+  end: number,
+  y: number,
+  high: number,
+  palette: Palette,
+): void {
+  const most = depth.reduce((a, b) => Math.max(a, b), 1);
+  const wide = (end - begin) / Math.max(depth.length, 1);
+  const colour = palette.classes.call[0]?.css ?? palette.muted;
+  context.beginPath();
+  context.moveTo(begin, y + high);
+  depth.forEach((value, at) => {
+    const height = y + high - (value / most) * high;
+    context.lineTo(begin + at * wide, height);
+    context.lineTo(begin + (at + 1) * wide, height);
+  });
+  context.lineTo(end, y + high);
+  context.closePath();
+  context.fillStyle = colour;
+  context.globalAlpha = 0.35;
+  context.fill();
+  context.globalAlpha = 1;
+  context.strokeStyle = colour;
+  context.lineWidth = 1;
+  context.stroke();
+  context.fillStyle = palette.muted;
+  context.fillText(`up to ${most >= 10 ? Math.round(most) : most}`, Math.max(begin, 0) + 3, y + 6);
+}
+
+/** What fits of a name. */
+function fitted(context: CanvasRenderingContext2D, text: string, width: number): string {
+  if (width < 12) return "";
+  const wide = context.measureText(text).width;
+  if (wide <= width) return text;
+  const letters = Math.floor((text.length * width) / wide) - 1;
+  return letters < 2 ? "" : `${text.slice(0, letters)}…`;
+}
+
+/** A path's last part; a module without the word that PyTorch puts before it. */
+export const shortName = (name: string): string =>
+  name.startsWith("/") ? name.slice(name.lastIndexOf("/") + 1) : name.replace(/^nn\.Module: /, "");

@@ -1,0 +1,84 @@
+/**
+ * The timeline, one window high, for other pages: inside of Iterations, and beside a finding whose evidence is a time.
+ *
+ * `from` and `to` are nanoseconds since the start of the capture; `device` is the GPU whose work is shown (by default the first);
+ * `marked` are stretches that get dashed lines; `host` adds the ops of the thread that launches. A click opens the Timeline
+ * on this window, with what was clicked selected.
+ */
+import { useMemo, useState } from "preact/hooks";
+
+import { fetchTimeline } from "../../api/client";
+import { formatDuration } from "../../format/time";
+import { useScope } from "../../frame/scope";
+import { navigate } from "../../frame/url";
+import { useQuery } from "../../frame/use_query";
+import { rowsOf, timelineLink, type View } from "../../model/timeline";
+import { ViewLink } from "../view_link";
+import { Tracks } from "./tracks";
+import { useWindow } from "./use_window";
+
+export interface TimelineStripProps {
+  from: number;
+  to: number;
+  device?: number | undefined;
+  marked?: readonly View[];
+  host?: boolean;
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+const NO_MARKS: readonly View[] = [];
+const MOST_STREAMS = 4;
+
+export function TimelineStrip({ from, to, device, marked = NO_MARKS, host = true }: TimelineStripProps) {
+  const { profile, round } = useScope();
+  const overview = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal)).data;
+  const [width, setWidth] = useState(0);
+  const view = useMemo(
+    () => ({ from: Math.floor(from), to: Math.max(Math.ceil(to), Math.floor(from) + 1) }),
+    [from, to],
+  );
+  const rows = useMemo(() => {
+    if (overview === null) return [];
+    const all = rowsOf(overview.tracks, device === undefined ? NOTHING : new Set([`gpu${device}`]));
+    const first = device ?? all.find(({ kind }) => kind === "idle")?.device;
+    const ops = host ? all.filter(({ kind }) => kind === "op").slice(0, 1) : [];
+    const own = all.filter((row) => row.device === first && row.fold === undefined);
+    return [
+      ...ops,
+      ...own.filter(({ kind }) => kind === "idle"),
+      ...own.filter(({ kind }) => kind === "stream").slice(0, MOST_STREAMS),
+    ];
+  }, [overview, device, host]);
+  const tracks = useMemo(() => [...new Set(rows.map(({ track }) => track))], [rows]);
+  const { answer } = useWindow(profile, round, view, view, width, tracks);
+  if (overview === null || rows.length === 0) return null;
+  return (
+    <div class="timeline-strip">
+      <Tracks
+        overview={overview}
+        answer={answer}
+        rows={rows}
+        view={view}
+        whole={view}
+        origin={view.from}
+        marked={marked}
+        lines={[]}
+        dragged={null}
+        label={`Timeline of ${formatDuration(view.to - view.from)}`}
+        onWidth={setWidth}
+        onSelect={(selected) =>
+          navigate(
+            timelineLink({
+              ...view,
+              ...(selected === null ? {} : "item" in selected ? { item: selected.item } : { gap: selected }),
+            }),
+            true,
+          )
+        }
+      />
+      <p class="muted timeline-open">
+        <ViewLink to={timelineLink(view)}>Open in the Timeline</ViewLink>
+      </p>
+    </div>
+  );
+}

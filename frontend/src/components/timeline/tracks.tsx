@@ -1,0 +1,269 @@
+/** The tracks of the timeline on a canvas, with their names beside it. Wheel, touch and mouse move the window; a click selects. */
+import { useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import { formatDuration } from "../../format/time";
+import { useScope } from "../../frame/scope";
+import { ThemeContext } from "../../frame/theme";
+import { partKinds } from "../../model/parts";
+import {
+  itemAt,
+  panned,
+  zoomed,
+  type Selected,
+  type TimelineOverview,
+  type TimelineWindow,
+  type TrackRow,
+  type View,
+} from "../../model/timeline";
+import { useWidth } from "../use_width";
+import { AXIS_HEIGHT, draw, paletteOf, shortName, Strips, type Scene } from "./drawing";
+
+interface TracksProps {
+  overview: TimelineOverview;
+  answer: TimelineWindow | null;
+  rows: readonly TrackRow[];
+  view: View;
+  whole: View;
+  /** Where an axis begins: moments are told since then. */
+  origin: number;
+  marked: readonly View[];
+  lines: Scene["lines"];
+  dragged: View | null;
+  label: string;
+  onView?: (view: View) => void;
+  onWidth?: (width: number) => void;
+  onSelect?: (selected: Selected | null) => void;
+  onDrag?: (view: View | null) => void;
+  onFold?: (key: string) => void;
+}
+
+/** A press that moves less than this is a click. */
+const CLICK_PIXELS = 4;
+
+interface Hover {
+  x: number;
+  y: number;
+  text: string;
+}
+
+export function Tracks(props: TracksProps) {
+  const { overview, answer, rows, view, whole, origin, marked, lines, dragged } = props;
+  const theme = useContext(ThemeContext);
+  const { matrixUnit } = useScope();
+  const [measure, width] = useWidth(900);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const strips = useRef(new Strips());
+  const [hover, setHover] = useState<Hover | null>(null);
+  const [themed, setThemed] = useState(0);
+  const [ratio, setRatio] = useState(() => window.devicePixelRatio || 1);
+  const height = AXIS_HEIGHT + rows.reduce((sum, row) => sum + row.height, 0);
+  const { onWidth } = props;
+  useLayoutEffect(() => onWidth?.(width), [width, onWidth]);
+  useEffect(() => {
+    // The page sets its colours after the theme; paper has those of the light one.
+    const observer = new MutationObserver(() => setThemed((count) => count + 1));
+    observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    const onResize = (): void => setRatio(window.devicePixelRatio || 1);
+    window.addEventListener("resize", onResize);
+    return () => {
+      observer.disconnect();
+      window.removeEventListener("resize", onResize);
+    };
+  }, []);
+  const palette = useMemo(() => {
+    const parts = new Map(partKinds(matrixUnit).map(({ key, colour }) => [key as string, colour]));
+    return paletteOf(overview, parts, document.documentElement);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the colours are read from the page's styles, which the theme changes
+  }, [overview, theme, themed, matrixUnit]);
+  const causes = useMemo(() => {
+    const labels = new Map(partKinds(matrixUnit).map(({ key, label }) => [key as string, label]));
+    return overview.classes.device.map((name) => (labels.get(name) ?? name).toLowerCase());
+  }, [overview, matrixUnit]);
+  useLayoutEffect(() => {
+    const element = canvas.current;
+    const context = element?.getContext("2d");
+    if (element === null || !context) return undefined;
+    const frame = requestAnimationFrame(() => {
+      const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+      if (element.width !== wide || element.height !== high) {
+        element.width = wide;
+        element.height = high;
+      }
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      draw(
+        context,
+        { view, answer, rows, palette, width, marked, lines, dragged, origin, causes },
+        strips.current,
+        (ns) => formatDuration(Math.round(ns - origin)),
+      );
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [view, answer, rows, palette, width, height, ratio, marked, lines, dragged, origin, causes]);
+
+  const timeAt = (x: number): number => view.from + (x / Math.max(width, 1)) * (view.to - view.from);
+  const rowAt = (y: number): number => {
+    let top = AXIS_HEIGHT;
+    return rows.findIndex((row) => {
+      top += row.height;
+      return y < top && y >= AXIS_HEIGHT;
+    });
+  };
+  const hit = (x: number, y: number): { row: TrackRow; item: number; time: number } | null => {
+    const row = rows[rowAt(y)];
+    const track = answer?.tracks.find(({ id }) => id === row?.track);
+    if (row === undefined || answer === null || track === undefined) return null;
+    const time = timeAt(x);
+    const slack = (2 / Math.max(width, 1)) * (view.to - view.from);
+    return { row, item: track.items === undefined ? -1 : itemAt(track.items, time - answer.from, slack), time };
+  };
+  const told = (x: number, y: number): string => {
+    const found = hit(x, y);
+    const track = answer?.tracks.find(({ id }) => id === found?.row.track);
+    if (found === null || track?.items === undefined || found.item < 0 || answer === null) return "";
+    const { items } = track;
+    const kind = found.row.kind === "idle" ? "device" : found.row.kind;
+    const number = items.class[found.item] ?? 0;
+    const word = kind === "more" || kind === "group" ? "" : (overview.classes[kind][number] ?? "");
+    const label =
+      kind === "device"
+        ? (partKinds(matrixUnit).find(({ key }) => key === word)?.label ?? word)
+        : word.replaceAll("_", " ");
+    const name = items.name === undefined ? "" : (track.names?.[items.name[found.item] ?? -1] ?? "");
+    return [shortName(name) || label, formatDuration(items.duration[found.item] ?? 0)].join(" · ");
+  };
+
+  const pointers = useRef(new Map<number, { x: number; y: number }>());
+  const press = useRef<{ x: number; y: number; view: View; pans: boolean; moved: boolean } | null>(null);
+  const pinch = useRef<{ apart: number; view: View; place: number } | null>(null);
+  const place = (event: PointerEvent | WheelEvent | MouseEvent): { x: number; y: number } => {
+    const box = canvas.current?.getBoundingClientRect();
+    return { x: event.clientX - (box?.left ?? 0), y: event.clientY - (box?.top ?? 0) };
+  };
+  const onPointerDown = (event: PointerEvent): void => {
+    if (event.button !== 0) return;
+    const at = place(event);
+    pointers.current.set(event.pointerId, at);
+    (event.currentTarget as Element).setPointerCapture(event.pointerId);
+    const [one, other] = [...pointers.current.values()];
+    if (one !== undefined && other !== undefined) {
+      pinch.current = { apart: Math.max(Math.abs(one.x - other.x), 8), view, place: (one.x + other.x) / 2 / width };
+      press.current = null;
+    } else press.current = { ...at, view, pans: event.pointerType === "touch" || event.shiftKey, moved: false };
+  };
+  const onPointerMove = (event: PointerEvent): void => {
+    const at = place(event);
+    if (pointers.current.has(event.pointerId)) pointers.current.set(event.pointerId, at);
+    const [one, other] = [...pointers.current.values()];
+    if (pinch.current !== null && one !== undefined && other !== undefined) {
+      const apart = Math.max(Math.abs(one.x - other.x), 8);
+      props.onView?.(zoomed(pinch.current.view, whole, pinch.current.apart / apart, pinch.current.place));
+      return;
+    }
+    const pressed = press.current;
+    if (pressed === null) {
+      const text = told(at.x, at.y);
+      setHover(text === "" ? null : { ...at, text });
+      return;
+    }
+    if (!pressed.moved && Math.abs(at.x - pressed.x) < CLICK_PIXELS) return;
+    pressed.moved = true;
+    setHover(null);
+    if (pressed.pans) props.onView?.(panned(pressed.view, whole, (pressed.x - at.x) / width));
+    else props.onDrag?.({ from: timeAt(Math.min(pressed.x, at.x)), to: timeAt(Math.max(pressed.x, at.x)) });
+  };
+  const onPointerUp = (event: PointerEvent): void => {
+    pointers.current.delete(event.pointerId);
+    if (pointers.current.size < 2) pinch.current = null;
+    const pressed = press.current;
+    press.current = null;
+    if (pressed === null || pressed.moved) return;
+    const { x, y } = place(event);
+    const found = hit(x, y);
+    const items = answer?.tracks.find(({ id }) => id === found?.row.track)?.items;
+    if (found === null) props.onSelect?.(null);
+    else if (found.row.kind === "idle")
+      props.onSelect?.({
+        device: found.row.device ?? 0,
+        at:
+          found.item >= 0 && items !== undefined && answer !== null
+            ? answer.from + (items.start[found.item] ?? 0)
+            : Math.round(found.time),
+      });
+    else {
+      const number = items?.id?.[found.item];
+      props.onSelect?.(number === undefined ? null : { item: number });
+    }
+  };
+  // Of the canvas itself: a listener of Preact's cannot keep the page from scrolling.
+  const latest = useRef({ view, whole, width, onView: props.onView });
+  latest.current = { view, whole, width, onView: props.onView };
+  useEffect(() => {
+    const element = canvas.current;
+    const onWheel = (event: WheelEvent): void => {
+      const now = latest.current;
+      if (now.onView === undefined) return;
+      const sideways = event.shiftKey ? event.deltaY : event.deltaX;
+      if (event.ctrlKey || event.metaKey) {
+        event.preventDefault();
+        const x = event.clientX - (element?.getBoundingClientRect().left ?? 0);
+        now.onView(zoomed(now.view, now.whole, Math.exp(event.deltaY / 300), x / Math.max(now.width, 1)));
+      } else if (Math.abs(sideways) > Math.abs(event.shiftKey ? 0 : event.deltaY)) {
+        event.preventDefault();
+        now.onView(panned(now.view, now.whole, sideways / Math.max(now.width, 1)));
+      }
+    };
+    element?.addEventListener("wheel", onWheel, { passive: false });
+    return () => element?.removeEventListener("wheel", onWheel);
+  }, []);
+
+  return (
+    <div class="timeline-tracks">
+      <div class="timeline-names" style={{ paddingTop: `${AXIS_HEIGHT}px` }}>
+        {rows.map((row) =>
+          row.fold === undefined ? (
+            <div key={row.key} style={{ height: `${row.height}px` }} title={row.label}>
+              {row.label}
+            </div>
+          ) : (
+            <button
+              key={row.key}
+              type="button"
+              class="timeline-fold"
+              style={{ height: `${row.height}px` }}
+              aria-expanded={row.open}
+              onClick={() => props.onFold?.(row.fold ?? "")}
+            >
+              {row.label}
+            </button>
+          ),
+        )}
+      </div>
+      <div class="timeline-canvas" ref={measure} style={{ height: `${height}px` }}>
+        <canvas
+          ref={canvas}
+          role="img"
+          aria-label={props.label}
+          style={{ width: `${width}px`, height: `${height}px` }}
+          onPointerDown={onPointerDown}
+          onPointerMove={onPointerMove}
+          onPointerUp={onPointerUp}
+          onPointerCancel={onPointerUp}
+          onPointerLeave={() => setHover(null)}
+        />
+        {hover !== null && (
+          <div
+            class="timeline-hover"
+            aria-hidden="true"
+            style={
+              hover.x > width / 2
+                ? { right: `${width - hover.x + 10}px`, top: `${hover.y + 12}px` }
+                : { left: `${hover.x + 12}px`, top: `${hover.y + 12}px` }
+            }
+          >
+            {hover.text}
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}

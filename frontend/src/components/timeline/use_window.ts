@@ -1,0 +1,70 @@
+/** Loads the tracks around a window: the window and half of it on each side; what was loaded last is drawn until more comes. */
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import type { ApiError } from "../../api/client";
+import { fetchTimelineWindow } from "../../api/client";
+import { asApiError } from "../../frame/use_query";
+import type { TimelineWindow, View } from "../../model/timeline";
+
+const KEPT = 8;
+const PAUSE_MS = 70;
+
+interface Loaded {
+  answer: TimelineWindow | null;
+  error: ApiError | null;
+}
+
+/** Whether an answer is sharp enough for a window: it covers it, and is not of a much larger one. */
+const serves = (answer: TimelineWindow, view: View): boolean =>
+  answer.from <= view.from && answer.to >= view.to && answer.to - answer.from <= 3 * (view.to - view.from);
+
+export function useWindow(
+  profile: string,
+  round: number,
+  view: View,
+  whole: View,
+  width: number,
+  tracks: readonly number[],
+): Loaded {
+  const [loaded, setLoaded] = useState<Loaded>({ answer: null, error: null });
+  const kept = useRef<{ key: string; answers: TimelineWindow[] }>({ key: "", answers: [] });
+  const wanted = tracks.join(",");
+  const key = `${profile} ${round} ${wanted} ${width}`;
+  const { from, to } = view;
+  const { from: first, to: last } = whole;
+  useEffect(() => {
+    if (wanted === "" || width < 1) return undefined;
+    if (kept.current.key !== key) kept.current = { key, answers: [] };
+    const known = kept.current.answers.find((answer) => serves(answer, { from, to }));
+    if (known !== undefined) {
+      setLoaded({ answer: known, error: null });
+      return undefined;
+    }
+    const abort = new AbortController();
+    const timer = setTimeout(
+      () => {
+        const room = (to - from) / 2;
+        const asked = {
+          from: Math.max(Math.floor(from - room), Math.min(first, Math.floor(from))),
+          to: Math.min(Math.ceil(to + room), Math.max(last, Math.ceil(to))),
+        };
+        const pixels = Math.min(Math.max(Math.round((width * (asked.to - asked.from)) / (to - from)), 1), 8000);
+        fetchTimelineWindow(profile, asked, pixels, wanted.split(",").map(Number), abort.signal).then(
+          (answer) => {
+            kept.current.answers = [answer, ...kept.current.answers].slice(0, KEPT);
+            if (!abort.signal.aborted) setLoaded({ answer, error: null });
+          },
+          (error: unknown) => {
+            if (!abort.signal.aborted) setLoaded((before) => ({ ...before, error: asApiError(error) }));
+          },
+        );
+      },
+      kept.current.answers.length === 0 ? 0 : PAUSE_MS,
+    );
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [key, profile, wanted, width, from, to, first, last]);
+  return loaded;
+}

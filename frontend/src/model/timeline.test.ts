@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+
+import {
+  binClass,
+  binShare,
+  itemAt,
+  lanesOf,
+  panned,
+  readTimeline,
+  rowsOf,
+  stepOf,
+  timelineLink,
+  within,
+  zoomed,
+  type TrackInfo,
+} from "./timeline";
+
+const whole = { from: 0, to: 1000 };
+
+const track = (id: number, kind: TrackInfo["kind"], more: Partial<TrackInfo>): TrackInfo => ({
+  id,
+  kind,
+  name: `${kind} ${id}`,
+  items: 1,
+  sum_ns: id,
+  launches: 0,
+  level: 0,
+  ...more,
+});
+
+describe("the window", () => {
+  it("zooms at the pointer and stays inside of the capture", () => {
+    expect(zoomed({ from: 0, to: 400 }, whole, 0.5, 0.25)).toEqual({ from: 50, to: 250 });
+    expect(zoomed({ from: 0, to: 400 }, whole, 100, 0.5)).toEqual(whole);
+    expect(zoomed({ from: 500, to: 520 }, whole, 0.001, 0.5)).toEqual({ from: 505, to: 515 });
+    expect(panned({ from: 0, to: 400 }, whole, -1)).toEqual({ from: 0, to: 400 });
+    expect(panned({ from: 0, to: 400 }, whole, 0.5)).toEqual({ from: 200, to: 600 });
+    expect(within({ from: 900, to: 1300 }, whole)).toEqual({ from: 600, to: 1000 });
+  });
+
+  it("steps from iteration to iteration", () => {
+    const list = [0, 1, 2].map((iteration) => ({ iteration, start: iteration * 100, stop: iteration * 100 + 90 }));
+    expect(stepOf(list, { from: 100, to: 190 }, 1)?.iteration).toBe(2);
+    expect(stepOf(list, { from: 100, to: 190 }, -1)?.iteration).toBe(0);
+    expect(stepOf(list, { from: 0, to: 90 }, -1)).toBeNull();
+  });
+
+  it("is in the URL with what is selected", () => {
+    const link = timelineLink({ from: 5.4, to: 99, gap: { device: 1, at: 42 } });
+    const url = Object.fromEntries(
+      Object.entries(link).flatMap(([key, value]) => (value === null ? [] : [[key, value]])),
+    );
+    expect(readTimeline(url)).toEqual({ view: { from: 5, to: 99 }, selected: { device: 1, at: 42 } });
+    expect(readTimeline({ "timeline.from": "x", "timeline.item": "7" })).toEqual({ view: null, selected: { item: 7 } });
+  });
+});
+
+describe("rows", () => {
+  it("stand from the host to the streams, busiest first, and the rest is folded", () => {
+    const tracks = [
+      track(1, "call", { process: 1, thread: 1, launches: 9 }),
+      track(2, "op", { process: 1, thread: 1 }),
+      track(3, "op", { process: 1, thread: 2 }),
+      track(4, "op", { process: 1, thread: 3 }),
+      ...Array.from({ length: 15 }, (_, at) => track(10 + at, "stream", { device: 0, stream: at })),
+      track(30, "device", { device: 0 }),
+      track(31, "queue", { device: 0 }),
+    ];
+    const rows = rowsOf(tracks, new Set());
+    expect(rows.map(({ kind }) => kind).slice(0, 6)).toEqual(["op", "call", "op", "more", "queue", "idle"]);
+    expect(
+      rows
+        .filter(({ kind }) => kind === "stream")
+        .map(({ track: id }) => id)
+        .slice(0, 2),
+    ).toEqual([24, 23]);
+    expect(rows.at(-1)?.label).toBe("+ 3 streams");
+    expect(rowsOf(tracks, new Set(["streams0"])).filter(({ kind }) => kind === "stream")).toHaveLength(15);
+  });
+});
+
+describe("items", () => {
+  const items = { start: [0, 10, 10, 40], duration: [30, 5, 100, 0], class: [0, 0, 0, 0] };
+
+  it("are found by time, the shortest of several", () => {
+    expect(itemAt(items, 12, 0)).toBe(1);
+    expect(itemAt(items, 39, 2)).toBe(3);
+    expect(itemAt(items, 60, 0)).toBe(2);
+    expect(itemAt({ start: [], duration: [], class: [] }, 5, 1)).toBe(-1);
+  });
+
+  it("that overlap stand below each other", () => {
+    expect([...lanesOf(items).lane]).toEqual([0, 1, 2, 0]);
+    expect(lanesOf(items).lanes).toBe(3);
+  });
+
+  it("come as letters where they are many", () => {
+    const bins = { class: "a.c", share: "/Af" };
+    expect([0, 1, 2].map((at) => binClass(bins, at))).toEqual([0, -1, 2]);
+    expect([0, 1].map((at) => binShare(bins, at))).toEqual([1, 0]);
+  });
+});

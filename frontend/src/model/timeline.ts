@@ -1,0 +1,375 @@
+/** The timeline: what the server answers of it, where things are on the screen, and what a key or wheel does to the window. */
+import type { Changes, UrlState } from "./url_state";
+import { colourOf } from "./resources";
+
+export type TrackKind = "stream" | "op" | "call" | "range" | "device" | "queue";
+
+export interface TrackInfo {
+  id: number;
+  kind: TrackKind;
+  name: string;
+  items: number;
+  sum_ns: number;
+  launches: number;
+  level: number;
+  device?: number;
+  stream?: number;
+  process?: number;
+  thread?: number;
+}
+
+export interface IterationWindow {
+  iteration: number;
+  start: number;
+  stop: number;
+}
+
+export interface TimelineOverview {
+  start: number;
+  stop: number;
+  tracks: TrackInfo[];
+  classes: Record<TrackKind, string[]>;
+  iterations: {
+    count: number;
+    typical: IterationWindow | null;
+    longest: IterationWindow | null;
+    list: IterationWindow[];
+  };
+}
+
+export interface TrackItems {
+  start: number[];
+  duration: number[];
+  class: number[];
+  id?: number[];
+  name?: number[];
+}
+
+export interface Bins {
+  class: string;
+  share: string;
+}
+
+export interface TrackData {
+  id: number;
+  count: number;
+  items?: TrackItems;
+  names?: string[];
+  bins?: Bins;
+  idle_bins?: Bins;
+  bins_from?: number;
+  bins_to?: number;
+  depth?: number[];
+}
+
+export interface TimelineWindow {
+  from: number;
+  to: number;
+  parts: Record<string, Record<string, number>>;
+  tracks: TrackData[];
+}
+
+/** One item or, without `id`, what is told of a gap in its place. */
+export interface TimelineItem {
+  id: number;
+  track: number;
+  kind: TrackKind;
+  class: string;
+  name: string;
+  start: number;
+  duration: number;
+  facts: Record<string, unknown>;
+  device?: number;
+  stream?: number;
+  thread?: number;
+  call?: TimelineItem | null;
+  op?: TimelineItem | null;
+  works?: TimelineItem[];
+  delay_ns?: number;
+  starts_before_call?: boolean;
+}
+
+export interface TimelineGap {
+  device: number;
+  start: number;
+  duration: number;
+  cause: string;
+  label: string;
+  parts: {
+    start: number;
+    duration: number;
+    part?: string;
+    detail?: string;
+    call?: string;
+    path?: string;
+    thread?: string;
+  }[];
+  ended_by: TimelineItem | null;
+}
+
+export interface View {
+  from: number;
+  to: number;
+}
+
+/** What is selected: an item by its number, or the gap of a GPU around a moment. */
+export type Selected = { item: number } | { device: number; at: number };
+
+/** A window of less than this cannot be told from its neighbours. */
+const LEAST_NS = 10;
+
+/** The window, not smaller than can be drawn and not outside of the capture. */
+export function within(view: View, whole: View): View {
+  const length = Math.min(Math.max(view.to - view.from, LEAST_NS), Math.max(whole.to - whole.from, LEAST_NS));
+  const from = Math.min(Math.max(view.from, whole.from), Math.max(whole.to - length, whole.from));
+  return { from: Math.round(from), to: Math.round(from + length) };
+}
+
+/** Zooms by a factor (less than 1: closer) around a place from 0 (left) to 1 (right). */
+export function zoomed(view: View, whole: View, factor: number, place: number): View {
+  const length = view.to - view.from;
+  const next = Math.min(Math.max(length * factor, LEAST_NS), whole.to - whole.from);
+  const middle = view.from + length * place;
+  return within({ from: middle - next * place, to: middle - next * place + next }, whole);
+}
+
+/** Moves by a share of the window. */
+export function panned(view: View, whole: View, share: number): View {
+  const by = (view.to - view.from) * share;
+  return within({ from: view.from + by, to: view.to + by }, whole);
+}
+
+/** The window around something, with some room on both sides. */
+export function around(start: number, duration: number, whole: View, room = 0.4): View {
+  const length = Math.max(duration, LEAST_NS);
+  return within({ from: start - length * room, to: start + length * (1 + room) }, whole);
+}
+
+/** The neighbour of the iteration that holds the middle of the window. */
+export function stepOf(list: readonly IterationWindow[], view: View, by: 1 | -1): IterationWindow | null {
+  const middle = (view.from + view.to) / 2;
+  const after = list.findIndex(({ start }) => start > middle);
+  let at = (after < 0 ? list.length : after) - 1;
+  if (at >= 0 && by < 0 && (list[at]?.stop ?? 0) < middle) at += 1;
+  return list[at + by] ?? null;
+}
+
+/** The iteration that the window is, give or take a hundredth. */
+export function iterationIn(list: readonly IterationWindow[], view: View): IterationWindow | null {
+  const slack = (view.to - view.from) / 100;
+  return (
+    list.find(({ start, stop }) => Math.abs(start - view.from) <= slack && Math.abs(stop - view.to) <= slack) ?? null
+  );
+}
+
+export interface TrackRow {
+  key: string;
+  kind: TrackKind | "idle" | "more" | "group";
+  label: string;
+  /** 0 for rows without a track. */
+  track: number;
+  height: number;
+  /** Toggles what is folded. */
+  fold?: string;
+  open?: boolean;
+  device?: number;
+}
+
+const HEIGHTS = {
+  range: 18,
+  op: 18,
+  call: 14,
+  queue: 34,
+  idle: 26,
+  stream: 24,
+  device: 14,
+  more: 18,
+  group: 18,
+} as const;
+const MOST_STREAMS = 12;
+const MOST_THREADS = 2;
+
+/** The rows from top to bottom; `toggled` are the folds that the user opened or closed. */
+export function rowsOf(tracks: readonly TrackInfo[], toggled: ReadonlySet<string>): TrackRow[] {
+  const rows: TrackRow[] = [];
+  const add = (kind: TrackRow["kind"], label: string, track: TrackInfo, device?: number): void => {
+    const height = kind === "more" ? HEIGHTS.more : HEIGHTS[kind];
+    rows.push({
+      key: `${kind}${track.id}`,
+      kind,
+      label,
+      track: track.id,
+      height,
+      ...(device === undefined ? {} : { device }),
+    });
+  };
+  const fold = (key: string, label: string, open: boolean): void => {
+    rows.push({ key: `fold:${key}`, kind: "more", label, track: 0, height: HEIGHTS.more, fold: key, open });
+  };
+  const ofThread = new Map<string, TrackInfo[]>();
+  for (const track of tracks)
+    if (track.thread !== undefined) {
+      const key = `${track.process}/${track.thread}`;
+      ofThread.set(key, [...(ofThread.get(key) ?? []), track]);
+    }
+  const weight = (own: readonly TrackInfo[]): number =>
+    own.reduce((sum, { launches, kind, items }) => sum + launches * 1000 + (kind === "op" ? items / 1e6 : 0), 0);
+  const threads = [...ofThread.entries()].sort(([, a], [, b]) => weight(b) - weight(a));
+  const order: TrackKind[] = ["range", "op", "call"];
+  threads.forEach(([, own], place) => {
+    if (place === MOST_THREADS) {
+      const more = threads.length - MOST_THREADS;
+      fold(
+        "threads",
+        `${toggled.has("threads") ? "−" : "+"} ${more} ${more === 1 ? "thread" : "threads"}`,
+        toggled.has("threads"),
+      );
+    }
+    if (place >= MOST_THREADS && !toggled.has("threads")) return;
+    const ordered = [...own].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || a.level - b.level);
+    for (const track of ordered) {
+      const which = threads.length > 1 ? ` · thread ${place + 1}` : "";
+      const label =
+        track.kind === "range" ? (track.level === 0 ? "modules" : "") : track.kind === "op" ? "ops" : "API calls";
+      add(track.kind, label === "" ? "" : `${label}${which}`, track);
+    }
+  });
+  const devices = [...new Set(tracks.flatMap(({ device }) => (device === undefined ? [] : [device])))].sort(
+    (a, b) => a - b,
+  );
+  devices.forEach((device, place) => {
+    const own = tracks.filter((track) => track.device === device);
+    const name = devices.length > 1 ? `GPU ${device} ` : "";
+    const key = `gpu${device}`;
+    const open = toggled.has(key) !== (place === 0);
+    if (devices.length > 1) fold(key, `${open ? "−" : "+"} GPU ${device}`, open);
+    const activity = own.find(({ kind }) => kind === "device");
+    const queue = own.find(({ kind }) => kind === "queue");
+    if (open && queue !== undefined) add("queue", "queue length", queue, device);
+    if (activity !== undefined) add("idle", `${name}idle, why`, activity, device);
+    if (!open) return;
+    const streams = own.filter(({ kind }) => kind === "stream").sort((a, b) => b.sum_ns - a.sum_ns);
+    const more = `streams${device}`;
+    streams.forEach((track, at) => {
+      if (at === MOST_STREAMS) {
+        const rest = streams.length - MOST_STREAMS;
+        fold(more, `${toggled.has(more) ? "−" : "+"} ${rest} ${rest === 1 ? "stream" : "streams"}`, toggled.has(more));
+      }
+      if (at < MOST_STREAMS || toggled.has(more)) add("stream", track.name, track, device);
+    });
+  });
+  return rows;
+}
+
+const WORK: Readonly<Record<string, string>> = {
+  tensor_core: colourOf("tensor_core"),
+  other_kernel: colourOf("other_kernel"),
+  unknown_kernel: colourOf("unknown_kernel"),
+  graph: colourOf("unknown_kernel"),
+  communication: colourOf("communication"),
+  copy: colourOf("memory"),
+  set: colourOf("memory"),
+};
+
+const HOST: Readonly<Record<string, string>> = {
+  launch: "var(--timeline-call)",
+  copy: colourOf("memory"),
+  sync: "var(--c-blocked)",
+  allocation: colourOf("cpu"),
+  other: "var(--timeline-other)",
+  op: "var(--timeline-op)",
+  range: "var(--timeline-range)",
+};
+
+/** The colour of a class of a track, as CSS; `parts` are the colours of the GPU's parts. */
+export const classColour = (kind: TrackKind, name: string, parts: ReadonlyMap<string, string>): string =>
+  (kind === "device" ? parts.get(name) : kind === "stream" ? WORK[name] : HOST[name]) ?? "var(--timeline-other)";
+
+const LETTERS = "abcdefghijklmnopqrstuvwxyz";
+const SHARES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const CODES = new Uint8Array(128);
+for (let at = 0; at < SHARES.length; at += 1) CODES[SHARES.charCodeAt(at)] = at;
+
+/** The class of a bin, -1 where there is nothing. */
+export const binClass = (bins: Bins, at: number): number => LETTERS.indexOf(bins.class.charAt(at));
+
+/** How much of a bin is covered, 0 to 1. */
+export const binShare = (bins: Bins, at: number): number => (CODES[bins.share.charCodeAt(at)] ?? 0) / 63;
+
+/** The last item that starts at or before a time; -1 where there is none. */
+export function lastBefore(starts: readonly number[], time: number): number {
+  let low = 0;
+  let high = starts.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle] ?? 0) <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** The item of a track at a time, give or take some ns; the shortest of several. */
+export function itemAt(items: TrackItems, time: number, slack: number): number {
+  let best = -1;
+  for (let at = lastBefore(items.start, time + slack), seen = 0; at >= 0 && seen < 64; at -= 1, seen += 1) {
+    const start = items.start[at] ?? 0;
+    const length = items.duration[at] ?? 0;
+    if (start + length + slack < time) continue;
+    if (best < 0 || length < (items.duration[best] ?? 0)) best = at;
+  }
+  return best;
+}
+
+/** Items that overlap are drawn below each other: the lane of each, and how many lanes there are, at most four. */
+export function lanesOf(items: TrackItems): { lane: Uint8Array; lanes: number } {
+  const lane = new Uint8Array(items.start.length);
+  const ends: number[] = [];
+  items.start.forEach((start, at) => {
+    const free = ends.findIndex((end) => end <= start);
+    const own = free >= 0 ? free : Math.min(ends.length, 3);
+    lane[at] = own;
+    ends[own] = Math.max(ends[own] ?? 0, start + (items.duration[at] ?? 0));
+  });
+  return { lane, lanes: Math.max(ends.length, 1) };
+}
+
+/** The window, and what is selected in it, as the URL says. */
+export function readTimeline(url: UrlState): { view: View | null; selected: Selected | null } {
+  const [from, to] = [Number(url["timeline.from"]), Number(url["timeline.to"])];
+  const view = Number.isFinite(from) && Number.isFinite(to) && to > from ? { from, to } : null;
+  const gap = /^(\d+):(-?\d+)$/.exec(url["timeline.gap"] ?? "");
+  const item = /^\d+$/.exec(url["timeline.item"] ?? "");
+  const selected =
+    item !== null ? { item: Number(item[0]) } : gap !== null ? { device: Number(gap[1]), at: Number(gap[2]) } : null;
+  return { view, selected };
+}
+
+/** What selecting changes of the URL. */
+export const selecting = (selected: Selected | null): Changes => ({
+  "timeline.item": selected !== null && "item" in selected ? String(selected.item) : null,
+  "timeline.gap": selected !== null && "at" in selected ? `${selected.device}:${Math.round(selected.at)}` : null,
+});
+
+export interface TimelineTarget {
+  /** The window, in ns since the start of the capture. */
+  from: number;
+  to: number;
+  /** What to select: an item's number, or a moment in a gap of a GPU. */
+  item?: number;
+  gap?: { device: number; at: number };
+}
+
+/** A link to a window of the timeline, with what is meant selected; for `ViewLink` and `navigate`. */
+export const timelineLink = ({ from, to, item, gap }: TimelineTarget): Changes => ({
+  view: "timeline",
+  "timeline.from": String(Math.round(from)),
+  "timeline.to": String(Math.round(Math.max(to, from + 1))),
+  ...selecting(item !== undefined ? { item } : (gap ?? null)),
+});
+
+/** A link to a stretch of time in which a GPU did something, with room on both sides, and the gap selected if it is one. */
+export function evidenceLink(from: number, to: number, device: number | null): Changes {
+  const room = Math.max((to - from) * 0.5, 1000);
+  const gap = device === null ? {} : { gap: { device, at: Math.round((from + to) / 2) } };
+  return timelineLink({ from: Math.max(from - room, 0), to: to + room, ...gap });
+}

@@ -1,0 +1,623 @@
+/** Why the GPU waits, at the place and moment: the tracks of a window, what is selected in it, and its gaps as tables. */
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import {
+  fetchGap,
+  fetchNextGap,
+  fetchTable,
+  fetchTimeline,
+  fetchTimelineItem,
+  fetchTimelineSearch,
+  fetchTimelineWindow,
+  traceUrl,
+} from "../../api/client";
+import { Dialog } from "../../components/dialog";
+import { ErrorBox, Loading, Message } from "../../components/message";
+import { Panel } from "../../components/panel";
+import { DataTable } from "../../components/table/data_table";
+import { Tracks } from "../../components/timeline/tracks";
+import { useWindow } from "../../components/timeline/use_window";
+import { formatCounted } from "../../format/number";
+import { formatShare } from "../../format/share";
+import { exactDuration, formatDuration } from "../../format/time";
+import { useScope } from "../../frame/scope";
+import { navigate, useUrl, useUrlSet, writeSoon } from "../../frame/url";
+import { useQuery } from "../../frame/use_query";
+import { partKinds } from "../../model/parts";
+import {
+  around,
+  iterationIn,
+  panned,
+  readTimeline,
+  rowsOf,
+  selecting,
+  stepOf,
+  within,
+  zoomed,
+  type Selected,
+  type TimelineGap,
+  type TimelineItem,
+  type TimelineOverview,
+  type View,
+} from "../../model/timeline";
+import { GapDetails, ItemDetails } from "./details";
+import { Minimap } from "./minimap";
+import { openInPerfetto } from "./perfetto";
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ["W, S", "closer, further; or Ctrl and the wheel, at the pointer"],
+  ["A, D", "left, right; or the wheel sideways, or Shift and a drag"],
+  ["F", "fit what is selected, or the whole capture"],
+  ["[, ]", "iteration before, after"],
+  ["N, P", "next gap, the one before"],
+  ["/", "search kernels and ops"],
+  ["Esc", "clear what is selected"],
+  ["?", "these keys"],
+];
+
+export function Timeline() {
+  const { profile, round } = useScope();
+  const query = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal));
+  if (query.data === null)
+    return query.error === null ? (
+      <Loading what="the timeline" />
+    ) : (
+      <ErrorBox error={query.error} retry={query.reload} />
+    );
+  if (query.data.tracks.length === 0)
+    return (
+      <Message icon="search" title="Nothing to show">
+        <p>This recording holds neither GPU work nor ops with times.</p>
+      </Message>
+    );
+  return <Page key={query.dataKey} overview={query.data} />;
+}
+
+/** The sum of what is not work. */
+const idleOf = (
+  parts: Record<string, number>,
+  unit: string,
+): { label: string; colour: string; ns: number; idle: boolean }[] =>
+  partKinds(unit)
+    .map(({ key, label, colour }, at) => ({ label, colour, ns: parts[key] ?? 0, idle: at > 4 }))
+    .filter(({ ns }) => ns > 0);
+
+function Page({ overview }: { overview: TimelineOverview }) {
+  const { profile, round, matrixUnit, title, ...scope } = useScope();
+  const url = useUrl();
+  const whole = useMemo(() => ({ from: overview.start, to: Math.max(overview.stop, overview.start + 1) }), [overview]);
+  const { typical, longest, list } = overview.iterations;
+  const start: View = typical === null ? whole : within({ from: typical.start, to: typical.stop }, whole);
+  const { view: asked, selected } = readTimeline(url);
+  const settled = within(asked ?? start, whole);
+  // What moves is drawn at once, and written into the URL when it rests.
+  const [moving, setMoving] = useState<View | null>(null);
+  const view = useStable(moving ?? settled);
+  const [dragged, setDragged] = useState<View | null>(null);
+  const [folds, toggleFold] = useUrlSet("timeline.folds");
+  const [width, setWidth] = useState(0);
+  const [helping, setHelping] = useState(false);
+  const [said, setSaid] = useState("");
+  const rest = useStable(settled);
+  const place = `${url["timeline.from"] ?? ""} ${url["timeline.to"] ?? ""}`;
+  useEffect(() => setMoving(null), [place]);
+
+  const show = useCallback((next: View): void => {
+    setMoving(next);
+    writeSoon(() => navigate({ "timeline.from": String(next.from), "timeline.to": String(next.to) }), 250);
+  }, []);
+  const select = (next: Selected | null, next_view: View | null = null): void => {
+    setMoving(null);
+    navigate({
+      ...(next_view === null ? {} : { "timeline.from": String(next_view.from), "timeline.to": String(next_view.to) }),
+      ...selecting(next),
+    });
+  };
+
+  const folded = [...folds].join();
+  const rows = useMemo(() => rowsOf(overview.tracks, new Set(folded.split(","))), [overview, folded]);
+  const tracks = useMemo(
+    () => [...new Set(rows.flatMap(({ track }) => (track > 0 ? [track] : [])))].slice(0, 64),
+    [rows],
+  );
+  const { answer, error } = useWindow(profile, round, view, whole, width, tracks);
+
+  const chosen = useQuery<{ item: TimelineItem } | { gap: TimelineGap }>(
+    selected === null ? null : `${profile} ${round} ${JSON.stringify(selected)}`,
+    async (signal) =>
+      selected !== null && "item" in selected
+        ? { item: await fetchTimelineItem(profile, selected.item, signal) }
+        : { gap: await fetchGap(profile, selected?.device ?? 0, selected?.at ?? 0, signal) },
+  );
+  const found = selected === null || chosen.loading ? null : chosen.data;
+  const gap = found !== null && "gap" in found ? found.gap : null;
+  const item = found !== null && "item" in found ? found.item : null;
+  const extent = gap ?? item;
+  const marked = useMemo(
+    () => (extent === null ? [] : [{ from: extent.start, to: extent.start + extent.duration }]),
+    [extent],
+  );
+  const lines = useMemo(() => linesOf(gap?.ended_by ?? item, rows), [gap, item, rows]);
+
+  const devices = rows.flatMap(({ kind, device }) => (kind === "idle" && device !== undefined ? [device] : []));
+  const device = gap?.device ?? item?.device ?? devices[0] ?? null;
+  const activity = overview.tracks.find((track) => track.kind === "device" && track.device === device);
+  const range = useStable(
+    dragged === null
+      ? rest
+      : { from: Math.floor(dragged.from), to: Math.max(Math.ceil(dragged.to), Math.floor(dragged.from) + 1) },
+  );
+  const sums = useQuery(
+    activity === undefined ? null : `${profile} ${round} ${range.from} ${range.to} ${activity.id}`,
+    (signal) => fetchTimelineWindow(profile, range, 1, [activity?.id ?? 0], signal),
+  ).data;
+  const parts = device === null ? {} : (sums?.parts[String(device)] ?? {});
+
+  const nextGap = (forwards: boolean): void => {
+    if (device === null) return;
+    const at = gap === null ? (forwards ? view.from : view.to) : forwards ? gap.start + gap.duration : gap.start;
+    // Of those that can be seen: a pixel of the window, and of the same order as the one before.
+    const least = Math.round((view.to - view.from) / Math.max(width, 1));
+    fetchNextGap(profile, device, at, forwards, least, new AbortController().signal).then(
+      (next) => {
+        if (next === null) {
+          setSaid("No further gap.");
+          return;
+        }
+        const inside = next.start >= view.from && next.start + next.duration <= view.to;
+        const length = Math.max(view.to - view.from, next.duration * 1.2);
+        const middle = next.start + next.duration / 2;
+        select(
+          { device, at: next.start },
+          inside ? null : within({ from: middle - length / 2, to: middle + length / 2 }, whole),
+        );
+      },
+      () => setSaid("The next gap could not be found."),
+    );
+  };
+  const search = useRef<HTMLInputElement>(null);
+  const find = (text: string): void => {
+    if (text.trim() === "") return;
+    const at = item === null ? view.from : item.start + 1;
+    fetchTimelineSearch(profile, text, at, new AbortController().signal).then(
+      (next) => {
+        if (next === null) setSaid(`Nothing is called "${text}".`);
+        else
+          select(
+            { item: next.id },
+            next.start >= view.from && next.start + next.duration <= view.to
+              ? null
+              : around(next.start, Math.max(next.duration, (view.to - view.from) / 10), whole),
+          );
+      },
+      () => setSaid("The search failed."),
+    );
+  };
+  const step = (by: 1 | -1): void => {
+    const next = stepOf(list, view, by);
+    if (next === null) setSaid("No further iteration.");
+    else show(within({ from: next.start, to: next.stop }, whole));
+  };
+  const act = (key: string): boolean => {
+    if (key === "w" || key === "W") show(zoomed(view, whole, 0.6, 0.5));
+    else if (key === "s" || key === "S") show(zoomed(view, whole, 1 / 0.6, 0.5));
+    else if (key === "a" || key === "A") show(panned(view, whole, -0.25));
+    else if (key === "d" || key === "D") show(panned(view, whole, 0.25));
+    else if (key === "f" || key === "F") show(extent === null ? whole : around(extent.start, extent.duration, whole));
+    else if (key === "[") step(-1);
+    else if (key === "]") step(1);
+    else if (key === "n" || key === "N") nextGap(true);
+    else if (key === "p" || key === "P") nextGap(false);
+    else if (key === "/") search.current?.focus();
+    else if (key === "?") setHelping(true);
+    else if (key === "Escape") {
+      setDragged(null);
+      select(null);
+    } else return false;
+    return true;
+  };
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const target = event.target as Element;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (target.closest("input, textarea, select, dialog, [role=grid], [contenteditable]") !== null) return;
+      if (latest.current(event.key)) event.preventDefault();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
+
+  // A row of a table leads to its gap.
+  const row = url["gaps.row"] ?? url["gap_groups.row"] ?? "";
+  useEffect(() => {
+    const wanted = /^(\d+):(-?\d+)$/.exec(row);
+    if (wanted === null) return;
+    const at = Number(wanted[2]);
+    const inside = at >= rest.from && at < rest.to;
+    const half = (rest.to - rest.from) / 2;
+    const place = inside ? rest : within({ from: at - half, to: at + half }, whole);
+    navigate({
+      "gaps.row": null,
+      "gap_groups.row": null,
+      "timeline.from": String(place.from),
+      "timeline.to": String(place.to),
+      ...selecting({ device: Number(wanted[1]), at }),
+    });
+  }, [row, rest, whole]);
+  const here = iterationIn(list, rest);
+  const announced =
+    gap !== null
+      ? `Gap of ${formatDuration(gap.duration)}, ${gap.label}`
+      : item !== null
+        ? `${item.name}, ${formatDuration(item.duration)}`
+        : said;
+  const links = useMemo(() => ({ from: String(range.from), to: String(range.to) }), [range]);
+  return (
+    <div class="stacked">
+      <Headline
+        parts={parts}
+        unit={matrixUnit}
+        range={dragged === null ? rest : range}
+        dragged={dragged !== null}
+        iteration={here?.iteration ?? null}
+        device={devices.length > 1 ? device : null}
+        scope={{ ...scope, profile }}
+      />
+      <Panel
+        title="Timeline"
+        about="What the GPU, its streams and the host did, and why the GPU was idle. Drag over the tracks to sum a stretch of time."
+      >
+        <Minimap overview={overview} view={view} whole={whole} onView={show} />
+        <div class="timeline-bar" role="toolbar" aria-label="Window">
+          <button type="button" class="button" onClick={() => act("w")} aria-label="Closer">
+            + W
+          </button>
+          <button type="button" class="button" onClick={() => act("s")} aria-label="Further away">
+            − S
+          </button>
+          <button type="button" class="button" onClick={() => act("f")}>
+            Fit F
+          </button>
+          {list.length > 1 && (
+            <>
+              <button type="button" class="button" onClick={() => step(-1)}>
+                ‹ Previous
+              </button>
+              <button type="button" class="button" onClick={() => step(1)}>
+                Next ›
+              </button>
+              {typical !== null && (
+                <button
+                  type="button"
+                  class="button"
+                  onClick={() => show(within({ from: typical.start, to: typical.stop }, whole))}
+                >
+                  Typical
+                </button>
+              )}
+              {longest !== null && (
+                <button
+                  type="button"
+                  class="button"
+                  onClick={() => show(within({ from: longest.start, to: longest.stop }, whole))}
+                >
+                  Longest
+                </button>
+              )}
+            </>
+          )}
+          {device !== null && (
+            <button type="button" class="button" onClick={() => nextGap(true)}>
+              Next gap N
+            </button>
+          )}
+          <input
+            ref={search}
+            type="search"
+            class="timeline-search"
+            placeholder="Search kernels and ops ( / )"
+            aria-label="Search kernels and ops"
+            onKeyDown={(event) => {
+              if (event.key === "Enter") find(event.currentTarget.value);
+              else if (event.key === "Escape") event.currentTarget.blur();
+            }}
+          />
+          <button type="button" class="button" onClick={() => setHelping(true)} aria-label="Keys">
+            ?
+          </button>
+          <span class="timeline-space" />
+          <HandOver profile={profile} view={rest} title={title} />
+        </div>
+        {error !== null && <ErrorBox error={error} />}
+        <div class={selected === null && dragged === null ? "" : "timeline-page"}>
+          <div>
+            <Tracks
+              overview={overview}
+              answer={answer}
+              rows={rows}
+              view={view}
+              whole={whole}
+              origin={here === null ? whole.from : rest.from}
+              marked={marked}
+              lines={lines}
+              dragged={dragged}
+              label={`Tracks of ${formatDuration(view.to - view.from)}; the tables of gaps below tell the same`}
+              onView={show}
+              onWidth={setWidth}
+              onSelect={(next) => {
+                setDragged(null);
+                select(next);
+              }}
+              onDrag={setDragged}
+              onFold={toggleFold}
+            />
+            <Legend unit={matrixUnit} parts={parts} />
+          </div>
+          {(selected !== null || dragged !== null) && (
+            <aside aria-label="Details">
+              {dragged !== null && (
+                <Sums
+                  parts={parts}
+                  unit={matrixUnit}
+                  range={range}
+                  onShow={() => {
+                    setDragged(null);
+                    show(within(range, whole));
+                  }}
+                />
+              )}
+              {dragged === null && chosen.error !== null && <ErrorBox error={chosen.error} />}
+              {dragged === null && gap !== null && (
+                <GapDetails
+                  gap={gap}
+                  origin={here === null ? whole.from : rest.from}
+                  unit={matrixUnit}
+                  onNext={() => nextGap(true)}
+                />
+              )}
+              {dragged === null && item !== null && (
+                <ItemDetails item={item} origin={here === null ? whole.from : rest.from} />
+              )}
+            </aside>
+          )}
+        </div>
+        <p class="visually-hidden" role="status">
+          {announced}
+        </p>
+      </Panel>
+      {device !== null && (
+        <>
+          <DataTable
+            table="gap_groups"
+            name="gap_groups"
+            title="Gaps by Cause and Op"
+            noun="groups"
+            selectable
+            first={[
+              ...(devices.length > 1 ? ["device"] : []),
+              "cause",
+              "op",
+              "gaps",
+              "total_ns",
+              "window_fraction",
+              "longest_ns",
+              "host",
+            ]}
+            links={links}
+            pageSize={10}
+            empty="No GPU is idle in this window."
+          />
+          <DataTable
+            table="gaps"
+            name="gaps"
+            title="Gaps"
+            noun="gaps"
+            selectable
+            first={[
+              "start_ns",
+              "duration_ns",
+              ...(devices.length > 1 ? ["device"] : []),
+              "cause",
+              "op",
+              "host",
+              "iteration",
+            ]}
+            links={links}
+            pageSize={10}
+            empty="No GPU is idle in this window."
+          />
+        </>
+      )}
+      {helping && (
+        <Dialog title="Keys of the timeline" onClose={() => setHelping(false)}>
+          <dl class="timeline-keys">
+            {KEYS.map(([keys, what]) => (
+              <div key={keys}>
+                <dt>
+                  <kbd>{keys}</kbd>
+                </dt>
+                <dd>{what}</dd>
+              </div>
+            ))}
+          </dl>
+        </Dialog>
+      )}
+    </div>
+  );
+}
+
+/** The same object while its times are the same. */
+function useStable(view: View): View {
+  const { from, to } = view;
+  return useMemo(() => ({ from, to }), [from, to]);
+}
+
+/** From the op to the call, and from the call to the work. */
+function linesOf(
+  item: TimelineItem | null,
+  rows: readonly { track: number; kind: string }[],
+): { from: number; fromRow: number; to: number; toRow: number }[] {
+  const call = item?.call ?? null;
+  const row = (track: number | undefined): number => rows.findIndex((each) => each.track === track);
+  if (item === null || call === null) return [];
+  const op = item.op ?? null;
+  return [
+    { from: call.start, fromRow: row(call.track), to: item.start, toRow: row(item.track) },
+    ...(op === null ? [] : [{ from: call.start, fromRow: row(op.track), to: call.start, toRow: row(call.track) }]),
+  ].filter(({ fromRow, toRow }) => fromRow >= 0 && toRow >= 0);
+}
+
+interface HeadlineProps {
+  parts: Record<string, number>;
+  unit: string;
+  range: View;
+  dragged: boolean;
+  iteration: number | null;
+  /** The GPU, where there are several. */
+  device: number | null;
+  scope: { profile: string; aggregation: number | null; domain: string | null };
+}
+
+function Headline({ parts, unit, range, dragged, iteration, device, scope }: HeadlineProps) {
+  const all = idleOf(parts, unit);
+  const causes = all.filter(({ idle }) => idle).sort((a, b) => b.ns - a.ns);
+  const idle = causes.reduce((sum, { ns }) => sum + ns, 0);
+  const wall = range.to - range.from;
+  const top = useQuery(idle > 0 ? `gaps ${scope.profile} ${range.from} ${range.to}` : null, (signal) =>
+    fetchTable(
+      {
+        ...scope,
+        table: "gap_groups",
+        offset: 0,
+        limit: 1,
+        sort: "-total_ns",
+        search: "",
+        where: {},
+        links: { from: String(range.from), to: String(range.to) },
+      },
+      signal,
+    ),
+  ).data;
+  if (all.length === 0) return null;
+  const where = dragged ? "of this stretch" : iteration === null ? "of this window" : `of iteration ${iteration}`;
+  const who = device === null ? "The GPU" : `GPU ${device}`;
+  const row = top?.rows[0];
+  const op = typeof row?.op === "string" && row.op !== "" ? row.op : null;
+  const gaps = typeof row?.gaps === "number" ? row.gaps : null;
+  return (
+    <header>
+      <h1 class="timeline-head" data-tip={`${exactDuration(idle)} of ${exactDuration(wall)}`}>
+        {idle === 0 ? (
+          <>
+            {who} is never idle in the {formatDuration(wall)} {where}.
+          </>
+        ) : (
+          <>
+            {who} waits{" "}
+            <strong>
+              {formatDuration(idle)} ({formatShare(idle / wall)})
+            </strong>{" "}
+            of the {formatDuration(wall)} {where}:{" "}
+            {causes.slice(0, 2).map(({ label, ns }, at) => (
+              <>
+                {at > 0 && ", "}
+                <strong>{formatDuration(ns)}</strong> {label.charAt(0).toLowerCase() + label.slice(1)}
+              </>
+            ))}
+            {gaps !== null && op !== null && (
+              <span class="muted">
+                {" "}
+                (most: {formatCounted(gaps, "gap")} before {op})
+              </span>
+            )}
+            .
+          </>
+        )}
+      </h1>
+    </header>
+  );
+}
+
+interface SumsProps {
+  parts: Record<string, number>;
+  unit: string;
+  range: View;
+  onShow: () => void;
+}
+
+/** What a dragged stretch of time adds up to. */
+function Sums({ parts, unit, range, onShow }: SumsProps) {
+  const wall = range.to - range.from;
+  return (
+    <div class="timeline-details">
+      <p>
+        <strong data-tip={exactDuration(wall)}>{formatDuration(wall)}</strong> <span class="muted">chosen</span>
+      </p>
+      <ul class="timeline-sums">
+        {idleOf(parts, unit).map(({ label, colour, ns }) => (
+          <li key={label}>
+            <span class="swatch" style={{ background: colour }} />
+            <span>{label}</span>
+            <span class="number" data-tip={exactDuration(ns)}>
+              {formatDuration(ns)}
+            </span>
+            <span class="number muted">{formatShare(ns / wall)}</span>
+          </li>
+        ))}
+      </ul>
+      <p class="timeline-bar">
+        <button type="button" class="button" onClick={onShow}>
+          Zoom in
+        </button>
+      </p>
+      <p class="muted">The tables below show the gaps of this stretch. Esc clears it.</p>
+    </div>
+  );
+}
+
+function Legend({ unit, parts }: { unit: string; parts: Record<string, number> }) {
+  return (
+    <ul class="legend timeline-legend">
+      {idleOf(parts, unit).map(({ label, colour }) => (
+        <li key={label}>
+          <span class="swatch" style={{ background: colour }} /> {label}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Perfetto, where the server allows it, and the same as a file. */
+function HandOver({ profile, view, title }: { profile: string; view: View; title: string }) {
+  const { perfetto } = useScope();
+  const [failed, setFailed] = useState("");
+  return (
+    <>
+      <a class="button" href={traceUrl(profile, view)} download="trace.json">
+        Download this window
+      </a>
+      {perfetto !== null && (
+        <button
+          type="button"
+          class="button"
+          data-tip={`Opens ${new URL(perfetto, window.location.href).host}. The trace is handed over inside your browser and not uploaded.`}
+          onClick={() => {
+            setFailed("");
+            openInPerfetto(perfetto, profile, view, title).catch((error: unknown) =>
+              setFailed(error instanceof Error ? error.message : String(error)),
+            );
+          }}
+        >
+          Open this window in Perfetto
+        </button>
+      )}
+      {failed !== "" && (
+        <span class="muted" role="alert">
+          {failed}
+        </span>
+      )}
+    </>
+  );
+}
