@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING
 from tensorboard_plugin_dlprof.api.frames import described, frame, plain_frame
 from tensorboard_plugin_dlprof.api.kernels import kernel_launches
 from tensorboard_plugin_dlprof.api.notebook import notebook_html
-from tensorboard_plugin_dlprof.api.short_tables import AGGREGATIONS, FINDINGS, NOTES, SHORT_TABLES
+from tensorboard_plugin_dlprof.api.short_tables import (
+    AGGREGATIONS,
+    FINDINGS,
+    MEMORY,
+    MEMORY_BLOCKS,
+    MEMORY_CURVE,
+    NOTES,
+    SHORT_TABLES,
+)
 from tensorboard_plugin_dlprof.api.summary import Summary, summary
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, UnfitDatabase
@@ -22,6 +30,7 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, r
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.extension import is_extended, is_measured, is_of_another_version
 from tensorboard_plugin_dlprof.queries.findings import Findings, aggregated, findings, with_verdict
+from tensorboard_plugin_dlprof.queries.memory import block_rows, histories_of, memory, memory_curve
 from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations, find_scope
 from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.tables import table_of
@@ -169,6 +178,51 @@ class Profile:
         ``unknown_fraction`` (with kernels whose Tensor Core use is unknown, or CUDA graphs recorded as a whole).
         """
         return self._table("gpus")
+
+    def memory(self) -> pd.DataFrame:
+        """What each GPU's memory holds at its peak, by category: ``device_id``, ``category``, ``size_bytes``,
+        ``blocks`` (unknown for what was held before the recording). The rows of a GPU add up to its peak.
+
+        Empty if no memory was recorded (``profile_memory=True``, or a memory snapshot).
+        """
+        with self._asking() as connection:
+            devices = memory(connection)["devices"]
+        rows = [
+            {"device_id": int(device), "category": row["category"], "size_bytes": row["bytes"], "blocks": row["blocks"]}
+            for device, found in devices.items()
+            for row in found["at_peak"]
+        ]
+        return plain_frame(rows, MEMORY)
+
+    def memory_blocks(self) -> pd.DataFrame:
+        """The blocks that were allocated: ``device_id``, ``size_bytes``, ``category``, ``owner`` (path of the op, or
+        place in the program), ``allocated_event``, ``freed_event``, ``allocated_ns``, ``freed_ns``."""
+        with self._asking() as connection:
+            rows = [row for history in histories_of(connection).values() for row in block_rows(history)]
+        return plain_frame(rows, MEMORY_BLOCKS)
+
+    def memory_curve(self, device: int = 0, bins: int = 1_000) -> pd.DataFrame:
+        """Memory over time in bins of equal length: ``begin`` (ns, or the number of an event), ``in_use_min_bytes``,
+        ``in_use_max_bytes``, ``reserved_max_bytes``.
+
+        Raises:
+            NotFound: No memory was recorded of this GPU.
+        """
+        with self._asking() as connection:
+            curve = memory_curve(connection, device, None, None, bins)
+        width = (curve["to"] - curve["from"]) / bins
+        reserved = curve["reserved_max_bytes"] or [None] * bins
+        columns = zip(curve["in_use_min_bytes"], curve["in_use_max_bytes"], reserved, strict=True)
+        rows = [
+            {
+                "begin": round(curve["from"] + number * width),
+                "in_use_min_bytes": low,
+                "in_use_max_bytes": high,
+                "reserved_max_bytes": held,
+            }
+            for number, (low, high, held) in enumerate(columns)
+        ]
+        return plain_frame(rows, MEMORY_CURVE)
 
     def efficiency(self) -> pd.DataFrame:
         """One row per op with kernels, largest possible gain first. ``columns_of`` describes the columns.

@@ -50,6 +50,37 @@ AGGREGATIONS = (
     ),
 )
 
+MEMORY = (
+    ShortColumn("device_id", "integer", "number of the GPU"),
+    ShortColumn("category", "text", "what it holds, by the phases in which it was allocated and freed"),
+    ShortColumn("size_bytes", "bytes", "in use at the peak"),
+    ShortColumn("blocks", "integer", "how many; unknown for what was held before the recording"),
+)
+
+MEMORY_BLOCKS = (
+    ShortColumn("device_id", "integer", "number of the GPU"),
+    ShortColumn("size_bytes", "bytes", "size of the block"),
+    ShortColumn("category", "text", "what it holds, by the phases in which it was allocated and freed"),
+    ShortColumn("owner", "text", "path of the op, or place in the program, that allocated it; or empty"),
+    ShortColumn("allocated_event", "integer", "number of the event that allocated it"),
+    ShortColumn("freed_event", "integer", "number of the event that freed it; unknown if none did"),
+    ShortColumn("allocated_ns", "duration_ns", "when it was allocated"),
+    ShortColumn("freed_ns", "duration_ns", "when it was freed; unknown if it was not"),
+)
+
+MEMORY_CURVE = (
+    ShortColumn("begin", "integer", "start of the bin: ns of the recording, or number of an event"),
+    ShortColumn("in_use_min_bytes", "bytes", "least in use"),
+    ShortColumn("in_use_max_bytes", "bytes", "most in use"),
+    ShortColumn("reserved_max_bytes", "bytes", "most reserved by the allocator"),
+)
+
 SHORT_TABLES: Mapping[str, tuple[ShortColumn, ...]] = MappingProxyType(
-    {"findings": FINDINGS, "notes": NOTES, "aggregations": AGGREGATIONS}
+    {
+        "findings": FINDINGS,
+        "notes": NOTES,
+        "aggregations": AGGREGATIONS,
+        "memory": MEMORY,
+        "memory_blocks": MEMORY_BLOCKS,
+    }
 )

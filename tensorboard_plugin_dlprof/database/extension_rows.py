@@ -58,7 +58,7 @@ def write_raw_extensions(
     write_op_ranges(con, profile)
     write_sub_ops(con, profile)
     write_ranks(con, profile.ranks)
-    write_memory(con, profile.memory_histories)
+    write_memory(con, profile)
     memory = profile.memory
     insert_integers(
         con,

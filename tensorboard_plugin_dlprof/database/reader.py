@@ -14,13 +14,13 @@ from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass,
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.database.connection import has_extensions
 from tensorboard_plugin_dlprof.database.lookups import Texts, integers, texts_of
-from tensorboard_plugin_dlprof.database.memory_rows import read_memory
 from tensorboard_plugin_dlprof.database.sub_op_rows import read_sub_ops
 from tensorboard_plugin_dlprof.database.work_reader import WorkReader
 from tensorboard_plugin_dlprof.diagnosis.segments import no_activity
 from tensorboard_plugin_dlprof.diagnosis.stored import read_activity
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device, Int64s, MemoryEvents, Strings
+from tensorboard_plugin_dlprof.memory.stored import read_memory
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
 from tensorboard_plugin_dlprof.profile.tables import (
     Coverage,

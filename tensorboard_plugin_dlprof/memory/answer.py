@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -78,8 +79,8 @@ def _device(profile: Profile, history: History, candidate: IterationCandidate, a
         "end_bytes": int(history.in_use_bytes[-1]),
         "events": len(history.in_use_bytes) - 1,
         "at_ns": time_of(history, state),
-        "at_peak": [_held(each, "category") for each in by_category(history, state)],
-        "by_owner": [_held(each, "owner") for each in by_owner(history, state)[:MOST_OWNERS]],
+        "at_peak": held_rows(by_category(history, state), "category"),
+        "by_owner": held_rows(by_owner(history, state)[:MOST_OWNERS], "owner"),
         "fragmentation": _fragmentation(history),
         "iterations": iterations[:MOST_ITERATIONS],
         "leak": msgspec.structs.asdict(leak),
@@ -92,8 +93,9 @@ def _device(profile: Profile, history: History, candidate: IterationCandidate, a
     }
 
 
-def _held(held: Held, key: str) -> dict[str, Any]:
-    return {key: held.name, "bytes": held.num_bytes, "blocks": held.blocks}
+def held_rows(rows: Sequence[Held], key: str) -> list[dict[str, Any]]:
+    """Rows as plain data; ``key`` says what their names are."""
+    return [{key: held.name, "bytes": held.num_bytes, "blocks": held.blocks} for held in rows]
 
 
 def state_at(history: History, time_ns: int) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.group import are_among
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, History
 from tensorboard_plugin_dlprof.memory.leak import Leak
 from tensorboard_plugin_dlprof.memory.peak import by_category, by_owner, open_blocks, peak_of
@@ -126,7 +127,7 @@ def _activations(profile: Profile, history: History) -> list[dict[str, Any]]:
     peak = peak_of(history)
     rows = open_blocks(history, peak.state)
     blocks = history.blocks
-    rows = rows[np.isin(blocks.category[rows], (_ACTIVATION, _KEPT))]
+    rows = rows[are_among(blocks.category[rows], (_ACTIVATION, _KEPT))]
     if not len(rows) or peak.in_use_bytes <= 0 or not any(op.direction == "bprop" for op in profile.ops):
         return []
     module_of = [owner.rpartition("/")[0] for owner in history.owners]
@@ -140,7 +141,7 @@ def _activations(profile: Profile, history: History) -> list[dict[str, Any]]:
         row for row, op in enumerate(profile.ops) if op.name.startswith(f"{module}/") and op.direction == "fprop"
     ]
     kernels = profile.kernels
-    own = np.isin(kernels.op, forward)
+    own = are_among(kernels.op, forward)
     total_ns = int((kernels.gpu_stop[own] - kernels.gpu_start[own]).sum())
     cost_ns = total_ns // max(len(profile.iterations[0].values), 1)
     if not cost_ns:

@@ -44,7 +44,7 @@ def find_leak(end_bytes: Int64s, capacity_bytes: int) -> Leak:
     width = _SURE * sqrt(count * (count - 1) * (2 * count + 5) / 18)
     low = slopes[max(int((len(slopes) - width) / 2), 0)]
     high = slopes[min(int((len(slopes) + width) / 2), len(slopes) - 1)]
-    slope = round(float(np.median(slopes)))
+    slope = round(float(slopes[(len(slopes) - 1) // 2] + slopes[len(slopes) // 2]) / 2)
     grows = bool((np.diff(ends) > 0).all()) and low > 0
     left = capacity_bytes - int(ends[-1])
     return Leak(

@@ -19,7 +19,16 @@ from tensorboard_plugin_dlprof.queries.findings import aggregated, with_verdict
 from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.scope import aggregations as known_aggregations
-from tensorboard_plugin_dlprof.routes import aggregations, beside, measuring, responses, static_files, timeline, views
+from tensorboard_plugin_dlprof.routes import (
+    aggregations,
+    beside,
+    measuring,
+    memory,
+    responses,
+    static_files,
+    timeline,
+    views,
+)
 from tensorboard_plugin_dlprof.routes.comparisons import TABLES, Kept
 from tensorboard_plugin_dlprof.routes.dashboard import dashboard
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
@@ -94,6 +103,9 @@ class App:
             "/diagnosis": self._application(self._diagnosis, _READS),
             "/findings": self._application(self._findings, _READS),
             "/efficiency": self._application(self._scoped(views.efficiency, measuring.always), _READS),
+            "/memory": self._application(self._scoped(memory.answer), _READS),
+            "/memory_curve": self._application(self._scoped(memory.curve), _READS),
+            "/memory_at": self._application(self._scoped(memory.moment), _READS),
             "/timeline": self._application(self._tracked(timeline.window), _READS),
             "/timeline_item": self._application(self._tracked(timeline.item), _READS),
             "/trace": self._application(self._questions.trace, _READS),

@@ -61,3 +61,10 @@ CREATE TABLE memory_marks (
     free_bytes  INTEGER,            -- bytes free on the GPU
     PRIMARY KEY (device_id, event, kind)
 ) WITHOUT ROWID;
+
+-- What dlprof memory answers about each GPU at its peak (memory/answer.py), as JSON.
+CREATE TABLE memory_answers (
+    device_id  INTEGER PRIMARY KEY, -- memory_devices.device_id
+    headline   TEXT NOT NULL,       -- sentence about all GPUs
+    answer     TEXT NOT NULL        -- JSON object
+);

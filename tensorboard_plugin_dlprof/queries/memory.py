@@ -1,0 +1,160 @@
+"""What holds the memory of the GPUs: the answer about the peak, the curve over time, and any moment."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, History
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.memory.answer import MOST_OWNERS, SCHEMA, held_rows, state_at
+from tensorboard_plugin_dlprof.memory.peak import by_category, by_owner, time_of
+from tensorboard_plugin_dlprof.memory.stored import read_memory
+
+MOST_BINS = 2_000
+_MOST_SEGMENTS = 200
+_MOST_BLOCKS = 500
+_NONE = "The memory of GPUs was not recorded: profile(profile_memory=True), or a memory snapshot, brings it."
+
+
+def memory(connection: sqlite3.Connection) -> dict[str, Any]:
+    """The answer of ``dlprof memory`` about each GPU; no devices where nothing was recorded."""
+    rows: list[tuple[int, str, str]] = []
+    if connection.execute("SELECT 1 FROM main.sqlite_master WHERE name = 'memory_answers'").fetchone() is not None:
+        rows = connection.execute(
+            "SELECT device_id, headline, answer FROM memory_answers ORDER BY device_id"
+        ).fetchall()
+    return {
+        "schema": SCHEMA,
+        "headline": rows[0][1] if rows else _NONE,
+        "devices": {str(device): json.loads(answer) for device, _, answer in rows},
+    }
+
+
+def memory_curve(
+    connection: sqlite3.Connection, device: int, start: int | None, stop: int | None, bins: int
+) -> dict[str, Any]:
+    """Memory in use and reserved over time, or over events where no times were recorded.
+
+    Args:
+        connection: To a database.
+        device: The GPU.
+        start: First moment in ns (or event); by default that of the first event.
+        stop: Last moment.
+        bins: Bins of equal length, up to ``MOST_BINS``. Each has its least and its most, so that no peak is lost.
+    """
+    history = history_of(connection, device)
+    axis = _axis(history)
+    first = int(axis[0]) if start is None else start
+    last = int(axis[-1]) if stop is None else max(stop, first)
+    edges = np.linspace(first, last, bins + 1)
+    # Each bin begins with the state that holds when it begins.
+    begin = np.clip(np.searchsorted(axis, edges[:-1], side="right") - 1, 0, len(axis) - 1)
+    end = np.clip(np.searchsorted(axis, edges[1:], side="right"), begin + 1, len(axis))
+    reserved = history.reserved_bytes[0] >= 0
+    return {
+        "device": device,
+        "unit": "ns" if len(history.time_ns) else "events",
+        "from": first,
+        "to": last,
+        "in_use_min_bytes": _reduced(np.minimum, history.in_use_bytes, begin, end),
+        "in_use_max_bytes": _reduced(np.maximum, history.in_use_bytes, begin, end),
+        "reserved_max_bytes": _reduced(np.maximum, history.reserved_bytes, begin, end) if reserved else None,
+        "capacity_bytes": history.capacity_bytes or None,
+        "segments": _segments(history),
+    }
+
+
+def memory_at(connection: sqlite3.Connection, device: int, moment: int) -> dict[str, Any]:
+    """What is in use at a moment (ns, or number of an event), by category and by who allocated it."""
+    history = history_of(connection, device)
+    state = state_at(history, moment) if len(history.time_ns) else moment + 1
+    state = min(max(state, 0), len(history.in_use_bytes) - 1)
+    return {
+        "at_ns": time_of(history, state),
+        "in_use_bytes": int(history.in_use_bytes[state]),
+        "at_peak": held_rows(by_category(history, state), "category"),
+        "by_owner": held_rows(by_owner(history, state)[:MOST_OWNERS], "owner"),
+    }
+
+
+def block_rows(history: History) -> list[dict[str, Any]]:
+    """The blocks of a GPU, by allocation."""
+    blocks = history.blocks
+    timed, events = len(history.time_ns) > 0, len(history.in_use_bytes) - 1
+    columns = (blocks.allocated, blocks.freed, blocks.num_bytes, blocks.category, blocks.owner)
+    found = []
+    for allocated, freed, num_bytes, category, owner in zip(*(each.tolist() for each in columns), strict=True):
+        is_freed = freed < events
+        found.append(
+            {
+                "device_id": history.device,
+                "size_bytes": num_bytes,
+                "category": CATEGORIES[category],
+                "owner": history.owners[owner],
+                "allocated_event": allocated,
+                "freed_event": freed if is_freed else None,
+                "allocated_ns": int(history.time_ns[allocated]) if timed else None,
+                "freed_ns": int(history.time_ns[freed]) if timed and is_freed else None,
+            }
+        )
+    return found
+
+
+def histories_of(connection: sqlite3.Connection) -> dict[int, History]:
+    """The memory of each GPU, by its number.
+
+    Raises:
+        UnfitDatabase: It is damaged.
+    """
+    cache: dict[str, Any] = getattr(connection, "kept", {})
+    if "memory" not in cache:
+        try:
+            cache["memory"] = {each.device: each for each in read_memory(connection)}
+        except ValueError:
+            raise UnfitDatabase("The memory in this database is damaged; import its source again.") from None
+    found: dict[int, History] = cache["memory"]
+    return found
+
+
+def history_of(connection: sqlite3.Connection, device: int) -> History:
+    """The memory of one GPU.
+
+    Raises:
+        NotFound: None was recorded.
+    """
+    known = histories_of(connection)
+    if device not in known:
+        raise NotFound(f"No memory was recorded of GPU {device}.")
+    return known[device]
+
+
+def _axis(history: History) -> Int64s:
+    """When each state begins."""
+    if len(history.time_ns):
+        return np.append(history.time_ns[:1], history.time_ns)
+    return np.arange(len(history.in_use_bytes)) - 1
+
+
+def _reduced(ufunc: np.ufunc, values: Int64s, begin: Int64s, end: Int64s) -> list[int]:
+    """The ufunc over ``values[begin:end]`` of each bin."""
+    bounds = np.stack((begin, end), axis=1).reshape(-1)
+    found: list[int] = ufunc.reduceat(np.append(values, values[-1]), bounds)[::2].tolist()
+    return found
+
+
+def _segments(history: History) -> list[dict[str, Any]]:
+    """What the allocator holds at the end, largest first: size, pool, and its blocks by state."""
+    largest = sorted(history.segments, key=lambda segment: -segment.total_bytes)[:_MOST_SEGMENTS]
+    return [
+        {
+            "total_bytes": each.total_bytes,
+            "pool": each.pool,
+            "blocks": [list(block) for block in each.blocks[:_MOST_BLOCKS]],
+        }
+        for each in largest
+    ]
