@@ -17,8 +17,11 @@ WARNING_FRACTION = 0.1
 STEPS_IN_ONE = 2
 """Steps of one optimizer within a mark of an iteration from which the mark holds more than an iteration."""
 
-ALLOCATIONS = 20
-"""Blocking allocations and frees in a capture without iterations below which they may happen once."""
+PORTIONS = 10
+"""Parts of a capture without iterations by which what happens at its start is told from what goes on."""
+
+PORTIONS_IN_USE = 8
+"""Of these, in how many something has to happen that goes on."""
 
 SMALL_COLLECTIVES = 50
 """Collectives of an iteration from which they are counted as many: buckets of 25 MB are fewer for most models."""

@@ -45,6 +45,14 @@ LIBRARY_DOMAIN: Final = re.compile(
 """Beginnings of the names of NVTX domains of libraries, whose ranges are no answer to what the program does."""
 
 
+_VERSION = re.compile(r"(?:_v\d+|_ptsz|_ptds)+\Z")
+
+
+def without_version(name: str) -> str:
+    """``cudaMalloc`` for ``cudaMalloc_v3020``: the name that programs call."""
+    return _VERSION.sub("", name)
+
+
 def blocking_class(name: str) -> str:
     """The class of calls that block the host however short they are: ``sync``, ``copy``, ``allocation``, ``module``;
     empty for all others."""

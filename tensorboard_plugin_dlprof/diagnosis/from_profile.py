@@ -7,7 +7,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.columns.group import are_among, numbered
-from tensorboard_plugin_dlprof.diagnosis.calls import is_launch, is_loader
+from tensorboard_plugin_dlprof.diagnosis.calls import is_launch, is_loader, without_version
 from tensorboard_plugin_dlprof.diagnosis.idle import QUEUED_DETAILS, IdlePieces, call_classes, find_idle
 from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, LONG_NS, Part
 from tensorboard_plugin_dlprof.diagnosis.recording import HostCalls, HostItems, Recording, Work
@@ -160,7 +160,7 @@ def _named(
             cause = Cause(
                 part,
                 word,
-                calls.name[name] if name >= 0 else "",
+                without_version(calls.name[name]) if name >= 0 else "",
                 of_op.name if of_op is not None and known else "",
                 "op" if known else "",
                 of_op.op_id if of_op is not None and known else "",

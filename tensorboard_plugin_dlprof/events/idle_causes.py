@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.diagnosis.calls import (
     is_file_or_network,
     is_launch,
     is_loader,
+    without_version,
 )
 from tensorboard_plugin_dlprof.diagnosis.idle import QUEUED_DETAILS, IdlePieces, call_classes, find_idle
 from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, LONG_NS, Part
@@ -376,7 +377,7 @@ def _cause(
     return Cause(
         part=part,
         detail=word,
-        call=strings[call],
+        call=without_version(strings[call]),
         path=path,
         kind="" if what == _NOTHING else "op" if what == _OF_OP else "frame" if is_frame else "range",
         op_id=ops[number].op_id if what == _OF_OP else "",

@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
+import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.rules.naming import evidence_of, place_of
+from tensorboard_plugin_dlprof.analysis.rules.naming import evidence_of, place_of, places_of
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import (
     Claim,
@@ -24,6 +25,7 @@ from tensorboard_plugin_dlprof.analysis.tables import (
     Severity,
 )
 from tensorboard_plugin_dlprof.analysis.wording import Number
+from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, far_ahead, rows_of
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
@@ -101,8 +103,8 @@ def _finding(
             "share_fraction": share,
             "calls": found.count,
             "times": "once" if found.count == 1 else f"{found.count:,} times",
-            "where": place_of(found.rows[0]),
-            "most_ns": found.rows[0].time_ns,
+            "where": (places_of(found.rows) or [(place_of(found.rows[0]), 0)])[0][0],
+            "most_ns": (places_of(found.rows) or [("", found.rows[0].time_ns)])[0][1],
             **(numbers or {}),
         },
         evidence,
@@ -206,7 +208,8 @@ def cold_start(signals: Signals) -> Finding | None:
     found = waiting(signals, is_cold)
     if found is None or not is_cold_start(signals):
         return None
-    listed = "; ".join(f"{place_of(row)} {{n{number}_ns}}" for number, row in enumerate(found.rows[:3]))
+    named = places_of(found.rows)
+    listed = "; ".join(f"{place} {{n{number}_ns}}" for number, (place, _) in enumerate(named))
     finding = _finding(
         signals,
         "cold_start",
@@ -218,7 +221,7 @@ def cold_start(signals: Signals) -> Finding | None:
         "Record later: skip the first iterations (torch.profiler.schedule(wait=1, warmup=2, active=5), nsys "
         "--delay), so that loading modules, creating contexts and first allocations are left out.",
         gain=None,
-        numbers={f"n{number}_ns": row.time_ns for number, row in enumerate(found.rows[:3])},
+        numbers={f"n{number}_ns": time for number, (_, time) in enumerate(named)},
     )
     return finding and msgspec.structs.replace(finding, once=True)
 
@@ -398,13 +401,13 @@ def allocation(signals: Signals) -> Finding | Lacks | None:
     """The GPU waits while memory is allocated from the driver, or freed, in the loop."""
     if far_ahead(signals.diagnosis):
         return None
-    is_repeated = len(signals.diagnosis.start_ns) > 1
     cold = is_cold_start(signals)
-    found = waiting(
-        signals,
-        lambda cause: cause.part == Part.BLOCKED and cause.detail == "allocation" and not (cold and is_cold(cause)),
-    )
-    if found is None or (not is_repeated and found.count < thresholds.ALLOCATIONS):
+
+    def test(cause: Cause) -> bool:
+        return cause.part == Part.BLOCKED and cause.detail == "allocation" and not (cold and is_cold(cause))
+
+    found = waiting(signals, test)
+    if found is None or (len(signals.diagnosis.start_ns) == 1 and not _goes_on(signals, found.device, test)):
         return None
     return _finding(
         signals,
@@ -429,6 +432,14 @@ def allocation(signals: Signals) -> Finding | Lacks | None:
             "https://pytorch.org/docs/stable/notes/cuda.html#memory-management", tensorflow="", tensorrt="", cuda=""
         ),
     )
+
+
+def _goes_on(signals: Signals, device: DeviceDiagnosis, test: Test) -> bool:
+    """Whether idle time of some causes is spread over nearly all of the only window, not at its start alone."""
+    chosen = np.array([test(cause) for cause in signals.profile.activity.causes] or [False], np.bool_)
+    start, wall = int(signals.diagnosis.start_ns[0]), max(signals.diagnosis.mean_wall_ns, 1)
+    place = (device.clipped.start_ns[chosen[device.clipped.cause]] - start) * thresholds.PORTIONS // wall
+    return len(distinct_values(place)) >= thresholds.PORTIONS_IN_USE
 
 
 def synchronisation(signals: Signals) -> Finding | Lacks | None:
@@ -474,8 +485,8 @@ def launching(signals: Signals) -> Finding | Lacks | None:
     found = waiting(signals, lambda cause: cause.part == Part.LAUNCHING)
     if found is None:
         return None
-    named = [row for row in found.rows if row.cause.path or row.cause.call]
-    listed = ", ".join(f"{{n{number}_ns}} for {place_of(row)}" for number, row in enumerate(named[:3]))
+    named = places_of(found.rows)
+    listed = ", ".join(f"{{n{number}_ns}} for {place}" for number, (place, _) in enumerate(named))
     return _finding(
         signals,
         "launch_detector",
@@ -496,7 +507,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         gain=(0.5, 0.9),
         pool=Pool.LAUNCH,
         how="A replayed graph launches everything in one call; what the host does besides stays.",
-        numbers={f"n{number}_ns": row.time_ns for number, row in enumerate(named[:3])},
+        numbers={f"n{number}_ns": time for number, (_, time) in enumerate(named)},
         link=signals.advice(
             "https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/", tensorflow="", tensorrt="", cuda=""
         ),

@@ -24,6 +24,16 @@ def place_of(row: Row) -> str:
     return named.replace("{", "(").replace("}", ")") or Part(cause.part).label.replace("_", " ")
 
 
+def places_of(rows: Sequence[Row], most: int = 3) -> list[tuple[str, int]]:
+    """The places with the most time, with their time: rows of one place are added."""
+    found: dict[str, int] = {}
+    for row in rows:
+        if row.cause.path or row.cause.call:
+            place = place_of(row)
+            found[place] = found.get(place, 0) + row.time_ns
+    return sorted(found.items(), key=lambda item: -item[1])[:most]
+
+
 def evidence_of(signals: Signals, rows: Sequence[Row], device: int) -> tuple[Evidence, ...]:
     """The rows that name somebody, as evidence; times and counts are of all iterations together."""
     return tuple(_evidence(signals, row, device) for row in rows if row.cause.path or row.cause.call)[

@@ -275,6 +275,9 @@ def _by_order(kernels: Kernels, rows: Int64s) -> Int64s:
 
 # ---- copies ----------------------------------------------------------------------------------------------------------
 
+_WITHIN = 8
+"""CUPTI's number of copies from a GPU to itself."""
+
 _KINDS = {1: "to the GPU", 2: "to the host", 8: "within the GPU", 10: "between GPUs"}
 
 
@@ -307,6 +310,9 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         )
         + ", and keep on the GPU what is used again."
         if pageable
+        else "Copy less within the GPU: views in place of clone() and contiguous(), results written in place, or a "
+        "compiler that fuses copies into kernels."
+        if 2 * int(found.length_ns[table.copy_kind[found.rows] == _WITHIN].sum()) > total
         else "Copy beside the kernels, on a stream of its own; keep what is used again on the GPU, and copy the "
         "narrower type."
     )
