@@ -31,9 +31,10 @@ class ImportOptions(msgspec.Struct, frozen=True):
     """Name or id of the op that ends each iteration."""
     iter_start: int | None = None
     iter_stop: int | None = None
-    """First and last iteration to aggregate, inclusive; by default all."""
-    typical: bool = False
-    """Whether to aggregate the typical iterations, unless a first or last one is given."""
+    """First and last iteration to aggregate, inclusive."""
+    typical: bool = True
+    """Whether, without these and a key op, only the typical iterations are aggregated (``diagnosis.windows``), not all.
+    Captures with DLProf's markers keep DLProf's."""
     profile_name: str = ""
     original_command: str = ""
     """Command line to store, with secrets already masked."""
@@ -137,7 +138,8 @@ def _selection(profile: Profile, options: ImportOptions) -> tuple[Selection, lis
     from tensorboard_plugin_dlprof.aggregation import Selection
     from tensorboard_plugin_dlprof.aggregation.selection import fitting
 
-    selection = Selection(options.key_op, options.iter_start, options.iter_stop, typical=options.typical)
+    typical = options.typical and not profile.dlprof_markers and options.key_op is None
+    selection = Selection(options.key_op, options.iter_start, options.iter_stop, typical=typical)
     return fitting(profile, selection) if options.lenient else (selection, [])
 
 

@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "diagnosis": {"classify", "events", "profile"},
     "events": {"classify", "diagnosis", "profile"},
     "profile": {"classify", "diagnosis", "events"},
-    "aggregation": {"classify", "events", "profile"},
+    "aggregation": {"classify", "diagnosis", "events", "profile"},
     "efficiency": {"aggregation", "classify", "events", "profile"},
     "analysis": {"aggregation", "classify", "diagnosis", "efficiency", "events", "profile"},
     "counters": {"classify", "events", "opening", "profile"},

@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.aggregation.selection import (
     choose_candidate,
     choose_range,
     iteration_of,
+    propose,
 )
 from tensorboard_plugin_dlprof.aggregation.tables import (
     Aggregation,
@@ -27,7 +28,6 @@ from tensorboard_plugin_dlprof.aggregation.tables import (
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.columns.store import release_pages, spill_columns, spilled
-from tensorboard_plugin_dlprof.columns.typical_iterations import typical_range
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
 
@@ -42,7 +42,7 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
         BadRequest: the selection does not fit the profile.
     """
     candidate = choose_candidate(profile, selection)
-    chosen = choose_range(candidate, selection)
+    chosen = choose_range(profile, candidate, selection)
     rows = instance_rows(profile)
     spill_columns(rows)
     times = instance_times(profile, rows)
@@ -94,7 +94,7 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
         launches=of_kernels.launches(profile, kernel, len(memcpy) + len(memset), graph),
         efficiency=of_kernels.efficiency(profile, nodes, kernel, graph),
         outside=_outside(profile, aggregated, rows.kernels, rows.memcpys, rows.memsets),
-        proposal=typical_range(candidate.values, candidate.stop_ns - candidate.start_ns),
+        proposal=propose(profile, candidate),
     )
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.aggregation.intervals import covered, union_of
+from tensorboard_plugin_dlprof.aggregation.resources import device_work
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
-from tensorboard_plugin_dlprof.columns.typical_iterations import typical_range
+from tensorboard_plugin_dlprof.diagnosis.windows import TypicalRange, typical_range
 from tensorboard_plugin_dlprof.errors import BadRequest, UnknownKeyOp
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
@@ -56,7 +58,7 @@ def choose_candidate(profile: Profile, selection: Selection) -> IterationCandida
     raise BadRequest(f"There are no iterations by {selection.candidate!r} in this profile; choose one of: {offered}.")
 
 
-def choose_range(candidate: IterationCandidate, selection: Selection) -> Bools:
+def choose_range(profile: Profile, candidate: IterationCandidate, selection: Selection) -> Bools:
     """Which of the candidate's iterations are aggregated.
 
     Raises:
@@ -67,13 +69,22 @@ def choose_range(candidate: IterationCandidate, selection: Selection) -> Bools:
     start = first if selection.iter_start is None else selection.iter_start
     stop = last if selection.iter_stop is None else selection.iter_stop
     if selection.typical and selection.iter_start is None and selection.iter_stop is None:
-        typical = typical_range(values, candidate.stop_ns - candidate.start_ns)
+        typical = propose(profile, candidate)
         if typical is not None:
             start, stop = typical.iter_start, typical.iter_stop
     chosen: Bools = (values >= start) & (values <= stop)
     if not first <= start <= stop <= last or not chosen.any():
         raise BadRequest(f"{_wanted(selection)} cannot be selected; this profile has the iterations {first} to {last}.")
     return chosen
+
+
+def propose(profile: Profile, candidate: IterationCandidate) -> TypicalRange | None:
+    """The typical ones of some iterations; None if all are typical."""
+    works = [(start, stop) for start, stop, _ in device_work(profile) if len(start)]
+    has_work: list[bool] | None = None
+    if works:
+        has_work = (covered(union_of(works), candidate.start_ns, candidate.stop_ns) > 0).tolist()
+    return typical_range(candidate.values, candidate.stop_ns - candidate.start_ns, has_work)
 
 
 def _wanted(selection: Selection) -> str:
@@ -96,7 +107,7 @@ def fitting(profile: Profile, selection: Selection) -> tuple[Selection, list[str
         selection = msgspec.structs.replace(selection, key_op=None)
         candidate = choose_candidate(profile, selection)
     try:
-        choose_range(candidate, selection)
+        choose_range(profile, candidate, selection)
     except BadRequest:
         values = candidate.values
         first, last = int(values[0]), int(values[-1])
@@ -114,6 +125,8 @@ def fitting(profile: Profile, selection: Selection) -> tuple[Selection, list[str
 
 def iteration_of(time: Int64s, candidate: IterationCandidate) -> Int64s:
     """Row of the iteration that contains each time; -1 outside all. Only the last iteration includes its end."""
+    if candidate.source == "whole_capture":
+        return np.zeros(len(time), np.int64)  # what is launched before the first GPU work belongs to it
     rows = np.empty(len(time), np.int64)
     for begin in range(0, len(time), _BLOCK):
         some = time[begin : begin + _BLOCK]
@@ -143,8 +156,9 @@ def _cut_at_key_op(profile: Profile, key_op: str) -> IterationCandidate:
 
 
 def _start_of(profile: Profile) -> int:
-    """Start of the whole capture, which is always one of the candidates; 0 with DLProf's markers."""
-    return next((int(way.start_ns[0]) for way in profile.iterations if way.source == "whole_capture"), 0)
+    """Start of the capture: of its first op or GPU work; 0 with DLProf's markers."""
+    whole = next((int(way.start_ns[0]) for way in profile.iterations if way.source == "whole_capture"), 0)
+    return min(whole, int(profile.instances.cpu_start.min(initial=whole)))
 
 
 def _end_of(profile: Profile) -> int:

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.columns.typical_iterations import TypicalRange
+from tensorboard_plugin_dlprof.diagnosis.windows import TypicalRange
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
 from tensorboard_plugin_dlprof.units import Percent, percent

@@ -116,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tensorboard_plugin_dlprof.opening.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
 
-    typical, start, stop = aggregated(arguments)
+    typical, start, stop = aggregated(arguments, typical=True)
     options = ImportOptions(
         key_op=arguments.key_op,
         iter_start=start,
@@ -258,4 +258,4 @@ def _kept_choices(job: Job, options: ImportOptions) -> Choices | None:
 def _chosen(options: ImportOptions) -> bool:
     """Whether the user chose something that an existing database may have been made without."""
     named = options.key_op or options.profile_name or options.kernel_rules or options.counters
-    return bool(named or (options.iter_start, options.iter_stop) != (None, None))
+    return bool(named or not options.typical or (options.iter_start, options.iter_stop) != (None, None))

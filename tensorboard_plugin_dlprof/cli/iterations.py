@@ -32,8 +32,8 @@ def add_aggregated(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--iter-stop", metavar="N", type=int, help="last iteration to aggregate, inclusive")
 
 
-def aggregated(arguments: argparse.Namespace) -> Iterations:
-    """The iterations to aggregate; all by default.
+def aggregated(arguments: argparse.Namespace, *, typical: bool = False) -> Iterations:
+    """The iterations to aggregate; by default all, or the typical ones.
 
     Raises:
         WrongUsage: they are not understood, out of order, or given in both ways.
@@ -41,7 +41,7 @@ def aggregated(arguments: argparse.Namespace) -> Iterations:
     start, stop = arguments.iter_start, arguments.iter_stop
     if not arguments.iterations:
         check_range(start, stop)
-        return Iterations(False, start, stop)
+        return Iterations(typical and start is None and stop is None, start, stop)
     if start is not None or stop is not None:
         raise WrongUsage("--iterations and --iter-start, --iter-stop say the same; give one.")
     words = parsed(arguments.iterations)

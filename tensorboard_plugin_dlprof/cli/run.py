@@ -111,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not any(command[:1]):
         raise WrongUsage("No program is given; put it after the options, as in `dlprof run -- python train.py`.")
     # Wrong options are reported now, not after the program has run for hours.
-    aggregated(arguments)
+    aggregated(arguments, typical=True)
     with checking_options():
         reports, formats = chosen_reports(words(arguments.reports)), chosen_formats(words(arguments.formats))
         if reports:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.units import short_duration
 
@@ -135,6 +136,38 @@ def _is_odd(wall_ns: int, others: list[int]) -> bool:
 def _median(ordered: Sequence[int]) -> int:
     middle = len(ordered) // 2
     return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) // 2
+
+
+class TypicalRange(msgspec.Struct, frozen=True):
+    """A range of iterations that represents the training better than all of them."""
+
+    iter_start: int
+    iter_stop: int
+    """Inclusive."""
+    reason: str
+    """One or two sentences."""
+
+
+def typical_range(
+    values: Sequence[int] | npt.NDArray[np.int64],
+    durations_ns: Sequence[int] | npt.NDArray[np.int64],
+    has_work: Sequence[bool] | None = None,
+) -> TypicalRange | None:
+    """The typical iterations by their numbers; None if none are to be left out at the ends.
+
+    Args:
+        values: The number of each iteration, ascending.
+        durations_ns: The length of each.
+        has_work: Whether any GPU did anything in it; by default, in all.
+    """
+    wall_ns = [int(length) for length in durations_ns]
+    if not any(wall_ns):
+        return None
+    found = find_typical(wall_ns, has_work or [True] * len(wall_ns), [False] * len(wall_ns))
+    if (found.start, found.stop) == (0, len(wall_ns) - 1):
+        return None
+    numbers = [str(int(value)) for value in values]
+    return TypicalRange(int(values[found.start]), int(values[found.stop]), said(found, wall_ns, numbers))
 
 
 _WORDS = {

@@ -20,7 +20,7 @@ from tensorboard_plugin_dlprof.events.identity import MAX_OPS, join_calls
 from tensorboard_plugin_dlprof.events.idle_causes import Host, find_causes
 from tensorboard_plugin_dlprof.events.idle_frames import find_idle_frames
 from tensorboard_plugin_dlprof.events.integrity import check
-from tensorboard_plugin_dlprof.events.iterations import counter_names, find_iterations, first_event_ns
+from tensorboard_plugin_dlprof.events.iterations import counter_names, find_iterations, first_event_ns, with_gpu_work
 from tensorboard_plugin_dlprof.events.linking import Links, link
 from tensorboard_plugin_dlprof.events.memory_places import with_places
 from tensorboard_plugin_dlprof.events.nesting import Nesting, nest
@@ -125,7 +125,7 @@ def _simple(capture: Capture, _nesting: Nesting, _links: Links) -> _Found:
 
 
 def _framework(capture: Capture, nesting: Nesting, links: Links) -> _Found:
-    iterations = find_iterations(capture, first_event_ns(capture), capture.info.end_ns)
+    iterations = with_gpu_work(capture, find_iterations(capture, first_event_ns(capture), capture.info.end_ns))
     drafts, owners = find_ops(capture, nesting, links, counter_names(iterations))
     drafts, owners = add_unassociated(capture, links, drafts, owners)
     capture.store.keep_tables(drafts, owners)
@@ -146,6 +146,8 @@ def _joined(drafts: Drafts, texts: DraftTexts, iterations: IterationCandidate) -
     start = drafts.start_ns[rows]
     index = np.searchsorted(iterations.start_ns, start, side="right") - 1
     iteration = np.where((index >= 0) & (start < iterations.stop_ns[index]), index, -1)
+    if iterations.source == "whole_capture":
+        iteration[:] = 0
     joined = drafts.key.copy()
     ops = join_calls(drafts.key[rows], drafts.process_id[rows], iteration, start, texts.index[rows])
     joined[rows] = ops + int(joined.max(initial=-1)) + 1

@@ -85,6 +85,22 @@ def first_event_ns(capture: Capture) -> int:
     return min((int(starts.min()) for starts in columns if len(starts)), default=0)
 
 
+def with_gpu_work(capture: Capture, candidates: list[IterationCandidate]) -> list[IterationCandidate]:
+    """The candidates, with the whole capture from the first to the last GPU work, if there is any.
+
+    What the host does before is set-up, and what it does behind is no matter of the GPU. The ops that it calls before
+    belong to the capture all the same (``aggregation.selection.iteration_of``).
+    """
+    work = capture.work
+    if not len(work.start_ns):
+        return candidates
+    *others, whole = candidates
+    start, stop = np.array([work.start_ns.min()]), np.array([work.end_ns.max()])
+    if stop[0] <= start[0]:
+        return candidates
+    return [*others, IterationCandidate(whole.source, whole.label, whole.values, start, stop)]
+
+
 def counter_names(candidates: list[IterationCandidate]) -> frozenset[str]:
     """Names, without numbers, of ranges that only mark iterations and are therefore left out of op paths."""
     marks = [item for item in candidates if item.source in ("profiler_step", "numbered_range")]

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import suppress
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.columns.typical_iterations import typical_range
+from tensorboard_plugin_dlprof.diagnosis.windows import typical_range
 from tensorboard_plugin_dlprof.queries.extension import extension_tables
 from tensorboard_plugin_dlprof.queries.iteration_blocks import NotWholeNumbers, bars_by_position, iteration_blocks
 from tensorboard_plugin_dlprof.queries.iteration_sums import (

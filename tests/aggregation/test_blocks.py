@@ -19,7 +19,6 @@ from tensorboard_plugin_dlprof.aggregation import (
     side_by_side,
 )
 from tensorboard_plugin_dlprof.aggregation import selection as selecting
-from tensorboard_plugin_dlprof.analysis import gap_causes
 from tensorboard_plugin_dlprof.events import combining, linking, nesting, op_tables
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.samples import DATA
@@ -28,7 +27,7 @@ from tests.shared_data import shared_data
 ROWS = 7
 
 BLOCKS = (
-    *((module, "_BLOCK") for module in (grouping, intervals, selecting, gap_causes)),
+    *((module, "_BLOCK") for module in (grouping, intervals, selecting)),
     *((module, "_BLOCK") for module in (combining, linking, op_tables)),
     *((module, "_INSTANCES") for module in (group_tree, instance_times, ops)),
     *((module, "_ROWS") for module in (portions, side_by_side)),

@@ -83,8 +83,8 @@ def test_causes_and_findings_of_a_database_that_holds_none() -> None:
         root = p.groups().set_index("path").loc["/"]
         assert (int(root["limited_ns"]), root["cause"]) == (302_912, "FP32 tensors")
         found = p.findings()
-        assert found["detector"].tolist()[0] == "underutilized_gpu_detector"
-        assert found["problem"].str.startswith("5 ops were eligible").any(), "what DLProf itself found stays"
+        assert found["detector"].tolist()[0] == "launch_detector"
+        assert "underutilized_gpu_detector" in set(found["detector"]), "what DLProf alone found stays"
         assert p.findings().equals(found)
     assert golden().read_bytes() == before
 

@@ -26,10 +26,13 @@ def totals(capture: Capture, tensor_core_names: set[str]) -> dict[str, Any]:
     """Everything that does not depend on how ops are joined and named."""
     instances = _instances(capture)
     iterations = _iterations(capture)
+    is_marked = (capture.ranges.kind == RangeKind.ITERATION).any()
     for instance in instances:
-        instance["iteration"] = next(
-            (value for value, start, stop in iterations if _in(instance["start"], start, stop, iterations[-1][2])), None
-        )
+        instance["iteration"] = 0
+        if is_marked:
+            last = iterations[-1][2]
+            of = (value for value, start, stop in iterations if _in(instance["start"], start, stop, last))
+            instance["iteration"] = next(of, None)
         instance["times"] = _times(instance)
     chosen = [instance for instance in instances if instance["iteration"] is not None]
     kernels = [work for instance in chosen for work in instance["work"] if work["kind"] == WorkKind.KERNEL]
@@ -133,7 +136,7 @@ def _sums(instances: list[dict[str, Any]]) -> tuple[int, int]:
 
 
 def _iterations(capture: Capture) -> list[tuple[int, int, int]]:
-    """Those of ``ProfilerStep#N``; else all from the first event on."""
+    """Those of ``ProfilerStep#N``; else all from the first to the last GPU work, or from the first event on."""
     found = sorted(
         (int(capture.strings[name].partition("#")[2]), start, end)
         for start, end, name, kind in _rows(capture.ranges, "start_ns", "end_ns", "name", "kind")
@@ -141,6 +144,8 @@ def _iterations(capture: Capture) -> list[tuple[int, int, int]]:
     )
     if found:
         return found
+    if len(capture.work.start_ns) and capture.work.end_ns.max() > capture.work.start_ns.min():
+        return [(0, int(capture.work.start_ns.min()), int(capture.work.end_ns.max()))]
     starts = [start for table in (capture.ranges, capture.calls, capture.work) for start in table.start_ns.tolist()]
     return [(0, min(starts, default=0), capture.info.end_ns)]
 

@@ -32,15 +32,15 @@ def test_nothing_tells_of_iterations() -> None:
     assert first("", end=0) == ("whole_capture", "Whole capture", [(0, 0, 0)])
 
 
-def test_whole_capture_starts_with_its_first_event() -> None:
-    """A late capture did not watch an idle GPU before; DLProf counts from the session's start."""
+def test_whole_capture_is_from_the_first_to_the_last_gpu_work() -> None:
+    """What the host does before and behind is no matter of the GPU; DLProf counts from the session's start."""
     late = """
         main  op     5000-5100 aten::mm
         main  call   5010-5020 cudaLaunchKernel ; corr=1
         gpu0  kernel 5030-5060 gemm ; corr=1
     """
     (whole,) = build_profile(draw(late, end=6000)).iterations
-    assert intervals(whole) == [(0, 5000, 6000)]
+    assert intervals(whole) == [(0, 5030, 5060)]
     marked = (
         late
         + """

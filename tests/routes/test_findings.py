@@ -64,7 +64,7 @@ def test_a_failure_does_not_last(foreign: Path, server_of: Server) -> None:
 
 
 def test_dlprofs_own_database_gets_them_too(tmp_path: Path) -> None:
-    """Low use of the GPU is found by both and told once; of DALI DLProf alone knows."""
+    """What both find is told once; of low use and of DALI DLProf alone speaks."""
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "dlprof_dldb.sqlite").write_bytes(
         (shared_data() / "dlprof-golden/dlprof_dldb.sqlite").read_bytes()
@@ -76,5 +76,5 @@ def test_dlprofs_own_database_gets_them_too(tmp_path: Path) -> None:
         server.app.close()
     detectors = [finding["detector"] for finding in said["findings"]]
     assert detectors.count("underutilized_gpu_detector") == 1
-    assert detectors[-2:] == ["amp_detector", "dataloader_detector"]
+    assert {"underutilized_gpu_detector", "dataloader_detector"} <= set(detectors)
     assert said["findings"][0]["evidence"]
