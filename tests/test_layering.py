@@ -218,7 +218,7 @@ def test_a_plain_trace_loads_no_archives_and_no_rules_for_markers(tmp_path: Path
     words = ["import", str(trace), "-o", str(tmp_path), "--force"]
     loaded = loaded_by(f"import {PACKAGE}.cli.main; assert not {PACKAGE}.cli.main.main({words})")
     assert list(tmp_path.glob("*.sqlite"))
-    ours = {f"{PACKAGE}.{name}" for name in ("analysis.dlprof_detectors", "cli.renewing", "importers.looks_like")}
+    ours = {f"{PACKAGE}.{name}" for name in ("analysis.dlprof_detectors", "cli.renewing", "importers.wrong_file_hints")}
     ours |= {f"{PACKAGE}.{name}" for name in ("queries.iteration_shares")}
     unneeded = {"gzip", "secrets", "logging"}
     assert not loaded & (ours | unneeded)

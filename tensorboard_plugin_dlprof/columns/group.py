@@ -33,9 +33,9 @@ def distinct_values(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """The distinct values, ascending."""
     if is_dense(values):
         low = int(values.min())
-        found = np.zeros(int(values.max()) - low + 1, np.bool_)
-        found[values.astype(np.int64) - low] = True
-        return np.flatnonzero(found) + low
+        is_present = np.zeros(int(values.max()) - low + 1, np.bool_)
+        is_present[values.astype(np.int64) - low] = True
+        return np.flatnonzero(is_present) + low
     ordered = np.sort(values)
     return ordered[_is_first(ordered)].astype(np.int64)
 
@@ -87,12 +87,12 @@ def are_among(values: npt.NDArray[Any], wanted: Iterable[int]) -> npt.NDArray[np
     low, high = int(values.min(initial=0)), int(values.max(initial=-1))
     table = np.zeros(high - low + 1, np.bool_)
     table[[value - low for value in wanted if low <= value <= high]] = True
-    found: npt.NDArray[np.bool_] = table[values.astype(np.int64) - low if low else values]
-    return found
+    is_wanted: npt.NDArray[np.bool_] = table[values.astype(np.int64) - low if low else values]
+    return is_wanted
 
 
 def _is_first(ordered: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Whether each value differs from the one before it."""
-    found = np.ones(len(ordered), np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=found[1:])
-    return found
+    is_first = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return is_first

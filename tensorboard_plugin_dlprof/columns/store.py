@@ -11,7 +11,7 @@ import os
 import tempfile
 import weakref
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, TypeVar
@@ -77,9 +77,9 @@ class ColumnStore:
         """The column, or a copy in a file if it is long and in memory."""
         if not isinstance(column, np.ndarray) or not column.flags.owndata or self._is_short(column.size, column.dtype):
             return column
-        kept = self.empty(column.size, column.dtype).reshape(column.shape)
-        kept[...] = column
-        return kept  # type: ignore[return-value]
+        mapped = self.empty(column.size, column.dtype).reshape(column.shape)
+        mapped[...] = column
+        return mapped  # type: ignore[return-value]
 
     def keep_tables(self, *tables: msgspec.Struct) -> None:
         """Put the long columns of tables (structs) into files."""
@@ -179,17 +179,11 @@ def spill_columns(table: msgspec.Struct) -> None:
 
 def joined(chunks: Iterable[npt.NDArray[np.int64]], columns: int) -> list[npt.NDArray[np.int64]]:
     """Concatenate chunks of rows, of shape (any, ``columns``), and return the columns."""
-    found = [_DEFAULT.growing("q") for _ in range(columns)]
+    whole = [_DEFAULT.growing("q") for _ in range(columns)]
     for chunk in chunks:
-        for position, column in enumerate(found):
+        for position, column in enumerate(whole):
             column.append(chunk[:, position])
-    return [column.whole() for column in found]
-
-
-def concatenated(store: ColumnStore, parts: Sequence[_Column]) -> _Column:
-    """``np.concatenate`` into a column of ``store``."""
-    whole = store.empty(sum(map(len, parts)), parts[0].dtype)
-    return np.concatenate(parts, out=whole)  # type: ignore[return-value]
+    return [column.whole() for column in whole]
 
 
 def release_pages() -> None:

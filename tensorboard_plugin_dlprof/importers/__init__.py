@@ -75,7 +75,7 @@ def find_importer(path: Path) -> Importer:
     for importer in importers(head):
         if importer.sniff(path, head):
             return importer
-    from tensorboard_plugin_dlprof.importers.looks_like import looks_like
+    from tensorboard_plugin_dlprof.importers.wrong_file_hints import looks_like
 
     tried = " and ".join(importer.title for importer in importers(MAGIC))
     raise UnknownFormat(f"{shown(path)} {looks_like(path, head)}. Formats tried: {tried}.")

@@ -320,16 +320,16 @@ def _forward_links(flows: Columns, threads: Sequence[Thread], times: Times, midd
     )
 
 
-def _last_of_each(arrow: Int64s, chosen: Mask) -> Int64s:
-    """The last of the chosen rows of each arrow."""
-    rows = np.flatnonzero(chosen)[::-1]
+def _last_of_each(arrow: Int64s, mask: Mask) -> Int64s:
+    """The last row of each arrow, among those of the mask."""
+    rows = np.flatnonzero(mask)[::-1]
     return rows[np.unique(arrow[rows], return_index=True)[1]]
 
 
 def _recorded(ranges: Ranges, calls: Calls, syncs: Syncs, memory: MemoryEvents, strings: Strings) -> frozenset[str]:
     kinds = set(distinct_values(ranges.kind).tolist())
     texts = strings.texts()
-    found = {
+    present = {
         "ops": RangeKind.OP in kinds,
         "shapes": any(any(map(str.isdigit, texts[text])) for text in distinct_values(ranges.shapes)),
         "stacks": RangeKind.FRAME in kinds or bool(ranges.stack.any()),
@@ -339,4 +339,4 @@ def _recorded(ranges: Ranges, calls: Calls, syncs: Syncs, memory: MemoryEvents, 
         "syncs": len(syncs.start_ns) > 0,
         "graphs": any("GraphLaunch" in texts[name] for name in distinct_values(calls.name)),
     }
-    return frozenset(name for name, present in found.items() if present)
+    return frozenset(name for name, is_present in present.items() if is_present)

@@ -41,16 +41,16 @@ class Clock:
         self.origin_us = 0
         """What was subtracted from every timestamp: trace time = origin + decoded value."""
         self._long = self._short = b""
-        for found in _STAMP.finditer(sample):
-            digits = found[2]
+        for stamp in _STAMP.finditer(sample):
+            digits = stamp[2]
             if int(digits) >= _EXACT_BELOW_US:
                 leading = digits[:-_KEPT_DIGITS]
                 self.origin_us = int(leading) * LEAST_SHORT_US - LEAST_SHORT_US
                 # Padding with blanks keeps the length of the text, which makes replacing twice as fast.
                 padding = b" " * (len(leading) - 1)
-                quote = found[1][-1:].strip(b": \t\r\n")
-                before = found[1].removesuffix(quote)
-                self._long, self._short = found[1] + leading, before + padding + quote + b"1"
+                quote = stamp[1][-1:].strip(b": \t\r\n")
+                before = stamp[1].removesuffix(quote)
+                self._long, self._short = stamp[1] + leading, before + padding + quote + b"1"
                 break
 
     def shorten(self, text: bytes) -> bytes:

@@ -75,15 +75,15 @@ _decode = msgspec.json.Decoder(Described, strict=False).decode
 
 def described(text: bytes) -> list[Described]:
     """The collectives that a piece of a trace describes; arguments that cannot be decoded are left out."""
-    found, place = [], text.find(_KEY)
+    descriptions, place = [], text.find(_KEY)
     while place >= 0:
         begin, end = text.rfind(b"{", 0, place), text.find(b"}", place)
         if begin < 0 or end < 0:
             break
         with contextlib.suppress(*DECODE_ERRORS):
-            found.append(_decode(text[begin : end + 1]))
+            descriptions.append(_decode(text[begin : end + 1]))
         place = text.find(_KEY, end)
-    return found
+    return descriptions
 
 
 def list_text(value: object) -> str:
@@ -114,20 +114,20 @@ def collectives(
     """
     groups = _Groups(metadata)
     if not len(columns["correlation"]):
-        return no_collectives(), groups.found
+        return no_collectives(), groups.groups
     texts = strings.texts()
     own, of_op = columns["correlation"], columns["external_id"]
-    row, told = _joined(own, work.correlation)
+    row, described_row = _joined(own, work.correlation)
     is_other = np.ones(len(work.correlation), np.bool_)
     is_other[row] = False
     others, hosts = np.flatnonzero(is_other), np.flatnonzero(own < 0)
     more_rows, more = _joined(of_op[hosts], external_id[others])
-    row, told = np.concatenate([row, others[more_rows]]), np.concatenate([told, hosts[more]])
+    row, described_row = np.concatenate([row, others[more_rows]]), np.concatenate([described_row, hosts[more]])
     order = np.argsort(row, kind="stable")
-    row, told = row[order], told[order]
+    row, described_row = row[order], described_row[order]
 
     def column(name: str) -> Int64s:
-        values: Int64s = columns[name][told].astype(np.int64)
+        values: Int64s = columns[name][described_row].astype(np.int64)
         return values
 
     names = zip(
@@ -135,7 +135,7 @@ def collectives(
     )
     group = [groups.number(texts[name], texts[text], texts[ranks], size) for name, text, ranks, size in names]
     sizes = np.array([_ELEMENT_BYTES.get(texts[number].lower(), 0) for number in column("dtype").tolist()], np.int64)
-    found = Collectives(
+    table = Collectives(
         work=row,
         call=column("called").astype(np.int32),
         process_group=np.array(group, np.int32),
@@ -148,7 +148,7 @@ def collectives(
         source=column("source").astype(np.int32),
         destination=column("destination").astype(np.int32),
     )
-    return found, groups.found
+    return table, groups.groups
 
 
 def _joined(keys: Int64s, of_work: Int64s) -> tuple[Int64s, Int64s]:
@@ -171,7 +171,7 @@ class _Groups:
     """Process groups by name and ranks: names are counters of one process, and disjoint groups may share one."""
 
     def __init__(self, metadata: Mapping[str, Any]) -> None:
-        self.found: list[ProcessGroup] = []
+        self.groups: list[ProcessGroup] = []
         self._numbers: dict[tuple[str, str, int], int] = {}
         self._by_ranks: dict[tuple[str, tuple[int, ...] | str], int] = {}
         self._configured: dict[str, tuple[int, ...]] = {}
@@ -187,7 +187,7 @@ class _Groups:
                 self._add(name, str(entry.get("pg_desc", "")), ranks, "", size)
 
     def number(self, name: str, text: str, ranks_text: str, size: int) -> int:
-        """The row of a group in ``found``; -1 without a name."""
+        """The row of a group in ``groups``; -1 without a name."""
         key = name, ranks_text, size
         if key not in self._numbers:
             ranks = _ranks(ranks_text) or self._configured.get(name)
@@ -200,11 +200,11 @@ class _Groups:
     def _add(self, name: str, text: str, ranks: tuple[int, ...] | None, ranks_text: str, size: int) -> int:
         key = name, ranks if ranks is not None else f"{ranks_text} {size}"
         if key not in self._by_ranks:
-            if len(self.found) >= _MOST_GROUPS:
+            if len(self.groups) >= _MOST_GROUPS:
                 return -1
-            self._by_ranks[key] = len(self.found)
+            self._by_ranks[key] = len(self.groups)
             size = len(ranks) if ranks is not None else size
-            self.found.append(ProcessGroup(name, text, ranks or (), max(size, -1), "" if ranks else ranks_text))
+            self.groups.append(ProcessGroup(name, text, ranks or (), max(size, -1), "" if ranks else ranks_text))
         return self._by_ranks[key]
 
 

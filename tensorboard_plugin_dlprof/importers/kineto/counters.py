@@ -49,8 +49,8 @@ def is_tensor_sample(event: Any) -> bool:
 
 def device_of(event: Any) -> int:
     """The GPU that a sample is of."""
-    found = _GPU.match(str(event.pid))
-    return int(found[1]) if found else -1
+    gpu = _GPU.match(str(event.pid))
+    return int(gpu[1]) if gpu else -1
 
 
 def tensor_samples(
@@ -63,28 +63,28 @@ def tensor_samples(
     """
     end_ns = times.end_ns
     start_us, device, metric, value = (columns[name] for name in ("start_us", "device", "metric", "value"))
-    found: list[tuple[Int64s, Int64s, Int64s]] = []
+    parts: list[tuple[Int64s, Int64s, Int64s]] = []
     samples = np.flatnonzero(usable_start(start_us, middle_us))
     for number, places in rows_by_value(device[samples]):
         here = samples[places]
         best = min(distinct_values(metric[here]).tolist(), key=lambda each: (not _is_share(metrics[each]), each))
-        chosen = here[metric[here] == best]
-        chosen = chosen[np.argsort(start_us[chosen], kind="stable")]
-        percent = _percent(value[chosen], is_share=_is_share(metrics[best]))
-        stop = times.points(start_us[chosen])[1:]
+        rows = here[metric[here] == best]
+        rows = rows[np.argsort(start_us[rows], kind="stable")]
+        percent = _percent(value[rows], is_share=_is_share(metrics[best]))
+        stop = times.points(start_us[rows])[1:]
         sound = (percent[:-1] == 0) | ((percent[:-1] >= _WHOLE_PERCENT) & (percent[:-1] <= 100))
         ended = np.rint(percent[:-1]).astype(np.int64)[sound]
-        found.append((np.full(len(ended), number, np.int64), stop[sound], ended))
+        parts.append((np.full(len(ended), number, np.int64), stop[sound], ended))
     times.end_ns = end_ns  # the profiler goes on sampling after the program has ended
-    if not found:
+    if not parts:
         return no_tensor_samples()
-    devices, stops, percents = (np.concatenate(column) for column in zip(*found, strict=True))
+    devices, stops, percents = (np.concatenate(column) for column in zip(*parts, strict=True))
     return TensorSamples(devices.astype(np.int32), stops, percents)
 
 
 def _is_share(metric: str) -> bool:
-    found = _METRIC.match(metric)
-    return found is not None and found["cycles"] is not None
+    match = _METRIC.match(metric)
+    return match is not None and match["cycles"] is not None
 
 
 def _percent(value: npt.NDArray[np.float64], *, is_share: bool) -> npt.NDArray[np.float64]:

@@ -115,9 +115,7 @@ class _Struct(msgspec.Struct, frozen=True, gc=False):
     """One entry of ``traceEvents``, or its ``args``. -1, NaN and empty values stand for absent."""
 
 
-class OpArgs(_Struct, frozen=True, gc=False):
-    """``args`` of an operator or annotation."""
-
+class _OpArgs(_Struct, frozen=True, gc=False):
     input_dims: msgspec.Raw = msgspec.field(name="Input Dims", default=NO_TEXT)
     input_dims_2020: msgspec.Raw = msgspec.field(name="Input dims", default=NO_TEXT)
     input_type: msgspec.Raw = msgspec.field(name="Input type", default=NO_TEXT)
@@ -129,24 +127,18 @@ class OpArgs(_Struct, frozen=True, gc=False):
     group_id: Scalar = msgspec.field(name="Process Group ID", default="")
 
 
-class CallArgs(_Struct, frozen=True, gc=False):
-    """``args`` of an API call."""
-
+class _CallArgs(_Struct, frozen=True, gc=False):
     correlation: Scalar = -1
     external_id: Scalar = msgspec.field(name="External id", default=-1)
     external_id_2020: Scalar = msgspec.field(name="external id", default=-1)
 
 
-class DeviceArgs(CallArgs, frozen=True, gc=False):
-    """``args`` of what is on a device's track."""
-
+class _DeviceArgs(_CallArgs, frozen=True, gc=False):
     device: Scalar = -1
     stream: Scalar = -1
 
 
-class WorkArgs(DeviceArgs, frozen=True, gc=False):
-    """``args`` of a kernel, copy or set."""
-
+class _WorkArgs(_DeviceArgs, frozen=True, gc=False):
     num_bytes: Scalar = msgspec.field(name="bytes", default=-1)
     kind: Scalar = ""
     grid: msgspec.Raw = NO_TEXT
@@ -157,16 +149,12 @@ class WorkArgs(DeviceArgs, frozen=True, gc=False):
     graph_node: Scalar = msgspec.field(name="graph node id", default=-1)
 
 
-class SyncArgs(DeviceArgs, frozen=True, gc=False):
-    """``args`` of a synchronisation."""
-
+class _SyncArgs(_DeviceArgs, frozen=True, gc=False):
     sync_kind: Scalar = msgspec.field(name="cuda_sync_kind", default="")
     event_id: Scalar = msgspec.field(name="wait_on_cuda_event_id", default=-1)
 
 
-class MemoryArgs(_Struct, frozen=True, gc=False):
-    """``args`` of a ``[memory]`` instant."""
-
+class _MemoryArgs(_Struct, frozen=True, gc=False):
     memory_bytes: Scalar = msgspec.field(name="Bytes", default=None)
     allocated: Scalar = msgspec.field(name="Total Allocated", default=-1)
     reserved: Scalar = msgspec.field(name="Total Reserved", default=-1)
@@ -175,20 +163,18 @@ class MemoryArgs(_Struct, frozen=True, gc=False):
     device_id: Scalar = msgspec.field(name="Device Id", default=-1)
 
 
-class CounterArgs(_Struct, frozen=True, gc=False):
-    """``args`` of a counter's sample."""
-
+class _CounterArgs(_Struct, frozen=True, gc=False):
     value: Scalar = msgspec.field(name="", default=None)
 
 
-class NameArgs(_Struct, frozen=True, gc=False):
+class _NameArgs(_Struct, frozen=True, gc=False):
     """``args`` of metadata."""
 
     name: Scalar = ""
     """Name of a thread."""
 
 
-_ARGS = (OpArgs, WorkArgs, SyncArgs, MemoryArgs, CounterArgs, NameArgs)
+_ARGS = (_OpArgs, _WorkArgs, _SyncArgs, _MemoryArgs, _CounterArgs, _NameArgs)
 ARG_FIELDS = {field.name: field for struct in _ARGS for field in msgspec.structs.fields(struct)}
 """All fields of ``args``, by our name."""
 
@@ -203,13 +189,13 @@ Args = msgspec.defstruct(
 """``args`` of any event."""
 
 
-class Ignored(_Struct, frozen=True, gc=False):
+class _Ignored(_Struct, frozen=True, gc=False):
     """An event of which nothing is needed."""
 
     ts = math.nan
 
 
-class Unknown(_Struct, frozen=True, gc=False):
+class _Unknown(_Struct, frozen=True, gc=False):
     """An event of a category that we do not know."""
 
     ph: str = ""
@@ -218,7 +204,7 @@ class Unknown(_Struct, frozen=True, gc=False):
     tid: int | str = -1
 
 
-class Span(_Struct, frozen=True, gc=False):
+class _Span(_Struct, frozen=True, gc=False):
     """An event with a duration. ``ts`` and ``dur`` are microseconds. Fields are in Kineto's order, because the decoder
     tries the one after the last first."""
 
@@ -230,53 +216,45 @@ class Span(_Struct, frozen=True, gc=False):
     dur: float = math.nan
 
 
-class Op(Span, frozen=True, gc=False):
-    """An operator or annotation."""
-
-    args: OpArgs = OpArgs()
+class _Op(_Span, frozen=True, gc=False):
+    args: _OpArgs = _OpArgs()
 
 
-class Call(Span, frozen=True, gc=False):
-    """An API call."""
-
-    args: CallArgs = CallArgs()
+class _Call(_Span, frozen=True, gc=False):
+    args: _CallArgs = _CallArgs()
 
 
-class Work(Span, frozen=True, gc=False):
-    """A kernel, copy or set."""
-
-    args: WorkArgs = WorkArgs()
+class _Work(_Span, frozen=True, gc=False):
+    args: _WorkArgs = _WorkArgs()
 
 
-class Sync(Span, frozen=True, gc=False):
-    """A synchronisation."""
-
-    args: SyncArgs = SyncArgs()
+class _Sync(_Span, frozen=True, gc=False):
+    args: _SyncArgs = _SyncArgs()
 
 
-class Instant(Span, frozen=True, gc=False):
+class _Instant(_Span, frozen=True, gc=False):
     """An instant, such as ``[memory]``."""
 
-    args: MemoryArgs = MemoryArgs()
+    args: _MemoryArgs = _MemoryArgs()
 
 
-class Flow(Unknown, frozen=True, gc=False):
+class _Flow(_Unknown, frozen=True, gc=False):
     """An end of an arrow."""
 
     id: int | str = -1
 
 
-class Sample(_Struct, frozen=True, gc=False):
+class _Sample(_Struct, frozen=True, gc=False):
     """A sample of a hardware counter."""
 
     ph: str = ""
     name: str = ""
     pid: int | str = -1
     ts: float = math.nan
-    args: CounterArgs = CounterArgs()
+    args: _CounterArgs = _CounterArgs()
 
 
-class Event(Span, frozen=True, gc=False):
+class Event(_Span, frozen=True, gc=False):
     """An event of any category."""
 
     cat: str = ""
@@ -285,21 +263,21 @@ class Event(Span, frozen=True, gc=False):
 
 
 _STRUCTS: dict[Kind, type[_Struct]] = {
-    Kind.IGNORED: Ignored,
-    Kind.UNKNOWN: Unknown,
-    Kind.OLD_OP: Op,
-    Kind.OP: Op,
-    Kind.ANNOTATION: Op,
-    Kind.FRAME: Span,
-    Kind.CALL: Call,
-    Kind.KERNEL: Work,
-    Kind.MEMCPY: Work,
-    Kind.MEMSET: Work,
-    Kind.SYNC: Sync,
-    Kind.FLOW: Flow,
-    Kind.INSTANT: Instant,
-    Kind.COUNTER: Sample,
-    Kind.COUNTER_RANGE: Ignored,
+    Kind.IGNORED: _Ignored,
+    Kind.UNKNOWN: _Unknown,
+    Kind.OLD_OP: _Op,
+    Kind.OP: _Op,
+    Kind.ANNOTATION: _Op,
+    Kind.FRAME: _Span,
+    Kind.CALL: _Call,
+    Kind.KERNEL: _Work,
+    Kind.MEMCPY: _Work,
+    Kind.MEMSET: _Work,
+    Kind.SYNC: _Sync,
+    Kind.FLOW: _Flow,
+    Kind.INSTANT: _Instant,
+    Kind.COUNTER: _Sample,
+    Kind.COUNTER_RANGE: _Ignored,
 }
 
 _decode_events = msgspec.json.Decoder(list[Event], strict=False).decode

@@ -65,8 +65,8 @@ def track_number(value: object, fallback: object) -> int:
         number = whole_number(candidate)
         if number >= 0:
             return number
-        if isinstance(candidate, str) and (found := _LAST_NUMBER.search(candidate)):
-            return whole_number(found[1])
+        if isinstance(candidate, str) and (match := _LAST_NUMBER.search(candidate)):
+            return whole_number(match[1])
     return -1
 
 
@@ -102,8 +102,8 @@ def copy_kind(name: str, kind: object) -> int:
         kind: ``HtoD`` on AMD's GPUs, else absent.
     """
     for text in (name, kind):
-        if isinstance(text, str) and (found := _COPY_DIRECTION.search(text)):
-            return _COPY_KINDS.get((found[1][0] + found[2][0]).translate(_PLAIN_MEMORY), -1)
+        if isinstance(text, str) and (match := _COPY_DIRECTION.search(text)):
+            return _COPY_KINDS.get((match[1][0] + match[2][0]).translate(_PLAIN_MEMORY), -1)
     return -1
 
 

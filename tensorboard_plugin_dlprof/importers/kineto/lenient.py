@@ -136,14 +136,14 @@ def escaped(text: str) -> str:
 def mended_members(text: str) -> tuple[dict[str, Any], bool]:
     """The members of a broken JSON object, and whether these are all; if not, those that are intact."""
     try:
-        found = json.loads(escaped(text), strict=False)
+        members = json.loads(escaped(text), strict=False)
     except (ValueError, RecursionError):
-        found = None
-    return (found, True) if isinstance(found, dict) else (_whole_members(text), False)
+        members = None
+    return (members, True) if isinstance(members, dict) else (_whole_members(text), False)
 
 
 def _whole_members(text: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     read_value = json.JSONDecoder(strict=False).raw_decode
     position = broken = 0
     while broken < _MOST_BROKEN_MEMBERS and (key := _KEY.search(text, position)):
@@ -154,6 +154,6 @@ def _whole_members(text: str) -> dict[str, Any]:
             broken += 1
             continue
         if _BEHIND.match(text, end):
-            found[key[1]] = value
+            members[key[1]] = value
             position = end
-    return found
+    return members

@@ -70,10 +70,10 @@ class Parts:
             track: number of the text before the number of the GPU.
             device: number of the GPU as written.
         """
-        found = _mapped(track, self._process_of)
+        process_of_work = _mapped(track, self._process_of)
         for (text, number), process in self._of_gpus.items():
-            found[(track == text) & (device == number)] = process
-        return found
+            process_of_work[(track == text) & (device == number)] = process
+        return process_of_work
 
     def devices_of_work(self, track: Int32s, device: Int32s) -> Int32s:
         """Numbers of the GPUs of device work, made unique across parts."""
@@ -85,8 +85,8 @@ class Parts:
 
     def _process_of(self, track: int) -> int:
         text = self._texts[track]
-        found = self._of_caller.get(text)
-        return self._of_label.get(label_of(text), self._of_all) if found is None else found
+        number = self._of_caller.get(text)
+        return self._of_label.get(label_of(text), self._of_all) if number is None else number
 
     def _launchers(self, tables: dict[str, Columns], owners: Sequence[_Process]) -> dict[tuple[int, int], int]:
         calls, work = tables["calls"], tables["work"]
@@ -96,7 +96,7 @@ class Parts:
             mine = of_caller[calls["thread"]] & (calls["correlation"] > 0)
             launches[caller] = _Launches(calls["correlation"][mine], calls["start_us"][mine]).earliest()
         track, device = work["track"], np.maximum(work["device"], 0)
-        found = {}
+        process_of_gpu = {}
         for text, number in _pairs(distinct_values(_keys(track, device))):
             callers = self._callers.get(label_of(self._texts[text])) or [*launches]
             if self._texts[text] in self._of_caller or len(callers) < 2:
@@ -105,8 +105,8 @@ class Parts:
             of_gpu = _Launches(work["correlation"][mine], work["start_us"][mine])
             place = _launcher_of(of_gpu, [launches[caller] for caller in callers])
             if place >= 0:
-                found[text, number] = self._only([callers[place]])
-        return found
+                process_of_gpu[text, number] = self._only([callers[place]])
+        return process_of_gpu
 
     def _only(self, callers: Collection[_Process]) -> int:
         """The number of the only process; 0 if there are several, or its number was not assigned by a system."""
@@ -189,14 +189,14 @@ def _launcher_of(work: _Launches, calls: Sequence[_Launches]) -> int:
         work: the work that has a correlation.
         calls: ``earliest`` of the calls of each process.
     """
-    found = [each.lags_of(work) for each in calls]
-    anywhere = np.any([~np.isnan(lags) for lags in found], axis=0)
-    whole = [place for place, lags in enumerate(found) if not np.isnan(lags[anywhere]).any()]
+    lags_of = [each.lags_of(work) for each in calls]
+    anywhere = np.any([~np.isnan(lags) for lags in lags_of], axis=0)
+    whole = [place for place, lags in enumerate(lags_of) if not np.isnan(lags[anywhere]).any()]
     if not anywhere.any() or not whole:
         return -1
 
     def likelihood(place: int) -> tuple[int, float]:
-        lags = found[place][anywhere]
+        lags = lags_of[place][anywhere]
         return int(np.count_nonzero(lags >= 0)), -float(np.abs(lags).sum())
 
     return max(whole, key=likelihood)

@@ -307,15 +307,15 @@ class TraceReader:
             return
         searched = 0
         while True:
-            found = _EVENTS_KEY.search(self._buffer, searched)
-            if found and found.end() < len(self._buffer):
+            key = _EVENTS_KEY.search(self._buffer, searched)
+            if key and key.end() < len(self._buffer):
                 break
             if len(self._buffer) > MAX_METADATA_BYTES:
                 raise self._no_events(f"has no traceEvents in its first {MAX_METADATA_BYTES >> 20} MB")
-            searched = found.start() if found else max(0, len(self._buffer) - len(b'"traceEvents" :'))
+            searched = key.start() if key else max(0, len(self._buffer) - len(b'"traceEvents" :'))
             if not self._double():
                 raise self._no_events(_what_json_is(self._buffer))
-        head, self._buffer = self._buffer[: found.start()], self._buffer[found.end() :]
+        head, self._buffer = self._buffer[: key.start()], self._buffer[key.end() :]
         self.metadata = self._members(head + b'"traceEvents":[]}', "before")
         if self.skipped and not self.metadata:
             raise BrokenSource(f"{self._name} is broken JSON before its events; record the profile again.")
@@ -355,8 +355,8 @@ class TraceReader:
 
 
 def _end_of(pattern: re.Pattern[bytes], text: bytes, start: int) -> int:
-    found = pattern.match(text, start)
-    return found.end() if found else start
+    match = pattern.match(text, start)
+    return match.end() if match else start
 
 
 def _end_of_value(text: bytes, start: int) -> int:
@@ -398,12 +398,12 @@ def _most_common_gap(text: bytes) -> bytes:
 
 def _what_json_is(text: bytes) -> str:
     try:
-        found = json.loads(text.decode("utf-8", "replace"), strict=False)
+        value = json.loads(text.decode("utf-8", "replace"), strict=False)
     except (ValueError, RecursionError):
         return "is not JSON or is cut short before its first event"
-    if isinstance(found, dict):
+    if isinstance(value, dict):
         return "is JSON without traceEvents"
-    return f"is JSON that holds {'a text' if isinstance(found, str) else 'a single value'}"
+    return f"is JSON that holds {'a text' if isinstance(value, str) else 'a single value'}"
 
 
 def _after_gap(text: bytes, end: int) -> bytes:

@@ -335,12 +335,12 @@ class EventTables:
 
     def _add_counters(self, events: list[Any]) -> None:
         """Those of other metrics are ignored, and not counted as skipped."""
-        found = [event for event in events if is_tensor_sample(event)]
+        samples = [event for event in events if is_tensor_sample(event)]
         self._tables["counters"].extend(
-            start_us=[event.ts for event in found],
-            device=[device_of(event) for event in found],
-            metric=self._metric_ids.of([event.name for event in found]),
-            value=[float(event.args.value) for event in found],
+            start_us=[event.ts for event in samples],
+            device=[device_of(event) for event in samples],
+            metric=self._metric_ids.of([event.name for event in samples]),
+            value=[float(event.args.value) for event in samples],
         )
 
     def _add_collectives(self, events: list[Any]) -> None:

@@ -80,9 +80,9 @@ def _read_part(path: Path, reader: TraceReader, options: ReadOptions, chunks: tu
             del events
     if tables.has_halves:
         raise NeedsSequentialRead
-    found = tables.finish()
-    found.skipped.update(reader.skipped)
-    _dump(found, file)
+    part = tables.finish()
+    part.skipped.update(reader.skipped)
+    _dump(part, file)
 
 
 class _Fork:

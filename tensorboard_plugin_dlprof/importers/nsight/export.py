@@ -16,7 +16,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.importers.importer import Progress
-from tensorboard_plugin_dlprof.importers.nsight.portions import Source, portions
+from tensorboard_plugin_dlprof.importers.nsight.read_columns import Source, batches
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, columns, real_tables, seal
 
 NO_TIME = -(1 << 63)
@@ -158,13 +158,13 @@ class Export:
             text=None if text is None else f"ifnull({_quoted(text)}, '')" if self.has_column(table, text) else "''",
             condition=where,
         )
-        for portion in portions(self.con, source):
-            self._advance(doing, portion.rows)
-            found = dict(zip(present, portion.numbers, strict=True))
+        for batch in batches(self.con, source):
+            self._advance(doing, batch.rows)
+            found = dict(zip(present, batch.numbers, strict=True))
             yield Batch(
-                portion.rows,
-                [found[c] if c in found else np.full(portion.rows, c.default, np.int64) for c in wanted],
-                portion.texts,
+                batch.rows,
+                [found[c] if c in found else np.full(batch.rows, c.default, np.int64) for c in wanted],
+                batch.texts,
             )
 
     def _rowid(self, table: str) -> str:

@@ -48,13 +48,13 @@ class Names:
         self._known.update(dict.fromkeys(unknown, 0))
         if self._table is None:
             return
-        # The same statement for every portion, so that SQLite prepares it once.
+        # The same statement for every batch, so that SQLite prepares it once.
         places = ", ".join("?" * _IDS_PER_QUERY)
         statement = f'SELECT id, CAST(value AS TEXT) FROM "{self._table}" WHERE id IN ({places}) AND value IS NOT NULL'
         for first in range(0, len(unknown), _IDS_PER_QUERY):
-            portion = unknown[first : first + _IDS_PER_QUERY]
-            portion += [portion[0]] * (_IDS_PER_QUERY - len(portion))
-            for key, text in self._export.con.execute(statement, portion).fetchmany(2 * _IDS_PER_QUERY):
+            batch = unknown[first : first + _IDS_PER_QUERY]
+            batch += [batch[0]] * (_IDS_PER_QUERY - len(batch))
+            for key, text in self._export.con.execute(statement, batch).fetchmany(2 * _IDS_PER_QUERY):
                 self._known[int(key)] = self._strings.intern(text)
 
 

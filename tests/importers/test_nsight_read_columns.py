@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tensorboard_plugin_dlprof.events.tables import RangeKind
-from tensorboard_plugin_dlprof.importers.nsight.portions import ROWS, Portion, Source, portions
+from tensorboard_plugin_dlprof.importers.nsight.read_columns import ROWS, Batch, Source, batches
 from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, seal
 from tests.importers.nsight_exports import read, thread, write_export
 from tests.importers.nsight_rows import NVTX_COLUMNS, marker
@@ -19,7 +19,7 @@ from tests.importers.nsight_rows import NVTX_COLUMNS, marker
 NUMBERS = ("ifnull(CAST(a AS INTEGER), -1)", "ifnull(CAST(b AS INTEGER), -1)")
 
 
-def read_rows(folder: Path, rows: Sequence[tuple[Any, ...]], condition: str = "") -> list[Portion]:
+def read_rows(folder: Path, rows: Sequence[tuple[Any, ...]], condition: str = "") -> list[Batch]:
     """Portions of a table with the columns ``id`` (of the row), ``a``, ``b`` and the text ``c``."""
     path = folder / "rows.sqlite"
     with closing(sqlite3.connect(path)) as con:
@@ -29,12 +29,12 @@ def read_rows(folder: Path, rows: Sequence[tuple[Any, ...]], condition: str = ""
         con.commit()
     with closing(open_untrusted(path)) as con:
         seal(con)
-        return list(portions(con, Source('"some"', "rowid", NUMBERS, "ifnull(c, '')", condition)))
+        return list(batches(con, Source('"some"', "rowid", NUMBERS, "ifnull(c, '')", condition)))
 
 
-def joined(found: Sequence[Portion]) -> list[tuple[int, int, bytes]]:
+def joined(found: Sequence[Batch]) -> list[tuple[int, int, bytes]]:
     """All rows."""
-    return [row for portion in found for row in zip(*(x.tolist() for x in portion.numbers), portion.texts, strict=True)]
+    return [row for batch in found for row in zip(*(x.tolist() for x in batch.numbers), batch.texts, strict=True)]
 
 
 def test_rows_of_several_portions(tmp_path: Path) -> None:
@@ -42,12 +42,12 @@ def test_rows_of_several_portions(tmp_path: Path) -> None:
     count = 3 * ROWS + 5
     values = [(n if n % 2 else -(1 << 62) - n, 7 if n < 2 * ROWS + 9 else 8, f"text {n}") for n in range(count)]
     found = read_rows(tmp_path, [(n + 1, *row) for n, row in enumerate(values)] + [(count + 1, None, None, None)])
-    assert [portion.rows for portion in found] == [ROWS, ROWS, ROWS, 6]
+    assert [batch.rows for batch in found] == [ROWS, ROWS, ROWS, 6]
     assert joined(found) == [(a, b, c.encode()) for a, b, c in values] + [(-1, -1, b"")]
 
 
 def test_steady_column_that_changes_all_the_time(tmp_path: Path) -> None:
-    """A column with another value in each portion is right, and so is one that changes within each."""
+    """A column with another value in each batch is right, and so is one that changes within each."""
     count = 12 * ROWS
     values = [(n // ROWS, n // (ROWS - 1), "") for n in range(count)]
     found = read_rows(tmp_path, [(n + 1, *row) for n, row in enumerate(values)])
@@ -78,7 +78,7 @@ def test_texts_that_are_too_long_together(tmp_path: Path) -> None:
 
 
 def test_no_rows(tmp_path: Path) -> None:
-    """An empty table has no portions."""
+    """An empty table has no batches."""
     assert read_rows(tmp_path, []) == []
 
 

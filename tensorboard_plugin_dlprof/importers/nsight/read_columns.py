@@ -16,10 +16,10 @@ from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 
 ROWS = 4_096
-"""Rows of a portion, whose pages fit into the processor's cache; larger portions are no faster."""
+"""Rows of a batch, whose pages fit into the processor's cache; larger batches are no faster."""
 
 _FEWER = 16
-"""Factor by which a portion is made smaller if its texts together are longer than SQLite allows."""
+"""Factor by which a batch is made smaller if its texts together are longer than SQLite allows."""
 
 _SEPARATOR = "\x1e"
 """ASCII's record separator, between texts. Portions with texts that contain it are read one text at a time."""
@@ -45,7 +45,7 @@ class Source(msgspec.Struct, frozen=True):
     """Condition on the rows; empty for all rows."""
 
 
-class Portion(msgspec.Struct, frozen=True):
+class Batch(msgspec.Struct, frozen=True):
     """Some rows."""
 
     rows: int
@@ -54,11 +54,11 @@ class Portion(msgspec.Struct, frozen=True):
     """Empty if none were requested."""
 
 
-def portions(con: UntrustedConnection, source: Source) -> Iterator[Portion]:
+def batches(con: UntrustedConnection, source: Source) -> Iterator[Batch]:
     """All rows, in the order of their ids.
 
     Many columns are steady, that is, keep one value for a long time: processes, devices, types of events. They are
-    compared with their value in the previous portion instead of concatenated, and the portion is read again if they
+    compared with their value in the previous batch instead of concatenated, and the batch is read again if they
     differ.
 
     Raises:
@@ -89,7 +89,7 @@ def portions(con: UntrustedConnection, source: Source) -> Iterator[Portion]:
 
 
 class _Reader:
-    """Reads one portion at a time."""
+    """Reads one batch at a time."""
 
     def __init__(self, con: UntrustedConnection, source: Source) -> None:
         self.last = _FIRST_ROWID
@@ -100,13 +100,13 @@ class _Reader:
         if source.text is not None:
             terms.append(f"{source.text} AS t")
         condition = f" AND ({source.condition})" if source.condition else ""
-        # An index would return all rows that meet the condition for each portion, and in another order.
+        # An index would return all rows that meet the condition for each batch, and in another order.
         self._rows = (
             f"(SELECT {', '.join([f'{source.rowid} AS r', *terms])} FROM {source.table} NOT INDEXED "
             f"WHERE {source.rowid} >= ?{condition} ORDER BY {source.rowid} LIMIT ?)"
         )
 
-    def read(self, first: int, limit: int, steady: dict[int, int]) -> Portion | None:
+    def read(self, first: int, limit: int, steady: dict[int, int]) -> Batch | None:
         """Up to ``limit`` rows from an id on; ``None`` if a column does not have its ``steady`` value in all rows."""
         joined = [position for position in range(len(self._source.numbers)) if position not in steady]
         has_text = self._source.text is not None
@@ -118,7 +118,7 @@ class _Reader:
         if rows and expected != rows:
             return None
         if not rows:
-            return Portion(0, [], [])
+            return Batch(0, [], [])
         texts: list[bytes] = values.pop().split(_SEPARATOR.encode()) if has_text else []
         if len(texts) > rows:
             texts = [text for (text,) in self._fetched(f"SELECT CAST(t AS TEXT) FROM {self._rows}", first, limit)]
@@ -127,7 +127,7 @@ class _Reader:
             position: np.fromstring(value, np.int64, sep=",") for position, value in zip(joined, values, strict=False)
         }
         self.last = last
-        return Portion(rows, [numbers[position] for position in range(len(numbers))], texts)
+        return Batch(rows, [numbers[position] for position in range(len(numbers))], texts)
 
     def _fetched(self, statement: str, *parameters: int) -> list[tuple[Any, ...]]:
         """The rows of a statement, with texts as bytes, because decoding texts of numbers would be wasted."""
